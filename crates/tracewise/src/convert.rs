@@ -1,0 +1,127 @@
+//! `convert`: from one trace format to another, row by row.
+
+use crate::load::open;
+use crate::{Error, Session, format_named, formats};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use tw_trace::{Row, TraceError, TraceFormat};
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct ConvertReport {
+    /// Where.
+    pub output: String,
+    /// Format name.
+    pub format: &'static str,
+    /// Positions written.
+    pub positions: u64,
+}
+
+pub(crate) fn convert(
+    session: &Session,
+    files: &[String],
+    output: &str,
+    to: Option<&str>,
+) -> Result<ConvertReport, Error> {
+    let plain = |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
+    let target = target(output, to)?;
+    let (input, format) = open(session, files)?;
+    if files.iter().any(|file| same_file(file, output)) {
+        return Err(Error::Usage(format!("`{output}` is the input itself; write to another file")));
+    }
+
+    // First pass: which columns there are, for formats that begin with a header. Standard input cannot be read twice,
+    // so its rows are kept.
+    let rereadable = !files.iter().any(|file| file == "-");
+    let mut columns: Vec<Arc<str>> = Vec::new();
+    let mut known: HashSet<Arc<str>> = HashSet::new();
+    let (mut has_time, mut has_event) = (false, false);
+    let mut kept: Vec<Row> = Vec::new();
+    tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+        for (name, _) in &row.variables {
+            if !known.contains(name) {
+                known.insert(name.clone());
+                columns.push(name.clone());
+            }
+        }
+        has_time |= row.time.is_some();
+        has_event |= !row.events.is_empty();
+        if !rereadable {
+            kept.push(row.clone());
+        }
+        Ok(true)
+    })
+    .map_err(plain)?;
+
+    // Written beside the target and moved into place, so that a failure leaves no half of a file.
+    let partial = format!("{output}.partial");
+    let to_stdout = output == "-";
+    let written = (|| -> Result<u64, Error> {
+        let file: Box<dyn Write> = if to_stdout {
+            Box::new(BufWriter::new(std::io::stdout().lock()))
+        } else {
+            let file = File::create(&partial).map_err(|error| cannot_write(output, &error))?;
+            compressed(output, BufWriter::new(file)).map_err(|error| cannot_write(output, &error))?
+        };
+        let mut sink = target.writer(file, &columns, has_time, has_event).map_err(plain)?;
+        let mut positions = 0;
+        if rereadable {
+            tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+                positions += 1;
+                sink.write(row).map(|()| true)
+            })
+            .map_err(plain)?;
+        } else {
+            for row in &kept {
+                positions += 1;
+                sink.write(row).map_err(plain)?;
+            }
+        }
+        sink.finish().map_err(plain)?;
+        Ok(positions)
+    })();
+    match written {
+        Ok(positions) => {
+            if !to_stdout {
+                std::fs::rename(&partial, output).map_err(|error| cannot_write(output, &error))?;
+            }
+            Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
+        }
+        Err(error) => {
+            if !to_stdout {
+                // Best effort: the error to report is the first one.
+                let _ = std::fs::remove_file(&partial);
+            }
+            Err(error)
+        }
+    }
+}
+
+fn target(output: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
+    let known = || formats().iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+    match to {
+        Some(name) => format_named(name)
+            .ok_or_else(|| Error::Usage(format!("unknown format `{name}` for --to (formats: {})", known()))),
+        None => tw_trace::detect(output, &formats()).ok_or_else(|| {
+            Error::Usage(format!("cannot tell the format of `{output}` by its name; say it with --to ({})", known()))
+        }),
+    }
+}
+
+fn cannot_write(output: &str, error: &std::io::Error) -> Error {
+    Error::Usage(format!("cannot write `{output}`: {error}"))
+}
+
+fn same_file(a: &str, b: &str) -> bool {
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// The writer for a name that may end in `.gz` or `.zst`.
+fn compressed<'a>(name: &str, file: impl Write + 'a) -> std::io::Result<Box<dyn Write + 'a>> {
+    tw_trace::compress(name, file)
+}

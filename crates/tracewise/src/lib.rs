@@ -1,0 +1,46 @@
+//! Tracewise as a library: one way from bytes to an explained verdict.
+//!
+//! ```no_run
+//! use tracewise::{Session, Specification};
+//! # fn main() -> Result<(), tracewise::Error> {
+//! let spec = Specification::from_formula("G (req -> F ack)")?;
+//! let report = Session::new().check(&spec, &["requests.csv".to_string()])?;
+//! for property in &report.properties {
+//!     println!("{}: {}", property.name, property.verdict.as_str());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Specification`] is a parsed, checked and lowered text; [`Session`] holds the options and runs it over a trace:
+//! bytes → batches (`tw-trace`) → atoms (`tw-monitor`) → an engine → a [`CheckReport`]. [`ENGINES`] and [`formats`]
+//! are the registries.
+
+mod by;
+mod check;
+mod convert;
+mod error;
+mod eval;
+mod inspect;
+mod load;
+mod narrate;
+mod plan;
+mod registry;
+mod report;
+mod session;
+mod specification;
+
+pub use convert::ConvertReport;
+pub use error::Error;
+pub use inspect::{ColumnSummary, InspectReport};
+pub use plan::{EngineChoice, SpecReport, RootReport};
+pub use registry::{ENGINES, engine, format_named, formats};
+pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
+pub use session::Session;
+pub use specification::Specification;
+
+pub use tw_core::{Time, TimeUnit, Value, Verdict};
+pub use tw_diag::{Diagnostic, Severity, Sources, render, to_json};
+pub use tw_ir::{Clock, Semantics};
+pub use tw_spec::{PATTERNS, PatternDoc};
+pub use tw_trace::{ReadOptions, Stamp, TimeStyle, TraceError};

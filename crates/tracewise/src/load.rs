@@ -1,0 +1,205 @@
+//! From files to a stored trace: read in parallel, predicates evaluated block by block as they arrive, so that only
+//! the truth of atoms is kept (unless an engine asks for values).
+
+use crate::{Error, Session, Specification, error::trace_code, format_named, formats};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tw_core::{Batch, Bits, Column, Time};
+use tw_diag::Diagnostic;
+use tw_ir::Clock;
+use tw_monitor::{Predicates, Trace, Wanted};
+use tw_trace::{Input, Projection, Summary, TraceError, TraceErrorKind, TraceFormat};
+
+/// A trace in memory and the way back to its lines.
+pub(crate) struct Loaded {
+    pub name: String,
+    pub input: Input,
+    pub format: &'static dyn TraceFormat,
+    pub trace: Trace,
+    pub summary: Summary,
+    pub keys: Option<Keys>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The `--by` column.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// Distinct texts, in order of appearance.
+    pub names: Vec<Arc<str>>,
+    /// Index into `names` per position, `u32::MAX` where the column is null.
+    pub ids: Vec<u32>,
+}
+
+/// What the trace is called in reports: the file as named, or the first of several and how many more.
+pub(crate) fn display_name(files: &[String]) -> String {
+    match files {
+        [one] => one.clone(),
+        [first, rest @ ..] => format!("{first} (+{} more)", rest.len()),
+        [] => String::new(),
+    }
+}
+
+/// Opens files as one trace and settles their format.
+pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'static dyn TraceFormat), Error> {
+    let plain = |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
+    let format = match &session.read.format {
+        Some(name) => format_named(name).ok_or_else(|| {
+            let known: Vec<&str> = formats().iter().map(|format| format.name()).collect();
+            let near = tw_core::suggest(name, known.iter().copied())
+                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let feature = if matches!(name.as_str(), "parquet" | "arrow") {
+                " (this build lacks Parquet and Arrow: build with `--features parquet`)"
+            } else {
+                ""
+            };
+            Error::Usage(format!("unknown format `{name}`{near}{feature} (formats: {})", known.join(", ")))
+        })?,
+        None => {
+            let first = files.first().map_or("-", String::as_str);
+            let all = formats();
+            if first == "-" {
+                format_named("jsonl").unwrap_or(all[0])
+            } else {
+                match tw_trace::detect(first, &all) {
+                    Some(format) => format,
+                    None => {
+                        // A missing file is the likelier mistake than an unknown extension.
+                        Input::open(files).map_err(plain)?;
+                        let feature = if first.ends_with(".parquet") || first.ends_with(".arrow") {
+                            " (this build lacks Parquet and Arrow: build with `--features parquet`)"
+                        } else {
+                            ""
+                        };
+                        let known: Vec<&str> = all.iter().map(|format| format.name()).collect();
+                        return Err(Error::Usage(format!(
+                            "cannot tell the format of `{first}` by its name{feature}; say it with --format ({})",
+                            known.join(", ")
+                        )));
+                    }
+                }
+            }
+        }
+    };
+    Ok((Input::open(files).map_err(plain)?, format))
+}
+
+/// A trace error together with the place of the specification that asks for what is missing.
+pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
+    let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
+    let asked = slot.map(|slot| {
+        Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here")
+    });
+    Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }
+}
+
+/// Whether the program measures time by the trace's timestamps.
+pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
+    session.clock != Clock::Index && spec.program.dag.nodes().iter().any(|node| node.interval().is_some())
+}
+
+struct Part {
+    len: usize,
+    atoms: Result<Vec<Bits>, tw_monitor::PredicateError>,
+    times: Option<Vec<Time>>,
+    slots: Option<Vec<Column>>,
+    key: Option<Column>,
+}
+
+/// Reads a whole trace for a program.
+pub(crate) fn load(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    wanted: Wanted,
+    all_times: bool,
+    key: Option<&str>,
+) -> Result<Loaded, Error> {
+    let (input, format) = open(session, files)?;
+    let predicates = Predicates::new(&spec.program);
+    let projection = Projection {
+        slots: &spec.program.slots,
+        key,
+        times: all_times || needs_times(session, spec),
+    };
+    let mut trace = Trace { atoms: vec![Bits::new(); spec.program.atoms().len()], ..Trace::default() };
+    let mut slots: Option<Vec<Column>> = None;
+    let mut times: Vec<Time> = Vec::new();
+    let mut keys = Keys::default();
+    let mut key_index: FxHashMap<Arc<str>, u32> = FxHashMap::default();
+
+    let map = |mut batch: Batch| -> Result<Part, TraceError> {
+        let key = key.and_then(|_| batch.slots.pop());
+        let atoms = predicates.evaluate(&batch);
+        let slots = (wanted == Wanted::Values).then_some(batch.slots);
+        Ok(Part { len: batch.len, atoms, times: batch.times, slots, key })
+    };
+    let budget = session.memory_budget;
+    let mut fold = |part: Part| -> Result<(), TraceError> {
+        let atoms = part.atoms.map_err(|error| {
+            TraceError::new(
+                TraceErrorKind::Type,
+                format!("at position {}: {}", trace.len + error.position, error.message),
+            )
+        })?;
+        for (column, more) in trace.atoms.iter_mut().zip(&atoms) {
+            column.append(more);
+        }
+        trace.len += part.len;
+        if let Some(more) = part.times {
+            times.extend(more);
+        }
+        if let Some(more) = part.slots {
+            match &mut slots {
+                None => slots = Some(more),
+                Some(columns) => columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more)),
+            }
+        }
+        if let Some(column) = part.key {
+            add_keys(&mut keys, &mut key_index, &column);
+        }
+        let held = trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>() + times.len() * 8 + keys.ids.len() * 4;
+        if held > budget {
+            return Err(TraceError::new(
+                TraceErrorKind::Budget,
+                format!(
+                    "the columns of {} positions take {held} bytes, beyond the memory budget of {budget} (raise it with --memory)",
+                    trace.len
+                ),
+            ));
+        }
+        Ok(())
+    };
+    let summary = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold)
+        .map_err(|error| trace_error(spec, error))?;
+    trace.times = (summary.timed && projection.times).then_some(times);
+    trace.slots = slots.or_else(|| (wanted == Wanted::Values).then(Vec::new));
+    let warnings = summary
+        .warnings
+        .iter()
+        .map(|warning| {
+            let diagnostic = Diagnostic::warning("never-occurs", warning.message.clone());
+            match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
+                Some(slot) => diagnostic.at(slot.span, "always false here"),
+                None => diagnostic,
+            }
+        })
+        .collect();
+    Ok(Loaded { name: display_name(files), input, format, trace, summary, keys: key.map(|_| keys), warnings })
+}
+
+fn add_keys(keys: &mut Keys, index: &mut FxHashMap<Arc<str>, u32>, column: &Column) {
+    let Column::Text { ids, dictionary, valid } = column else { return };
+    let numbers: Vec<u32> = dictionary
+        .entries
+        .iter()
+        .map(|text| {
+            *index.entry(text.clone()).or_insert_with(|| {
+                keys.names.push(text.clone());
+                (keys.names.len() - 1) as u32
+            })
+        })
+        .collect();
+    keys.ids.extend(
+        ids.iter().enumerate().map(|(at, &id)| if valid.get(at) { numbers[id as usize] } else { u32::MAX }),
+    );
+}

@@ -1,0 +1,259 @@
+//! Explanations in the user's own words: claims become sentences, positions become log lines.
+
+use crate::check::log_line;
+use crate::load::Loaded;
+use crate::{Error, Session, Specification, Step, plan};
+use std::collections::HashMap;
+use tw_core::{Position, Value};
+use tw_ir::{Clock, Node, NodeId, What};
+use tw_monitor::{Claim, Evaluator, Explanation};
+use tw_trace::{Located, TraceFormat};
+
+/// Words explanations of one trace.
+pub(crate) struct Narrator<'a> {
+    session: &'a Session,
+    spec: &'a Specification,
+    loaded: &'a Loaded,
+    /// Original position of each position of the trace, if it was sorted by key.
+    order: Option<&'a [u32]>,
+}
+
+impl Loaded {
+    /// Lines of positions (of the log, not of a sorted trace), in the given order.
+    pub(crate) fn locate(&self, positions: &[Position]) -> Vec<Option<Located>> {
+        let format: &dyn TraceFormat = self.format;
+        self.summary.locator.locate(&self.input, format, positions)
+    }
+}
+
+impl<'a> Narrator<'a> {
+    pub(crate) fn new(
+        session: &'a Session,
+        spec: &'a Specification,
+        loaded: &'a Loaded,
+        order: Option<&'a [u32]>,
+    ) -> Self {
+        Self { session, spec, loaded, order }
+    }
+
+    /// Why `node` is what it is at `at`.
+    pub(crate) fn explain(
+        &self,
+        evaluator: &mut dyn Evaluator,
+        node: NodeId,
+        at: Position,
+    ) -> Result<Option<Step>, Error> {
+        let mut options = self.session.evaluate_options();
+        if !self.loaded.summary.timed {
+            options.clock = Clock::Index;
+        }
+        let trace = &self.loaded.trace;
+        let explanation = tw_monitor::explain(&self.spec.program, trace, &options, evaluator, node, at, Explanation::DEPTH)
+            .map_err(|refusal| plan::refused(self.spec, "explain", refusal))?;
+        let lines = self.lines(&explanation);
+        let mut steps: Vec<Option<Step>> = vec![None; explanation.claims.len()];
+        // Children stand after their parents, so going backwards they are ready when the parent is.
+        for (index, claim) in explanation.claims.iter().enumerate().rev() {
+            let because = claim.children.iter().filter_map(|&child| steps[child].take()).collect();
+            steps[index] = Some(self.step(claim, &explanation, &lines, because));
+        }
+        Ok(steps.into_iter().next().flatten())
+    }
+
+    fn original(&self, at: Position) -> Position {
+        self.order.map_or(at, |order| order[at] as usize)
+    }
+
+    fn lines(&self, explanation: &Explanation) -> HashMap<Position, Located> {
+        let mut positions: Vec<Position> =
+            explanation.claims.iter().map(|claim| self.original(claim.range.0)).collect();
+        positions.sort_unstable();
+        positions.dedup();
+        let located = self.loaded.locate(&positions);
+        positions.into_iter().zip(located).filter_map(|(at, located)| Some((at, located?))).collect()
+    }
+
+    fn step(
+        &self,
+        claim: &Claim,
+        explanation: &Explanation,
+        lines: &HashMap<Position, Located>,
+        because: Vec<Step>,
+    ) -> Step {
+        let from = self.original(claim.range.0);
+        let located = lines.get(&from);
+        let pending_since = (!claim.holds && explanation.pending.iter().any(|&(node, since)| {
+            node == claim.node && since == claim.range.0
+        }))
+        .then_some(from);
+        Step {
+            formula: self.spec.words(claim.node),
+            holds: claim.holds,
+            from,
+            to: self.original(claim.range.1),
+            time: located.and_then(|located| located.time),
+            reason: self.reason(claim, explanation),
+            values: self.values(claim, located),
+            line: located.map(log_line),
+            pending_since,
+            because,
+        }
+    }
+
+    /// What the variables that decide a predicate are at its position.
+    fn values(&self, claim: &Claim, located: Option<&Located>) -> Vec<(String, Value)> {
+        let program = &self.spec.program;
+        let leaf = matches!(
+            program.dag.node(claim.node),
+            Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..)
+        );
+        let Some(row) = located.and_then(|located| located.row.as_ref()) else { return Vec::new() };
+        if !leaf || claim.range.0 != claim.range.1 {
+            return Vec::new();
+        }
+        let mut values: Vec<(String, Value)> = Vec::new();
+        for node in program.reachable(&[claim.node]) {
+            let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(node) else { continue };
+            if let What::Proposition(path) | What::Variable(path, _) = &program.slots[slot as usize].what {
+                let value = tw_trace::value_at(row, path);
+                let name = path.to_string();
+                let event = value.is_null() && row.events.iter().any(|event| *event.name == *name);
+                if !event && !values.iter().any(|(known, _)| *known == name) {
+                    values.push((name, value));
+                }
+            }
+        }
+        values
+    }
+
+    /// One sentence for one claim.
+    fn reason(&self, claim: &Claim, explanation: &Explanation) -> String {
+        let dag = &self.spec.program.dag;
+        let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node)));
+        let (first, last) = claim.range;
+        let (from, to) = (self.original(first), self.original(last));
+        let end = self.loaded.trace.segment_of(first).1 - 1;
+        let begin = self.loaded.trace.segment_of(first).0;
+        if first < last {
+            let verb = if claim.holds { "holds" } else { "fails" };
+            let edge = match (last == end, first == begin) {
+                (true, _) => ", where the trace ends",
+                (_, true) => ", from the start of the trace",
+                _ => "",
+            };
+            return format!("{} {verb} at every position from {from} to {to}{edge}", words(claim.node));
+        }
+        // Where the deciding operand is: the position of a child about that operand.
+        let child_at = |node: NodeId| {
+            claim
+                .children
+                .iter()
+                .map(|&child| &explanation.claims[child])
+                .find(|child| child.node == node && child.range.0 == child.range.1)
+                .map(|child| self.original(child.range.0))
+        };
+        let fails_at = |node: NodeId| {
+            let at = claim.children.iter().map(|&child| &explanation.claims[child]);
+            let mut at = at.filter(|child| child.node == node && !child.holds && child.range.0 == child.range.1);
+            at.next().map(|child| self.original(child.range.0))
+        };
+        let at_end = first == end;
+        let at_begin = first == begin;
+        use Node::*;
+        match (dag.node(claim.node), claim.holds) {
+            (Truth(_) | Compare(..) | In(..) | Matches(..), true) => format!("it is so at position {from}"),
+            (Truth(_) | Compare(..) | In(..) | Matches(..), false) => format!("it is not so at position {from}"),
+            (Bool(_), _) => "it is a constant".into(),
+            (First, true) => "this is the first position".into(),
+            (First, false) => "a position stands before this one".into(),
+            (Last, true) => "this is the last position".into(),
+            (Last, false) => "a position follows this one".into(),
+            (Not(a), true) => format!("{} fails", words(a)),
+            (Not(a), false) => format!("{} holds", words(a)),
+            (And(..), true) => "both sides hold".into(),
+            (And(..), false) => "a side fails".into(),
+            (Or(..), true) => "a side holds".into(),
+            (Or(..), false) => "neither side holds".into(),
+            (Xor(..), true) | (Iff(..), false) => "the sides differ".into(),
+            (Xor(..), false) | (Iff(..), true) => "the sides agree".into(),
+            (Implies(a, b), false) => format!("{} holds, but {} does not", words(a), words(b)),
+            (Implies(a, b), true) => match fails_at(a) {
+                Some(_) => format!("{} does not hold, so nothing is asked", words(a)),
+                None => format!("{} holds", words(b)),
+            },
+            (Next(..) | WeakNext(..), holds) if at_end && claim.children.is_empty() => {
+                format!("there is no next position{}", if holds { ", so nothing is asked" } else { "" })
+            }
+            (Previous(..) | WeakPrevious(..), holds) if at_begin && claim.children.is_empty() => {
+                format!("there is no previous position{}", if holds { ", so nothing is asked" } else { "" })
+            }
+            (Next(_, a) | WeakNext(_, a), holds) => {
+                format!("{} {} at the next position", words(a), if holds { "holds" } else { "fails" })
+            }
+            (Previous(_, a) | WeakPrevious(_, a), holds) => {
+                format!("{} {} at the previous position", words(a), if holds { "holds" } else { "fails" })
+            }
+            (Finally(None, a), false) => format!(
+                "{} never holds from position {from} to the end of the trace ({}): still pending",
+                words(a),
+                self.original(end)
+            ),
+            (Finally(_, a) | Once(_, a), true) => match child_at(a) {
+                Some(at) => format!("{} holds at position {at}", words(a)),
+                None => format!("{} holds there", words(a)),
+            },
+            (Once(None, a), false) => format!("{} has not held at any position up to {from}", words(a)),
+            (Globally(_, a) | Historically(_, a), false) => match child_at(a) {
+                Some(at) => format!("{} fails at position {at}", words(a)),
+                None => format!("{} fails", words(a)),
+            },
+            (Globally(None, a), true) => format!("{} holds at every position from {from} to the end", words(a)),
+            (Historically(None, a), true) => format!("{} has held at every position up to {from}", words(a)),
+            (Until(_, a, b) | StrongRelease(_, b, a), false) | (WeakUntil(_, a, b), false) => match fails_at(a) {
+                Some(at) => format!("{} fails at position {at}, before {} comes", words(a), words(b)),
+                None => format!("{} never comes before the trace ends: still pending since position {from}", words(b)),
+            },
+            (Until(_, a, b) | WeakUntil(_, a, b), true) => match child_at(b) {
+                Some(at) if at == from => format!("{} holds right here", words(b)),
+                Some(at) => format!("{} holds until {} comes at position {at}", words(a), words(b)),
+                None => format!("{} holds to the end of the trace", words(a)),
+            },
+            (Release(_, _, b) | Trigger(_, _, b), false) => match fails_at(b) {
+                Some(at) => format!("{} fails at position {at} and was not released", words(b)),
+                None => format!("{} fails and was not released", words(b)),
+            },
+            (Release(_, a, b) | StrongRelease(_, a, b) | Trigger(_, a, b), true) => match child_at(a) {
+                Some(at) => format!("{} holds up to position {at}, where {} releases it", words(b), words(a)),
+                None => format!("{} holds throughout", words(b)),
+            },
+            (Since(_, a, b) | BackTo(_, a, b), false) => match fails_at(a) {
+                Some(at) => format!("{} fails at position {at}, after {} last held", words(a), words(b)),
+                None => format!("{} has not held at any position up to {from}", words(b)),
+            },
+            (Since(_, a, b) | BackTo(_, a, b), true) => match child_at(b) {
+                Some(at) if at == from => format!("{} holds right here", words(b)),
+                Some(at) => format!("{} holds since {} at position {at}", words(a), words(b)),
+                None => format!("{} has held since the start of the trace", words(a)),
+            },
+            // With an interval: the window is part of the subformula's own words.
+            (Finally(Some(i), a) | Once(Some(i), a), false) => {
+                format!("{} holds nowhere in the window {i} from position {from}", words(a))
+            }
+            (Globally(Some(i), a) | Historically(Some(i), a), true) => {
+                format!("{} holds everywhere in the window {i} from position {from}", words(a))
+            }
+            (_, true) => "it holds".into(),
+            (_, false) => "it fails".into(),
+        }
+    }
+}
+
+/// At most 60 characters: sentences quote subformulas, they do not reprint them.
+fn shorten(text: &str) -> String {
+    if text.chars().count() <= 60 {
+        return text.to_string();
+    }
+    let mut short: String = text.chars().take(57).collect();
+    short.push('…');
+    short
+}

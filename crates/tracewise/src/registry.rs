@@ -1,0 +1,26 @@
+//! The registries: one row per engine and per format.
+
+use tw_monitor::Engine;
+use tw_trace::TraceFormat;
+
+/// Every engine. `auto` takes the first that accepts the program, so the fastest stand first.
+pub static ENGINES: &[&dyn Engine] = &[&tw_engine_columnar::Columnar, &tw_engine_reference::Reference];
+
+/// The engine called `name`.
+pub fn engine(name: &str) -> Option<&'static dyn Engine> {
+    ENGINES.iter().copied().find(|engine| engine.name() == name)
+}
+
+/// Every trace format of this build.
+pub fn formats() -> Vec<&'static dyn TraceFormat> {
+    #[allow(unused_mut)]
+    let mut formats = tw_trace::FORMATS.to_vec();
+    #[cfg(feature = "parquet")]
+    formats.extend_from_slice(tw_arrow::ARROW_FORMATS);
+    formats
+}
+
+/// The format called `name`.
+pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
+    formats().into_iter().find(|format| format.name() == name)
+}

@@ -1,0 +1,113 @@
+//! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
+
+use tw_core::{Bits, Position, Value, Verdict};
+use tw_diag::Diagnostic;
+use tw_trace::Stamp;
+
+/// Verdicts of all properties on one trace.
+#[derive(Clone, Debug)]
+pub struct CheckReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// Number of positions.
+    pub positions: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Engine that ran.
+    pub engine: &'static str,
+    /// Name of the semantics.
+    pub semantics: &'static str,
+    /// The column of `--by` and how many different values it had.
+    pub by: Option<(String, usize)>,
+    /// One per property, in the order written.
+    pub properties: Vec<PropertyReport>,
+    /// Findings that did not stop the run.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// The verdict on one property.
+#[derive(Clone, Debug)]
+pub struct PropertyReport {
+    /// Name; with `-e` the formula's text.
+    pub name: String,
+    /// The sentence in quotes after the name.
+    pub title: Option<String>,
+    /// The formula as the user wrote it.
+    pub formula: String,
+    /// File of the specification (`<formula>` with `-e`) and the line of the property in it, from 1.
+    pub source: (String, u64),
+    /// Verdict.
+    pub verdict: Verdict,
+    /// First violation of a property `G φ`, else none.
+    pub position: Option<Position>,
+    /// Its timestamp.
+    pub time: Option<Stamp>,
+    /// The first violations.
+    pub violations: Vec<Violation>,
+    /// How many there are in all.
+    pub violation_count: usize,
+    /// Why: for a violated property, and with `--witness` for a satisfied one.
+    pub explanation: Option<Step>,
+}
+
+/// One place where a property fails.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// Position, for a property `G φ`.
+    pub position: Option<Position>,
+    /// Its timestamp.
+    pub time: Option<Stamp>,
+    /// What quantified variables and the `--by` column are there.
+    pub bindings: Vec<(String, Value)>,
+    /// The log line.
+    pub line: Option<LogLine>,
+}
+
+/// A line of the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogLine {
+    /// File.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u64,
+    /// Its text, perhaps shortened.
+    pub text: String,
+}
+
+/// One step of an explanation: a subformula, where, whether it holds, and why.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The subformula in the user's own words.
+    pub formula: String,
+    /// Whether it holds there.
+    pub holds: bool,
+    /// First position the step speaks of.
+    pub from: Position,
+    /// Last position the step speaks of (the same one, but for "never from here to there").
+    pub to: Position,
+    /// Timestamp of `from`.
+    pub time: Option<Stamp>,
+    /// A sentence: "no position from 7 to the end (12) has `ack`; it has been pending since position 7".
+    pub reason: String,
+    /// Values of the variables that decide it (at leaves).
+    pub values: Vec<(String, Value)>,
+    /// The log line at `from`.
+    pub line: Option<LogLine>,
+    /// For an unmet obligation: since which position it was pending when the trace ended.
+    pub pending_since: Option<Position>,
+    /// The steps it rests on.
+    pub because: Vec<Step>,
+}
+
+/// The truth of one formula at every position.
+#[derive(Clone, Debug)]
+pub struct EvalReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// Engine that ran.
+    pub engine: &'static str,
+    /// Truth per position.
+    pub values: Bits,
+    /// Findings that did not stop the run.
+    pub warnings: Vec<Diagnostic>,
+}

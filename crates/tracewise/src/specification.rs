@@ -1,0 +1,95 @@
+//! A specification: text, tree and program.
+
+use crate::Error;
+use tw_diag::{Checked, Diagnostic, Sources, Span};
+use tw_ir::{NodeId, Program};
+use tw_spec::ast::{ExprKind, Tree};
+
+/// A parsed, checked and lowered specification.
+#[derive(Clone, Debug)]
+pub struct Specification {
+    /// The text.
+    pub sources: Sources,
+    /// As written.
+    pub tree: Tree,
+    /// As engines see it.
+    pub program: Program,
+    /// Findings that are not errors.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Specification {
+    /// Reads a `.tw` file.
+    pub fn from_file(path: &str) -> Result<Self, Error> {
+        let bytes = std::fs::read(path)
+            .map_err(|error| Error::Usage(format!("cannot read the specification `{path}`: {error}")))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
+            Error::Usage(format!("{path}:{line}: the specification is not UTF-8 text; is this a trace?"))
+        })?;
+        Self::from_text(path, &text)
+    }
+
+    /// A specification given as text; `name` stands in messages.
+    pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
+        Self::build(name, text, tw_spec::parse)
+    }
+
+    /// One formula (`-e`): a property whose name is the formula's text.
+    pub fn from_formula(text: &str) -> Result<Self, Error> {
+        Self::build("<formula>", text, tw_spec::parse_formula)
+    }
+
+    /// One query (`-e`).
+    pub fn from_query(text: &str) -> Result<Self, Error> {
+        Self::build("<query>", text, tw_spec::parse_query)
+    }
+
+    fn build(name: &str, text: &str, parse: impl Fn(&str, u32) -> Checked<Tree>) -> Result<Self, Error> {
+        let mut sources = Sources::default();
+        // Spans are 32-bit.
+        if text.len() > u32::MAX as usize / 2 {
+            return Err(Error::Usage(format!("the specification `{name}` is larger than 2 GB")));
+        }
+        let source = sources.add(name, text);
+        let parsed = parse(text, source);
+        let mut diagnostics = parsed.diagnostics.clone();
+        // A text that could not be read in part is not checked further: the holes would be reported again.
+        if parsed.has_errors() {
+            return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
+        }
+        let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
+        diagnostics.extend(lowered.diagnostics.iter().cloned());
+        if lowered.has_errors() {
+            return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
+        }
+        Ok(Self { sources, tree: parsed.value, program: lowered.value, warnings: diagnostics })
+    }
+
+    /// Where a node was written.
+    pub fn span(&self, node: NodeId) -> Option<Span> {
+        self.program.spans.get(node.index()).copied().flatten()
+    }
+
+    /// A node in the user's own words, or in canonical form if it was never written (from a pattern).
+    pub fn words(&self, node: NodeId) -> String {
+        let written = self.span(node).map(|span| self.sources.snippet(span)).filter(|text| !text.is_empty());
+        written.unwrap_or_else(|| tw_ir::display(&self.program, node))
+    }
+
+    /// Pattern-library calls used, each once, with their meaning.
+    pub(crate) fn patterns_used(&self) -> Vec<(String, String)> {
+        let mut used: Vec<(String, String)> = Vec::new();
+        for expr in &self.tree.exprs {
+            if let ExprKind::Call { name, .. } = &expr.kind
+                && let Some(pattern) = tw_spec::PATTERNS.iter().find(|pattern| pattern.name == name.name)
+                && !used.iter().any(|(used, _)| *used == name.name)
+            {
+                let head = format!("{}({})", pattern.name, pattern.parameters.join(", "));
+                used.push((head, format!("{} = {}", pattern.meaning, pattern.formula)));
+            }
+        }
+        used
+    }
+}

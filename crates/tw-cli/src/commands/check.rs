@@ -1,0 +1,110 @@
+//! `tracewise check`: the verdict of each property on each trace.
+
+use super::Runnable;
+use crate::context::{Context, Outcome};
+use crate::exit::Exit;
+use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_traces};
+use crate::progress::Progress;
+use crate::report::{self, Checked};
+use clap::Args;
+use std::time::Instant;
+
+/// Verdict of each property on each trace, with an explanation of every violation
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "tracewise check [OPTIONS] SPEC.tw TRACE…\n       \
+                      tracewise check [OPTIONS] -e FORMULA TRACE…",
+    after_help = "Exit codes: 0 all hold, 1 something is violated, 2 bad usage or input, 3 undecided."
+)]
+pub struct Check {
+    /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
+    #[arg(value_name = "FILE", required = true, value_hint = FILES)]
+    files: Vec<String>,
+
+    /// A formula to check; may be given several times
+    #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
+    formulas: Vec<String>,
+
+    /// How many violations to list for each property, or `all`
+    #[arg(long, value_name = "N", default_value = "10", value_parser = limit)]
+    violations: usize,
+
+    /// Explain satisfied properties too
+    #[arg(long)]
+    witness: bool,
+
+    /// Explain nothing: verdicts and places alone
+    #[arg(long, conflicts_with = "witness")]
+    no_explain: bool,
+
+    /// Check every property once per value of this column (per request id, per user)
+    #[arg(long, value_name = "COL")]
+    by: Option<String>,
+
+    /// What to print
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names())]
+    output: String,
+
+    #[command(flatten)]
+    evaluate: EvaluateArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Runnable for Check {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut reporter = report::reporter(&self.output, context.style);
+        let (spec, files) = match specification_and_traces(&self.formulas, &self.files, "check") {
+            Ok(both) => both,
+            Err(failure) => {
+                // Where CI looks for findings, a broken specification is one.
+                if let crate::context::Failure::Error(error) = &failure
+                    && !context.quiet
+                {
+                    reporter.error(None, error, &mut context.out)?;
+                    reporter.finish(&mut context.out)?;
+                }
+                return Err(failure);
+            }
+        };
+        context.warnings(&spec.warnings, &spec.sources);
+        let session = self
+            .evaluate
+            .apply(self.read.session()?)
+            .violations(self.violations)
+            .witness(self.witness)
+            // Verdicts alone are asked for: no need to go back for log lines.
+            .explain(!self.no_explain && !context.quiet)
+            .by(self.by.clone());
+        let mut exit = Exit::Holds;
+        for trace in self.read.traces(&files)? {
+            let started = Instant::now();
+            let result = {
+                let _progress = Progress::start(context.quiet, format!("checking {}", trace.join(", ")));
+                session.check(&spec, &trace)
+            };
+            match result {
+                Ok(report) => {
+                    context.warnings(&report.warnings, &spec.sources);
+                    exit = report.properties.iter().fold(exit, |exit, p| exit.and(p.verdict.into()));
+                    if !context.quiet {
+                        let checked = Checked { report: &report, elapsed: started.elapsed() };
+                        reporter.trace(&checked, &mut context.out)?;
+                    }
+                }
+                Err(error) => {
+                    exit = Exit::Bad;
+                    if !context.quiet {
+                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
+                    }
+                    context.error(&error);
+                }
+            }
+        }
+        if !context.quiet {
+            reporter.finish(&mut context.out)?;
+        }
+        Ok(exit)
+    }
+}

@@ -1,0 +1,72 @@
+//! `tracewise convert`: from one trace format to another.
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Outcome, usage};
+use crate::exit::Exit;
+use crate::json::Object;
+use crate::options::{FILES, ReadArgs, format_names};
+use crate::progress::Progress;
+use crate::words;
+use clap::Args;
+use std::io::Write;
+
+/// Write a trace in another format
+#[derive(Args, Debug)]
+pub struct Convert {
+    /// The trace (`-` is standard input)
+    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    files: Vec<String>,
+
+    /// File to write (`-` is standard output)
+    #[arg(short = 'o', long = "out", value_name = "OUT", value_hint = FILES)]
+    out: String,
+
+    /// Format to write [default: by the extension of OUT]
+    #[arg(long, value_name = "FORMAT", value_parser = format_names())]
+    to: Option<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Runnable for Convert {
+    fn run(self, context: &mut Context) -> Outcome {
+        let trace = self.read.one_trace(&self.files, "convert")?;
+        if trace.iter().any(|file| same_file(file, &self.out)) {
+            return Err(usage(format!("`{}` is the trace itself; choose another file to write", self.out)));
+        }
+        let session = self.read.session()?;
+        let report = {
+            let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")));
+            session.convert(&trace, &self.out, self.to.as_deref())?
+        };
+        // Standard output holds the trace itself.
+        if !context.quiet && self.out != "-" {
+            if self.output.json() {
+                let object = Object::new()
+                    .field("output", report.output.as_str())
+                    .field("format", report.format)
+                    .field("positions", report.positions);
+                writeln!(context.out, "{}", object.end())?;
+            } else {
+                let positions = words::counted(report.positions, "position");
+                writeln!(context.out, "wrote {positions} to {} ({})", report.output, report.format)?;
+            }
+        }
+        Ok(Exit::Holds)
+    }
+}
+
+/// Writing truncates, so a trace must not be its own output under another spelling either.
+fn same_file(a: &str, b: &str) -> bool {
+    if a == "-" || b == "-" {
+        return false;
+    }
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        _ => false,
+    }
+}

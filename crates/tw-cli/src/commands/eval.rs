@@ -1,0 +1,91 @@
+//! `tracewise eval`: the truth of a formula at each position.
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Outcome};
+use crate::exit::Exit;
+use crate::options::{EvaluateArgs, FILES, ReadArgs, formulas};
+use crate::progress::Progress;
+use crate::style::Ink;
+use crate::words;
+use clap::Args;
+use std::io::{self, Write};
+use tracewise::EvalReport;
+
+/// Truth value of a formula at each position
+#[derive(Args, Debug)]
+pub struct Eval {
+    /// The trace (`-` is standard input)
+    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    files: Vec<String>,
+
+    /// The formula
+    #[arg(
+        short = 'e',
+        long = "formula",
+        value_name = "FORMULA",
+        required = true,
+        allow_hyphen_values = true
+    )]
+    formula: String,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    evaluate: EvaluateArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Runnable for Eval {
+    fn run(self, context: &mut Context) -> Outcome {
+        let spec = formulas(std::slice::from_ref(&self.formula))?;
+        context.warnings(&spec.warnings, &spec.sources);
+        let trace = self.read.one_trace(&self.files, "eval")?;
+        let session = self.evaluate.apply(self.read.session()?);
+        let report = {
+            let _progress = Progress::start(context.quiet, format!("evaluating {}", trace.join(", ")));
+            session.eval(&spec, &trace)?
+        };
+        context.warnings(&report.warnings, &spec.sources);
+        if !context.quiet {
+            if self.output.json() { write_json(&report, context)? } else { write_runs(&report, context)? }
+        }
+        Ok(Exit::Holds)
+    }
+}
+
+fn write_json(report: &EvalReport, context: &mut Context) -> io::Result<()> {
+    for position in 0..report.values.len() {
+        let value = report.values.get(position);
+        writeln!(context.out, "{{\"position\":{position},\"value\":{value}}}")?;
+        if context.out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Stretches of positions with the same value, one per line.
+fn write_runs(report: &EvalReport, context: &mut Context) -> io::Result<()> {
+    let (bits, style) = (&report.values, context.style);
+    let last = bits.len().saturating_sub(1).to_string().len();
+    let mut from = 0;
+    while from < bits.len() && !context.out.closed() {
+        let value = bits.get(from);
+        let end = bits.find(!value, from).unwrap_or(bits.len());
+        let range = if end - from == 1 { from.to_string() } else { format!("{from}–{}", end - 1) };
+        let (ink, word) = if value { (Ink::Good, "true") } else { (Ink::Bad, "false") };
+        writeln!(context.out, "{range:>width$}  {}", style.paint(ink, word), width = 2 * last + 1)?;
+        from = end;
+    }
+    let summary = format!(
+        "true at {} of {} of {}; engine {}",
+        words::count(bits.count_ones() as u64),
+        words::counted(bits.len() as u64, "position"),
+        report.trace,
+        report.engine
+    );
+    writeln!(context.out, "{}", style.paint(Ink::Faint, summary))
+}

@@ -1,0 +1,244 @@
+//! `tracewise inspect`: what can I write properties about?
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Outcome};
+use crate::exit::Exit;
+use crate::json::{self, Object, array};
+use crate::options::{FILES, ReadArgs};
+use crate::progress::Progress;
+use crate::style::{Ink, Style};
+use crate::words;
+use clap::Args;
+use std::io::{self, Write};
+use tracewise::{ColumnSummary, InspectReport, Value};
+use tw_trace::{Arguments, Row};
+
+/// Columns, types, event names, time span and sample rows of a trace
+#[derive(Args, Debug)]
+pub struct Inspect {
+    /// The trace (`-` is standard input)
+    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Runnable for Inspect {
+    fn run(self, context: &mut Context) -> Outcome {
+        let session = self.read.session()?;
+        let mut exit = Exit::Holds;
+        for (index, trace) in self.read.traces(&self.files)?.into_iter().enumerate() {
+            let result = {
+                let _progress = Progress::start(context.quiet, format!("inspecting {}", trace.join(", ")));
+                session.inspect(&trace)
+            };
+            match result {
+                Err(error) => {
+                    context.error(&error);
+                    exit = Exit::Bad;
+                }
+                Ok(_) if context.quiet => {}
+                Ok(report) if self.output.json() => writeln!(context.out, "{}", to_json(&report))?,
+                Ok(report) => {
+                    if index > 0 {
+                        writeln!(context.out)?;
+                    }
+                    write_text(&report, context.style, &mut context.out)?;
+                }
+            }
+        }
+        Ok(exit)
+    }
+}
+
+/// How many event names text output lists; JSON has them all.
+const NAMES: usize = 30;
+
+fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let mut head = vec![report.format.to_string(), words::counted(report.positions, "position")];
+    if let Some((first, last)) = &report.span {
+        head.push(format!("time {first} to {last}"));
+    }
+    writeln!(out, "{}  {}", style.paint(Ink::Strong, &report.trace), head.join(" · "))?;
+
+    if !report.columns.is_empty() {
+        section(out, style, "variables")?;
+        let rows: Vec<[String; 4]> =
+            report.columns.iter().map(|column| column_cells(column, report.positions)).collect();
+        table(out, style, &rows)?;
+    }
+    if !report.events.is_empty() {
+        section(out, style, "events")?;
+        let listed = report.events.iter().take(NAMES);
+        let rows: Vec<[String; 2]> = listed
+            .map(|(name, times)| [words::printable(name), format!("{}×", words::count(*times))])
+            .collect();
+        table(out, style, &rows)?;
+        if report.events.len() > NAMES {
+            let more = words::count((report.events.len() - NAMES) as u64);
+            writeln!(
+                out,
+                "  {}",
+                style.paint(Ink::Faint, format!("… and {more} more names (see --output json)"))
+            )?;
+        }
+    }
+    if !report.sample.is_empty() {
+        section(out, style, "first positions")?;
+        let gutter = (report.sample.len() - 1).to_string().len() + 2;
+        for (position, row) in report.sample.iter().enumerate() {
+            let text = row_text(row);
+            let text = style
+                .width
+                .map_or(text.clone(), |width| words::clip(&text, width.saturating_sub(gutter + 3)));
+            let bar = style.paint(Ink::Frame, format!("{position:>gutter$} │"));
+            writeln!(out, "{bar} {text}")?;
+        }
+    }
+    if !report.suggestions.is_empty() {
+        section(out, style, "try")?;
+        for formula in &report.suggestions {
+            writeln!(out, "  tracewise check -e {} {}", shell(formula), shell(&report.trace))?;
+        }
+    }
+    Ok(())
+}
+
+fn section(out: &mut dyn Write, style: Style, title: &str) -> io::Result<()> {
+    writeln!(out, "\n{}", style.paint(Ink::Frame, title))
+}
+
+/// Columns padded to their widest cell; the last is cut at the terminal's edge.
+fn table<const N: usize>(out: &mut dyn Write, style: Style, rows: &[[String; N]]) -> io::Result<()> {
+    let mut widths = [0; N];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    for row in rows {
+        let mut line = String::from("  ");
+        for (index, cell) in row.iter().enumerate() {
+            let padding = if index + 1 < N { widths[index] - cell.chars().count() + 2 } else { 0 };
+            line.push_str(cell);
+            line.extend(std::iter::repeat_n(' ', padding));
+        }
+        let line = line.trim_end();
+        writeln!(out, "{}", style.width.map_or(line.to_string(), |width| words::clip(line, width)))?;
+    }
+    Ok(())
+}
+
+fn column_cells(column: &ColumnSummary, positions: u64) -> [String; 4] {
+    let present = match column.present {
+        all if all == positions => String::new(),
+        0 => "never set".into(),
+        some => format!("{} of {}", words::count(some), words::count(positions)),
+    };
+    let examples = || {
+        let mut shown: Vec<String> =
+            column.examples.iter().map(|e| words::clip(&words::printable(e), 24)).collect();
+        match column.distinct {
+            Some(distinct) if distinct <= shown.len() => {}
+            Some(distinct) => shown.push(format!("… ({} values)", words::count(distinct as u64))),
+            None => shown.push("… (over 1,000 values)".into()),
+        }
+        shown.join(", ")
+    };
+    let values = match column.range {
+        Some((low, high)) if column.kind == "int" || column.kind == "real" => format!("{low} to {high}"),
+        _ => examples(),
+    };
+    [words::printable(&column.name), column.kind.clone(), present, values]
+}
+
+fn row_text(row: &Row) -> String {
+    let mut parts = Vec::new();
+    if let Some(time) = row.time {
+        parts.push(format!("@{}", time.format()));
+    }
+    for event in &row.events {
+        parts.push(match &event.arguments {
+            Arguments::Positional(arguments) if !arguments.is_empty() => {
+                let arguments: Vec<String> = arguments.iter().map(cell).collect();
+                format!("{}({})", event.name, arguments.join(", "))
+            }
+            _ => event.name.to_string(),
+        });
+    }
+    for (name, value) in &row.variables {
+        if !value.is_null() {
+            parts.push(format!("{name}={}", cell(value)));
+        }
+    }
+    words::printable(&parts.join(" "))
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Str(text) if !text.contains([' ', ',', '"', '=']) => words::clip(text, 60),
+        other => words::clip(&words::quoted(other), 60),
+    }
+}
+
+/// Quoted for a POSIX shell, if it has to be.
+fn shell(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+fn to_json(report: &InspectReport) -> String {
+    let column = |column: &ColumnSummary| {
+        Object::new()
+            .field("name", column.name.as_str())
+            .field("type", column.kind.as_str())
+            .field("present", column.present)
+            .field("min", column.range.map(|(low, _)| low))
+            .field("max", column.range.map(|(_, high)| high))
+            .field("distinct", column.distinct)
+            .field("examples", column.examples.clone())
+            .end()
+    };
+    let event = |(name, times): &(String, u64)| {
+        Object::new().field("name", name.as_str()).field("count", *times).end()
+    };
+    let span = report.span.as_ref().map(|(first, last)| vec![first.clone(), last.clone()]);
+    Object::new()
+        .field("trace", report.trace.as_str())
+        .field("format", report.format)
+        .field("positions", report.positions)
+        .field("span", span)
+        .raw("columns", &array(report.columns.iter().map(column)))
+        .raw("events", &array(report.events.iter().map(event)))
+        .raw("sample", &array(report.sample.iter().map(row_json)))
+        .field("suggestions", report.suggestions.clone())
+        .end()
+}
+
+fn row_json(row: &Row) -> String {
+    let event = |event: &tw_trace::Event| {
+        let object = Object::new().field("name", event.name.as_ref());
+        match &event.arguments {
+            Arguments::Positional(arguments) => {
+                object.raw("arguments", &array(arguments.iter().map(json::value))).end()
+            }
+            Arguments::OfRow => object.end(),
+        }
+    };
+    let variables: Vec<(String, Value)> =
+        row.variables.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    Object::new()
+        .field("line", row.line)
+        .raw("time", &json::time(row.time))
+        .raw("variables", &json::bindings(&variables))
+        .raw("events", &array(row.events.iter().map(event)))
+        .end()
+}

@@ -1,0 +1,144 @@
+//! The commands: one file and one row in [`COMMANDS`] each.
+
+mod check;
+mod completions;
+mod convert;
+mod eval;
+mod explain;
+mod fmt;
+mod inspect;
+mod man;
+
+use crate::context::{Context, Outcome};
+use crate::exit::Exit;
+use crate::style::ColorChoice;
+use clap::{Arg, ArgAction, ArgMatches, Args, value_parser};
+use std::ffi::OsString;
+
+/// A command of the program.
+pub struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// Adds its arguments and help.
+    define: fn(clap::Command) -> clap::Command,
+    /// Runs it.
+    run: fn(&ArgMatches, &mut Context) -> Outcome,
+}
+
+/// A row, made from a type that derives [`Args`] and its run function.
+const fn row<A: Args + Runnable>(name: &'static str) -> Command {
+    Command { name, define: A::augment_args, run: run_with::<A> }
+}
+
+/// Arguments that know what to do.
+trait Runnable {
+    /// Does it.
+    fn run(self, context: &mut Context) -> Outcome;
+}
+
+fn run_with<A: Args + Runnable>(matches: &ArgMatches, context: &mut Context) -> Outcome {
+    match A::from_arg_matches(matches) {
+        Ok(arguments) => arguments.run(context),
+        Err(error) => Err(crate::context::usage(error.to_string())),
+    }
+}
+
+/// Every command, in the order of help.
+pub static COMMANDS: &[Command] = &[
+    row::<check::Check>("check"),
+    row::<eval::Eval>("eval"),
+    row::<explain::Explain>("explain"),
+    row::<fmt::Fmt>("fmt"),
+    row::<inspect::Inspect>("inspect"),
+    row::<convert::Convert>("convert"),
+    row::<completions::Completions>("completions"),
+    row::<man::Man>("man"),
+];
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input, 3 undecided.";
+
+/// The whole command line.
+pub fn program() -> clap::Command {
+    let program = clap::Command::new("tracewise")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Check traces, logs and live events against temporal requirements")
+        .after_help(EXIT_CODES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .arg(
+            Arg::new("color")
+                .long("color")
+                .global(true)
+                .value_name("WHEN")
+                .value_parser(value_parser!(ColorChoice))
+                .default_value("auto")
+                .hide_possible_values(true)
+                .help("Colour: auto, always or never"),
+        )
+        .arg(
+            Arg::new("quiet")
+                .long("quiet")
+                .short('q')
+                .global(true)
+                .action(ArgAction::SetTrue)
+                .help("Print nothing but errors; the exit code tells the outcome"),
+        );
+    COMMANDS.iter().fold(program, |program, command| {
+        program.subcommand((command.define)(clap::Command::new(command.name)))
+    })
+}
+
+/// Runs the command line; its exit.
+pub fn run(arguments: Vec<OsString>) -> Exit {
+    let program = program().color(help_color(&arguments));
+    let matches = match program.try_get_matches_from(&arguments) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are "errors" of code 0, on standard output.
+            let _ = error.print();
+            return if error.exit_code() == 0 { Exit::Holds } else { Exit::Bad };
+        }
+    };
+    let Some((name, matches)) = matches.subcommand() else { return Exit::Bad };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else { return Exit::Bad };
+    let color = matches.get_one::<ColorChoice>("color").copied().unwrap_or_default();
+    let json = matches.try_get_one::<String>("output").ok().flatten().is_some_and(|output| output == "json");
+    let mut context = Context::new(color, matches.get_flag("quiet"), json);
+    let outcome = (command.run)(matches, &mut context);
+    context.conclude(outcome)
+}
+
+/// Help is coloured before the arguments are understood, so `--color` is looked for by hand.
+fn help_color(arguments: &[OsString]) -> clap::ColorChoice {
+    let texts: Vec<&str> = arguments.iter().filter_map(|argument| argument.to_str()).collect();
+    let after = texts.windows(2).find(|pair| pair[0] == "--color").map(|pair| pair[1]);
+    match after.or_else(|| texts.iter().find_map(|text| text.strip_prefix("--color="))) {
+        Some("always") => clap::ColorChoice::Always,
+        Some("never") => clap::ColorChoice::Never,
+        _ => clap::ColorChoice::Auto,
+    }
+}
+
+/// `--output text|json` of the commands that have no other outputs.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Text for people, or one JSON object per line
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json"])]
+    output: String,
+}
+
+impl OutputArgs {
+    /// Whether JSON is wanted.
+    pub fn json(&self) -> bool {
+        self.output == "json"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::program().debug_assert();
+    }
+}

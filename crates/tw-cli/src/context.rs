@@ -1,0 +1,120 @@
+//! What every command shares: where to write, how, and how errors are told.
+
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::style::{ColorChoice, Style};
+use std::io::{self, IsTerminal, Write};
+use tracewise::{Diagnostic, Error, Sources};
+
+/// Where and how a run writes.
+pub struct Context {
+    /// Standard output.
+    pub out: Output,
+    /// Its style.
+    pub style: Style,
+    /// The style of standard error.
+    pub error_style: Style,
+    /// Nothing but errors.
+    pub quiet: bool,
+    /// Errors and warnings as JSON.
+    pub json: bool,
+    told: Vec<Diagnostic>,
+}
+
+/// Why a command stopped.
+#[derive(Debug)]
+pub enum Failure {
+    /// Bad usage or input.
+    Error(Error),
+    /// The output cannot be written.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Error(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+/// What a command returns.
+pub type Outcome = Result<Exit, Failure>;
+
+/// A usage error.
+pub fn usage(message: impl Into<String>) -> Failure {
+    Failure::Error(Error::Usage(message.into()))
+}
+
+impl Context {
+    /// The process's streams.
+    pub fn new(color: ColorChoice, quiet: bool, json: bool) -> Self {
+        let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        Self {
+            out: Output::stdout(),
+            style: Style::of_stream(color, io::stdout().is_terminal(), columns),
+            error_style: Style::of_stream(color, io::stderr().is_terminal(), columns),
+            quiet,
+            json,
+            told: Vec::new(),
+        }
+    }
+
+    /// Tells an error on standard error.
+    pub fn error(&mut self, error: &Error) {
+        if self.json {
+            let lines: Vec<String> =
+                error.to_json().into_iter().map(|e| serde_json::json!({ "error": e }).to_string()).collect();
+            self.tell(&lines.join("\n"));
+        } else {
+            let text = error.render(self.error_style.color);
+            self.tell(text.trim_end_matches('\n'));
+        }
+    }
+
+    /// Tells warnings on standard error, each once in a run; with `--quiet`, not at all.
+    pub fn warnings(&mut self, warnings: &[Diagnostic], sources: &Sources) {
+        if self.quiet {
+            return;
+        }
+        let new: Vec<Diagnostic> = warnings.iter().filter(|w| !self.told.contains(w)).cloned().collect();
+        if new.is_empty() {
+            return;
+        }
+        if self.json {
+            let json = |w| serde_json::json!({ "warning": tracewise::to_json(w, sources) }).to_string();
+            let lines: Vec<String> = new.iter().map(json).collect();
+            self.tell(&lines.join("\n"));
+        } else {
+            let text = tracewise::render(&new, sources, self.error_style.color);
+            self.tell(text.trim_end_matches('\n'));
+        }
+        self.told.extend(new);
+    }
+
+    fn tell(&mut self, text: &str) {
+        // What was found so far stands before the error on a terminal that shows both.
+        let _ = self.out.flush();
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// The exit of a command's outcome; failures are told.
+    pub fn conclude(&mut self, outcome: Outcome) -> Exit {
+        let outcome = outcome.and_then(|exit| self.out.flush().map(|()| exit).map_err(Failure::Output));
+        match outcome {
+            Ok(exit) => exit,
+            Err(Failure::Error(error)) => {
+                self.error(&error);
+                Exit::Bad
+            }
+            Err(Failure::Output(error)) => {
+                self.error(&Error::Usage(format!("cannot write the output: {error}")));
+                Exit::Bad
+            }
+        }
+    }
+}

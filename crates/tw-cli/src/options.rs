@@ -1,0 +1,337 @@
+//! Options that several commands share, and how their values are read.
+
+use crate::context::{Failure, usage};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use std::io::Read;
+use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, TimeUnit};
+
+/// How traces are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Reading traces")]
+pub struct ReadArgs {
+    /// Trace format, whatever the file's extension says
+    #[arg(long, value_name = "NAME", value_parser = format_names())]
+    pub format: Option<String>,
+
+    /// Column that is the timestamp [default: time]
+    #[arg(long, value_name = "COL")]
+    pub time: Option<String>,
+
+    /// Column that is the event name [default: event]
+    #[arg(long, value_name = "COL")]
+    pub event: Option<String>,
+
+    /// Unit of timestamps that are numbers
+    #[arg(long, value_name = "UNIT", default_value = "s", value_parser = units())]
+    pub time_unit: TimeUnit,
+
+    /// In `events` files the last field is the timestamp
+    #[arg(long)]
+    pub timed: bool,
+
+    /// Accept timestamps out of order by up to this much (5s, 100ms, or a number in the trace's unit) and sort them
+    #[arg(long, value_name = "SKEW", value_parser = Skew::parse)]
+    pub sort: Option<Skew>,
+
+    /// What intervals measure: timestamps, positions, or continuous time
+    #[arg(long, value_name = "CLOCK", default_value = "stamps", value_parser = clocks())]
+    pub clock: Clock,
+
+    /// Threads to use [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+
+    /// Read several files as one trace, in the order given (rotated logs)
+    #[arg(long)]
+    pub concat: bool,
+}
+
+impl ReadArgs {
+    /// A session that reads this way.
+    pub fn session(&self) -> Result<Session, Failure> {
+        let defaults = ReadOptions::default();
+        let sort = match &self.sort {
+            None => None,
+            Some(skew) => Some(skew.nanoseconds(self.time_unit)?),
+        };
+        let read = ReadOptions {
+            format: self.format.clone(),
+            time: self.time.clone(),
+            event: self.event.clone(),
+            unit: self.time_unit,
+            timed: self.timed,
+            sort,
+            threads: self.threads.map_or(defaults.threads, usize::from),
+            ..defaults
+        };
+        Ok(Session::new().read(read).clock(self.clock))
+    }
+
+    /// The files, grouped into traces: each alone, or all together with `--concat`.
+    pub fn traces(&self, files: &[String]) -> Result<Vec<Vec<String>>, Failure> {
+        if files.iter().filter(|file| *file == "-").count() > 1 {
+            return Err(usage("standard input `-` can be read only once"));
+        }
+        Ok(if self.concat {
+            vec![files.to_vec()]
+        } else {
+            files.iter().map(|file| vec![file.clone()]).collect()
+        })
+    }
+
+    /// The files as the one trace that `command` takes.
+    pub fn one_trace(&self, files: &[String], command: &str) -> Result<Vec<String>, Failure> {
+        let mut traces = self.traces(files)?;
+        match (traces.pop(), traces.is_empty()) {
+            (Some(trace), true) => Ok(trace),
+            _ => Err(usage(format!(
+                "`{command}` takes one trace, but {} files were given; add `--concat` to read them as one",
+                files.len()
+            ))),
+        }
+    }
+}
+
+/// How formulas are evaluated.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Evaluation")]
+pub struct EvaluateArgs {
+    /// Engine to run; `auto` takes the fastest that can
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engines())]
+    pub engine: String,
+
+    /// How the end of the trace is read
+    #[arg(long, value_name = "NAME", default_value = "finite", value_parser = semantics())]
+    pub semantics: Semantics,
+
+    /// Memory that columns and engine may take, e.g. 500MB or 2GB
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<usize>,
+}
+
+impl EvaluateArgs {
+    /// The session with these settings.
+    pub fn apply(&self, session: Session) -> Session {
+        let session = session.engine(&self.engine).semantics(self.semantics);
+        match self.memory {
+            Some(bytes) => session.memory_budget(bytes),
+            None => session,
+        }
+    }
+}
+
+/// The specification in a file, `-` for standard input.
+pub fn specification(path: &str) -> Result<Specification, Failure> {
+    if path != "-" {
+        return Ok(Specification::from_file(path)?);
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| usage(format!("cannot read the specification from standard input: {error}")))?;
+    Ok(Specification::from_text("<stdin>", &text)?)
+}
+
+/// The specification made of formulas given with `-e`, each named by its text.
+pub fn formulas(texts: &[String]) -> Result<Specification, Failure> {
+    if let [text] = texts {
+        return Ok(Specification::from_formula(text)?);
+    }
+    // Each is read alone first, so that its errors show the text as given, and so that the file made of them
+    // below is well-formed. One file means one pass over the trace and shared subformulas.
+    let mut joined = String::new();
+    for (index, text) in texts.iter().enumerate() {
+        Specification::from_formula(text)?;
+        // The semicolon stands on its own line: a formula may end in a comment.
+        joined.push_str(&format!("property formula{} : {text}\n;\n", index + 1));
+    }
+    let mut spec = Specification::from_text("<formula>", &joined)?;
+    for (root, text) in spec.program.roots.iter_mut().zip(texts) {
+        root.name = text.trim().to_string();
+    }
+    Ok(spec)
+}
+
+/// The specification of a command that takes `SPEC` or `-e`, and the traces that follow it.
+pub fn specification_and_traces(
+    given: &[String],
+    files: &[String],
+    command: &str,
+) -> Result<(Specification, Vec<String>), Failure> {
+    let is_spec = |file: &str| file.ends_with(".tw");
+    if !given.is_empty() {
+        if let Some(file) = files.iter().find(|file| is_spec(file)) {
+            return Err(usage(format!(
+                "with `-e` every file is a trace, but `{file}` is a specification; give one or the other"
+            )));
+        }
+        if files.is_empty() {
+            return Err(usage(format!("no trace given: tracewise {command} -e FORMULA TRACE…")));
+        }
+        return Ok((formulas(given)?, files.to_vec()));
+    }
+    let Some((spec, traces)) = files.split_first() else {
+        return Err(usage(format!(
+            "no specification given: tracewise {command} SPEC.tw TRACE… (or -e FORMULA)"
+        )));
+    };
+    let known_format = tw_trace::detect(spec, &tracewise::formats()).map(|format| format.name());
+    if let Some(format) = known_format.filter(|_| !is_spec(spec)) {
+        return Err(usage(format!(
+            "`{spec}` is a trace ({format}), but the specification comes first: tracewise {command} SPEC.tw TRACE… \
+             (or -e FORMULA)"
+        )));
+    }
+    if traces.is_empty() {
+        return Err(usage(format!("no trace given: tracewise {command} {spec} TRACE…")));
+    }
+    if spec == "-" && traces.iter().any(|trace| trace == "-") {
+        return Err(usage("standard input `-` can be the specification or a trace, not both"));
+    }
+    Ok((specification(spec)?, traces.to_vec()))
+}
+
+/// A bound on disorder: a number, and a unit if one was written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Skew {
+    number: String,
+    unit: Option<TimeUnit>,
+}
+
+impl Skew {
+    fn parse(text: &str) -> Result<Skew, String> {
+        let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+        let (number, suffix) = text.split_at(split);
+        let unit = match suffix {
+            "" => None,
+            name => Some(
+                TimeUnit::parse(name).ok_or(format!("unknown unit `{name}` (units: ns us ms s m h d)"))?,
+            ),
+        };
+        let skew = Skew { number: number.trim().to_string(), unit };
+        match skew.unit.unwrap_or(TimeUnit::Seconds).parse_number(&skew.number) {
+            Ok(time) if time < 0 => Err("the bound cannot be negative".into()),
+            Ok(_) => Ok(skew),
+            Err(error) => Err(format!("{error}; write 5s, 100ms, or a number in the trace's unit")),
+        }
+    }
+
+    fn nanoseconds(&self, unit: TimeUnit) -> Result<i64, Failure> {
+        let time = self.unit.unwrap_or(unit).parse_number(&self.number);
+        time.map_err(|error| Failure::Error(Error::Usage(format!("--sort {}: {error}", self.number))))
+    }
+}
+
+/// `2GB`, `500MB`, `64KiB`, `1000`.
+fn bytes(text: &str) -> Result<usize, String> {
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, suffix) = text.split_at(split);
+    let factor: f64 = match suffix.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => (1u64 << 10) as f64,
+        "mib" => (1u64 << 20) as f64,
+        "gib" => (1u64 << 30) as f64,
+        "tib" => (1u64 << 40) as f64,
+        other => return Err(format!("unknown unit `{other}`; write 500MB, 2GB or 1GiB")),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if n.is_finite() && n > 0.0 && n * factor <= (usize::MAX / 2) as f64 => {
+            Ok((n * factor) as usize)
+        }
+        Ok(_) => Err("out of range".into()),
+        Err(_) => Err("not a number of bytes; write 500MB, 2GB or 1GiB".into()),
+    }
+}
+
+/// `10`, or `all`.
+pub fn limit(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected a number or `all`".to_string()),
+    }
+}
+
+/// A parser for a table of named values, which help and completions list.
+fn named<T: Copy + Send + Sync + 'static>(
+    table: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let names = table.iter().map(|(name, _)| PossibleValue::new(*name));
+    PossibleValuesParser::new(names).try_map(move |text| {
+        table.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or("no such value")
+    })
+}
+
+fn units() -> impl TypedValueParser<Value = TimeUnit> {
+    named(&TimeUnit::ALL)
+}
+
+fn clocks() -> impl TypedValueParser<Value = Clock> {
+    named(&Clock::ALL)
+}
+
+fn semantics() -> impl TypedValueParser<Value = Semantics> {
+    named(&Semantics::ALL)
+}
+
+fn engines() -> PossibleValuesParser {
+    let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
+    let named =
+        tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    PossibleValuesParser::new(std::iter::once(auto).chain(named))
+}
+
+/// The names of the trace formats.
+pub fn format_names() -> PossibleValuesParser {
+    let formats = tracewise::formats();
+    PossibleValuesParser::new(
+        formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())),
+    )
+}
+
+/// What positional file arguments complete to.
+pub const FILES: ValueHint = ValueHint::FilePath;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let cases = [
+            ("2GB", 2_000_000_000),
+            ("1KiB", 1024),
+            ("64", 64),
+            ("1.5m", 1_500_000),
+            ("3 GB", 3_000_000_000),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for bad in ["", "GB", "-1", "1XB", "1e40", "0", "nan"] {
+            assert!(bytes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn skews() {
+        let skew = |text: &str| Skew::parse(text).unwrap().nanoseconds(TimeUnit::Milliseconds).unwrap();
+        assert_eq!(skew("5s"), 5_000_000_000);
+        assert_eq!(skew("5"), 5_000_000);
+        assert_eq!(skew("0.5 h"), 1_800_000_000_000);
+        for bad in ["", "s", "-1s", "5 weeks", "x"] {
+            assert!(Skew::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn limits() {
+        assert_eq!(limit("all"), Ok(usize::MAX));
+        assert_eq!(limit("0"), Ok(0));
+        assert!(limit("-1").is_err() && limit("some").is_err());
+    }
+}

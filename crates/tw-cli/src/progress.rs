@@ -1,0 +1,50 @@
+//! A sign of life on a terminal when work takes over a second.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long work may take in silence.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows a spinner with the time gone by, from one second after the start until dropped.
+pub struct Progress {
+    running: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl Progress {
+    /// Starts the clock. Nothing is ever shown when `quiet`, or when standard error is not a terminal.
+    pub fn start(quiet: bool, message: String) -> Self {
+        if quiet || !std::io::stderr().is_terminal() {
+            return Self { running: None };
+        }
+        let (stop, stopped) = channel();
+        let thread = std::thread::Builder::new().name("progress".into()).spawn(move || {
+            if stopped.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.set_elapsed(PATIENCE);
+            bar.set_message(message);
+            bar.enable_steady_tick(Duration::from_millis(100));
+            let _ = stopped.recv();
+            bar.finish_and_clear();
+        });
+        // No thread, no spinner: the work itself is not concerned.
+        Self { running: thread.ok().map(|thread| (stop, thread)) }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.running.take() {
+            drop(stop);
+            let _ = thread.join();
+        }
+    }
+}

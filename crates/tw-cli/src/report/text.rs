@@ -1,0 +1,261 @@
+//! `--output text`: for people. What failed, the log line where it failed, and why, in their own words.
+
+use super::{Checked, Reporter};
+use crate::style::{Ink, Style};
+use crate::words;
+use std::io::{self, Write};
+use tracewise::{CheckReport, Error, LogLine, PropertyReport, Step, Verdict, Violation};
+
+/// Writes each trace as soon as it is checked.
+pub struct Text {
+    style: Style,
+    /// Traces checked, and those of them with violations.
+    checked: (u64, u64),
+    unreadable: u64,
+}
+
+impl Text {
+    /// A reporter for a stream of that style.
+    pub fn new(style: Style) -> Self {
+        Self { style, checked: (0, 0), unreadable: 0 }
+    }
+}
+
+impl Reporter for Text {
+    fn trace(&mut self, checked: &Checked<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let report = checked.report;
+        if self.checked.0 > 0 {
+            writeln!(out)?;
+        }
+        self.checked.0 += 1;
+        self.checked.1 += u64::from(report.properties.iter().any(|p| p.verdict == Verdict::Violated));
+        for property in &report.properties {
+            Page { style: self.style, report, out: &mut *out, shown: Vec::new(), gutter: 0 }
+                .property(property)?;
+        }
+        let summary = summary(report, checked.elapsed);
+        for line in words::wrap(&summary, self.style.width) {
+            writeln!(out, "{}", self.style.paint(Ink::Faint, line))?;
+        }
+        out.flush()
+    }
+
+    fn error(&mut self, trace: Option<&str>, _: &Error, _: &mut dyn Write) -> io::Result<()> {
+        self.unreadable += u64::from(trace.is_some());
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let (checked, violated) = self.checked;
+        if checked + self.unreadable < 2 {
+            return Ok(());
+        }
+        let mut parts = vec![match violated {
+            0 => "none with violations".to_string(),
+            some => format!("{} with violations", words::count(some)),
+        }];
+        if self.unreadable > 0 {
+            parts.push(format!("{} not checked", words::count(self.unreadable)));
+        }
+        let line = format!("{}: {}", words::counted(checked + self.unreadable, "trace"), parts.join(", "));
+        writeln!(out, "\n{}", self.style.paint(Ink::Strong, line))
+    }
+}
+
+fn summary(report: &CheckReport, elapsed: std::time::Duration) -> String {
+    let of = |verdict| report.properties.iter().filter(|p| p.verdict == verdict).count() as u64;
+    let (all, violated, unknown) =
+        (report.properties.len() as u64, of(Verdict::Violated), of(Verdict::Unknown));
+    let properties = words::counted(all, "property");
+    let outcome = match (violated, unknown) {
+        (0, 0) if all == 1 => "the property holds".to_string(),
+        (0, 0) => format!("all {properties} hold"),
+        (0, open) => format!("{} of {properties} undecided", words::count(open)),
+        (bad, 0) => format!("{} of {properties} violated", words::count(bad)),
+        (bad, open) => {
+            format!("{} of {properties} violated, {} undecided", words::count(bad), words::count(open))
+        }
+    };
+    let by = match &report.by {
+        Some((column, values)) => format!(" for {} of {column}", words::counted(*values as u64, "value")),
+        None => String::new(),
+    };
+    let positions = words::counted(report.positions, "position");
+    let elapsed = words::duration(elapsed);
+    format!("{outcome} on {positions} of {}{by}; engine {}, {elapsed}", report.trace, report.engine)
+}
+
+/// The lines about one property.
+struct Page<'a> {
+    style: Style,
+    report: &'a CheckReport,
+    out: &'a mut dyn Write,
+    /// Log lines already on the page.
+    shown: Vec<(String, u64)>,
+    /// Width of the line numbers.
+    gutter: usize,
+}
+
+impl Page<'_> {
+    fn property(mut self, property: &PropertyReport) -> io::Result<()> {
+        let (ink, mark) = match property.verdict {
+            Verdict::Satisfied => (Ink::Good, "✓"),
+            Verdict::Violated => (Ink::Bad, "✗"),
+            Verdict::Unknown => (Ink::Open, "?"),
+        };
+        let name = words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(8) - 4);
+        write!(self.out, "{} {}", self.style.paint(ink, mark), self.style.paint(Ink::Strong, name))?;
+        if let Some(title) = &property.title {
+            write!(self.out, "  {}", words::printable(title))?;
+        }
+        if property.verdict == Verdict::Unknown {
+            write!(
+                self.out,
+                "  {}",
+                self.style.paint(Ink::Open, "undecided: the trace settles it neither way")
+            )?;
+        }
+        writeln!(self.out)?;
+        self.gutter = widest_line(property).to_string().len() + 2;
+        let mut violations = property.violations.iter();
+        if let Some(first) = violations.next() {
+            self.first_violation(first)?;
+        } else if property.explanation.is_none() {
+            return self.remainder(property);
+        }
+        if let Some(explanation) = &property.explanation {
+            self.explanation(explanation)?;
+        }
+        for violation in violations {
+            self.other_violation(violation)?;
+        }
+        self.remainder(property)
+    }
+
+    /// The place and the log line of the first violation.
+    fn first_violation(&mut self, violation: &Violation) -> io::Result<()> {
+        let file = match &violation.line {
+            Some(line) => format!("{}:{}", line.file, line.line),
+            None => self.report.trace.clone(),
+        };
+        let place = words::place(violation, " · ");
+        if violation.line.is_none() && place.is_empty() {
+            return Ok(());
+        }
+        let corner = self.frame("", "╭─");
+        let place = if place.is_empty() { file } else { format!("{file} · {place}") };
+        writeln!(self.out, "{corner} {}", self.clipped(&place, self.gutter + 3))?;
+        match &violation.line {
+            Some(line) => self.log_line(line, ""),
+            None => Ok(()),
+        }
+    }
+
+    /// A log line behind its number, `indent` deep; each once.
+    fn log_line(&mut self, line: &LogLine, indent: &str) -> io::Result<()> {
+        let key = (line.file.clone(), line.line);
+        if self.shown.contains(&key) {
+            return Ok(());
+        }
+        self.shown.push(key);
+        let text = self.clipped(&words::printable(&line.text), self.gutter + 3 + indent.chars().count());
+        let bar = self.frame(&line.line.to_string(), "│");
+        writeln!(self.out, "{bar} {}{text}", self.style.paint(Ink::Frame, indent))
+    }
+
+    fn explanation(&mut self, root: &Step) -> io::Result<()> {
+        if !self.shown.is_empty() {
+            let bar = self.frame("", "│");
+            writeln!(self.out, "{bar}")?;
+        }
+        for (levels, step) in words::steps(root) {
+            let (first, rest) = branches(&levels, step.because.is_empty());
+            let (ink, mark) = if step.holds { (Ink::Good, "✓") } else { (Ink::Bad, "✗") };
+            let used = self.gutter + 3 + first.chars().count() + 2;
+            let lines =
+                words::wrap(&words::step(step), self.style.width.map(|width| width.saturating_sub(used)));
+            let corner = self.frame("", if levels.is_empty() { "=" } else { " " });
+            for (index, line) in lines.iter().enumerate() {
+                if index == 0 {
+                    let branch = self.style.paint(Ink::Frame, &first);
+                    writeln!(self.out, "{corner} {branch}{} {line}", self.style.paint(ink, mark))?;
+                } else {
+                    let bar = self.frame("", " ");
+                    writeln!(self.out, "{bar} {}{line}", self.style.paint(Ink::Frame, &rest))?;
+                }
+            }
+            // Leaves are what the trace says, so they quote it.
+            if let Some(line) = &step.line
+                && step.because.is_empty()
+            {
+                self.log_line(line, &rest)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn other_violation(&mut self, violation: &Violation) -> io::Result<()> {
+        let place = words::place(violation, ", ");
+        let text = match &violation.line {
+            Some(line) => {
+                self.shown.push((line.file.clone(), line.line));
+                let text = words::clip(&words::printable(&line.text), 100);
+                format!("also at {}:{} ({place}): {text}", line.file, line.line)
+            }
+            None => format!("also at {place}"),
+        };
+        self.note(&text)
+    }
+
+    /// How many violations are not listed.
+    fn remainder(&mut self, property: &PropertyReport) -> io::Result<()> {
+        let (all, listed) = (property.violation_count, property.violations.len());
+        if all <= listed {
+            return Ok(());
+        }
+        let violations = words::counted((all - listed) as u64, "violation");
+        let more = match listed {
+            0 => violations,
+            _ => violations.replacen(' ', " more ", 1),
+        };
+        self.note(&format!("{}{more} (use --violations all)", if listed == 0 { "" } else { "… and " }))
+    }
+
+    fn note(&mut self, text: &str) -> io::Result<()> {
+        let corner = self.frame("", "=");
+        let text = self.clipped(text, self.gutter + 3);
+        writeln!(self.out, "{corner} {text}")
+    }
+
+    /// The gutter: a line number, and a stroke.
+    fn frame(&self, number: &str, stroke: &str) -> String {
+        self.style.paint(Ink::Frame, format!("{number:>width$} {stroke}", width = self.gutter))
+    }
+
+    /// Cut at the terminal's edge when `used` columns stand before it.
+    fn clipped(&self, text: &str, used: usize) -> String {
+        self.style
+            .width
+            .map_or(text.to_string(), |width| words::clip(text, width.saturating_sub(used).max(20)))
+    }
+}
+
+/// The largest line number on the page.
+fn widest_line(property: &PropertyReport) -> u64 {
+    let first = property.violations.first().and_then(|v| v.line.as_ref()).map_or(0, |line| line.line);
+    let steps = property.explanation.iter().flat_map(words::steps);
+    let quoted = steps.filter(|(_, step)| step.because.is_empty()).filter_map(|(_, step)| step.line.as_ref());
+    quoted.map(|line| line.line).max().unwrap_or(0).max(first)
+}
+
+/// What stands before a step, and before what continues it below (as wide as the step's mark too).
+fn branches(levels: &[bool], leaf: bool) -> (String, String) {
+    let below = if leaf { "  " } else { "│ " };
+    let Some((last, above)) = levels.split_last() else { return (String::new(), below.into()) };
+    let stem: String = above.iter().map(|last| if *last { "  " } else { "│ " }).collect();
+    let (turn, pass) = if *last { ("╰ ", "  ") } else { ("├ ", "│ ") };
+    (format!("{stem}{turn}"), format!("{stem}{pass}{below}"))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,203 @@
+//! Columns: what a reader hands over for the slots a program asked for.
+
+use crate::{Bits, Position, Time, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Distinct texts of a column; cells are indices into it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dictionary {
+    /// Text of each index.
+    pub entries: Vec<Arc<str>>,
+}
+
+/// The values of one slot at consecutive positions. In every variant a position whose `valid` bit is
+/// unset is null and its value is unspecified.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Truth values. Null reads as false, so there is no validity.
+    Truth(Bits),
+    /// Whole numbers.
+    Int {
+        /// Values.
+        values: Vec<i64>,
+        /// Which are not null.
+        valid: Bits,
+    },
+    /// Numbers of which at least one is not whole.
+    Real {
+        /// Values, finite.
+        values: Vec<f64>,
+        /// Which are not null.
+        valid: Bits,
+    },
+    /// Text.
+    Text {
+        /// Index of each position's text in `dictionary`.
+        ids: Vec<u32>,
+        /// The distinct texts.
+        dictionary: Dictionary,
+        /// Which are not null.
+        valid: Bits,
+    },
+    /// Anything else: values compared with values, lists, nested data.
+    Any(Vec<Value>),
+}
+
+impl Column {
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        match self {
+            Column::Truth(bits) => bits.len(),
+            Column::Int { values, .. } => values.len(),
+            Column::Real { values, .. } => values.len(),
+            Column::Text { ids, .. } => ids.len(),
+            Column::Any(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no positions.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value at `at`.
+    pub fn value(&self, at: Position) -> Value {
+        match self {
+            Column::Truth(bits) => Value::Bool(bits.get(at)),
+            Column::Int { values, valid } if valid.get(at) => Value::Int(values[at]),
+            Column::Real { values, valid } if valid.get(at) => Value::Real(values[at]),
+            Column::Text { ids, dictionary, valid } if valid.get(at) => {
+                Value::Str(dictionary.entries[ids[at] as usize].clone())
+            }
+            Column::Any(values) => values[at].clone(),
+            _ => Value::Null,
+        }
+    }
+}
+
+impl Column {
+    /// Appends the positions of `other`. Columns of one slot agree in kind, except that whole numbers and reals mix:
+    /// then the whole becomes reals; anything else that differs becomes values.
+    pub fn append(&mut self, other: Column) {
+        use Column::*;
+        if let (Real { .. }, Int { .. }) | (Int { .. }, Real { .. }) = (&*self, &other) {
+            self.make_real();
+        }
+        match (&mut *self, other) {
+            (Truth(mine), Truth(theirs)) => mine.append(&theirs),
+            (Int { values, valid }, Int { values: more, valid: more_valid }) => {
+                values.extend(more);
+                valid.append(&more_valid);
+            }
+            (Real { values, valid }, other @ (Real { .. } | Int { .. })) => {
+                let mut other = other;
+                other.make_real();
+                if let Real { values: more, valid: more_valid } = other {
+                    values.extend(more);
+                    valid.append(&more_valid);
+                }
+            }
+            (Text { ids, dictionary, valid }, Text { ids: more, dictionary: theirs, valid: more_valid }) => {
+                let mut index: HashMap<Arc<str>, u32> =
+                    dictionary.entries.iter().enumerate().map(|(i, text)| (text.clone(), i as u32)).collect();
+                let renumbered: Vec<u32> = theirs
+                    .entries
+                    .iter()
+                    .map(|text| {
+                        *index.entry(text.clone()).or_insert_with(|| {
+                            dictionary.entries.push(text.clone());
+                            (dictionary.entries.len() - 1) as u32
+                        })
+                    })
+                    .collect();
+                // Null positions hold an unspecified id, which may be out of the (empty) dictionary.
+                ids.extend(more.iter().map(|&id| renumbered.get(id as usize).copied().unwrap_or(0)));
+                valid.append(&more_valid);
+            }
+            (_, other) => {
+                let mut all: Vec<Value> = (0..self.len()).map(|at| self.value(at)).collect();
+                all.extend((0..other.len()).map(|at| other.value(at)));
+                *self = Any(all);
+            }
+        }
+    }
+
+    fn make_real(&mut self) {
+        if let Column::Int { values, valid } = self {
+            let reals = values.iter().map(|&int| int as f64).collect();
+            *self = Column::Real { values: reals, valid: std::mem::take(valid) };
+        }
+    }
+
+    /// The positions `order`, in that order.
+    #[must_use]
+    pub fn gather(&self, order: &[u32]) -> Column {
+        let pick = |bits: &Bits| order.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
+        match self {
+            Column::Truth(bits) => Column::Truth(pick(bits)),
+            Column::Int { values, valid } => {
+                Column::Int { values: order.iter().map(|&at| values[at as usize]).collect(), valid: pick(valid) }
+            }
+            Column::Real { values, valid } => {
+                Column::Real { values: order.iter().map(|&at| values[at as usize]).collect(), valid: pick(valid) }
+            }
+            Column::Text { ids, dictionary, valid } => Column::Text {
+                ids: order.iter().map(|&at| ids[at as usize]).collect(),
+                dictionary: dictionary.clone(),
+                valid: pick(valid),
+            },
+            Column::Any(values) => Column::Any(order.iter().map(|&at| values[at as usize].clone()).collect()),
+        }
+    }
+}
+
+/// Consecutive positions as a reader delivers them: one column per slot of the projection.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// Number of positions.
+    pub len: usize,
+    /// One per slot, in the projection's order, each of length `len`.
+    pub slots: Vec<Column>,
+    /// Timestamps, if the trace has them and the projection asks for them.
+    pub times: Option<Vec<Time>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(values: &[Option<i64>]) -> Column {
+        Column::Int {
+            values: values.iter().map(|v| v.unwrap_or(0)).collect(),
+            valid: values.iter().map(Option::is_some).collect(),
+        }
+    }
+
+    fn texts(values: &[&str]) -> Column {
+        let mut dictionary = Dictionary::default();
+        let ids = values
+            .iter()
+            .map(|text| {
+                dictionary.entries.push((*text).into());
+                (dictionary.entries.len() - 1) as u32
+            })
+            .collect();
+        Column::Text { ids, dictionary, valid: Bits::repeat(true, values.len()) }
+    }
+
+    #[test]
+    fn appending_keeps_values() {
+        let mut column = ints(&[Some(1), None]);
+        column.append(Column::Real { values: vec![0.5], valid: Bits::repeat(true, 1) });
+        column.append(ints(&[Some(7)]));
+        let values: Vec<Value> = (0..4).map(|at| column.value(at)).collect();
+        assert_eq!(values, [Value::Real(1.0), Value::Null, Value::Real(0.5), Value::Real(7.0)]);
+
+        let mut column = texts(&["a", "b"]);
+        column.append(texts(&["b", "c"]));
+        let shown: Vec<String> = (0..4).map(|at| column.value(at).to_string()).collect();
+        assert_eq!(shown, ["a", "b", "b", "c"]);
+        assert_eq!(column.gather(&[3, 0]).value(0), Value::text("c"));
+    }
+}

@@ -1,0 +1,30 @@
+//! Values, time, bit columns and verdicts: the vocabulary every other crate speaks.
+//!
+//! Nothing here reads files, parses text beyond numbers and instants, or knows about logic.
+//!
+//! ```
+//! use tw_core::Bits;
+//! let mut bits = Bits::new();
+//! bits.push(true);
+//! bits.push(false);
+//! assert_eq!(bits.iter_ones().collect::<Vec<_>>(), [0]);
+//! ```
+//!
+//! Next: `tw-ir` for formulas, `tw-trace` for where columns come from.
+
+mod bits;
+mod column;
+mod suggest;
+mod time;
+mod value;
+mod verdict;
+
+pub use bits::Bits;
+pub use column::{Batch, Column, Dictionary};
+pub use suggest::suggest;
+pub use time::{Time, TimeError, TimeUnit};
+pub use value::Value;
+pub use verdict::{Truth, Verdict};
+
+/// Index of a position in a trace, from 0.
+pub type Position = usize;

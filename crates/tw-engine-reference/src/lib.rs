@@ -1,0 +1,243 @@
+//! The definition of every operator, executed naively.
+//!
+//! This crate is the meaning of the language: it is written to be read beside the language reference, and other
+//! engines are compared with it. Each node of the formula gets one value per position, children first. A temporal
+//! operator walks from each position until its definition is decided, so a formula of size m on a trace of length n
+//! costs up to O(m·n²). Nothing is shared with the fast paths that other engines use: predicates too are evaluated
+//! here, from the values of the trace.
+//!
+//! ```
+//! use tw_core::Bits;
+//! use tw_engine_reference::Reference;
+//! use tw_ir::{Node, Path, Program, Root, RootKind, Slot, What};
+//! use tw_monitor::{Engine, EvaluateOptions, Trace};
+//!
+//! // F p, on a trace where p holds at the last of three positions
+//! let mut program = Program::default();
+//! let what = What::Proposition(Path::field("p"));
+//! program.slots.push(Slot { what, declared: false, span: Default::default() });
+//! let p = program.dag.add(Node::Truth(0));
+//! let node = program.dag.add(Node::Finally(None, p));
+//! let root = Root { name: "F p".into(), title: None, kind: RootKind::Property, node, span: Default::default() };
+//! program.roots.push(root);
+//!
+//! let column: Bits = [false, false, true].into_iter().collect();
+//! let trace = Trace { len: 3, atoms: vec![column], ..Trace::default() };
+//! let mut evaluator = Reference.plan(&program, &EvaluateOptions::default()).unwrap();
+//! assert!(evaluator.evaluate(&trace, 10).unwrap()[0].holds.get(0));
+//! ```
+
+mod temporal;
+mod term;
+
+use std::collections::BTreeSet;
+use temporal::{Places, Time};
+use tw_core::{Bits, Column, Position};
+use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Ticks};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+
+/// The reference engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reference;
+
+impl Engine for Reference {
+    fn name(&self) -> &'static str {
+        "reference"
+    }
+
+    fn about(&self) -> &'static str {
+        "the definition of every operator, executed naively; quadratic in the trace, for tests"
+    }
+
+    fn plan<'p>(
+        &self,
+        program: &'p Program,
+        options: &EvaluateOptions,
+    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+        if options.semantics == Semantics::Ltl3 {
+            return Err(Unsupported {
+                node: None,
+                what: "three-valued verdicts (ltl3)".into(),
+                help: Some("use --semantics finite or repeat-last".into()),
+            });
+        }
+        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        for id in program.reachable(&roots) {
+            let node = program.dag.node(id);
+            if let Some(what) = refused(node) {
+                return Err(Unsupported { node: Some(id), what: what.into(), help: None });
+            }
+            if let Some(interval) = node.interval() {
+                ticks(id, interval, options)?;
+            }
+        }
+        Ok(Box::new(Definition { program, options: options.clone() }))
+    }
+}
+
+/// Why the node is outside what this engine defines.
+fn refused(node: Node) -> Option<&'static str> {
+    match node {
+        Node::Forall(..) | Node::Exists(..) | Node::Variable(_) => Some("quantified variables"),
+        Node::Pattern(_) => Some("event patterns with variables"),
+        Node::Emit(..)
+        | Node::Both(..)
+        | Node::Either(..)
+        | Node::Fails(..)
+        | Node::NextMap { .. }
+        | Node::UntilMap { .. }
+        | Node::Collect(..)
+        | Node::CollectWhile(..)
+        | Node::Default(..) => Some("queries that return values"),
+        _ => None,
+    }
+}
+
+fn ticks(id: NodeId, interval: Interval, options: &EvaluateOptions) -> Result<Ticks, Unsupported> {
+    let refuse = |what: String| Unsupported { node: Some(id), what, help: None };
+    if options.clock == Clock::Dense {
+        return Err(refuse("intervals over continuous time (--clock dense)".into()));
+    }
+    interval.ticks(options.clock, options.unit).map_err(|error| refuse(format!("this interval: {error}")))
+}
+
+/// A program and how to read it.
+struct Definition<'p> {
+    program: &'p Program,
+    options: EvaluateOptions,
+}
+
+impl Definition<'_> {
+    /// The truth of each node that `wanted` rests on, at each position; empty for the others.
+    fn truths(&self, trace: &Trace, wanted: &[NodeId]) -> Result<Vec<Vec<bool>>, Unsupported> {
+        let dag = &self.program.dag;
+        let needed = self.formulas(wanted);
+        if needed.len().saturating_mul(trace.len) > self.options.memory_budget {
+            return Err(Unsupported {
+                node: None,
+                what: format!(
+                    "{} subformulas at {} positions within the memory budget",
+                    needed.len(),
+                    trace.len
+                ),
+                help: Some("the reference engine is for small traces: use --engine auto".into()),
+            });
+        }
+        let atoms = self.program.atoms();
+        let mut truths: Vec<Vec<bool>> = vec![Vec::new(); dag.len()];
+        for id in needed {
+            let node = dag.node(id);
+            truths[id.index()] = if !term::is_predicate(node) {
+                self.formula(trace, id, node, &truths)?
+            } else if let Some(slots) = &trace.slots {
+                self.predicate(trace.len, slots, id, &truths)?
+            } else if let Some(bits) = atoms.binary_search(&id).ok().and_then(|index| trace.atoms.get(index))
+            {
+                (0..trace.len).map(|i| bits.get(i)).collect()
+            } else {
+                return Err(Unsupported {
+                    node: Some(id),
+                    what: "a predicate over temporal formulas without the values of its names".into(),
+                    help: None,
+                });
+            };
+        }
+        Ok(truths)
+    }
+
+    /// The formulas that `wanted` rests on, ascending: predicates are taken as they are, and what stands inside
+    /// their terms counts only if it is temporal.
+    fn formulas(&self, wanted: &[NodeId]) -> BTreeSet<NodeId> {
+        let dag = &self.program.dag;
+        let mut seen: BTreeSet<NodeId> = wanted.iter().copied().collect();
+        let mut todo: Vec<NodeId> = wanted.to_vec();
+        while let Some(id) = todo.pop() {
+            let below: Vec<NodeId> = if term::is_predicate(dag.node(id)) {
+                term::parts(self.program, id)
+                    .into_iter()
+                    .filter(|&part| term::is_temporal(dag.node(part)))
+                    .collect()
+            } else {
+                dag.node(id).children().collect()
+            };
+            todo.extend(below.into_iter().filter(|&id| seen.insert(id)));
+        }
+        seen
+    }
+
+    /// The truth of a predicate at every position, from the values of its slots.
+    fn predicate(
+        &self,
+        len: usize,
+        slots: &[Column],
+        id: NodeId,
+        truths: &[Vec<bool>],
+    ) -> Result<Vec<bool>, Unsupported> {
+        let parts = term::parts(self.program, id);
+        let at = |i| {
+            term::predicate(self.program, slots, &parts, i, |part| truths[part.index()][i]).map_err(
+                |message| Unsupported {
+                    node: Some(id),
+                    what: format!("a value at position {i}: {message}"),
+                    help: None,
+                },
+            )
+        };
+        (0..len).map(at).collect()
+    }
+
+    /// The truth of a formula at every position, from the truth of its parts.
+    fn formula(
+        &self,
+        trace: &Trace,
+        id: NodeId,
+        node: Node,
+        truths: &[Vec<bool>],
+    ) -> Result<Vec<bool>, Unsupported> {
+        let interval = node.interval().map(|interval| ticks(id, interval, &self.options)).transpose()?;
+        let time = Time::new(trace, interval, self.options.clock).ok_or_else(|| Unsupported {
+            node: Some(id),
+            what: "an interval on a trace without timestamps".into(),
+            help: Some("count positions: --clock index".into()),
+        })?;
+        let repeat = self.options.semantics == Semantics::RepeatLast;
+        let mut column = Vec::with_capacity(trace.len);
+        for segment in 0..trace.starts().len() {
+            let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
+            for at in start..end {
+                let places = Places { start, end, at, time: &time };
+                column.push(places.holds(node, repeat, |part, k| truths[part.index()][k]));
+            }
+        }
+        Ok(column)
+    }
+}
+
+impl Evaluator for Definition<'_> {
+    fn wanted(&self) -> Wanted {
+        Wanted::Values
+    }
+
+    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+        let roots: Vec<NodeId> = self.program.roots.iter().map(|root| root.node).collect();
+        let truths = self.truths(trace, &roots)?;
+        let answer = |root: &NodeId| {
+            let holds = trace.starts().iter().map(|&start| truths[root.index()][start]).collect();
+            let violations: Vec<Position> = match self.program.dag.node(*root) {
+                Node::Globally(None, body) => (0..trace.len).filter(|&i| !truths[body.index()][i]).collect(),
+                _ => Vec::new(),
+            };
+            let violation_count = violations.len();
+            Answer { holds, violations: violations.into_iter().take(limit).collect(), violation_count }
+        };
+        Ok(roots.iter().map(answer).collect())
+    }
+
+    fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        let truths = self.truths(trace, nodes)?;
+        Ok(nodes.iter().map(|node| truths[node.index()].iter().copied().collect()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,369 @@
+//! The arena: nodes, hash-consing, sorts of operators.
+
+use crate::{ArgumentKey, Interval, SlotId};
+use rustc_hash::FxHashMap;
+use tw_core::Value;
+
+/// Index of a node. Children have smaller indices than their parents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+impl NodeId {
+    /// As an index into per-node tables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Comparison operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+/// Arithmetic operators. `/` is real division; by zero it is null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum ArithmeticOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Min,
+    Max,
+}
+
+/// The function `g` of an experiment `ψ1 &{g} ψ2` or `ψ1 |{g} ψ2`; left out, it is `True`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Function {
+    True,
+    Arithmetic(ArithmeticOp),
+    Pair,
+    First,
+    Second,
+}
+
+/// A statistic collected over positions. Parameters are constants: `quantile(q)`, `histogram(k)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Aggregate {
+    Count,
+    Sum,
+    Min,
+    Max,
+    Avg,
+    First,
+    Last,
+    Var,
+    Stddev,
+    Median,
+    /// q in billionths.
+    Quantile(u32),
+    Histogram(u32),
+    Mode,
+    Distinct,
+    Corr,
+}
+
+/// Index into the constants of a [`Dag`].
+pub type Constant = u32;
+
+/// An item of `x in {…}`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetItem {
+    /// One value.
+    Value(Value),
+    /// `low..high`, both inside.
+    Range(i64, i64),
+}
+
+/// An event pattern with variables bound by quantifiers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// Event name.
+    pub name: String,
+    /// Arguments that are constrained.
+    pub arguments: Vec<(ArgumentKey, PatternArgument)>,
+    /// Number of positional arguments written, wildcards included.
+    pub arity: Option<usize>,
+}
+
+/// What an argument of a [`Pattern`] must be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PatternArgument {
+    /// This value.
+    Constant(Value),
+    /// The value of a quantified variable.
+    Variable(u32),
+}
+
+/// A formula, a term or an experiment. The temporal operators carry an optional interval; `None` is `[0,inf)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Node {
+    // Terms.
+    Constant(Constant),
+    /// A slot's value (`What::Variable`).
+    Slot(SlotId),
+    Negate(NodeId),
+    Abs(NodeId),
+    Arithmetic(ArithmeticOp, NodeId, NodeId),
+    /// `if c then a else b`.
+    IfThenElse(NodeId, NodeId, NodeId),
+    Tuple(NodeId, NodeId),
+    /// A quantified variable, numbered program-wide.
+    Variable(u32),
+
+    // Formulas about one position.
+    Bool(bool),
+    /// There is no previous position.
+    First,
+    /// There is no next position.
+    Last,
+    /// A slot that is a truth value (`What::Proposition`, `What::Event`, `What::Variable(_, Bool)`).
+    Truth(SlotId),
+    Compare(CompareOp, NodeId, NodeId),
+    /// `term in {…}`; index into `Dag::sets`.
+    In(NodeId, u32),
+    /// `term matches "…"`; index into `Dag::regexes`.
+    Matches(NodeId, u32),
+    /// Index into `Dag::patterns`.
+    Pattern(u32),
+
+    // Connectives.
+    Not(NodeId),
+    And(NodeId, NodeId),
+    Or(NodeId, NodeId),
+    Xor(NodeId, NodeId),
+    Implies(NodeId, NodeId),
+    Iff(NodeId, NodeId),
+
+    // Future.
+    /// `X`: there is a next position, and there.
+    Next(Option<Interval>, NodeId),
+    /// `N`: if there is a next position, there.
+    WeakNext(Option<Interval>, NodeId),
+    /// `F`.
+    Finally(Option<Interval>, NodeId),
+    /// `G`.
+    Globally(Option<Interval>, NodeId),
+    /// `U`.
+    Until(Option<Interval>, NodeId, NodeId),
+    /// `W`.
+    WeakUntil(Option<Interval>, NodeId, NodeId),
+    /// `R`.
+    Release(Option<Interval>, NodeId, NodeId),
+    /// `M`.
+    StrongRelease(Option<Interval>, NodeId, NodeId),
+
+    // Past.
+    /// `Y`: there is a previous position, and there.
+    Previous(Option<Interval>, NodeId),
+    /// `Z`: if there is a previous position, there.
+    WeakPrevious(Option<Interval>, NodeId),
+    /// `O`.
+    Once(Option<Interval>, NodeId),
+    /// `H`.
+    Historically(Option<Interval>, NodeId),
+    /// `S`.
+    Since(Option<Interval>, NodeId, NodeId),
+    /// `B`.
+    BackTo(Option<Interval>, NodeId, NodeId),
+    /// `T`.
+    Trigger(Option<Interval>, NodeId, NodeId),
+
+    // First-order. One node per bound variable.
+    Forall(u32, NodeId),
+    Exists(u32, NodeId),
+
+    // Experiments.
+    /// `φ : e`.
+    Emit(NodeId, NodeId),
+    /// `ψ1 &{g} ψ2`.
+    Both(Function, NodeId, NodeId),
+    /// `ψ1 |{g} ψ2`.
+    Either(Function, NodeId, NodeId),
+    /// `!{c} ψ`: ψ, then c, a term.
+    Fails(NodeId, NodeId),
+    /// `X{f} ψ`: body, f's result, f's parameter. The parameter is a `Variable`; a constant f ignores it.
+    NextMap { body: NodeId, result: NodeId, parameter: u32 },
+    /// `ψ1 U{f} ψ2`: the pair is a `Tuple(ψ1, ψ2)` node.
+    UntilMap { pair: NodeId, result: NodeId, parameter: u32 },
+    /// `agg[ψ]`.
+    Collect(Aggregate, NodeId),
+    /// `agg[ψ while φ]`.
+    CollectWhile(Aggregate, NodeId, NodeId),
+    /// `ψ ?? c`.
+    Default(NodeId, NodeId),
+}
+
+impl Node {
+    /// The children, in order.
+    pub fn children(self) -> impl Iterator<Item = NodeId> {
+        use Node::*;
+        let (a, b, c) = match self {
+            Constant(_) | Slot(_) | Variable(_) | Bool(_) | First | Last | Truth(_) | Pattern(_) => (None, None, None),
+            Negate(a) | Abs(a) | In(a, _) | Matches(a, _) | Not(a) | Next(_, a) | WeakNext(_, a) | Finally(_, a)
+            | Globally(_, a) | Previous(_, a) | WeakPrevious(_, a) | Once(_, a) | Historically(_, a) | Forall(_, a)
+            | Exists(_, a) | Collect(_, a) => (Some(a), None, None),
+            Arithmetic(_, a, b) | Tuple(a, b) | Compare(_, a, b) | And(a, b) | Or(a, b) | Xor(a, b) | Implies(a, b)
+            | Iff(a, b) | Until(_, a, b) | WeakUntil(_, a, b) | Release(_, a, b) | StrongRelease(_, a, b)
+            | Since(_, a, b) | BackTo(_, a, b) | Trigger(_, a, b) | Emit(a, b) | Both(_, a, b) | Either(_, a, b)
+            | Fails(a, b) | CollectWhile(_, a, b) | Default(a, b) => (Some(a), Some(b), None),
+            NextMap { body: a, result: b, .. } | UntilMap { pair: a, result: b, .. } => (Some(a), Some(b), None),
+            IfThenElse(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+
+    /// The interval of a temporal operator that has one.
+    pub fn interval(self) -> Option<Interval> {
+        use Node::*;
+        match self {
+            Next(i, _) | WeakNext(i, _) | Finally(i, _) | Globally(i, _) | Previous(i, _) | WeakPrevious(i, _)
+            | Once(i, _) | Historically(i, _) | Until(i, ..) | WeakUntil(i, ..) | Release(i, ..)
+            | StrongRelease(i, ..) | Since(i, ..) | BackTo(i, ..) | Trigger(i, ..) => i,
+            _ => None,
+        }
+    }
+
+    /// Whether this is a future operator.
+    pub fn is_future(self) -> bool {
+        use Node::*;
+        matches!(
+            self,
+            Next(..) | WeakNext(..) | Finally(..) | Globally(..) | Until(..) | WeakUntil(..) | Release(..)
+                | StrongRelease(..)
+        )
+    }
+
+    /// Whether this is a past operator.
+    pub fn is_past(self) -> bool {
+        use Node::*;
+        matches!(
+            self,
+            Previous(..) | WeakPrevious(..) | Once(..) | Historically(..) | Since(..) | BackTo(..) | Trigger(..)
+        )
+    }
+
+    /// How the operator is written, for messages: `F`, `forall`, `max[…]`.
+    pub fn operator(self) -> &'static str {
+        use Node::*;
+        match self {
+            Constant(_) => "constant",
+            Slot(_) | Truth(_) => "name",
+            Negate(_) => "-",
+            Abs(_) => "abs",
+            Arithmetic(..) => "arithmetic",
+            IfThenElse(..) => "if",
+            Tuple(..) => "tuple",
+            Variable(_) => "variable",
+            Bool(true) => "true",
+            Bool(false) => "false",
+            First => "first",
+            Last => "last",
+            Compare(..) => "comparison",
+            In(..) => "in",
+            Matches(..) => "matches",
+            Pattern(_) => "event pattern with variables",
+            Not(_) => "!",
+            And(..) => "&",
+            Or(..) => "|",
+            Xor(..) => "^",
+            Implies(..) => "->",
+            Iff(..) => "<->",
+            Next(..) => "X",
+            WeakNext(..) => "N",
+            Finally(..) => "F",
+            Globally(..) => "G",
+            Until(..) => "U",
+            WeakUntil(..) => "W",
+            Release(..) => "R",
+            StrongRelease(..) => "M",
+            Previous(..) => "Y",
+            WeakPrevious(..) => "Z",
+            Once(..) => "O",
+            Historically(..) => "H",
+            Since(..) => "S",
+            BackTo(..) => "B",
+            Trigger(..) => "T",
+            Forall(..) => "forall",
+            Exists(..) => "exists",
+            Emit(..) => ":",
+            Both(..) => "&{…}",
+            Either(..) => "|{…}",
+            Fails(..) => "!{…}",
+            NextMap { .. } => "X{…}",
+            UntilMap { .. } => "U{…}",
+            Collect(..) | CollectWhile(..) => "aggregate",
+            Default(..) => "??",
+        }
+    }
+}
+
+/// The arena. Equal nodes are stored once.
+#[derive(Clone, Debug, Default)]
+pub struct Dag {
+    nodes: Vec<Node>,
+    index: FxHashMap<Node, NodeId>,
+    constant_index: FxHashMap<String, Constant>,
+    /// Constant values.
+    pub constants: Vec<Value>,
+    /// Sets of `in`.
+    pub sets: Vec<Vec<SetItem>>,
+    /// Regular expressions of `matches`.
+    pub regexes: Vec<regex::Regex>,
+    /// Event patterns with variables.
+    pub patterns: Vec<Pattern>,
+    /// Names of quantified variables, by number.
+    pub variables: Vec<String>,
+}
+
+impl Dag {
+    /// The node for `node`, made if it is new.
+    pub fn add(&mut self, node: Node) -> NodeId {
+        debug_assert!(node.children().all(|child| child.index() < self.nodes.len()));
+        *self.index.entry(node).or_insert_with(|| {
+            self.nodes.push(node);
+            NodeId((self.nodes.len() - 1) as u32)
+        })
+    }
+
+    /// The node for a constant.
+    pub fn constant(&mut self, value: Value) -> NodeId {
+        // The debug form tells kinds apart and prints reals exactly, so it is a key for equality by bits.
+        let index = *self.constant_index.entry(format!("{value:?}")).or_insert_with(|| {
+            self.constants.push(value);
+            (self.constants.len() - 1) as u32
+        });
+        self.add(Node::Constant(index))
+    }
+
+    /// The node with that id.
+    pub fn node(&self, id: NodeId) -> Node {
+        self.nodes[id.index()]
+    }
+
+    /// All nodes, children before parents.
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Number of nodes.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there are no nodes.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}

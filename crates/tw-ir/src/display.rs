@@ -1,0 +1,583 @@
+//! Prints nodes in the specification language, with no more parentheses than needed.
+//!
+//! The walk keeps its own stack, and stops with `…` after [`LIMIT`] bytes: a DAG of a hundred nodes can stand for
+//! a formula longer than any memory.
+
+use crate::{
+    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Node, NodeId, Path, PathStep,
+    PatternArgument, Program, SetItem, What,
+};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::fmt::Write;
+use tw_core::Value;
+
+/// Longest output, in bytes.
+const LIMIT: usize = 1 << 22;
+
+// How tightly operators bind, loosest first.
+const DEFAULT: u8 = 0;
+const EMIT: u8 = 1;
+const IFF: u8 = 2;
+const IMPLIES: u8 = 3;
+const XOR: u8 = 4;
+const OR: u8 = 5;
+const AND: u8 = 6;
+const UNTIL: u8 = 7;
+const PREFIX: u8 = 8;
+const COMPARE: u8 = 9;
+const SUM: u8 = 10;
+const PRODUCT: u8 = 11;
+const UNARY: u8 = 12;
+const ATOM: u8 = 13;
+/// No operator follows.
+const NOTHING: u8 = 0;
+
+/// Words that are names only in backquotes.
+const RESERVED: &[&str] = &[
+    "X", "N", "F", "G", "Y", "Z", "O", "H", "U", "W", "R", "M", "S", "B", "T", "not", "and", "or", "xor", "implies",
+    "iff", "always", "eventually", "until", "weak_until", "release", "next", "weak_next", "previously",
+    "weak_previously", "once", "historically", "since", "back_to", "true", "false", "first", "last", "null", "in",
+    "matches", "if", "then", "else", "forall", "exists", "var", "event", "let", "property", "query", "while", "_",
+];
+
+/// The formula, term or experiment at `node`, as a user would write it.
+pub fn display(program: &Program, node: NodeId) -> String {
+    let mut printer = Printer {
+        program,
+        out: String::new(),
+        stack: vec![Task::Node(node, DEFAULT, NOTHING)],
+        names: FxHashMap::default(),
+        taken: FxHashMap::default(),
+    };
+    while let Some(task) = printer.stack.pop() {
+        if printer.out.len() > LIMIT {
+            printer.out.push('…');
+            break;
+        }
+        match task {
+            Task::Text(text) => printer.out.push_str(&text),
+            Task::Node(node, level, follow) => printer.node(node, level, follow),
+            Task::Unbind(variable) => printer.unbind(variable),
+        }
+    }
+    printer.out
+}
+
+/// What is left to print.
+enum Task {
+    Text(Cow<'static, str>),
+    /// A node, how tightly it must bind to go without parentheses, and how tightly the operator binds that follows
+    /// it: `forall` and `if` reach as far right as they can, and would draw that in.
+    Node(NodeId, u8, u8),
+    /// The scope of a variable ends.
+    Unbind(u32),
+}
+
+struct Printer<'p> {
+    program: &'p Program,
+    out: String,
+    stack: Vec<Task>,
+    /// Printed names of the variables in scope, innermost last.
+    names: FxHashMap<u32, Vec<String>>,
+    /// How many scopes use a name at the moment.
+    taken: FxHashMap<String, u32>,
+}
+
+fn text(text: &'static str) -> Task {
+    Task::Text(Cow::Borrowed(text))
+}
+
+fn owned(text: String) -> Task {
+    Task::Text(Cow::Owned(text))
+}
+
+impl Printer<'_> {
+    /// Puts tasks on the stack so that the first comes next.
+    fn push<const N: usize>(&mut self, tasks: [Task; N]) {
+        self.stack.extend(tasks.into_iter().rev());
+    }
+
+    fn node(&mut self, id: NodeId, level: u8, follow: u8) {
+        let node = self.program.dag.node(id);
+        let own = self.level(node, follow);
+        let follow = if own < level {
+            self.out.push('(');
+            self.stack.push(text(")"));
+            NOTHING
+        } else {
+            follow
+        };
+        self.open(node, follow);
+    }
+
+    /// How tightly a node binds.
+    fn level(&self, node: Node, follow: u8) -> u8 {
+        use Node::*;
+        match node {
+            Default(..) => DEFAULT,
+            Emit(..) => EMIT,
+            Iff(..) => IFF,
+            Implies(..) => IMPLIES,
+            Xor(..) => XOR,
+            Or(..) | Either(..) => OR,
+            Both(Function::Arithmetic(op), ..) | Arithmetic(op, ..) => match op {
+                ArithmeticOp::Add | ArithmeticOp::Sub => SUM,
+                ArithmeticOp::Mul | ArithmeticOp::Div | ArithmeticOp::Rem => PRODUCT,
+                ArithmeticOp::Min | ArithmeticOp::Max => ATOM,
+            },
+            And(..) | Both(..) => AND,
+            Until(..) | WeakUntil(..) | Release(..) | StrongRelease(..) | Since(..) | BackTo(..) | Trigger(..)
+            | UntilMap { .. } => UNTIL,
+            Forall(..) | Exists(..) if follow >= IFF => DEFAULT,
+            IfThenElse(..) if follow >= SUM => DEFAULT,
+            Not(_) | Next(..) | WeakNext(..) | Finally(..) | Globally(..) | Previous(..) | WeakPrevious(..)
+            | Once(..) | Historically(..) | Forall(..) | Exists(..) | Fails(..) | NextMap { .. } => PREFIX,
+            Compare(..) | In(..) | Matches(..) => COMPARE,
+            Negate(_) => UNARY,
+            Constant(constant) => match self.program.dag.constants[constant as usize] {
+                Value::Int(i) if i < 0 => UNARY,
+                Value::Real(r) if r.is_sign_negative() => UNARY,
+                _ => ATOM,
+            },
+            _ => ATOM,
+        }
+    }
+
+    fn open(&mut self, node: Node, follow: u8) {
+        use Node::*;
+        let program = self.program;
+        match node {
+            Constant(constant) => value(&mut self.out, &program.dag.constants[constant as usize]),
+            Slot(slot) | Truth(slot) => what(&mut self.out, &program.slots[slot as usize].what),
+            Negate(a) => self.push([text("-"), Task::Node(a, ATOM, follow)]),
+            Abs(a) => self.push([text("abs("), Task::Node(a, SUM, NOTHING), text(")")]),
+            Arithmetic(op, a, b) => self.arithmetic(op, a, b, follow),
+            IfThenElse(c, a, b) => self.push([
+                text("if "),
+                Task::Node(c, IFF, NOTHING),
+                text(" then "),
+                Task::Node(a, SUM, NOTHING),
+                text(" else "),
+                Task::Node(b, SUM, follow),
+            ]),
+            Tuple(a, b) => {
+                // `(a, b, c)` is a pair whose second part is a pair.
+                self.out.push('(');
+                self.stack.push(text(")"));
+                let mut tasks = vec![Task::Node(a, SUM, NOTHING)];
+                let mut rest = b;
+                while let Tuple(next, after) = program.dag.node(rest) {
+                    tasks.push(text(", "));
+                    tasks.push(Task::Node(next, SUM, NOTHING));
+                    rest = after;
+                }
+                tasks.push(text(", "));
+                tasks.push(Task::Node(rest, SUM, NOTHING));
+                self.stack.extend(tasks.into_iter().rev());
+            }
+            Variable(number) => self.variable(number),
+            Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
+            First => self.out.push_str("first"),
+            Last => self.out.push_str("last"),
+            Compare(op, a, b) => self.infix(comparison(op), None, a, SUM, b, SUM, follow),
+            In(a, index) => {
+                let mut list = String::new();
+                set(&mut list, &program.dag.sets[index as usize]);
+                self.push([Task::Node(a, SUM, COMPARE), text(" in "), owned(list)]);
+            }
+            Matches(a, index) => {
+                let mut regex = String::new();
+                quoted(&mut regex, program.dag.regexes[index as usize].as_str());
+                self.push([Task::Node(a, SUM, COMPARE), text(" matches "), owned(regex)]);
+            }
+            Pattern(index) => self.pattern(index),
+            // `!x < 2` would be read right, but not by everybody.
+            Not(a) => match program.dag.node(a) {
+                Compare(..) | In(..) | Matches(..) => self.push([text("!"), Task::Node(a, SUM, follow)]),
+                _ => self.push([text("!"), Task::Node(a, PREFIX, follow)]),
+            },
+            And(a, b) => self.infix("&", None, a, AND, b, AND + 1, follow),
+            Or(a, b) => self.infix("|", None, a, OR, b, OR + 1, follow),
+            Xor(a, b) => self.infix("^", None, a, XOR, b, XOR + 1, follow),
+            Implies(a, b) => self.infix("->", None, a, IMPLIES + 1, b, IMPLIES, follow),
+            Iff(a, b) => self.infix("<->", None, a, IFF, b, IFF + 1, follow),
+            Next(i, a) | WeakNext(i, a) | Finally(i, a) | Globally(i, a) | Previous(i, a) | WeakPrevious(i, a)
+            | Once(i, a) | Historically(i, a) => {
+                let mut operator = node.operator().to_owned();
+                if let Some(interval) = i {
+                    let _ = write!(operator, "{interval}");
+                }
+                operator.push(' ');
+                self.push([owned(operator), Task::Node(a, PREFIX, follow)]);
+            }
+            Until(i, a, b) | WeakUntil(i, a, b) | Release(i, a, b) | StrongRelease(i, a, b) | Since(i, a, b)
+            | BackTo(i, a, b) | Trigger(i, a, b) => {
+                self.infix(node.operator(), i, a, UNTIL + 1, b, UNTIL, follow);
+            }
+            Forall(variable, a) | Exists(variable, a) => {
+                let name = self.bind(variable);
+                let quantifier = if matches!(node, Forall(..)) { "forall" } else { "exists" };
+                self.push([
+                    owned(format!("{quantifier} {name}. ")),
+                    Task::Node(a, IFF, follow),
+                    Task::Unbind(variable),
+                ]);
+            }
+            Emit(a, b) => self.infix(":", None, a, IFF, b, SUM, follow),
+            Both(Function::Arithmetic(op), a, b) => {
+                let (a, b) = (self.unlifted(a, b), self.unlifted(b, a));
+                self.arithmetic(op, a, b, follow);
+            }
+            Both(function, a, b) => self.combine("&", function, a, AND, b, follow),
+            Either(function, a, b) => self.combine("|", function, a, OR, b, follow),
+            Fails(a, constant) => {
+                if self.is_true(constant) {
+                    self.push([text("!"), Task::Node(a, PREFIX, follow)]);
+                } else {
+                    self.push([
+                        text("!{"),
+                        Task::Node(constant, SUM, NOTHING),
+                        text("} "),
+                        Task::Node(a, PREFIX, follow),
+                    ]);
+                }
+            }
+            NextMap { body, result, parameter } => {
+                self.stack.push(Task::Node(body, PREFIX, follow));
+                self.stack.push(text(" "));
+                self.map(result, parameter);
+                self.stack.push(text("X"));
+            }
+            UntilMap { pair, result, parameter } => {
+                let (a, b) = match program.dag.node(pair) {
+                    Tuple(a, b) => (a, b),
+                    _ => (pair, pair),
+                };
+                self.stack.push(Task::Node(b, UNTIL, follow));
+                self.stack.push(text(" "));
+                self.map(result, parameter);
+                self.stack.push(text(" U"));
+                self.stack.push(Task::Node(a, UNTIL + 1, UNTIL));
+            }
+            Collect(aggregate, a) => self.collect(aggregate, a, None),
+            CollectWhile(aggregate, a, during) => self.collect(aggregate, a, Some(during)),
+            Default(a, b) => self.infix("??", None, a, DEFAULT, b, SUM, follow),
+        }
+    }
+
+    /// Whether a node is the constant `true`, the default of `!{c}`.
+    fn is_true(&self, node: NodeId) -> bool {
+        let dag = &self.program.dag;
+        matches!(dag.node(node), Node::Constant(c) if dag.constants[c as usize] == Value::Bool(true))
+    }
+
+    /// `a + b`, `min(a, b)`: terms, or experiments that have numbers as values.
+    fn arithmetic(&mut self, op: ArithmeticOp, a: NodeId, b: NodeId, follow: u8) {
+        match op {
+            ArithmeticOp::Min | ArithmeticOp::Max => self.push([
+                text(if op == ArithmeticOp::Min { "min(" } else { "max(" }),
+                Task::Node(a, IFF, NOTHING),
+                text(", "),
+                Task::Node(b, IFF, NOTHING),
+                text(")"),
+            ]),
+            ArithmeticOp::Add | ArithmeticOp::Sub => self.infix(sign(op), None, a, SUM, b, PRODUCT, follow),
+            _ => self.infix(sign(op), None, a, PRODUCT, b, UNARY, follow),
+        }
+    }
+
+    /// The number itself for `true : 100` beside an experiment, as in `count[p] * 100`.
+    fn unlifted(&self, node: NodeId, beside: NodeId) -> NodeId {
+        let dag = &self.program.dag;
+        let lifted = |node: NodeId| match dag.node(node) {
+            Node::Emit(always, term) if dag.node(always) == Node::Bool(true) => Some(term),
+            _ => None,
+        };
+        match lifted(node) {
+            Some(term) if lifted(beside).is_none() && !matches!(dag.node(term), Node::Slot(_)) => term,
+            _ => node,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn infix(
+        &mut self,
+        operator: &'static str,
+        interval: Option<Interval>,
+        a: NodeId,
+        left: u8,
+        b: NodeId,
+        right: u8,
+        follow: u8,
+    ) {
+        let between = match interval {
+            Some(interval) => format!(" {operator}{interval} "),
+            None => format!(" {operator} "),
+        };
+        let own = left.min(right);
+        self.push([Task::Node(a, left, own), owned(between), Task::Node(b, right, follow)]);
+    }
+
+    fn combine(&mut self, sign_of: &'static str, function: Function, a: NodeId, level: u8, b: NodeId, follow: u8) {
+        let function = match function {
+            Function::True => String::new(),
+            Function::Arithmetic(op) => format!("{{{}}}", sign(op)),
+            Function::Pair => "{pair}".to_owned(),
+            Function::First => "{first}".to_owned(),
+            Function::Second => "{second}".to_owned(),
+        };
+        let operator = owned(format!(" {sign_of}{function} "));
+        self.push([Task::Node(a, level, level), operator, Task::Node(b, level + 1, follow)]);
+    }
+
+    fn collect(&mut self, aggregate: Aggregate, a: NodeId, during: Option<NodeId>) {
+        self.out.push_str(&aggregate_name(aggregate));
+        self.out.push('[');
+        self.stack.push(text("]"));
+        if let Some(during) = during {
+            self.stack.push(Task::Node(during, DEFAULT, NOTHING));
+            self.stack.push(text(" while "));
+        }
+        match (aggregate, self.program.dag.node(a)) {
+            (Aggregate::Corr, Node::Both(Function::Pair, a, b)) => {
+                self.push([Task::Node(a, DEFAULT, NOTHING), text(", "), Task::Node(b, DEFAULT, NOTHING)]);
+            }
+            _ => self.stack.push(Task::Node(a, DEFAULT, NOTHING)),
+        }
+    }
+
+    /// Puts `{v => …}` on the stack; nothing for the identity.
+    fn map(&mut self, result: NodeId, parameter: u32) {
+        let dag = &self.program.dag;
+        if dag.node(result) == Node::Variable(parameter) {
+            return;
+        }
+        let mut uses = false;
+        let mut open = vec![result];
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(id) = open.pop() {
+            uses |= dag.node(id) == Node::Variable(parameter);
+            open.extend(dag.node(id).children().filter(|child| seen.insert(*child)));
+        }
+        self.stack.push(text("}"));
+        self.stack.push(Task::Node(result, SUM, NOTHING));
+        if uses {
+            let name = self.program.dag.variables.get(parameter as usize).map_or("v", String::as_str);
+            self.stack.push(owned(format!("{name} => ")));
+        }
+        self.stack.push(text("{"));
+    }
+
+    /// Opens the scope of a variable and says how it is printed: its name, or that and a number where another
+    /// variable in scope has the same name.
+    fn bind(&mut self, variable: u32) -> String {
+        let mut plain = String::new();
+        let known = self.program.dag.variables.get(variable as usize);
+        name(&mut plain, known.map_or("v", String::as_str));
+        let shadows_itself = self.names.get(&variable).is_some_and(|names| !names.is_empty());
+        let mut chosen = plain.clone();
+        let mut suffix = 2;
+        while !shadows_itself && self.taken.get(&chosen).is_some_and(|count| *count > 0) {
+            chosen = format!("{plain}_{suffix}");
+            suffix += 1;
+        }
+        *self.taken.entry(chosen.clone()).or_default() += 1;
+        self.names.entry(variable).or_default().push(chosen.clone());
+        chosen
+    }
+
+    fn unbind(&mut self, variable: u32) {
+        if let Some(chosen) = self.names.get_mut(&variable).and_then(Vec::pop)
+            && let Some(count) = self.taken.get_mut(&chosen)
+        {
+            *count -= 1;
+        }
+    }
+
+    fn variable(&mut self, number: u32) {
+        match self.names.get(&number).and_then(|names| names.last()) {
+            Some(printed) => self.out.push_str(printed),
+            None => {
+                let known = self.program.dag.variables.get(number as usize);
+                name(&mut self.out, known.map_or("v", String::as_str));
+            }
+        }
+    }
+
+    fn pattern(&mut self, index: u32) {
+        let pattern = &self.program.dag.patterns[index as usize];
+        let arguments = pattern.arguments.iter().map(|(key, argument)| match argument {
+            PatternArgument::Constant(constant) => {
+                let mut out = String::new();
+                value(&mut out, constant);
+                (key, out)
+            }
+            PatternArgument::Variable(number) => {
+                let printed = self.names.get(number).and_then(|names| names.last()).cloned();
+                let known = self.program.dag.variables.get(*number as usize);
+                (key, printed.unwrap_or_else(|| known.map_or("v".to_owned(), Clone::clone)))
+            }
+        });
+        let arguments: Vec<(&ArgumentKey, String)> = arguments.collect();
+        event(&mut self.out, &pattern.name, &arguments, pattern.arity);
+    }
+}
+
+fn sign(op: ArithmeticOp) -> &'static str {
+    match op {
+        ArithmeticOp::Add => "+",
+        ArithmeticOp::Sub => "-",
+        ArithmeticOp::Mul => "*",
+        ArithmeticOp::Div => "/",
+        ArithmeticOp::Rem => "%",
+        ArithmeticOp::Min => "min",
+        ArithmeticOp::Max => "max",
+    }
+}
+
+fn comparison(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+    }
+}
+
+fn aggregate_name(aggregate: Aggregate) -> String {
+    use Aggregate::*;
+    let name = match aggregate {
+        Count => "count",
+        Sum => "sum",
+        Min => "min",
+        Max => "max",
+        Avg => "avg",
+        First => "first",
+        Last => "last",
+        Var => "var",
+        Stddev => "stddev",
+        Median => "median",
+        Quantile(billionths) => return format!("quantile({})", f64::from(billionths) / 1e9),
+        Histogram(bins) => return format!("histogram({bins})"),
+        Mode => "mode",
+        Distinct => "distinct",
+        Corr => "corr",
+    };
+    name.to_owned()
+}
+
+fn what(out: &mut String, what: &What) {
+    match what {
+        What::Proposition(at) | What::Variable(at, _) => path(out, at),
+        What::Event { name, arguments, arity } => {
+            let arguments: Vec<(&ArgumentKey, String)> = arguments
+                .iter()
+                .map(|(key, constant)| {
+                    let mut out = String::new();
+                    value(&mut out, constant);
+                    (key, out)
+                })
+                .collect();
+            event(out, name, &arguments, *arity);
+        }
+    }
+}
+
+fn event(out: &mut String, event: &str, arguments: &[(&ArgumentKey, String)], arity: Option<usize>) {
+    if arguments.is_empty() && arity.is_none() {
+        out.push_str("event ");
+        name(out, event);
+        return;
+    }
+    name(out, event);
+    out.push('(');
+    match arity {
+        Some(arity) => {
+            for position in 0..arity {
+                let given = arguments.iter().find(|(key, _)| **key == ArgumentKey::Index(position));
+                out.push_str(if position > 0 { ", " } else { "" });
+                out.push_str(given.map_or("_", |(_, argument)| argument));
+            }
+        }
+        None => {
+            for (position, (key, argument)) in arguments.iter().enumerate() {
+                out.push_str(if position > 0 { ", " } else { "" });
+                match key {
+                    ArgumentKey::Name(key) | ArgumentKey::Declared { name: key, .. } => {
+                        name(out, key);
+                        out.push_str(": ");
+                    }
+                    ArgumentKey::Index(_) => {}
+                }
+                out.push_str(argument);
+            }
+        }
+    }
+    out.push(')');
+}
+
+fn path(out: &mut String, path: &Path) {
+    for (position, step) in path.steps.iter().enumerate() {
+        match step {
+            PathStep::Field(field) => {
+                out.push_str(if position > 0 { "." } else { "" });
+                name(out, field);
+            }
+            PathStep::Each => out.push_str("[*]"),
+        }
+    }
+}
+
+/// A name, in backquotes if it would be read as something else without.
+fn name(out: &mut String, name: &str) {
+    let mut chars = name.chars();
+    let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || c == '_')
+        && !RESERVED.contains(&name);
+    if plain {
+        out.push_str(name);
+    } else {
+        let _ = write!(out, "`{}`", name.replace('`', "``"));
+    }
+}
+
+fn value(out: &mut String, value: &Value) {
+    match value {
+        Value::Str(text) => quoted(out, text),
+        other => {
+            let _ = write!(out, "{other}");
+        }
+    }
+}
+
+fn quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\u{d}"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+fn set(out: &mut String, items: &[SetItem]) {
+    out.push('{');
+    for (position, item) in items.iter().enumerate() {
+        out.push_str(if position > 0 { ", " } else { "" });
+        match item {
+            SetItem::Value(constant) => value(out, constant),
+            SetItem::Range(low, high) => {
+                let _ = write!(out, "{low}..{high}");
+            }
+        }
+    }
+    out.push('}');
+}

@@ -1,0 +1,95 @@
+//! Typed formulas, resolved and shared: what engines read.
+//!
+//! A [`Program`] is a hash-consed DAG in a flat arena. Children always stand before their parents, so every
+//! analysis and every evaluation is a loop over indices; nothing recurses on the depth of a formula.
+//! This crate never reads files.
+
+mod dag;
+mod display;
+mod fragment;
+mod interval;
+mod slot;
+
+pub use dag::{
+    Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument, SetItem,
+};
+pub use display::display;
+pub use fragment::{Fragment, fragment};
+pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
+pub use slot::{ArgumentKey, Expect, Path, PathStep, Slot, SlotId, What};
+
+use tw_diag::Span;
+
+/// How the end of the trace is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Semantics {
+    /// `X` is false at the end.
+    #[default]
+    Finite,
+    /// At the last position `X φ` and `N φ` mean φ there.
+    RepeatLast,
+    /// True / false / unknown over all infinite continuations.
+    Ltl3,
+}
+
+impl Semantics {
+    /// Every semantics with its name on the command line.
+    pub const ALL: [(&'static str, Semantics); 3] =
+        [("finite", Semantics::Finite), ("repeat-last", Semantics::RepeatLast), ("ltl3", Semantics::Ltl3)];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, s)| *s == self).map_or("finite", |(n, _)| n)
+    }
+}
+
+/// A property or query of the specification.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Its name; with `-e` the formula's text.
+    pub name: String,
+    /// The sentence in quotes after the name, if given.
+    pub title: Option<String>,
+    /// Property (a formula) or query (an experiment).
+    pub kind: RootKind,
+    /// The formula.
+    pub node: NodeId,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// What is asked of a root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RootKind {
+    /// A verdict.
+    Property,
+    /// A value.
+    Query,
+}
+
+/// A whole specification, lowered.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// All formulas and terms.
+    pub dag: Dag,
+    /// Properties and queries, in the order written.
+    pub roots: Vec<Root>,
+    /// What has to be read from the trace.
+    pub slots: Vec<Slot>,
+    /// For each node the place where the user wrote it first, if it was written at all.
+    pub spans: Vec<Option<Span>>,
+}
+
+impl Program {
+    /// The predicates that read slots (`p`, `x > 3`, `name matches "…"`): truth values that one position alone
+    /// decides, computed once per position before an engine runs, ascending. Connectives over them and the
+    /// constants `true`, `false`, `first`, `last` are the engine's business.
+    pub fn atoms(&self) -> Vec<NodeId> {
+        fragment::atoms(self)
+    }
+
+    /// The nodes reachable from the given ones, ascending (children before parents).
+    pub fn reachable(&self, from: &[NodeId]) -> Vec<NodeId> {
+        fragment::reachable(self, from)
+    }
+}

@@ -1,0 +1,124 @@
+//! Slots: what a program needs from each position of a trace. They are the whole contract between a program
+//! and a reader: a reader delivers one column per slot and decodes nothing else.
+
+use std::fmt;
+use tw_core::Value;
+use tw_diag::Span;
+
+/// Index in `Program::slots`.
+pub type SlotId = u32;
+
+/// A dotted path into a position: `queue`, `http.status`, `tags[*]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// The steps, at least one, the first a field.
+    pub steps: Vec<PathStep>,
+}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum PathStep {
+    /// A key of an object.
+    Field(String),
+    /// Every element of a list.
+    Each,
+}
+
+impl Path {
+    /// A path of one field.
+    pub fn field(name: impl Into<String>) -> Self {
+        Self { steps: vec![PathStep::Field(name.into())] }
+    }
+
+    /// The name, if the path is a single field.
+    pub fn as_name(&self) -> Option<&str> {
+        match self.steps.as_slice() {
+            [PathStep::Field(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the path ranges over list elements; its value is then a list.
+    pub fn has_each(&self) -> bool {
+        self.steps.contains(&PathStep::Each)
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.steps.iter().enumerate() {
+            match step {
+                PathStep::Field(name) if i == 0 => f.write_str(name)?,
+                PathStep::Field(name) => write!(f, ".{name}")?,
+                PathStep::Each => f.write_str("[*]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the specification's use of a name asks of its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expect {
+    /// Used as a proposition: `true`/`false`/`0`/`1`; null is false. Column: `Truth`.
+    Bool,
+    /// Used as a number. Column: `Int` or `Real`.
+    Number,
+    /// Declared `int`: a number that must be whole. Column: `Int`.
+    Int,
+    /// Compared with text. Column: `Text`.
+    Text,
+    /// Compared with another name: whatever the cell looks like ([`Value::from_cell`]; in JSON its own type).
+    /// Column: `Any`. Paths with `[*]` are always delivered as `Any` holding lists.
+    Any,
+}
+
+/// What a slot holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum What {
+    /// A bare name where a truth value is expected: a variable read as a proposition, or "an event of this
+    /// name happens here", whichever the trace has (both: an error that asks for `event name` or backquotes).
+    /// Column: `Truth`.
+    Proposition(Path),
+    /// A variable's value.
+    Variable(Path, Expect),
+    /// An event of this name happens here, and its arguments equal the given constants. Column: `Truth`.
+    /// Arguments of declared events arrive as [`ArgumentKey::Declared`]; bare positions are matched only in
+    /// formats with positional arguments.
+    Event {
+        /// Event name.
+        name: String,
+        /// Constraints on arguments.
+        arguments: Vec<(ArgumentKey, Value)>,
+        /// Number of positional arguments in the pattern, wildcards included, if it was written by position.
+        arity: Option<usize>,
+    },
+}
+
+/// Which argument of an event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ArgumentKey {
+    /// By position, from 0.
+    Index(usize),
+    /// By name.
+    Name(String),
+    /// An argument of an event that the specification declares (`event login(user, ip);`), however the pattern was
+    /// written: matched by name where the trace names arguments, by position where it does not.
+    Declared {
+        /// Position in the declaration, from 0.
+        index: usize,
+        /// Name in the declaration.
+        name: String,
+    },
+}
+
+/// One thing to read at each position, with the place in the specification that asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slot {
+    /// What.
+    pub what: What,
+    /// Declared with `var`/`event`: a trace that lacks it has nulls there instead of an error.
+    pub declared: bool,
+    /// First use.
+    pub span: Span,
+}

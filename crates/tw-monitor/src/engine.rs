@@ -1,0 +1,87 @@
+//! The engine interface.
+
+use crate::Trace;
+use tw_core::{Bits, Position, TimeUnit};
+use tw_ir::{Clock, NodeId, Program, Semantics};
+
+/// What an engine reads beside atoms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Truth of atoms alone.
+    Atoms,
+    /// Slot values too (`Trace::slots`).
+    Values,
+}
+
+/// How to evaluate.
+#[derive(Clone, Debug)]
+pub struct EvaluateOptions {
+    /// How the end of the trace is read.
+    pub semantics: Semantics,
+    /// Where time comes from (already `Index` when the trace has no timestamps).
+    pub clock: Clock,
+    /// The trace's unit.
+    pub unit: TimeUnit,
+    /// Threads to use.
+    pub threads: usize,
+    /// Bytes the engine may hold beside the trace; more is a clear refusal.
+    pub memory_budget: usize,
+    /// Positions per block, a multiple of 64; `None` lets the engine choose. Tests vary it.
+    pub block: Option<usize>,
+}
+
+impl Default for EvaluateOptions {
+    fn default() -> Self {
+        Self {
+            semantics: Semantics::Finite,
+            clock: Clock::Stamps,
+            unit: TimeUnit::Seconds,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory_budget: 4 << 30,
+            block: None,
+        }
+    }
+}
+
+/// A refusal: which construct, where, and what to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unsupported {
+    /// The node the engine cannot run, if one is to blame.
+    pub node: Option<NodeId>,
+    /// What it cannot do: "intervals on temporal operators".
+    pub what: String,
+    /// What to try.
+    pub help: Option<String>,
+}
+
+/// What one root is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// Truth at the first position of each segment (one bit for a plain trace).
+    pub holds: Bits,
+    /// For a root `G φ` without interval: the positions where φ is false within the trace (all segments), at most
+    /// `limit` of them, ascending. Empty otherwise.
+    pub violations: Vec<Position>,
+    /// How many there are in all.
+    pub violation_count: usize,
+}
+
+/// Registered in `tracewise::ENGINES`.
+pub trait Engine: Sync {
+    /// Name on the command line.
+    fn name(&self) -> &'static str;
+    /// One line for help and `explain`.
+    fn about(&self) -> &'static str;
+    /// Prepares to run every root, or refuses with the construct that it cannot do.
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+}
+
+/// A program made ready for whole traces.
+pub trait Evaluator: Send {
+    /// What the trace must hold.
+    fn wanted(&self) -> Wanted;
+    /// What each root is worth, in the program's order. `limit` bounds how many violations are listed per root.
+    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported>;
+    /// The truth of the given nodes at every position, in the given order.
+    fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported>;
+}

@@ -1,0 +1,199 @@
+//! Why a formula is true or false at a position.
+//!
+//! An explanation is a small proof: a tree of [`Claim`]s, each "this subformula is true (false) here", resting on
+//! claims about its parts by the definition of its operator. It is built after the fact from the truth columns of the
+//! subformulas on the way, whichever engine computes them, and a checker that knows only the definitions can
+//! validate it. Each claim about one position is taken apart further; a claim about a stretch of positions ("`ack` is
+//! false from 17 to the end") is a leaf, since the trace itself is its evidence.
+//!
+//! What the rules choose, for an operator that looks forward (those that look back are mirrored):
+//!
+//! | | true | false |
+//! |---|---|---|
+//! | `F φ` | the first φ | φ never: pending when the trace ends first |
+//! | `G φ` | φ throughout | the first ¬φ |
+//! | `φ U ψ` | the first ψ, φ before it | the first ¬φ and no ψ up to it, else ψ never |
+//! | `φ W ψ` | the first ψ, φ before it, else φ throughout | the first ¬φ, no ψ up to it |
+//! | `φ R ψ` | the first φ, ψ up to it, else ψ throughout | the first ¬ψ, no φ before it |
+//! | `φ M ψ` | the first φ, ψ up to it | the first ¬ψ and no φ before it, else φ never |
+//!
+//! With an interval, "first", "never" and "throughout" are about the positions inside it.
+
+mod step;
+mod walk;
+
+use crate::{EvaluateOptions, Evaluator, Trace, Unsupported};
+use rustc_hash::FxHashMap;
+use tw_core::{Bits, Position};
+use tw_ir::{NodeId, Program};
+
+/// One step of an explanation: `node` has the truth `holds` at every position of `range`, by `rule`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Claim {
+    /// The formula.
+    pub node: NodeId,
+    /// First and last position of the claim, both inside.
+    pub range: (Position, Position),
+    /// Its truth there.
+    pub holds: bool,
+    /// Why.
+    pub rule: Rule,
+    /// The claims that it rests on: indices into [`Explanation::claims`], greater than this claim's own.
+    pub children: Vec<usize>,
+}
+
+/// Why a claim is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The position alone decides: a predicate, `true`, `false`, `first`, `last`.
+    Atom,
+    /// A stretch of more than one position, read off the trace. A leaf.
+    Throughout,
+    /// `!φ`: the other truth of φ.
+    Negation,
+    /// The left side of a connective decides.
+    Left,
+    /// The right side of a connective decides.
+    Right,
+    /// Both sides of a connective decide together.
+    Both,
+    /// The next (previous) position decides.
+    Neighbour,
+    /// There is no next position.
+    NoNext,
+    /// There is no previous position.
+    NoPrevious,
+    /// The last position stands for its own successor (`--semantics repeat-last`).
+    RepeatsLast,
+    /// The next (previous) position lies outside the interval.
+    OutsideInterval,
+    /// No position lies inside the interval; `pending` if the trace ends before the interval begins.
+    NoPosition {
+        /// Whether a longer trace could have had one.
+        pending: bool,
+    },
+    /// What was awaited comes at `at`, and all is well until then.
+    Witness {
+        /// The first such position.
+        at: Position,
+    },
+    /// What has to hold at every position fails at `at`.
+    FailsAt {
+        /// The first such position.
+        at: Position,
+    },
+    /// What has to hold meanwhile fails at `at`, too early.
+    BrokenAt {
+        /// The first such position.
+        at: Position,
+    },
+    /// The obligation ends at `at` and was kept until then.
+    ReleasedAt {
+        /// The first such position.
+        at: Position,
+    },
+    /// What was awaited never comes; `pending` if that is because the trace ends.
+    Never {
+        /// Whether a longer trace could have brought it.
+        pending: bool,
+    },
+    /// What has to hold does, at every position in question.
+    Everywhere,
+    /// Not taken apart further: the depth limit is reached.
+    Truncated,
+}
+
+/// A tree of claims in a flat vector; the first is the root.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The claims, parents before children.
+    pub claims: Vec<Claim>,
+    /// If the root is false: the obligations still open when the trace ended, each with the position since when.
+    pub pending: Vec<(NodeId, Position)>,
+}
+
+impl Explanation {
+    /// Levels of claims that are enough for most formulas and still fit a screen.
+    pub const DEPTH: usize = 12;
+
+    /// However deep the limit, a tree larger than this is cut.
+    const MOST_CLAIMS: usize = 10_000;
+}
+
+/// Explains the truth of `node` at `at`. `evaluator` must come from a plan of `program` with `options`, and `trace`
+/// hold what it wants; claims `depth_limit` levels below the root are not taken apart. Only the columns of
+/// subformulas on the way are asked for.
+pub fn explain(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    evaluator: &mut dyn Evaluator,
+    node: NodeId,
+    at: Position,
+    depth_limit: usize,
+) -> Result<Explanation, Unsupported> {
+    let mut columns = Columns { trace, evaluator, known: FxHashMap::default() };
+    columns.fetch([node].into_iter())?;
+    let holds = columns.known[&node].get(at);
+    let mut claims =
+        vec![Claim { node, range: (at, at), holds, rule: Rule::Truncated, children: Vec::new() }];
+    let mut level = vec![0];
+    for _ in 0..depth_limit {
+        columns.fetch(level.iter().flat_map(|&index| step::parts(program, claims[index].node)))?;
+        let mut below = Vec::new();
+        for index in level {
+            if claims.len() >= Explanation::MOST_CLAIMS {
+                break;
+            }
+            let Claim { node, range: (at, _), holds, .. } = claims[index];
+            let (rule, parts) = step::justify(program, trace, options, &columns.known, node, at, holds)?;
+            claims[index].rule = rule;
+            for part in parts {
+                let child = claims.len();
+                claims[index].children.push(child);
+                let stretch = part.range.0 < part.range.1;
+                if !stretch {
+                    below.push(child);
+                }
+                let rule = if stretch { Rule::Throughout } else { Rule::Truncated };
+                claims.push(Claim { node: part.node, range: part.range, holds: part.holds, rule, children: vec![] });
+            }
+        }
+        if below.is_empty() {
+            break;
+        }
+        level = below;
+    }
+    let pending = claims
+        .iter()
+        .filter(|claim| {
+            let open =
+                matches!(claim.rule, Rule::Never { pending: true } | Rule::NoPosition { pending: true })
+                    || claim.rule == Rule::NoNext;
+            // A true claim, or one under a true root, is no obligation that was missed.
+            open && !claim.holds && !holds
+        })
+        .map(|claim| (claim.node, claim.range.0))
+        .collect();
+    Ok(Explanation { claims, pending })
+}
+
+/// The truth columns asked for so far.
+struct Columns<'a> {
+    trace: &'a Trace,
+    evaluator: &'a mut dyn Evaluator,
+    known: FxHashMap<NodeId, Bits>,
+}
+
+impl Columns<'_> {
+    fn fetch(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Unsupported> {
+        let mut missing: Vec<NodeId> = nodes.filter(|node| !self.known.contains_key(node)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if !missing.is_empty() {
+            let columns = self.evaluator.columns(self.trace, &missing)?;
+            self.known.extend(missing.into_iter().zip(columns));
+        }
+        Ok(())
+    }
+}

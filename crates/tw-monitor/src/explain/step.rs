@@ -1,0 +1,215 @@
+//! One step: from a claim about a position to the claims about its parts that justify it.
+
+use super::Rule;
+use super::walk::{Walk, Window};
+use crate::{EvaluateOptions, Trace, Unsupported};
+use rustc_hash::FxHashMap;
+use tw_core::{Bits, Position};
+use tw_ir::{Node, NodeId, Program, Semantics};
+
+/// A claim still without its reasons.
+pub(super) struct Part {
+    pub(super) node: NodeId,
+    pub(super) range: (Position, Position),
+    pub(super) holds: bool,
+}
+
+/// The formulas whose truth a step from `node` asks for. Predicates are not taken apart.
+pub(super) fn parts(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> {
+    let node = program.dag.node(node);
+    let taken_apart = node.is_future()
+        || node.is_past()
+        || matches!(
+            node,
+            Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Xor(..) | Node::Implies(..) | Node::Iff(..)
+        );
+    node.children().filter(move |_| taken_apart)
+}
+
+type Columns = FxHashMap<NodeId, Bits>;
+
+/// The rule and the claims by which `node` is `holds` at `at`.
+pub(super) fn justify(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    columns: &Columns,
+    id: NodeId,
+    at: Position,
+    holds: bool,
+) -> Result<(Rule, Vec<Part>), Unsupported> {
+    let node = program.dag.node(id);
+    let here = |node: NodeId| Part { node, range: (at, at), holds: columns[&node].get(at) };
+    let side = |a: NodeId, b: NodeId, deciding: bool| {
+        // One side with the deciding truth is enough, and the left one is read first.
+        let (rule, node) = if columns[&a].get(at) == deciding { (Rule::Left, a) } else { (Rule::Right, b) };
+        (rule, vec![here(node)])
+    };
+    let both = |a: NodeId, b: NodeId| (Rule::Both, vec![here(a), here(b)]);
+    if !(node.is_future() || node.is_past()) {
+        return Ok(match node {
+            Node::Not(a) => (Rule::Negation, vec![here(a)]),
+            Node::And(a, b) => {
+                if holds {
+                    both(a, b)
+                } else {
+                    side(a, b, false)
+                }
+            }
+            Node::Or(a, b) => {
+                if holds {
+                    side(a, b, true)
+                } else {
+                    both(a, b)
+                }
+            }
+            Node::Xor(a, b) | Node::Iff(a, b) => both(a, b),
+            Node::Implies(a, _) if holds && !columns[&a].get(at) => (Rule::Left, vec![here(a)]),
+            Node::Implies(_, b) if holds => (Rule::Right, vec![here(b)]),
+            Node::Implies(a, b) => both(a, b),
+            _ => (Rule::Atom, Vec::new()),
+        });
+    }
+    let walk = Walk::new(trace, options, at, node.is_future());
+    let window = walk.window(program, options, id)?;
+    if let Node::Next(_, a) | Node::WeakNext(_, a) | Node::Previous(_, a) | Node::WeakPrevious(_, a) = node {
+        return Ok(neighbour(&walk, &window, options.semantics, node.is_future(), here(a), |k| Part {
+            node: a,
+            range: (k, k),
+            holds: columns[&a].get(k),
+        }));
+    }
+    let (low, high, open) = match window {
+        Window::Offsets { low, high, open } => (low, high, open),
+        Window::Empty { open } => return Ok((Rule::NoPosition { pending: open }, Vec::new())),
+    };
+    let operator = Operator { walk: &walk, columns, low, high, open };
+    let (rule, parts) = match node {
+        Node::Finally(_, a) | Node::Once(_, a) => operator.until(None, a, holds),
+        Node::Globally(_, a) | Node::Historically(_, a) => operator.globally(a, holds),
+        Node::Until(_, a, b) | Node::Since(_, a, b) => operator.until(Some(a), b, holds),
+        Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) => operator.weak_until(a, b, holds),
+        Node::Release(_, a, b) | Node::Trigger(_, a, b) => operator.release(a, b, holds),
+        Node::StrongRelease(_, a, b) => operator.strong_release(a, b, holds),
+        _ => (Rule::Atom, [None, None]),
+    };
+    Ok((rule, parts.into_iter().flatten().collect()))
+}
+
+/// `X N Y Z`: the same rules whether strong or weak, since the missing neighbour is its own reason.
+fn neighbour(
+    walk: &Walk<'_>,
+    window: &Window,
+    semantics: Semantics,
+    forward: bool,
+    here: Part,
+    there: impl Fn(Position) -> Part,
+) -> (Rule, Vec<Part>) {
+    let inside = |offset: usize| matches!(window, Window::Offsets { low, high, .. } if (*low..=*high).contains(&offset));
+    match walk.neighbour() {
+        Some(k) if inside(1) => (Rule::Neighbour, vec![there(k)]),
+        None if forward && semantics == Semantics::RepeatLast && inside(0) => (Rule::RepeatsLast, vec![here]),
+        None if !forward => (Rule::NoPrevious, Vec::new()),
+        None if semantics != Semantics::RepeatLast => (Rule::NoNext, Vec::new()),
+        _ => (Rule::OutsideInterval, Vec::new()),
+    }
+}
+
+/// An operator that ranges over the offsets `low..=high`; `open` if the trace's end is what ends them.
+struct Operator<'a> {
+    walk: &'a Walk<'a>,
+    columns: &'a Columns,
+    low: usize,
+    high: usize,
+    open: bool,
+}
+
+type Reasons = (Rule, [Option<Part>; 2]);
+
+impl Operator<'_> {
+    fn find(&self, node: NodeId, value: bool, low: usize, end: usize) -> Option<usize> {
+        end.checked_sub(1).and_then(|high| self.walk.find(&self.columns[&node], value, low, high))
+    }
+
+    /// Until and since; without `hold`, finally and once.
+    fn until(&self, hold: Option<NodeId>, goal: NodeId, holds: bool) -> Reasons {
+        let (walk, low, end) = (self.walk, self.low, self.high + 1);
+        if holds {
+            let k = self.find(goal, true, low, end).unwrap_or(self.high);
+            let before = hold.and_then(|hold| walk.stretch(hold, 0, k, true));
+            return (Rule::Witness { at: walk.place(k) }, [Some(walk.point(goal, k, true)), before]);
+        }
+        if let Some(hold) = hold
+            && let Some(m) = self.find(hold, false, 0, end)
+        {
+            let never = walk.stretch(goal, low, m + 1, false);
+            return (Rule::BrokenAt { at: walk.place(m) }, [Some(walk.point(hold, m, false)), never]);
+        }
+        let held = hold.and_then(|hold| walk.stretch(hold, 0, end, true));
+        (Rule::Never { pending: self.open }, [walk.stretch(goal, low, end, false), held])
+    }
+
+    fn globally(&self, body: NodeId, holds: bool) -> Reasons {
+        let (walk, low, end) = (self.walk, self.low, self.high + 1);
+        match self.find(body, false, low, end) {
+            Some(k) if !holds => {
+                (Rule::FailsAt { at: walk.place(k) }, [Some(walk.point(body, k, false)), None])
+            }
+            _ => (Rule::Everywhere, [walk.stretch(body, low, end, true), None]),
+        }
+    }
+
+    /// Weak until and back-to.
+    fn weak_until(&self, hold: NodeId, goal: NodeId, holds: bool) -> Reasons {
+        let (walk, low, end) = (self.walk, self.low, self.high + 1);
+        if !holds {
+            let k = self.find(hold, false, low, end).unwrap_or(self.high);
+            let never = walk.stretch(goal, 0, k + 1, false);
+            return (Rule::BrokenAt { at: walk.place(k) }, [Some(walk.point(hold, k, false)), never]);
+        }
+        match self.find(goal, true, 0, end) {
+            Some(j) => {
+                let before = walk.stretch(hold, low, j, true);
+                (Rule::Witness { at: walk.place(j) }, [Some(walk.point(goal, j, true)), before])
+            }
+            None => (Rule::Everywhere, [walk.stretch(hold, low, end, true), None]),
+        }
+    }
+
+    /// Release and trigger.
+    fn release(&self, release: NodeId, hold: NodeId, holds: bool) -> Reasons {
+        let (walk, low, end) = (self.walk, self.low, self.high + 1);
+        if !holds {
+            let k = self.find(hold, false, low, end).unwrap_or(self.high);
+            let never = walk.stretch(release, 0, k, false);
+            return (Rule::BrokenAt { at: walk.place(k) }, [Some(walk.point(hold, k, false)), never]);
+        }
+        // A release at the last position in question releases nothing.
+        match self.find(release, true, 0, self.high) {
+            Some(j) => {
+                let until = walk.stretch(hold, low, j + 1, true);
+                (Rule::ReleasedAt { at: walk.place(j) }, [Some(walk.point(release, j, true)), until])
+            }
+            None => (Rule::Everywhere, [walk.stretch(hold, low, end, true), None]),
+        }
+    }
+
+    fn strong_release(&self, release: NodeId, hold: NodeId, holds: bool) -> Reasons {
+        let (walk, low, end) = (self.walk, self.low, self.high + 1);
+        if holds {
+            let k = self.find(release, true, low, end).unwrap_or(self.high);
+            let until = walk.stretch(hold, 0, k + 1, true);
+            return (Rule::Witness { at: walk.place(k) }, [Some(walk.point(release, k, true)), until]);
+        }
+        match self.find(hold, false, 0, end) {
+            Some(m) => {
+                let never = walk.stretch(release, low, m, false);
+                (Rule::BrokenAt { at: walk.place(m) }, [Some(walk.point(hold, m, false)), never])
+            }
+            None => {
+                let held = walk.stretch(hold, 0, end, true);
+                (Rule::Never { pending: self.open }, [walk.stretch(release, low, end, false), held])
+            }
+        }
+    }
+}

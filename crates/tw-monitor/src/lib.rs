@@ -1,0 +1,16 @@
+//! What an engine is, what it is given, and what it answers.
+//!
+//! An [`Engine`] looks at a program and either plans to run it or refuses it, naming the subformula. A plan over a
+//! stored trace is an [`Evaluator`]: it gets the truth of every atom at every position ([`Trace`]) and answers what
+//! each root is worth. Predicates turn batches of slots into atom columns once, for all engines ([`Predicates`]);
+//! explanations are built after the fact, once, for all engines ([`explain`]).
+
+mod engine;
+mod explain;
+mod predicates;
+mod trace;
+
+pub use engine::{Answer, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
+pub use explain::{Claim, Explanation, Rule, explain};
+pub use predicates::{PredicateError, Predicates};
+pub use trace::{Segments, Trace};

@@ -1,0 +1,213 @@
+//! The specification as written: a flat arena of expressions. Children are pushed before their parents, so
+//! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
+
+use std::sync::Arc;
+use tw_diag::Span;
+use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval, Path, SetItem};
+
+/// Index into [`Tree::exprs`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExprId(pub u32);
+
+impl ExprId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A parsed specification.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// All expressions of all declarations.
+    pub exprs: Vec<Expr>,
+    /// Declarations in the order written.
+    pub declarations: Vec<Declaration>,
+    /// Comments after the last declaration.
+    pub trailing_comments: Vec<Comment>,
+}
+
+/// An expression and where it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its text, parentheses around it not included.
+    pub span: Span,
+}
+
+/// A name with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ident {
+    /// The name, without backquotes.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A comment, with its `//` or `/* */`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comment {
+    /// Its text as written.
+    pub text: String,
+    /// Whether it stood on the line of the declaration's `;`, after it (then it belongs to the declaration before).
+    pub same_line: bool,
+    /// Whether a blank line stood before it.
+    pub blank_before: bool,
+}
+
+/// One declaration.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// What it declares.
+    pub kind: DeclarationKind,
+    /// From the first token to the `;`.
+    pub span: Span,
+    /// Comments before it and inside it (a comment inside a formula moves in front of its declaration when printed).
+    pub comments: Vec<Comment>,
+    /// Comment on the line of its `;`.
+    pub trailing: Option<Comment>,
+    /// Whether a blank line stood before it (kept by the printer, several as one).
+    pub blank_before: bool,
+}
+
+/// What a declaration declares.
+#[derive(Clone, Debug)]
+pub enum DeclarationKind {
+    /// `var queue: int;`
+    Var { /// The variable (a path may be declared too).
+        path: Path, /// Place of the path.
+        path_span: Span, /// Its type.
+        ty: Type },
+    /// `event login(user: string, ip: string);`
+    Event { /// Event name.
+        name: Ident, /// Parameters in order.
+        parameters: Vec<(Ident, Option<Type>)> },
+    /// `let waiting(u) = …;`
+    Let { /// Macro name.
+        name: Ident, /// Parameters.
+        parameters: Vec<Ident>, /// Body.
+        body: ExprId },
+    /// `property answered "…" : …;`
+    Property { /// Name.
+        name: Ident, /// The sentence.
+        title: Option<String>, /// Formula.
+        body: ExprId },
+    /// `query worst : …;`
+    Query { /// Name.
+        name: Ident, /// The sentence.
+        title: Option<String>, /// Experiment.
+        body: ExprId },
+    /// Text that could not be read; already reported.
+    Error,
+}
+
+/// Declared types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Type {
+    Bool,
+    Int,
+    Real,
+    Text,
+}
+
+impl Type {
+    /// Every type with its name; `string` is the canonical one for text.
+    pub const ALL: [(&'static str, Type); 4] =
+        [("bool", Type::Bool), ("int", Type::Int), ("real", Type::Real), ("string", Type::Text)];
+}
+
+/// Prefix temporal operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Prefix {
+    Next,
+    WeakNext,
+    Finally,
+    Globally,
+    Previous,
+    WeakPrevious,
+    Once,
+    Historically,
+}
+
+/// Infix operators between formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Infix {
+    Iff,
+    Implies,
+    Xor,
+    Or,
+    And,
+    Until,
+    WeakUntil,
+    Release,
+    StrongRelease,
+    Since,
+    BackTo,
+    Trigger,
+}
+
+/// The decoration `{v => v + 1}` or `{c}` of `X{f}`, `U{f}`, `!{c}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Map {
+    /// `v`, if it is a function; `None` for a constant.
+    pub parameter: Option<Ident>,
+    /// The result.
+    pub result: ExprId,
+}
+
+/// An argument of a call: `u`, `user: u`, `_`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// `user` of `user: u`.
+    pub name: Option<Ident>,
+    /// The value; `None` for `_`.
+    pub value: Option<ExprId>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// What an expression is. What a name stands for (proposition, variable, event, macro, parameter) is decided
+/// when lowering.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum ExprKind {
+    /// Could not be read; already reported.
+    Error,
+    Bool(bool),
+    /// `first` / `last` as atoms.
+    First,
+    Last,
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(Arc<str>),
+    /// A name or path; `quoted` when written in backquotes, which makes it a column, never an event or macro.
+    Path { path: Path, quoted: bool },
+    /// `name(…)`: event pattern, macro or pattern-library call. `event` when written `event login(…)` or `event login`
+    /// (then `arguments` may be empty).
+    Call { name: Ident, arguments: Vec<Argument>, event: bool },
+    Negate(ExprId),
+    Abs(ExprId),
+    Arithmetic(ArithmeticOp, ExprId, ExprId),
+    If(ExprId, ExprId, ExprId),
+    /// Two or more items.
+    Tuple(Vec<ExprId>),
+    Compare(CompareOp, ExprId, ExprId),
+    In(ExprId, Vec<SetItem>),
+    Matches(ExprId, Arc<str>, Span),
+    /// `!φ`, `!{c} φ`.
+    Not(Option<Map>, ExprId),
+    Prefix { op: Prefix, interval: Option<Interval>, map: Option<Map>, body: ExprId },
+    Infix { op: Infix, interval: Option<Interval>, function: Option<Function>, map: Option<Map>, left: ExprId, right: ExprId },
+    Quantifier { forall: bool, variables: Vec<Ident>, body: ExprId },
+    /// `φ : e`.
+    Emit(ExprId, ExprId),
+    /// `ψ ?? c`.
+    Default(ExprId, ExprId),
+    /// `agg[ψ]`, `agg[ψ while φ]`, `corr[ψ1, ψ2]`.
+    Aggregate { aggregate: Aggregate, body: ExprId, second: Option<ExprId>, during: Option<ExprId> },
+}

@@ -1,0 +1,408 @@
+//! Text to tokens. Comments go to a list of their own; whatever is not a token is reported here, once per
+//! run of bad characters, and stands in the list as [`Tok::Unknown`] (or as what was meant, if that is plain).
+
+use crate::ast::{Infix, Prefix};
+use tw_diag::{Diagnostic, Span};
+use tw_ir::CompareOp;
+
+/// Kind of a token. Word forms, symbols and letters of one operator are the same kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tok {
+    Word,
+    Quoted,
+    Number,
+    Text,
+    True,
+    False,
+    Null,
+    First,
+    Last,
+    Not,
+    Prefix(Prefix),
+    Infix(Infix),
+    Compare(CompareOp),
+    Plus,
+    Minus,
+    Star,
+    Slash,
+    Percent,
+    Colon,
+    Default,
+    Comma,
+    Semicolon,
+    Dot,
+    DotDot,
+    OpenParen,
+    CloseParen,
+    OpenBracket,
+    CloseBracket,
+    OpenBrace,
+    CloseBrace,
+    Forall,
+    Exists,
+    If,
+    Then,
+    Else,
+    In,
+    Matches,
+    While,
+    Event,
+    /// Already reported.
+    Unknown,
+    End,
+}
+
+/// A token and its place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub kind: Tok,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// A comment and the token before which it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LexedComment {
+    pub before: usize,
+    pub start: u32,
+    pub end: u32,
+}
+
+/// What lexing yields.
+pub(crate) struct Lexed {
+    /// Ends with [`Tok::End`].
+    pub tokens: Vec<Token>,
+    pub comments: Vec<LexedComment>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Every reserved word. The first spelling of an operator is the canonical one.
+pub(crate) const RESERVED: [(&str, Tok); 48] = [
+    ("X", Tok::Prefix(Prefix::Next)),
+    ("N", Tok::Prefix(Prefix::WeakNext)),
+    ("F", Tok::Prefix(Prefix::Finally)),
+    ("G", Tok::Prefix(Prefix::Globally)),
+    ("Y", Tok::Prefix(Prefix::Previous)),
+    ("Z", Tok::Prefix(Prefix::WeakPrevious)),
+    ("O", Tok::Prefix(Prefix::Once)),
+    ("H", Tok::Prefix(Prefix::Historically)),
+    ("U", Tok::Infix(Infix::Until)),
+    ("W", Tok::Infix(Infix::WeakUntil)),
+    ("R", Tok::Infix(Infix::Release)),
+    ("M", Tok::Infix(Infix::StrongRelease)),
+    ("S", Tok::Infix(Infix::Since)),
+    ("B", Tok::Infix(Infix::BackTo)),
+    ("T", Tok::Infix(Infix::Trigger)),
+    ("not", Tok::Not),
+    ("and", Tok::Infix(Infix::And)),
+    ("or", Tok::Infix(Infix::Or)),
+    ("xor", Tok::Infix(Infix::Xor)),
+    ("implies", Tok::Infix(Infix::Implies)),
+    ("iff", Tok::Infix(Infix::Iff)),
+    ("always", Tok::Prefix(Prefix::Globally)),
+    ("eventually", Tok::Prefix(Prefix::Finally)),
+    ("until", Tok::Infix(Infix::Until)),
+    ("weak_until", Tok::Infix(Infix::WeakUntil)),
+    ("release", Tok::Infix(Infix::Release)),
+    ("next", Tok::Prefix(Prefix::Next)),
+    ("weak_next", Tok::Prefix(Prefix::WeakNext)),
+    ("previously", Tok::Prefix(Prefix::Previous)),
+    ("weak_previously", Tok::Prefix(Prefix::WeakPrevious)),
+    ("once", Tok::Prefix(Prefix::Once)),
+    ("historically", Tok::Prefix(Prefix::Historically)),
+    ("since", Tok::Infix(Infix::Since)),
+    ("back_to", Tok::Infix(Infix::BackTo)),
+    ("forall", Tok::Forall),
+    ("exists", Tok::Exists),
+    ("true", Tok::True),
+    ("false", Tok::False),
+    ("null", Tok::Null),
+    ("first", Tok::First),
+    ("last", Tok::Last),
+    ("if", Tok::If),
+    ("then", Tok::Then),
+    ("else", Tok::Else),
+    ("in", Tok::In),
+    ("matches", Tok::Matches),
+    ("while", Tok::While),
+    ("event", Tok::Event),
+];
+
+/// The kind of a word: an operator or keyword, or a plain name.
+pub(crate) fn word_kind(word: &str) -> Tok {
+    RESERVED.iter().find(|(name, _)| *name == word).map_or(Tok::Word, |(_, kind)| *kind)
+}
+
+/// Whether `name` needs no backquotes as far as its characters go.
+pub(crate) fn is_word(name: &str) -> bool {
+    name.starts_with(is_word_start) && name.chars().all(is_word_char)
+}
+
+fn is_word_start(c: char) -> bool {
+    c == '_' || c.is_alphabetic()
+}
+
+fn is_word_char(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// Symbols, longest first among those that share a beginning.
+const SYMBOLS: [(&str, Tok); 38] = [
+    ("<->", Tok::Infix(Infix::Iff)),
+    ("->", Tok::Infix(Infix::Implies)),
+    ("=>", Tok::Infix(Infix::Implies)),
+    ("&&", Tok::Infix(Infix::And)),
+    ("&", Tok::Infix(Infix::And)),
+    ("||", Tok::Infix(Infix::Or)),
+    ("|", Tok::Infix(Infix::Or)),
+    ("/\\", Tok::Infix(Infix::And)),
+    ("\\/", Tok::Infix(Infix::Or)),
+    ("++", Tok::Infix(Infix::Xor)),
+    ("^", Tok::Infix(Infix::Xor)),
+    ("[]", Tok::Prefix(Prefix::Globally)),
+    ("<>", Tok::Prefix(Prefix::Finally)),
+    ("==", Tok::Compare(CompareOp::Eq)),
+    ("=", Tok::Compare(CompareOp::Eq)),
+    ("!=", Tok::Compare(CompareOp::Ne)),
+    ("<=", Tok::Compare(CompareOp::Le)),
+    ("<", Tok::Compare(CompareOp::Lt)),
+    (">=", Tok::Compare(CompareOp::Ge)),
+    (">", Tok::Compare(CompareOp::Gt)),
+    ("!", Tok::Not),
+    ("+", Tok::Plus),
+    ("-", Tok::Minus),
+    ("*", Tok::Star),
+    ("/", Tok::Slash),
+    ("%", Tok::Percent),
+    ("??", Tok::Default),
+    (":", Tok::Colon),
+    (",", Tok::Comma),
+    (";", Tok::Semicolon),
+    ("..", Tok::DotDot),
+    (".", Tok::Dot),
+    ("(", Tok::OpenParen),
+    (")", Tok::CloseParen),
+    ("[", Tok::OpenBracket),
+    ("]", Tok::CloseBracket),
+    ("{", Tok::OpenBrace),
+    ("}", Tok::CloseBrace),
+];
+
+/// Characters people paste from papers and word processors, what they mean, and the token to go on with.
+const MEANT: [(char, &str, Tok); 27] = [
+    ('¬', "!", Tok::Not),
+    ('~', "!", Tok::Not),
+    ('∧', "&", Tok::Infix(Infix::And)),
+    ('∨', "|", Tok::Infix(Infix::Or)),
+    ('⊕', "^", Tok::Infix(Infix::Xor)),
+    ('→', "->", Tok::Infix(Infix::Implies)),
+    ('⇒', "->", Tok::Infix(Infix::Implies)),
+    ('↔', "<->", Tok::Infix(Infix::Iff)),
+    ('⇔', "<->", Tok::Infix(Infix::Iff)),
+    ('□', "G", Tok::Prefix(Prefix::Globally)),
+    ('◇', "F", Tok::Prefix(Prefix::Finally)),
+    ('◊', "F", Tok::Prefix(Prefix::Finally)),
+    ('○', "X", Tok::Prefix(Prefix::Next)),
+    ('◯', "X", Tok::Prefix(Prefix::Next)),
+    ('∀', "forall", Tok::Forall),
+    ('∃', "exists", Tok::Exists),
+    ('∈', "in", Tok::In),
+    ('≤', "<=", Tok::Compare(CompareOp::Le)),
+    ('≥', ">=", Tok::Compare(CompareOp::Ge)),
+    ('≠', "!=", Tok::Compare(CompareOp::Ne)),
+    ('×', "*", Tok::Star),
+    ('·', "*", Tok::Star),
+    ('÷', "/", Tok::Slash),
+    ('−', "-", Tok::Minus),
+    ('–', "-", Tok::Minus),
+    ('∞', "inf", Tok::Unknown),
+    ('#', "//", Tok::Unknown),
+];
+
+/// Splits `text` into tokens.
+pub(crate) fn lex(text: &str, source: u32) -> Lexed {
+    let mut lexer = Lexer {
+        text,
+        source,
+        at: 0,
+        out: Lexed {
+            tokens: Vec::with_capacity(text.len() / 3 + 1),
+            comments: Vec::new(),
+            diagnostics: Vec::new(),
+        },
+    };
+    if text.len() > u32::MAX as usize {
+        lexer.out.diagnostics.push(Diagnostic::error("too-long", "a specification is limited to 4 GB"));
+    } else {
+        lexer.at = text.len() - text.trim_start_matches('\u{feff}').len();
+        lexer.run();
+    }
+    let end = lexer.at as u32;
+    lexer.out.tokens.push(Token { kind: Tok::End, start: end, end });
+    lexer.out
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    source: u32,
+    at: usize,
+    out: Lexed,
+}
+
+impl Lexer<'_> {
+    fn run(&mut self) {
+        while let Some(c) = self.text[self.at..].chars().next() {
+            let start = self.at;
+            let rest = &self.text[start..];
+            if c.is_whitespace() {
+                self.at += c.len_utf8();
+            } else if is_word_start(c) {
+                let length = rest.find(|c| !is_word_char(c)).unwrap_or(rest.len());
+                self.push(word_kind(&rest[..length]), length);
+            } else if c.is_ascii_digit() {
+                self.push(Tok::Number, number_length(rest.as_bytes()));
+            } else if rest.starts_with("//") {
+                let length = rest.find('\n').unwrap_or(rest.len());
+                self.comment(length);
+            } else if rest.starts_with("/*") {
+                self.block_comment(rest);
+            } else if c == '"' || c == '`' || c == '\'' {
+                self.delimited(c, rest);
+            } else if rest.starts_with("=<") && !rest.starts_with("=<>") {
+                self.report("unknown-operator", 2, "`=<` is not an operator", "write `<=` for \"at most\"");
+                self.push(Tok::Compare(CompareOp::Le), 2);
+            } else if let Some((symbol, kind)) = SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
+                self.push(*kind, symbol.len());
+            } else {
+                self.unknown(c, rest);
+            }
+        }
+    }
+
+    fn push(&mut self, kind: Tok, length: usize) {
+        let start = self.at as u32;
+        self.at += length;
+        self.out.tokens.push(Token { kind, start, end: self.at as u32 });
+    }
+
+    fn comment(&mut self, length: usize) {
+        let start = self.at as u32;
+        self.at += length;
+        self.out.comments.push(LexedComment { before: self.out.tokens.len(), start, end: self.at as u32 });
+    }
+
+    fn block_comment(&mut self, rest: &str) {
+        match rest[2..].find("*/") {
+            Some(at) => self.comment(at + 4),
+            None => {
+                self.report(
+                    "unclosed-comment",
+                    2,
+                    "this comment is never closed",
+                    "write `*/` where it ends",
+                );
+                self.at = self.text.len();
+            }
+        }
+    }
+
+    /// Text in double quotes, a name in backquotes, or text wrongly in single quotes; each ends on its line.
+    fn delimited(&mut self, quote: char, rest: &str) {
+        let bytes = rest.as_bytes();
+        let mut i = 1;
+        while i < bytes.len() && bytes[i] != b'\n' {
+            match bytes[i] {
+                b'\\' if quote != '`' && i + 1 < bytes.len() && bytes[i + 1] != b'\n' => i += 2,
+                b'`' if quote == '`' && bytes.get(i + 1) == Some(&b'`') => i += 2,
+                byte if byte == quote as u8 => {
+                    let kind = if quote == '`' { Tok::Quoted } else { Tok::Text };
+                    if quote == '\'' {
+                        let help = format!("write \"{}\"", &rest[1..i]);
+                        self.report("single-quotes", i + 1, "text is written in double quotes", &help);
+                    } else if quote == '`' && i == 1 {
+                        self.report(
+                            "empty-name",
+                            2,
+                            "this name is empty",
+                            "write a name between the backquotes",
+                        );
+                    }
+                    return self.push(kind, i + 1);
+                }
+                _ => i += 1,
+            }
+        }
+        // Up to the end of the line, without its line break: the rest of the file is still worth reading.
+        let line = rest[..i.min(rest.len())].trim_end();
+        let (what, help) = match quote {
+            '`' => ("name in backquotes", "close it with a backquote on the same line".to_owned()),
+            _ => (
+                "text",
+                "close it with `\"` on the same line; a line break inside is written `\\n`".to_owned(),
+            ),
+        };
+        self.report("unclosed-text", line.len(), &format!("this {what} is never closed"), &help);
+        self.push(Tok::Unknown, line.len());
+    }
+
+    fn unknown(&mut self, c: char, rest: &str) {
+        if let Some((_, meant, kind)) = MEANT.iter().find(|(other, ..)| *other == c) {
+            let help = match c {
+                '#' => "comments begin with `//`".to_owned(),
+                _ => format!("write `{meant}`"),
+            };
+            self.report(
+                "unknown-character",
+                c.len_utf8(),
+                &format!("`{c}` is not part of the language"),
+                &help,
+            );
+            if c == '#' {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else {
+                self.push(*kind, c.len_utf8());
+            }
+            return;
+        }
+        let known = |c: char| {
+            c.is_whitespace() || is_word_char(c) || c.is_ascii_punctuation() && !"$@?\\".contains(c)
+        };
+        let length = rest.char_indices().skip(1).find(|(_, c)| known(*c)).map_or(rest.len(), |(at, _)| at);
+        let shown: String = rest[..length].chars().take(12).flat_map(char::escape_debug).collect();
+        let help = match c {
+            '?' => "for a default value write `??`".to_owned(),
+            '“' | '”' | '„' | '‘' | '’' => "text is written in straight double quotes".to_owned(),
+            _ => "names with odd characters are written in backquotes".to_owned(),
+        };
+        self.report("unknown-character", length, &format!("`{shown}` is not part of the language"), &help);
+        self.push(Tok::Unknown, length);
+    }
+
+    fn report(&mut self, code: &'static str, length: usize, message: &str, help: &str) {
+        if self.out.diagnostics.len() < crate::parser::MAX_ERRORS {
+            let span = Span { source: self.source, start: self.at as u32, end: (self.at + length) as u32 };
+            self.out.diagnostics.push(Diagnostic::error(code, message).at(span, "").help(help));
+        }
+    }
+}
+
+/// Length of `12`, `1.5`, `2e-3`. A point counts only before a digit, so that `1..5` is a range.
+fn number_length(bytes: &[u8]) -> usize {
+    let digits = |mut i: usize| {
+        while bytes.get(i).is_some_and(u8::is_ascii_digit) {
+            i += 1;
+        }
+        i
+    };
+    let mut i = digits(0);
+    if bytes.get(i) == Some(&b'.') && bytes.get(i + 1).is_some_and(u8::is_ascii_digit) {
+        i = digits(i + 1);
+    }
+    if matches!(bytes.get(i), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(i + 1), Some(b'+' | b'-')));
+        if bytes.get(i + 1 + sign).is_some_and(u8::is_ascii_digit) {
+            i = digits(i + 1 + sign);
+        }
+    }
+    i
+}

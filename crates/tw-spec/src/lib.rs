@@ -1,0 +1,16 @@
+//! The specification language: text in, [`tw_ir::Program`] out.
+//!
+//! [`parse`] always returns a tree, with findings beside it; [`lower`] resolves names, expands macros, checks
+//! types and builds the IR; [`print`] writes the canonical form of a tree.
+
+pub mod ast;
+mod lexer;
+mod lower;
+mod parser;
+mod patterns;
+mod print;
+
+pub use lower::{LowerOptions, lower};
+pub use parser::{parse, parse_formula, parse_query};
+pub use patterns::{PATTERNS, PatternDoc};
+pub use print::{print, print_expr};

@@ -1,0 +1,344 @@
+//! From items to the IR: sorts from parents to children, then nodes from children to parents.
+
+use super::expand::Expansion;
+use super::expanded::{EventUse, Expanded, Item, ItemId, Kind, Nature};
+use super::findings::Findings;
+use super::types::{Make, Sort, rule};
+use crate::ast::{Infix, Prefix};
+use rustc_hash::FxHashMap;
+use tw_core::Value;
+use tw_diag::{Diagnostic, Span};
+use tw_ir::{
+    ArithmeticOp, CompareOp, Expect, Function, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId, What,
+};
+
+/// No node: not asked for, or wrong.
+const ABSENT: NodeId = NodeId(u32::MAX);
+
+/// Builds the nodes of `roots`, each an item and the sort it must have. `None` where there were errors.
+pub(super) fn build(
+    expansion: Expansion,
+    roots: &[(ItemId, Sort)],
+    findings: &mut Findings,
+) -> (Program, Vec<Option<NodeId>>) {
+    let Expansion { items, regexes, identity } = expansion;
+    let mut wanted = vec![0u8; items.items.len()];
+    for &(root, sort) in roots {
+        wanted[root as usize] |= 1 << sort as u8;
+    }
+    for id in (0..items.items.len()).rev() {
+        if wanted[id] == 0 {
+            continue;
+        }
+        // A rule may ask the same item for another sort (a formula used as a value); go on until nothing is new.
+        let mut done = 0u8;
+        while wanted[id] & !done != 0 {
+            for sort in Sort::ALL {
+                let bit = 1 << sort as u8;
+                if wanted[id] & bit == 0 || done & bit != 0 {
+                    continue;
+                }
+                done |= bit;
+                if let Ok(rule) = rule(&items, id as ItemId, sort) {
+                    for (part, sort) in rule.parts.into_iter().flatten() {
+                        wanted[part as usize] |= 1 << sort as u8;
+                    }
+                }
+            }
+        }
+    }
+    let mut builder = Builder {
+        items: &items,
+        findings,
+        program: Program::default(),
+        nodes: vec![[ABSENT; Sort::COUNT]; items.items.len()],
+        slots: FxHashMap::default(),
+        events: FxHashMap::default(),
+        identity,
+    };
+    builder.program.dag.regexes = regexes;
+    builder.program.dag.sets = items.sets.clone();
+    builder.program.dag.variables = items.variables.clone();
+    for (id, &wanted) in wanted.iter().enumerate() {
+        if wanted != 0 {
+            // Formulas first: other sorts of the same item may be made of them.
+            for sort in Sort::ALL.into_iter().filter(|sort| wanted & (1 << *sort as u8) != 0) {
+                builder.item(id as ItemId, sort);
+            }
+        }
+    }
+    let made = roots.iter().map(|&(root, sort)| {
+        let node = builder.nodes[root as usize][sort as usize];
+        (node != ABSENT).then_some(node)
+    });
+    let made = made.collect();
+    (builder.program, made)
+}
+
+struct Builder<'e, 'f> {
+    items: &'e Expanded,
+    findings: &'f mut Findings,
+    program: Program,
+    nodes: Vec<[NodeId; Sort::COUNT]>,
+    /// Slots of paths, by path and what is expected (`None`: a proposition).
+    slots: FxHashMap<(u32, Option<Expect>), SlotId>,
+    /// Nodes of event uses.
+    events: FxHashMap<u32, Node>,
+    identity: u32,
+}
+
+impl Builder<'_, '_> {
+    /// Makes the node of an item for a sort, from the nodes of its parts.
+    fn item(&mut self, id: ItemId, sort: Sort) {
+        let ruling = match rule(self.items, id, sort) {
+            Ok(ruling) => ruling,
+            Err(finding) => {
+                if let Some(finding) = finding {
+                    self.findings.add(*finding);
+                }
+                return;
+            }
+        };
+        let mut parts = [ABSENT; 3];
+        for (node, part) in parts.iter_mut().zip(ruling.parts) {
+            let Some((part, sort)) = part else { break };
+            *node = self.nodes[part as usize][sort as usize];
+            if *node == ABSENT {
+                return;
+            }
+        }
+        let item = *self.items.item(id);
+        let node = match ruling.make {
+            Make::Plain => self.plain(item, parts),
+            Make::Proposition | Make::Variable(_) | Make::Constant => self.leaf(item, ruling.make, sort),
+            Make::Indicator => {
+                let (yes, no) = (self.constant(Value::Bool(true)), self.constant(Value::Bool(false)));
+                Node::IfThenElse(parts[0], yes, no)
+            }
+            Make::Choice => {
+                let [condition, yes, no] = parts;
+                let yes = self.add(Node::And(condition, yes));
+                let otherwise = self.add(Node::Not(condition));
+                let no = self.add(Node::And(otherwise, no));
+                Node::Or(yes, no)
+            }
+            Make::Same => self.program.dag.node(parts[0]),
+            Make::FalseNotNull => {
+                let is_false = self.add(Node::Not(parts[0]));
+                let value = self.unguarded(id).unwrap_or(parts[1]);
+                let has_value = self.add(Node::Compare(CompareOp::Eq, value, value));
+                Node::And(is_false, has_value)
+            }
+            Make::Lifted => {
+                let always = self.add(Node::Bool(true));
+                Node::Emit(always, parts[0])
+            }
+            Make::Experiment => self.experiment(item, parts),
+        };
+        let made = self.add(node);
+        let span = &mut self.program.spans[made.index()];
+        *span = span.or(item.said);
+        self.nodes[id as usize][sort as usize] = made;
+    }
+
+    fn add(&mut self, node: Node) -> NodeId {
+        let id = self.program.dag.add(node);
+        self.program.spans.resize(self.program.dag.len(), None);
+        id
+    }
+
+    fn constant(&mut self, value: Value) -> NodeId {
+        let id = self.program.dag.constant(value);
+        self.program.spans.resize(self.program.dag.len(), None);
+        id
+    }
+
+    fn leaf(&mut self, item: Item, make: Make, sort: Sort) -> Node {
+        match (item.kind, make) {
+            (Kind::Path(path), Make::Variable(expect)) => {
+                let slot = self.slot(path, Some(expect), item.span);
+                // `Experiment` takes formulas as they are.
+                if matches!(sort, Sort::Formula | Sort::Experiment) { Node::Truth(slot) } else { Node::Slot(slot) }
+            }
+            (Kind::Path(path), _) => Node::Truth(self.slot(path, None, item.span)),
+            (kind, _) => {
+                let value = match kind {
+                    Kind::Constant(constant) => self.items.constants[constant as usize].clone(),
+                    Kind::Bool(b) => Value::Bool(b),
+                    _ => Value::Null,
+                };
+                let id = self.constant(value);
+                self.program.dag.node(id)
+            }
+        }
+    }
+
+    /// In `p == false`, the value of p with its nulls, which a proposition does not have.
+    fn unguarded(&mut self, comparison: ItemId) -> Option<NodeId> {
+        let Kind::Compare(_, a, b) = self.items.item(comparison).kind else { return None };
+        let (path, span) = [a, b].into_iter().find_map(|side| match self.items.item(side) {
+            Item { kind: Kind::Path(path), span, .. } => Some((*path, *span)),
+            _ => None,
+        })?;
+        let slot = self.slot(path, Some(Expect::Any), span);
+        Some(self.add(Node::Slot(slot)))
+    }
+
+    fn slot(&mut self, path: u32, expect: Option<Expect>, span: Span) -> SlotId {
+        let known = &self.items.paths[path as usize];
+        *self.slots.entry((path, expect)).or_insert_with(|| {
+            let what = match expect {
+                None => What::Proposition(known.path.clone()),
+                Some(expect) => What::Variable(known.path.clone(), expect),
+            };
+            self.program.slots.push(Slot { what, declared: known.declared.is_some(), span });
+            (self.program.slots.len() - 1) as SlotId
+        })
+    }
+
+    /// An event is read by the reader if its arguments are constants, else by an engine that binds variables.
+    fn event(&mut self, index: u32, span: Span) -> Node {
+        if let Some(node) = self.events.get(&index) {
+            return *node;
+        }
+        let EventUse { name, arguments, arity, declared } = self.items.events[index as usize].clone();
+        let constants: Option<Vec<_>> = arguments
+            .iter()
+            .map(|(key, argument)| match argument {
+                PatternArgument::Constant(value) => Some((key.clone(), value.clone())),
+                PatternArgument::Variable(_) => None,
+            })
+            .collect();
+        let node = match constants {
+            Some(arguments) => {
+                let what = What::Event { name, arguments, arity };
+                self.program.slots.push(Slot { what, declared, span });
+                Node::Truth((self.program.slots.len() - 1) as SlotId)
+            }
+            None => {
+                self.program.dag.patterns.push(Pattern { name, arguments, arity });
+                Node::Pattern((self.program.dag.patterns.len() - 1) as u32)
+            }
+        };
+        self.events.insert(index, node);
+        node
+    }
+
+    fn plain(&mut self, item: Item, [a, b, c]: [NodeId; 3]) -> Node {
+        let interval = |index| self.items.interval_at(index);
+        match item.kind {
+            Kind::Bool(value) => Node::Bool(value),
+            Kind::First => Node::First,
+            Kind::Last => Node::Last,
+            Kind::Variable(number) => Node::Variable(number),
+            Kind::Event(event) => self.event(event, item.span),
+            Kind::Negate(_) => Node::Negate(a),
+            Kind::Abs(_) => Node::Abs(a),
+            Kind::Arithmetic(op, ..) => Node::Arithmetic(op, a, b),
+            Kind::If(..) => Node::IfThenElse(a, b, c),
+            Kind::Tuple(..) => Node::Tuple(a, b),
+            Kind::Compare(op, left, right) => {
+                if [left, right].iter().any(|side| self.items.nature(*side) == Nature::Null) {
+                    self.findings.add(
+                        Diagnostic::warning("null-comparison", "a comparison with null is always false")
+                            .at(item.span, "always false")
+                            .help("to ask whether `x` has a value, write `x == x`; whether it has none, `!(x == x)`"),
+                    );
+                }
+                Node::Compare(op, a, b)
+            }
+            Kind::In(_, set) => Node::In(a, set),
+            Kind::Matches(_, regex) => Node::Matches(a, regex),
+            Kind::Not(_) => Node::Not(a),
+            Kind::Prefix(op, i, _) => match op {
+                Prefix::Next => Node::Next(interval(i), a),
+                Prefix::WeakNext => Node::WeakNext(interval(i), a),
+                Prefix::Finally => Node::Finally(interval(i), a),
+                Prefix::Globally => Node::Globally(interval(i), a),
+                Prefix::Previous => Node::Previous(interval(i), a),
+                Prefix::WeakPrevious => Node::WeakPrevious(interval(i), a),
+                Prefix::Once => Node::Once(interval(i), a),
+                Prefix::Historically => Node::Historically(interval(i), a),
+            },
+            Kind::Infix(op, i, ..) => match op {
+                Infix::Iff => Node::Iff(a, b),
+                Infix::Implies => Node::Implies(a, b),
+                Infix::Xor => Node::Xor(a, b),
+                Infix::Or => Node::Or(a, b),
+                Infix::And => Node::And(a, b),
+                Infix::Until => Node::Until(interval(i), a, b),
+                Infix::WeakUntil => Node::WeakUntil(interval(i), a, b),
+                Infix::Release => Node::Release(interval(i), a, b),
+                Infix::StrongRelease => Node::StrongRelease(interval(i), a, b),
+                Infix::Since => Node::Since(interval(i), a, b),
+                Infix::BackTo => Node::BackTo(interval(i), a, b),
+                Infix::Trigger => Node::Trigger(interval(i), a, b),
+            },
+            Kind::Quantifier { forall: true, variable, .. } => Node::Forall(variable, a),
+            Kind::Quantifier { forall: false, variable, .. } => Node::Exists(variable, a),
+            Kind::Emit(..) => Node::Emit(a, b),
+            Kind::Default(..) => Node::Default(a, b),
+            // The rules give these another way to be made.
+            Kind::Error
+            | Kind::Null
+            | Kind::Constant(_)
+            | Kind::Path(_)
+            | Kind::Fails(..)
+            | Kind::NextMap { .. }
+            | Kind::Combine { .. }
+            | Kind::UntilMap { .. }
+            | Kind::Collect(..) => Node::Bool(false),
+        }
+    }
+
+    fn experiment(&mut self, item: Item, [a, b, c]: [NodeId; 3]) -> Node {
+        let parameter = self.identity;
+        match item.kind {
+            Kind::Infix(Infix::And, ..) => Node::Both(Function::True, a, b),
+            Kind::Infix(Infix::Or, ..) => Node::Either(Function::True, a, b),
+            Kind::Infix(..) => {
+                let (pair, result) = (self.add(Node::Tuple(a, b)), self.add(Node::Variable(parameter)));
+                Node::UntilMap { pair, result, parameter }
+            }
+            Kind::Not(_) => {
+                let constant = self.constant(Value::Bool(true));
+                Node::Fails(a, constant)
+            }
+            Kind::Fails(..) => Node::Fails(a, b),
+            Kind::Prefix(Prefix::Next, ..) => {
+                let result = self.add(Node::Variable(parameter));
+                Node::NextMap { body: a, result, parameter }
+            }
+            Kind::Prefix(..) => {
+                let always = self.add(Node::Bool(true));
+                let (pair, result) = (self.add(Node::Tuple(always, a)), self.add(Node::Variable(parameter)));
+                Node::UntilMap { pair, result, parameter }
+            }
+            Kind::NextMap { parameter, .. } => Node::NextMap { body: a, result: b, parameter },
+            Kind::UntilMap { parameter, .. } => {
+                let pair = self.add(Node::Tuple(a, b));
+                Node::UntilMap { pair, result: c, parameter }
+            }
+            Kind::Combine { both: true, function, .. } => Node::Both(function, a, b),
+            Kind::Combine { both: false, function, .. } => Node::Either(function, a, b),
+            Kind::Collect(aggregate, ..) if b == ABSENT => Node::Collect(aggregate, a),
+            Kind::Collect(aggregate, ..) => Node::CollectWhile(aggregate, a, b),
+            Kind::Arithmetic(op, ..) => Node::Both(Function::Arithmetic(op), a, b),
+            Kind::Negate(_) => self.negated(a),
+            Kind::Abs(_) => {
+                let negated = self.negated(a);
+                let negated = self.add(negated);
+                Node::Both(Function::Arithmetic(ArithmeticOp::Max), a, negated)
+            }
+            Kind::Tuple(..) => Node::Both(Function::Pair, a, b),
+            _ => self.plain(item, [a, b, c]),
+        }
+    }
+
+    /// `0 - ψ`: experiments have no sign of their own.
+    fn negated(&mut self, a: NodeId) -> Node {
+        let (always, zero) = (self.add(Node::Bool(true)), self.constant(Value::Int(0)));
+        let zero = self.add(Node::Emit(always, zero));
+        Node::Both(Function::Arithmetic(ArithmeticOp::Sub), zero, a)
+    }
+}

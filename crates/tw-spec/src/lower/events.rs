@@ -1,0 +1,287 @@
+//! Event patterns and intervals: what an argument may be, which argument is meant, which intervals hold nothing.
+
+use super::declarations::Declared;
+use super::expand::Expander;
+use super::expanded::{EventUse, ItemId, Kind};
+use crate::ast::{Argument, Type};
+use crate::patterns;
+use tw_core::{TimeUnit, Value, suggest};
+use tw_diag::{Diagnostic, Span};
+use tw_ir::{ArgumentKey, Bound, Clock, Interval, IntervalError, PatternArgument};
+
+impl Expander<'_, '_> {
+    /// A use of the event that declaration `index` declares.
+    pub(super) fn declared_event(
+        &mut self,
+        index: usize,
+        arguments: &[Argument],
+        values: &[Option<ItemId>],
+        span: Span,
+    ) -> ItemId {
+        let declared = &self.declarations.events[index];
+        let (name, parameters) = (&declared.name.name, declared.parameters);
+        let positional = arguments.iter().filter(|a| a.name.is_none()).count();
+        let mut sound = true;
+        if positional > 0 && positional == arguments.len() && positional != parameters.len() {
+            let signature = signature(name, parameters.iter().map(|(p, _)| p.name.as_str()));
+            let plural = if parameters.len() == 1 { "" } else { "s" };
+            self.findings.add(
+                Diagnostic::error(
+                    "event-arity",
+                    format!("the event `{name}` has {} argument{plural}, but {positional} are given", parameters.len()),
+                )
+                .at(span, "used here")
+                .at(declared.name.span, "declared here")
+                .help(format!("write `{signature}`, with `_` for an argument that may be anything, or name the ones you mean")),
+            );
+            return self.out.error(span);
+        }
+        let mut constraints: Vec<(ArgumentKey, PatternArgument)> = Vec::new();
+        let mut taken = vec![false; parameters.len()];
+        for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
+            let at = match &argument.name {
+                None => position,
+                Some(ident) => match parameters.iter().position(|(p, _)| p.name == ident.name) {
+                    Some(at) => at,
+                    None => {
+                        let names = || parameters.iter().map(|(p, _)| p.name.as_str());
+                        let help = match suggest(&ident.name, names()) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => format!("it is declared as `{}`", signature(name, names())),
+                        };
+                        self.findings.add(
+                            Diagnostic::error(
+                                "unknown-argument",
+                                format!("the event `{name}` has no argument `{}`", ident.name),
+                            )
+                            .at(ident.span, "not one of its arguments")
+                            .at(declared.name.span, "declared here")
+                            .help(help),
+                        );
+                        sound = false;
+                        continue;
+                    }
+                },
+            };
+            if at >= parameters.len() || std::mem::replace(&mut taken[at], true) {
+                self.argument_twice(name, argument);
+                sound = false;
+                continue;
+            }
+            let Some(value) = value else { continue };
+            let (parameter, ty) = &parameters[at];
+            match self.argument(name, *value) {
+                Some(PatternArgument::Constant(value)) if ty.is_some_and(|ty| !fits(&value, ty)) => {
+                    let ty = ty.map_or("", type_name);
+                    let finding = Diagnostic::error(
+                        "type-mismatch",
+                        format!("the argument `{}` of `{name}` is declared `{ty}`, not {}", parameter.name, value.kind()),
+                    )
+                    .at(argument.span, value.kind())
+                    .at(parameter.span, format!("declared `{ty}` here"));
+                    self.findings.add(match (&value, ty) {
+                        (Value::Int(_) | Value::Real(_) | Value::Bool(_), "string") => {
+                            finding.help(format!("if you mean the text, quote it: \"{value}\""))
+                        }
+                        _ => finding.help("change the value or the declaration"),
+                    });
+                    sound = false;
+                }
+                Some(value) => {
+                    constraints.push((ArgumentKey::Declared { index: at, name: parameter.name.clone() }, value));
+                }
+                None => sound = false,
+            }
+        }
+        if !sound {
+            return self.out.error(span);
+        }
+        // One order for one meaning, however the arguments were written.
+        constraints.sort_by_key(|(key, _)| match key {
+            ArgumentKey::Declared { index, .. } => *index,
+            _ => 0,
+        });
+        let event = EventUse { name: name.clone(), arguments: constraints, arity: None, declared: true };
+        self.event(event, values, span)
+    }
+
+    /// A use of an event that nothing declares.
+    pub(super) fn undeclared_event(
+        &mut self,
+        name: &str,
+        arguments: &[Argument],
+        values: &[Option<ItemId>],
+        span: Span,
+    ) -> ItemId {
+        let positional = arguments.iter().filter(|a| a.name.is_none()).count();
+        if positional > 0 && positional < arguments.len() {
+            self.findings.add(
+                Diagnostic::error(
+                    "mixed-arguments",
+                    format!("the arguments of `{name}` are given partly by name and partly by position"),
+                )
+                .at(span, "used here")
+                .help(format!("give all by name or all by position, or declare the event: `event {name}(…);`")),
+            );
+            return self.out.error(span);
+        }
+        let mut constraints: Vec<(ArgumentKey, PatternArgument)> = Vec::new();
+        let mut sound = true;
+        for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
+            let key = match &argument.name {
+                None => ArgumentKey::Index(position),
+                Some(ident) => ArgumentKey::Name(ident.name.clone()),
+            };
+            if constraints.iter().any(|(other, _)| *other == key) {
+                self.argument_twice(name, argument);
+                sound = false;
+                continue;
+            }
+            let Some(value) = value else { continue };
+            match self.argument(name, *value) {
+                Some(value) => constraints.push((key, value)),
+                None => sound = false,
+            }
+        }
+        if !sound {
+            return self.out.error(span);
+        }
+        self.warn_similar(name, arguments.len(), span);
+        if positional == 0 {
+            constraints.sort_by(|(a, _), (b, _)| match (a, b) {
+                (ArgumentKey::Name(a), ArgumentKey::Name(b)) => a.cmp(b),
+                _ => std::cmp::Ordering::Equal,
+            });
+        }
+        let arity = (positional > 0).then_some(positional);
+        let event = EventUse { name: name.to_owned(), arguments: constraints, arity, declared: false };
+        self.event(event, values, span)
+    }
+
+    fn event(&mut self, event: EventUse, values: &[Option<ItemId>], span: Span) -> ItemId {
+        let event = self.out.event(event);
+        let inside = |item: &ItemId| self.out.item(*item).said.is_some_and(|s| span.start <= s.start && s.end <= span.end);
+        let said = values.iter().flatten().all(inside);
+        self.out.add(Kind::Event(event), span, said.then_some(span))
+    }
+
+    /// A name that nothing declares is an event of the trace; if a declared one is near, it may be a slip.
+    fn warn_similar(&mut self, name: &str, arguments: usize, span: Span) {
+        let declarations = self.declarations;
+        let candidates = declarations.names.iter().filter_map(|(other, (what, _))| match what {
+            Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => Some(*other),
+            Declared::Event(_) => Some(*other),
+            _ => None,
+        });
+        if name.chars().count() > 2
+            && let Some(near) = suggest(name, candidates)
+        {
+            self.findings.add(
+                Diagnostic::warning("similar-name", format!("`{name}` is not declared and is read as an event of the trace"))
+                    .at(span, "read as an event")
+                    .help(format!("did you mean `{near}`?")),
+            );
+        }
+    }
+
+    fn argument_twice(&mut self, event: &str, argument: &Argument) {
+        self.findings.add(
+            Diagnostic::error("duplicate-argument", format!("an argument of `{event}` is given twice"))
+                .at(argument.span, "given again here")
+                .help("keep one of the two"),
+        );
+    }
+
+    /// An argument of a pattern: a constant or a quantified variable.
+    fn argument(&mut self, event: &str, value: ItemId) -> Option<PatternArgument> {
+        let span = self.out.span(value);
+        let finding = match self.out.item(value).kind {
+            Kind::Error => return None,
+            Kind::Constant(constant) => {
+                return Some(PatternArgument::Constant(self.out.constants[constant as usize].clone()));
+            }
+            Kind::Bool(b) => return Some(PatternArgument::Constant(Value::Bool(b))),
+            Kind::Variable(number) => return Some(PatternArgument::Variable(number)),
+            Kind::Path(path) => {
+                let path = &self.out.paths[path as usize].path;
+                let finding = Diagnostic::error("unbound-variable", format!("`{path}` is not bound"))
+                    .at(span, "not bound by a quantifier around it");
+                let known = self.declarations.names.iter().filter_map(|(name, (what, _))| {
+                    matches!(what, Declared::Macro(_)).then_some(*name)
+                });
+                let callable = known.chain(patterns::PATTERNS.iter().map(|p| p.name));
+                match (suggest(event, callable), path.as_name()) {
+                    (Some(near), _) if event.chars().count() > 2 => finding.help(format!(
+                        "`{event}` is read as an event; did you mean `{near}`? A variable is bound by `forall {path}. …`"
+                    )),
+                    (_, Some(name)) => finding.help(format!(
+                        "write `forall {name}. …`, or quote it if you mean the text \"{name}\""
+                    )),
+                    _ => finding.help(format!("bind a variable and compare it: `exists v. {event}(v) & v == {path}`")),
+                }
+            }
+            Kind::Null => Diagnostic::error("bad-argument", "`null` cannot be an argument of a pattern")
+                .at(span, "null equals nothing, not even null")
+                .help("write `_` for an argument that may be anything"),
+            _ => Diagnostic::error("bad-argument", "an argument is a constant, a bound variable or `_`")
+                .at(span, "this is computed")
+                .help(format!("bind a variable and compare it: `exists v. {event}(v) & v == …`")),
+        };
+        self.findings.add(finding);
+        None
+    }
+
+    /// Reports an interval that is empty whatever the clock.
+    pub(super) fn interval(&mut self, interval: Option<Interval>, span: Span) {
+        let Some(interval) = interval else { return };
+        let Some(error) = decidable(interval) else { return };
+        let help = match (error, interval.high) {
+            (IntervalError::Empty, Some(high)) if interval.low.billionths != high.billionths => {
+                format!("write the lower bound first: `[{high},{}]`", interval.low)
+            }
+            (IntervalError::Empty, _) => "make both ends closed: `[` and `]`".to_owned(),
+            (IntervalError::TooFine, _) => "time is exact to one nanosecond".to_owned(),
+            _ => "time reaches about 292 years; write `inf` for no bound".to_owned(),
+        };
+        let code = if error == IntervalError::Empty { "empty-interval" } else { "bad-interval" };
+        let message = match error {
+            IntervalError::Empty => format!("the interval `{interval}` is empty"),
+            other => format!("the interval `{interval}` cannot be used: {other}"),
+        };
+        self.findings.add(Diagnostic::error(code, message).at(span, "on this operator").help(help));
+    }
+}
+
+/// What is wrong with an interval for every clock and unit a trace may have.
+fn decidable(interval: Interval) -> Option<IntervalError> {
+    let Some(high) = interval.high else { return None };
+    let low = interval.low;
+    let known = |bound: Bound| bound.unit.is_some() || bound.billionths == 0;
+    if known(low) && known(high) && (low.unit.is_some() || high.unit.is_some()) {
+        // Zero is the same in every unit.
+        return interval.ticks(Clock::Stamps, TimeUnit::Seconds).err();
+    }
+    let comparable = low.unit == high.unit || low.billionths == 0 || high.billionths == 0;
+    let empty = low.billionths > high.billionths
+        || low.billionths == high.billionths && (low.open || high.open);
+    (comparable && empty).then_some(IntervalError::Empty)
+}
+
+fn signature<'a>(name: &str, parameters: impl Iterator<Item = &'a str>) -> String {
+    format!("{name}({})", parameters.collect::<Vec<_>>().join(", "))
+}
+
+/// The word for a type.
+pub(super) fn type_name(ty: Type) -> &'static str {
+    Type::ALL.iter().find(|(_, t)| *t == ty).map_or("", |(name, _)| name)
+}
+
+fn fits(value: &Value, ty: Type) -> bool {
+    matches!(
+        (value, ty),
+        (Value::Bool(_), Type::Bool)
+            | (Value::Int(_), Type::Int | Type::Real)
+            | (Value::Real(_), Type::Real)
+            | (Value::Str(_), Type::Text)
+    )
+}

@@ -1,0 +1,371 @@
+//! The specification after names are resolved and macros are gone, before types: an arena of items, children
+//! before parents.
+//!
+//! An item remembers where it was written, so that messages point at the right one of two equal texts; its
+//! `structure` is the same number for equal items wherever they stand, so that calling a macro twice with equal
+//! arguments expands it once.
+
+use crate::ast::{Infix, Prefix, Type};
+use rustc_hash::FxHashMap;
+use tw_core::Value;
+use tw_diag::Span;
+use tw_ir::{Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Path, PatternArgument, SetItem};
+
+/// Index into [`Expanded::items`].
+pub(super) type ItemId = u32;
+
+/// Stands for "none" where an index is optional.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What an item is. Indices without a type of their own point into the tables of [`Expanded`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    /// Already reported.
+    Error,
+    Bool(bool),
+    First,
+    Last,
+    Null,
+    Constant(u32),
+    Path(u32),
+    Variable(u32),
+    Event(u32),
+    Negate(ItemId),
+    Abs(ItemId),
+    Arithmetic(ArithmeticOp, ItemId, ItemId),
+    If(ItemId, ItemId, ItemId),
+    Tuple(ItemId, ItemId),
+    Compare(CompareOp, ItemId, ItemId),
+    In(ItemId, u32),
+    Matches(ItemId, u32),
+    Not(ItemId),
+    /// `!{c} ψ`: c, ψ.
+    Fails(ItemId, ItemId),
+    /// Operator, interval or `NONE`, body.
+    Prefix(Prefix, u32, ItemId),
+    /// `X{f} ψ`.
+    NextMap {
+        parameter: u32,
+        result: ItemId,
+        body: ItemId,
+    },
+    /// Operator, interval or `NONE`, sides.
+    Infix(Infix, u32, ItemId, ItemId),
+    /// `ψ1 &{g} ψ2` (`both`) or `ψ1 |{g} ψ2`.
+    Combine {
+        both: bool,
+        function: Function,
+        left: ItemId,
+        right: ItemId,
+    },
+    /// `ψ1 U{f} ψ2`.
+    UntilMap {
+        parameter: u32,
+        result: ItemId,
+        left: ItemId,
+        right: ItemId,
+    },
+    Quantifier {
+        forall: bool,
+        variable: u32,
+        body: ItemId,
+    },
+    Emit(ItemId, ItemId),
+    Default(ItemId, ItemId),
+    /// Statistic, body, `while` or `NONE`.
+    Collect(Aggregate, ItemId, ItemId),
+}
+
+impl Kind {
+    /// The same kind with every child replaced.
+    fn relabel(self, mut f: impl FnMut(ItemId) -> ItemId) -> Kind {
+        use Kind::*;
+        match self {
+            Error | Bool(_) | First | Last | Null | Constant(_) | Path(_) | Variable(_) | Event(_) => self,
+            Negate(a) => Negate(f(a)),
+            Abs(a) => Abs(f(a)),
+            Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
+            If(a, b, c) => If(f(a), f(b), f(c)),
+            Tuple(a, b) => Tuple(f(a), f(b)),
+            Compare(op, a, b) => Compare(op, f(a), f(b)),
+            In(a, set) => In(f(a), set),
+            Matches(a, regex) => Matches(f(a), regex),
+            Not(a) => Not(f(a)),
+            Fails(a, b) => Fails(f(a), f(b)),
+            Prefix(op, interval, a) => Prefix(op, interval, f(a)),
+            NextMap { parameter, result, body } => NextMap { parameter, result: f(result), body: f(body) },
+            Infix(op, interval, a, b) => Infix(op, interval, f(a), f(b)),
+            Combine { both, function, left, right } => {
+                Combine { both, function, left: f(left), right: f(right) }
+            }
+            UntilMap { parameter, result, left, right } => {
+                UntilMap { parameter, result: f(result), left: f(left), right: f(right) }
+            }
+            Quantifier { forall, variable, body } => Quantifier { forall, variable, body: f(body) },
+            Emit(a, b) => Emit(f(a), f(b)),
+            Default(a, b) => Default(f(a), f(b)),
+            Collect(aggregate, a, during) => {
+                Collect(aggregate, f(a), if during == NONE { NONE } else { f(during) })
+            }
+        }
+    }
+}
+
+/// What an item is by itself, before its surroundings have a say. A bare name can still become anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nature {
+    Error,
+    Number,
+    Text,
+    Null,
+    /// `true` or `false`.
+    Literal,
+    /// An undeclared name.
+    Name,
+    /// A name declared `bool`.
+    Flag,
+    /// A quantified variable or the parameter of a map.
+    Variable,
+    Tuple,
+    Formula,
+    Experiment,
+}
+
+/// An expression without macros.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Item {
+    pub kind: Kind,
+    pub span: Span,
+    /// Equal for equal items.
+    pub structure: u32,
+    pub nature: Nature,
+    /// One position alone decides it.
+    pub local: bool,
+    /// It depends on the trace at all.
+    pub reads: bool,
+    /// Where the user's text says just this. Nowhere for what stands in a pattern of the library, or in a macro
+    /// under the names of its parameters.
+    pub said: Option<Span>,
+}
+
+/// A use of an event, arguments resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct EventUse {
+    pub name: String,
+    pub arguments: Vec<(ArgumentKey, PatternArgument)>,
+    pub arity: Option<usize>,
+    pub declared: bool,
+}
+
+/// A name or path, with what its declaration says.
+#[derive(Clone, Debug)]
+pub(super) struct PathUse {
+    pub path: Path,
+    pub declared: Option<(Type, Span)>,
+}
+
+/// The arena and its tables.
+#[derive(Default)]
+pub(super) struct Expanded {
+    pub items: Vec<Item>,
+    structures: FxHashMap<Kind, u32>,
+    pub constants: Vec<Value>,
+    constant_index: FxHashMap<String, u32>,
+    pub paths: Vec<PathUse>,
+    path_index: FxHashMap<Path, u32>,
+    pub events: Vec<EventUse>,
+    event_index: FxHashMap<String, u32>,
+    pub sets: Vec<Vec<SetItem>>,
+    set_index: FxHashMap<String, u32>,
+    pub intervals: Vec<Interval>,
+    interval_index: FxHashMap<Interval, u32>,
+    /// Names of bound variables by number.
+    pub variables: Vec<String>,
+}
+
+impl Expanded {
+    /// Adds an item. `span` is where messages point.
+    pub fn add(&mut self, kind: Kind, span: Span, said: Option<Span>) -> ItemId {
+        let next = self.structures.len() as u32;
+        let key = kind.relabel(|child| self.items[child as usize].structure);
+        let structure = *self.structures.entry(key).or_insert(next);
+        let (mut local, mut reads) = self.itself(kind);
+        kind.relabel(|child| {
+            local &= self.items[child as usize].local;
+            reads |= self.items[child as usize].reads;
+            child
+        });
+        let nature = self.nature_of(kind);
+        self.items.push(Item { kind, span, structure, nature, local, reads, said });
+        (self.items.len() - 1) as ItemId
+    }
+
+    /// Adds what stands for something already reported.
+    pub fn error(&mut self, span: Span) -> ItemId {
+        self.add(Kind::Error, span, None)
+    }
+
+    /// Whether the text at `span` says all of `kind`: its parts are said inside it.
+    pub fn closed(&self, kind: Kind, span: Span) -> bool {
+        let mut closed = true;
+        kind.relabel(|child| {
+            let said = self.item(child).said;
+            closed &= said.is_some_and(|s| s.source == span.source && span.start <= s.start && s.end <= span.end);
+            child
+        });
+        closed
+    }
+
+    /// The item with that index.
+    pub fn item(&self, id: ItemId) -> &Item {
+        &self.items[id as usize]
+    }
+
+    /// What it is by itself.
+    pub fn nature(&self, id: ItemId) -> Nature {
+        self.item(id).nature
+    }
+
+    /// Where it is written.
+    pub fn span(&self, id: ItemId) -> Span {
+        self.item(id).span
+    }
+
+    /// Whether the operator itself is local, and whether it reads the trace.
+    fn itself(&self, kind: Kind) -> (bool, bool) {
+        match kind {
+            Kind::Path(_) => (true, true),
+            Kind::Event(event) => {
+                let constant = |(_, a): &(_, PatternArgument)| matches!(a, PatternArgument::Constant(_));
+                (self.events[event as usize].arguments.iter().all(constant), true)
+            }
+            Kind::First
+            | Kind::Last
+            | Kind::Prefix(..)
+            | Kind::NextMap { .. }
+            | Kind::UntilMap { .. }
+            | Kind::Quantifier { .. }
+            | Kind::Emit(..)
+            | Kind::Default(..)
+            | Kind::Fails(..)
+            | Kind::Combine { .. }
+            | Kind::Collect(..) => (false, true),
+            Kind::Infix(Infix::Iff | Infix::Implies | Infix::Xor | Infix::Or | Infix::And, ..) => (true, false),
+            Kind::Infix(..) => (false, true),
+            _ => (true, false),
+        }
+    }
+
+    fn nature_of(&self, kind: Kind) -> Nature {
+        use Nature::*;
+        let value = |a: ItemId| if self.nature(a) == Experiment { Experiment } else { Formula };
+        match kind {
+            Kind::Error => Error,
+            Kind::Null => Null,
+            Kind::Bool(_) => Literal,
+            Kind::Constant(constant) => {
+                if matches!(self.constants[constant as usize], Value::Str(_)) {
+                    Text
+                } else {
+                    Number
+                }
+            }
+            Kind::Path(path) => match self.paths[path as usize].declared {
+                None => Name,
+                Some((Type::Bool, _)) => Flag,
+                Some((Type::Int | Type::Real, _)) => Number,
+                Some((Type::Text, _)) => Text,
+            },
+            Kind::Variable(_) => Variable,
+            Kind::Negate(a) | Kind::Abs(a) => match self.nature(a) {
+                Experiment => Experiment,
+                _ => Number,
+            },
+            Kind::Arithmetic(_, a, b) => match (self.nature(a), self.nature(b)) {
+                (Experiment, _) | (_, Experiment) => Experiment,
+                _ => Number,
+            },
+            Kind::If(_, a, b) => match (self.nature(a), self.nature(b)) {
+                (Error, other) | (other, Error) => other,
+                (Name | Variable | Null, other) | (other, Name | Variable | Null) => other,
+                (Literal | Flag | Formula, Literal | Flag | Formula) => Formula,
+                (one, _) => one,
+            },
+            Kind::Tuple(a, b) => match (self.nature(a), self.nature(b)) {
+                (Experiment, _) | (_, Experiment) => Experiment,
+                _ => Tuple,
+            },
+            Kind::First
+            | Kind::Last
+            | Kind::Event(_)
+            | Kind::Compare(..)
+            | Kind::In(..)
+            | Kind::Matches(..)
+            | Kind::Quantifier { .. } => Formula,
+            Kind::Not(a) | Kind::Prefix(_, _, a) => value(a),
+            Kind::Infix(_, _, a, b) => {
+                if value(a) == Experiment {
+                    Experiment
+                } else {
+                    value(b)
+                }
+            }
+            Kind::Fails(..)
+            | Kind::NextMap { .. }
+            | Kind::Combine { .. }
+            | Kind::UntilMap { .. }
+            | Kind::Emit(..)
+            | Kind::Default(..)
+            | Kind::Collect(..) => Experiment,
+        }
+    }
+
+    /// Index of a constant.
+    pub fn constant(&mut self, value: Value) -> u32 {
+        intern(&mut self.constant_index, &mut self.constants, format!("{value:?}"), value)
+    }
+
+    /// Index of an event use.
+    pub fn event(&mut self, event: EventUse) -> u32 {
+        intern(&mut self.event_index, &mut self.events, format!("{event:?}"), event)
+    }
+
+    /// Index of a set.
+    pub fn set(&mut self, set: &[SetItem]) -> u32 {
+        intern(&mut self.set_index, &mut self.sets, format!("{set:?}"), set.to_vec())
+    }
+
+    /// Index of an interval, `NONE` for none.
+    pub fn interval(&mut self, interval: Option<Interval>) -> u32 {
+        interval.map_or(NONE, |i| intern(&mut self.interval_index, &mut self.intervals, i, i))
+    }
+
+    /// The interval with that index.
+    pub fn interval_at(&self, index: u32) -> Option<Interval> {
+        (index != NONE).then(|| self.intervals[index as usize])
+    }
+
+    /// Index of a path; `declared` is asked when it is new.
+    pub fn path(&mut self, path: &Path, declared: impl FnOnce() -> Option<(Type, Span)>) -> u32 {
+        if let Some(&index) = self.path_index.get(path) {
+            return index;
+        }
+        self.paths.push(PathUse { path: path.clone(), declared: declared() });
+        let index = (self.paths.len() - 1) as u32;
+        self.path_index.insert(path.clone(), index);
+        index
+    }
+}
+
+/// Index of `value` in `table`, found by `key`.
+fn intern<K: std::hash::Hash + Eq, V>(
+    index: &mut FxHashMap<K, u32>,
+    table: &mut Vec<V>,
+    key: K,
+    value: V,
+) -> u32 {
+    *index.entry(key).or_insert_with(|| {
+        table.push(value);
+        (table.len() - 1) as u32
+    })
+}

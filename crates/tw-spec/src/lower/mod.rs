@@ -1,0 +1,90 @@
+//! Lowering: from the tree as written to the IR that engines read.
+//!
+//! Four steps, all of them loops over flat arenas, so that depth costs no stack:
+//! 1. [`declarations`]: what is declared, and what is declared twice;
+//! 2. [`scopes`], [`expand`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
+//! 3. [`types`]: what each item means where it stands;
+//! 4. [`build`]: nodes and slots.
+
+mod build;
+mod declarations;
+mod events;
+mod expand;
+mod expanded;
+mod findings;
+mod scopes;
+#[cfg(test)]
+mod tests;
+mod types;
+
+use crate::ast::{DeclarationKind, Tree};
+use declarations::Declarations;
+use expand::Expander;
+use findings::Findings;
+use tw_diag::{Checked, Diagnostic};
+use tw_ir::{Node, Program, Root, RootKind};
+use types::Sort;
+
+/// Limits of lowering.
+#[derive(Clone, Copy, Debug)]
+pub struct LowerOptions {
+    /// How many nodes a specification may have once its macros are expanded.
+    pub node_budget: usize,
+}
+
+impl Default for LowerOptions {
+    fn default() -> Self {
+        Self { node_budget: 5_000_000 }
+    }
+}
+
+/// Resolves names, expands macros and patterns, checks types and builds the IR.
+///
+/// There is always a program, with a root for every property and query; where [`Checked::has_errors`], the roots
+/// with errors are `false` and the program must not be run.
+pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
+    let mut findings = Findings::default();
+    let declarations = Declarations::collect(tree, &mut findings);
+    let mut roots: Vec<Root> = Vec::new();
+    let mut bodies = Vec::new();
+    for declaration in &tree.declarations {
+        let (kind, name, title, body) = match &declaration.kind {
+            DeclarationKind::Property { name, title, body } => (RootKind::Property, name, title, body),
+            DeclarationKind::Query { name, title, body } => (RootKind::Query, name, title, body),
+            _ => continue,
+        };
+        let span = tree.exprs[body.index()].span;
+        roots.push(Root { name: name.name.clone(), title: title.clone(), kind, node: tw_ir::NodeId(0), span });
+        bodies.push(*body);
+    }
+    let unread = tree.declarations.iter().any(|d| matches!(d.kind, DeclarationKind::Error));
+    if roots.is_empty() && !unread {
+        let mut finding = Diagnostic::error("nothing-to-check", "the specification has no property and no query")
+            .help("add one, for example `property answered : G (request -> F reply);`");
+        if let Some(last) = tree.declarations.last() {
+            finding = finding.at(last.span, "the last declaration");
+        }
+        findings.add(finding);
+    }
+
+    let mut expander = Expander::new(tree, &bodies, &declarations, options.node_budget, &mut findings);
+    let items: Vec<_> = roots
+        .iter()
+        .enumerate()
+        .map(|(index, root)| {
+            let sort = match root.kind {
+                RootKind::Property => Sort::Formula,
+                RootKind::Query => Sort::Experiment,
+            };
+            (expander.root(index), sort)
+        })
+        .collect();
+    let expansion = expander.finish();
+    let (mut program, nodes) = build::build(expansion, &items, &mut findings);
+    for (root, node) in roots.iter_mut().zip(nodes) {
+        root.node = node.unwrap_or_else(|| program.dag.add(Node::Bool(false)));
+    }
+    program.spans.resize(program.dag.len(), None);
+    program.roots = roots;
+    Checked { value: program, diagnostics: findings.finish() }
+}

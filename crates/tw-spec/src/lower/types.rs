@@ -1,0 +1,493 @@
+//! The type rules: what an item means where a certain sort is expected, and which sorts that asks of its parts.
+//!
+//! A bare name has no type of its own; the surroundings give it one. So sorts flow from parents to children (one
+//! loop), and nodes are built from children to parents (another); both ask [`rule`], which is the whole type system.
+
+use super::events::type_name;
+use super::expanded::{Expanded, ItemId, Kind, NONE, Nature};
+use crate::ast::{Infix, Prefix, Type};
+use tw_core::Value;
+use tw_diag::Diagnostic;
+use tw_ir::{Aggregate, CompareOp, Expect, Function, SetItem};
+
+/// What is expected of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// A truth value.
+    Formula,
+    Number,
+    Text,
+    /// A value of any type.
+    Value,
+    /// A value or none.
+    Experiment,
+    /// An experiment whose values are numbers.
+    Statistic,
+}
+
+impl Sort {
+    pub const COUNT: usize = 6;
+    pub const ALL: [Sort; Sort::COUNT] =
+        [Sort::Formula, Sort::Number, Sort::Text, Sort::Value, Sort::Experiment, Sort::Statistic];
+}
+
+/// How to make the node from the nodes of its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Make {
+    /// The formula or term the item spells out.
+    Plain,
+    /// A name as a proposition.
+    Proposition,
+    /// A name as a variable.
+    Variable(Expect),
+    /// A constant or a boolean as a value.
+    Constant,
+    /// A formula as a value: `true` or `false`.
+    Indicator,
+    /// `if` between formulas.
+    Choice,
+    /// The first part itself: `p == true`.
+    Same,
+    /// The first part is false and the second, a comparison with itself, is not null: `p == false`.
+    FalseNotNull,
+    /// The experiment the item spells out.
+    Experiment,
+    /// A number in arithmetic between experiments: `true : 100`.
+    Lifted,
+}
+
+/// How to make a node, and of what.
+pub(super) struct Rule {
+    pub make: Make,
+    pub parts: [Option<(ItemId, Sort)>; 3],
+}
+
+/// `Err(None)`: already reported.
+pub(super) type Ruling = Result<Rule, Option<Box<Diagnostic>>>;
+
+fn leaf(make: Make) -> Ruling {
+    Ok(Rule { make, parts: [None; 3] })
+}
+
+fn one(make: Make, a: ItemId, sort: Sort) -> Ruling {
+    Ok(Rule { make, parts: [Some((a, sort)), None, None] })
+}
+
+fn two(make: Make, a: (ItemId, Sort), b: (ItemId, Sort)) -> Ruling {
+    Ok(Rule { make, parts: [Some(a), Some(b), None] })
+}
+
+fn refuse(finding: Diagnostic) -> Ruling {
+    Err(Some(Box::new(finding)))
+}
+
+/// What `id` means where `sort` is expected.
+pub(super) fn rule(expanded: &Expanded, id: ItemId, sort: Sort) -> Ruling {
+    if expanded.nature(id) == Nature::Error {
+        return Err(None);
+    }
+    let rules = Rules { expanded, id, sort };
+    match sort {
+        Sort::Formula => rules.formula(),
+        Sort::Number | Sort::Text | Sort::Value => rules.term(),
+        Sort::Experiment | Sort::Statistic => rules.experiment(),
+    }
+}
+
+struct Rules<'e> {
+    expanded: &'e Expanded,
+    id: ItemId,
+    sort: Sort,
+}
+
+impl Rules<'_> {
+    fn kind(&self) -> Kind {
+        self.expanded.item(self.id).kind
+    }
+
+    fn formula(&self) -> Ruling {
+        let f = Sort::Formula;
+        match self.kind() {
+            Kind::Bool(_) | Kind::First | Kind::Last | Kind::Event(_) => leaf(Make::Plain),
+            Kind::Path(path) => {
+                let path = &self.expanded.paths[path as usize];
+                match path.declared {
+                    _ if path.path.has_each() => refuse(
+                        Diagnostic::error("type-mismatch", format!("`{}` is a list, not a truth value", path.path))
+                            .at(self.expanded.span(self.id), "a truth value is expected here")
+                            .help(format!("compare its elements: `{} == …`", path.path)),
+                    ),
+                    None => leaf(Make::Proposition),
+                    Some((Type::Bool, _)) => leaf(Make::Variable(Expect::Bool)),
+                    Some(_) => self.mismatch(),
+                }
+            }
+            Kind::If(c, a, b) => {
+                Ok(Rule { make: Make::Choice, parts: [Some((c, f)), Some((a, f)), Some((b, f))] })
+            }
+            Kind::Compare(op, a, b) => self.comparison(op, a, b),
+            Kind::In(a, set) => self.membership(a, &self.expanded.sets[set as usize]),
+            Kind::Matches(a, _) => match self.expanded.nature(a) {
+                Nature::Null | Nature::Tuple => self.wrong_part(a, "a text"),
+                _ => one(Make::Plain, a, Sort::Text),
+            },
+            Kind::Not(a) | Kind::Prefix(_, _, a) | Kind::Quantifier { body: a, .. } => one(Make::Plain, a, f),
+            Kind::Infix(_, _, a, b) => two(Make::Plain, (a, f), (b, f)),
+            _ => self.mismatch(),
+        }
+    }
+
+    fn term(&self) -> Ruling {
+        let (sort, nature) = (self.sort, self.expanded.nature(self.id));
+        let allowed = match nature {
+            Nature::Number => sort != Sort::Text,
+            Nature::Text => sort != Sort::Number,
+            Nature::Name | Nature::Variable => true,
+            Nature::Experiment => false,
+            _ => sort == Sort::Value,
+        };
+        if !allowed {
+            return self.mismatch();
+        }
+        match self.kind() {
+            Kind::Constant(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
+            Kind::Variable(_) => leaf(Make::Plain),
+            Kind::Path(path) => leaf(Make::Variable(match (self.expanded.paths[path as usize].declared, sort) {
+                (Some((Type::Int, _)), _) => Expect::Int,
+                (Some((Type::Real, _)), _) | (None, Sort::Number) => Expect::Number,
+                (Some((Type::Text, _)), _) | (None, Sort::Text) => Expect::Text,
+                (Some((Type::Bool, _)), _) => Expect::Bool,
+                (None, _) => Expect::Any,
+            })),
+            Kind::Negate(a) | Kind::Abs(a) => one(Make::Plain, a, Sort::Number),
+            Kind::Arithmetic(_, a, b) => two(Make::Plain, (a, Sort::Number), (b, Sort::Number)),
+            Kind::Tuple(a, b) => two(Make::Plain, (a, Sort::Value), (b, Sort::Value)),
+            Kind::If(c, a, b) => {
+                if !self.expanded.item(c).local {
+                    return self.not_local(c);
+                }
+                Ok(Rule { make: Make::Plain, parts: [Some((c, Sort::Formula)), Some((a, sort)), Some((b, sort))] })
+            }
+            _ if !self.expanded.item(self.id).local => self.not_local(self.id),
+            _ => one(Make::Indicator, self.id, Sort::Formula),
+        }
+    }
+
+    fn comparison(&self, op: CompareOp, a: ItemId, b: ItemId) -> Ruling {
+        use Nature::*;
+        let (left, right) = (self.expanded.nature(a), self.expanded.nature(b));
+        let both = |sort| two(Make::Plain, (a, sort), (b, sort));
+        let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
+        match (left, right) {
+            (Error, _) | (_, Error) => Err(None),
+            (Experiment, _) => self.value_in_formula(a),
+            (_, Experiment) => self.value_in_formula(b),
+            (Tuple, _) | (_, Tuple) => refuse(
+                Diagnostic::error("type-mismatch", "tuples cannot be compared")
+                    .at(self.expanded.span(self.id), "a tuple is compared here")
+                    .help("compare the parts one by one: `a == c & b == d`"),
+            ),
+            (Formula, _) => self.formula_compared(a, b),
+            (_, Formula) => self.formula_compared(b, a),
+            (Null, _) | (_, Null) if equality => both(Sort::Value),
+            (Null, _) | (_, Null) => refuse(
+                Diagnostic::error("null-comparison", "`null` has no order")
+                    .at(self.expanded.span(self.id), "compared here")
+                    .help("a comparison with an absent value is false by itself; no test for null is needed"),
+            ),
+            (Literal, Name | Flag) if equality => self.boolean(op, b, a),
+            (Name | Flag, Literal) if equality => self.boolean(op, a, b),
+            (Literal, Variable) | (Variable, Literal) if equality => both(Sort::Value),
+            (Literal, Name | Variable) | (Name | Variable, Literal) => refuse(
+                Diagnostic::error("type-mismatch", "truth values have no order")
+                    .at(self.expanded.span(self.id), "compared here")
+                    .help("`p` alone asks whether it is true, `!p` whether it is false"),
+            ),
+            (Flag, Flag | Name | Variable | Literal) => self.formula_compared(a, b),
+            (Name | Variable | Literal, Flag) => self.formula_compared(b, a),
+            (Number, Number | Name | Variable) | (Name | Variable, Number) => both(Sort::Number),
+            (Text, Text | Name | Variable) | (Name | Variable, Text) => both(Sort::Text),
+            (Name | Variable, Name | Variable) => both(Sort::Value),
+            _ => self.incomparable(a, b),
+        }
+    }
+
+    /// `p == true` is p; `p == false` is "p is false", which an absent value is not.
+    fn boolean(&self, op: CompareOp, name: ItemId, literal: ItemId) -> Ruling {
+        let literal = self.expanded.item(literal).kind == Kind::Bool(true);
+        if literal == (op == CompareOp::Eq) {
+            one(Make::Same, name, Sort::Formula)
+        } else {
+            two(Make::FalseNotNull, (name, Sort::Formula), (name, Sort::Value))
+        }
+    }
+
+    fn membership(&self, a: ItemId, set: &[SetItem]) -> Ruling {
+        let span = self.expanded.span(self.id);
+        let text = |item: &SetItem| matches!(item, SetItem::Value(Value::Str(_)));
+        let number =
+            |item: &SetItem| matches!(item, SetItem::Range(..) | SetItem::Value(Value::Int(_) | Value::Real(_)));
+        for item in set {
+            if let SetItem::Range(low, high) = item
+                && low > high
+            {
+                return refuse(
+                    Diagnostic::error("empty-range", format!("the range `{low}..{high}` is empty"))
+                        .at(span, "in this set")
+                        .help(format!("write `{high}..{low}`")),
+                );
+            }
+        }
+        let sort = if set.iter().all(number) {
+            Sort::Number
+        } else if set.iter().all(text) {
+            Sort::Text
+        } else if set.iter().all(|item| !number(item) && !text(item)) {
+            return refuse(
+                Diagnostic::error("mixed-set", "a set holds numbers or texts")
+                    .at(span, "neither in this set")
+                    .help("`p` alone asks whether p is true"),
+            );
+        } else {
+            return refuse(
+                Diagnostic::error("mixed-set", "a set holds either numbers or texts, not both")
+                    .at(span, "mixed in this set")
+                    .help("write two sets: `x in {1, 2} | x in {\"a\"}`"),
+            );
+        };
+        match (self.expanded.nature(a), sort) {
+            (Nature::Text, Sort::Number) => self.wrong_part(a, "a number, as in the set"),
+            (Nature::Number, Sort::Text) => self.wrong_part(a, "a text, as in the set"),
+            (Nature::Null | Nature::Tuple, _) => self.wrong_part(a, "a number or a text"),
+            _ => one(Make::Plain, a, sort),
+        }
+    }
+
+    fn experiment(&self) -> Ruling {
+        let sort = self.sort;
+        let any = Sort::Experiment;
+        match self.expanded.nature(self.id) {
+            Nature::Experiment => {}
+            Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort == any => return self.formula(),
+            _ => return self.not_an_experiment(),
+        }
+        match self.kind() {
+            Kind::Emit(a, b) => {
+                let value = if sort == any { Sort::Value } else { Sort::Number };
+                two(Make::Plain, (a, Sort::Formula), (b, value))
+            }
+            Kind::Default(a, b) => {
+                if self.expanded.nature(b) == Nature::Experiment {
+                    return self.wrong_part(b, "a constant, the value where there is none");
+                }
+                two(Make::Plain, (a, sort), (b, if sort == any { Sort::Value } else { Sort::Number }))
+            }
+            Kind::Collect(aggregate, a, during) => {
+                use Aggregate::*;
+                let body = match aggregate {
+                    Sum | Min | Max | Avg | Var | Stddev | Median | Quantile(_) | Histogram(_) => Sort::Statistic,
+                    Count | Distinct | Corr => any,
+                    First | Last | Mode => sort,
+                };
+                if sort == Sort::Statistic && matches!(aggregate, Histogram(_)) {
+                    return self.wrong_part(self.id, "a number");
+                }
+                let parts = [Some((a, body)), (during != NONE).then_some((during, any)), None];
+                Ok(Rule { make: Make::Experiment, parts })
+            }
+            Kind::Combine { both, function, left, right } => {
+                let (l, r) = match (function, both) {
+                    (Function::Arithmetic(_), _) => (Sort::Statistic, Sort::Statistic),
+                    (Function::First, true) => (sort, any),
+                    (Function::Second, true) => (any, sort),
+                    (Function::First | Function::Second, false) => (sort, sort),
+                    // The two sides of `corr`.
+                    (Function::Pair, _) if self.for_correlation() => (Sort::Statistic, Sort::Statistic),
+                    (Function::Pair | Function::True, _) if sort == any => (any, any),
+                    (Function::Pair | Function::True, _) => return self.wrong_part(self.id, "a number"),
+                };
+                two(Make::Experiment, (left, l), (right, r))
+            }
+            Kind::Infix(Infix::And | Infix::Or, NONE, a, b) if sort == any => {
+                two(Make::Experiment, (a, any), (b, any))
+            }
+            Kind::Infix(Infix::Until, NONE, a, b) => two(Make::Experiment, (a, any), (b, sort)),
+            Kind::Not(a) if sort == any => one(Make::Experiment, a, any),
+            Kind::Fails(c, a) => {
+                two(Make::Experiment, (a, any), (c, if sort == any { Sort::Value } else { Sort::Number }))
+            }
+            Kind::Prefix(Prefix::Next | Prefix::Finally, NONE, a) => one(Make::Experiment, a, sort),
+            Kind::NextMap { result, body, .. } => {
+                two(Make::Experiment, (body, any), (result, if sort == any { Sort::Value } else { Sort::Number }))
+            }
+            Kind::UntilMap { result, left, right, .. } => Ok(Rule {
+                make: Make::Experiment,
+                parts: [
+                    Some((left, any)),
+                    Some((right, any)),
+                    Some((result, if sort == any { Sort::Value } else { Sort::Number })),
+                ],
+            }),
+            Kind::Negate(a) | Kind::Abs(a) => one(Make::Experiment, a, Sort::Statistic),
+            Kind::Arithmetic(_, a, b) => two(Make::Experiment, (a, Sort::Statistic), (b, Sort::Statistic)),
+            Kind::Tuple(a, b) if sort == any => two(Make::Experiment, (a, any), (b, any)),
+            Kind::Infix(Infix::And | Infix::Or, NONE, ..) | Kind::Not(_) | Kind::Tuple(..) => {
+                self.wrong_part(self.id, "a number")
+            }
+            _ => refuse(
+                Diagnostic::error("value-in-formula", "this operator is defined on formulas only, not on values")
+                    .at(self.expanded.span(self.id), "its parts have values")
+                    .help("experiments are combined with `&{g}`, `|{g}`, `!{c}`, `X{f}`, `U{f}` and arithmetic"),
+            ),
+        }
+    }
+
+    /// Whether the next item is the `corr` made together with this pair.
+    fn for_correlation(&self) -> bool {
+        let next = self.expanded.items.get(self.id as usize + 1).map(|item| item.kind);
+        matches!(next, Some(Kind::Collect(Aggregate::Corr, pair, _)) if pair == self.id)
+    }
+
+    /// What the item is, in words.
+    fn is(&self, id: ItemId) -> &'static str {
+        match self.expanded.nature(id) {
+            Nature::Error => "an error",
+            Nature::Number => "a number",
+            Nature::Text => "a text",
+            Nature::Null => "null",
+            Nature::Literal | Nature::Flag | Nature::Formula => "a truth value",
+            Nature::Name | Nature::Variable => "a value",
+            Nature::Tuple => "a tuple",
+            Nature::Experiment => "the value of an experiment",
+        }
+    }
+
+    /// The general type error: what is here, what is expected.
+    fn mismatch(&self) -> Ruling {
+        let wanted = match self.sort {
+            Sort::Formula => "a truth value",
+            Sort::Number | Sort::Statistic => "a number",
+            Sort::Text => "a text",
+            Sort::Value | Sort::Experiment => "a value",
+        };
+        self.wrong_part(self.id, wanted)
+    }
+
+    fn wrong_part(&self, id: ItemId, wanted: &str) -> Ruling {
+        let (item, nature) = (self.expanded.item(id), self.expanded.nature(id));
+        if nature == Nature::Error {
+            return Err(None);
+        }
+        if let Kind::Path(path) = item.kind {
+            let path = &self.expanded.paths[path as usize];
+            if let Some((ty, declared)) = path.declared {
+                let ty = type_name(ty);
+                return refuse(
+                    Diagnostic::error("type-mismatch", format!("`{}` is declared `{ty}`, but {wanted} is expected", path.path))
+                        .at(item.span, format!("{wanted} is expected here"))
+                        .at(declared, format!("declared `{ty}` here"))
+                        .help(match (self.sort, nature) {
+                            (Sort::Formula, Nature::Number) => format!("did you mean a comparison, such as `{} > 0`?", path.path),
+                            (Sort::Formula, Nature::Text) => format!("did you mean a comparison, such as `{} == \"…\"`?", path.path),
+                            (Sort::Number, Nature::Flag) => format!("write `if {} then 1 else 0`", path.path),
+                            _ => "change the declaration or the use".to_owned(),
+                        }),
+                );
+            }
+        }
+        if nature == Nature::Experiment && matches!(self.sort, Sort::Formula | Sort::Number | Sort::Text | Sort::Value) {
+            return self.value_in_formula(id);
+        }
+        if let Kind::Variable(number) = item.kind {
+            let name = &self.expanded.variables[number as usize];
+            return refuse(
+                Diagnostic::error("type-mismatch", format!("the variable `{name}` is a value, where {wanted} is expected"))
+                    .at(item.span, format!("{wanted} is expected here"))
+                    .help(format!("compare it, as in `{name} == …`, or use it in an event pattern")),
+            );
+        }
+        let is = self.is(id);
+        let finding = Diagnostic::error("type-mismatch", format!("{is} where {wanted} is expected"))
+            .at(item.span, format!("this is {is}"));
+        refuse(match (nature, self.sort) {
+            (Nature::Number, Sort::Formula) => finding.help("did you mean a comparison, such as `… > 0`?"),
+            (Nature::Text, Sort::Formula) => finding.help("did you mean a comparison, such as `name == \"…\"`?"),
+            (Nature::Null, Sort::Formula) => finding.help("did you mean a comparison?"),
+            (Nature::Formula | Nature::Literal, Sort::Number) => finding.help("write `if … then 1 else 0` to count it"),
+            (Nature::Text, Sort::Number) => finding.help("there is no arithmetic on texts; write a number without quotes"),
+            (Nature::Number, Sort::Text) => finding.help("put it in quotes if you mean the text"),
+            (_, Sort::Statistic) => finding.help("write `φ : e` for the value e where φ holds, or `count[…]`"),
+            _ => finding.help("change this part"),
+        })
+    }
+
+    fn value_in_formula(&self, id: ItemId) -> Ruling {
+        refuse(
+            Diagnostic::error("value-in-formula", "this returns a value, but a formula is true or false")
+                .at(self.expanded.span(id), "this has a value")
+                .help("use `query` to ask for values: `query name : count[…];`"),
+        )
+    }
+
+    fn not_an_experiment(&self) -> Ruling {
+        let span = self.expanded.span(self.id);
+        let nature = self.expanded.nature(self.id);
+        let truth = matches!(nature, Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name);
+        if self.sort == Sort::Statistic && !truth && matches!(nature, Nature::Number | Nature::Variable) {
+            return one(Make::Lifted, self.id, Sort::Number);
+        }
+        if truth {
+            return refuse(
+                Diagnostic::error("type-mismatch", "a formula has the value `true`, where a number is expected")
+                    .at(span, "this is read as a formula")
+                    .help("write `true : x` for the value of x at each position, or `count[…]` to count"),
+            );
+        }
+        refuse(
+            Diagnostic::error("type-mismatch", format!("{} where an experiment is expected", self.is(self.id)))
+                .at(span, "this is a term")
+                .help("write `true : e` for its value at each position, or `φ : e` for its value where φ holds"),
+        )
+    }
+
+    fn not_local(&self, id: ItemId) -> Ruling {
+        refuse(
+            Diagnostic::error("temporal-in-term", "a term is about one position, and this formula looks beyond it")
+                .at(self.expanded.span(id), "not decided by one position alone")
+                .help("take it out of the term: `(φ & x > 1) | (!φ & x > 2)`"),
+        )
+    }
+
+    fn formula_compared(&self, formula: ItemId, other: ItemId) -> Ruling {
+        let finding = Diagnostic::error("formula-compared", "truth values are not compared with `==`, `<`, …")
+            .at(self.expanded.span(formula), "this is a truth value");
+        let chained = matches!(self.expanded.item(formula).kind, Kind::Compare(..))
+            && !matches!(self.expanded.nature(other), Nature::Formula | Nature::Literal | Nature::Flag);
+        refuse(if chained {
+            finding.help("comparisons do not chain; write `a < b & b < c`")
+        } else {
+            finding.help("write `<->` for \"both or neither\", `^` for \"one of the two\"")
+        })
+    }
+
+    fn incomparable(&self, a: ItemId, b: ItemId) -> Ruling {
+        let (left, right) = (self.is(a), self.is(b));
+        let mut finding = Diagnostic::error("type-mismatch", format!("{left} cannot be compared with {right}"))
+            .at(self.expanded.span(self.id), "compared here")
+            .at(self.expanded.span(a), format!("this is {left}"))
+            .at(self.expanded.span(b), format!("this is {right}"));
+        for side in [a, b] {
+            if let Kind::Path(path) = self.expanded.item(side).kind
+                && let Some((ty, declared)) = self.expanded.paths[path as usize].declared
+            {
+                finding = finding.at(declared, format!("declared `{}` here", type_name(ty)));
+            }
+        }
+        let text = |id: ItemId| self.expanded.nature(id) == Nature::Text;
+        refuse(if text(a) || text(b) {
+            finding.help("put the number in quotes to compare texts, or take the quotes away to compare numbers")
+        } else {
+            finding.help("compare values of the same type")
+        })
+    }
+}

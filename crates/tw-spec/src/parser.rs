@@ -1,0 +1,168 @@
+//! Tokens to a tree.
+//!
+//! Declarations are read by plain functions, formulas by a precedence machine with an explicit stack
+//! ([`expression`]): every step consumes a token or pops a frame, so time is linear and depth costs heap only.
+//! After an error the machine goes on with [`ExprKind::Error`] in place of what is missing, a declaration goes
+//! on at the next `;` or at the next word that begins one.
+
+mod comments;
+mod declaration;
+mod errors;
+mod expression;
+mod frame;
+mod interval;
+mod literal;
+mod operand;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use errors::symbol;
+pub(crate) use frame::{Binary, COMPARISON, FORMULA, SIGN, SUM, is_temporal};
+pub(crate) use literal::FUNCTIONS;
+pub(crate) use operand::AGGREGATES;
+
+use crate::ast::{Declaration, DeclarationKind, Expr, ExprId, ExprKind, Ident, Tree};
+use crate::lexer::{LexedComment, Tok, Token, lex};
+use tw_diag::{Checked, Diagnostic, Span};
+
+/// More errors than this help nobody.
+pub(crate) const MAX_ERRORS: usize = 20;
+
+/// Parses a specification file. `source` is the text's index in [`tw_diag::Sources`].
+pub fn parse(text: &str, source: u32) -> Checked<Tree> {
+    let mut parser = Parser::new(text, source);
+    parser.file();
+    parser.finish()
+}
+
+/// Parses a single formula, as given on the command line: a tree with one property named by its text.
+pub fn parse_formula(text: &str, source: u32) -> Checked<Tree> {
+    single(text, source, |name, body| DeclarationKind::Property { name, title: None, body })
+}
+
+/// Parses a single query, as given on the command line: a tree with one query named by its text.
+pub fn parse_query(text: &str, source: u32) -> Checked<Tree> {
+    single(text, source, |name, body| DeclarationKind::Query { name, title: None, body })
+}
+
+fn single(text: &str, source: u32, kind: impl FnOnce(Ident, ExprId) -> DeclarationKind) -> Checked<Tree> {
+    let mut parser = Parser::new(text, source);
+    let name = text.trim();
+    let start = (text.len() - text.trim_start().len()) as u32;
+    let span = Span { source, start, end: start + name.len() as u32 };
+    let body = parser.lone_expression();
+    let comments = parser.comments_before(parser.tokens.len());
+    parser.tree.declarations.push(Declaration {
+        kind: kind(Ident { name: name.to_owned(), span }, body),
+        span,
+        comments,
+        trailing: None,
+        blank_before: false,
+    });
+    parser.finish()
+}
+
+/// An expression just read: its node, and its text with the parentheses around it.
+#[derive(Clone, Copy, Debug)]
+struct Operand {
+    id: ExprId,
+    extent: Span,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    source: u32,
+    tokens: Vec<Token>,
+    at: usize,
+    comments: Vec<LexedComment>,
+    /// Comments already handed to a declaration.
+    comments_used: usize,
+    tree: Tree,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, source: u32) -> Self {
+        let lexed = lex(text, source);
+        Parser {
+            text,
+            source,
+            tree: Tree { exprs: Vec::with_capacity(lexed.tokens.len()), ..Tree::default() },
+            tokens: lexed.tokens,
+            at: 0,
+            comments: lexed.comments,
+            comments_used: 0,
+            diagnostics: lexed.diagnostics,
+        }
+    }
+
+    fn finish(mut self) -> Checked<Tree> {
+        // Findings of the lexer and late ones of the machine are merged into the order of the text.
+        self.diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |(span, _)| span.start));
+        self.diagnostics.truncate(MAX_ERRORS);
+        Checked { value: self.tree, diagnostics: self.diagnostics }
+    }
+
+    /// The kind of the token `ahead` of the current one.
+    fn peek(&self, ahead: usize) -> Tok {
+        self.tokens.get(self.at + ahead).map_or(Tok::End, |token| token.kind)
+    }
+
+    fn kind(&self) -> Tok {
+        self.tokens[self.at].kind
+    }
+
+    fn span_at(&self, index: usize) -> Span {
+        let token = self.tokens[index.min(self.tokens.len() - 1)];
+        Span { source: self.source, start: token.start, end: token.end }
+    }
+
+    fn span(&self) -> Span {
+        self.span_at(self.at)
+    }
+
+    /// The place right after the previous token, where something is missing.
+    fn gap(&self) -> Span {
+        let end = self.at.checked_sub(1).map_or(0, |before| self.tokens[before].end);
+        Span { source: self.source, start: end, end }
+    }
+
+    fn slice(&self, span: Span) -> &'a str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// The text of the token `ahead` of the current one.
+    fn word(&self, ahead: usize) -> &'a str {
+        self.slice(self.span_at(self.at + ahead))
+    }
+
+    /// Takes the current token; the end is never passed.
+    fn advance(&mut self) -> Span {
+        let span = self.span();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        span
+    }
+
+    /// Takes the current token if it is of this kind.
+    fn accept(&mut self, kind: Tok) -> Option<Span> {
+        (self.kind() == kind).then(|| self.advance())
+    }
+
+    fn add(&mut self, kind: ExprKind, span: Span) -> ExprId {
+        self.tree.exprs.push(Expr { kind, span });
+        ExprId((self.tree.exprs.len() - 1) as u32)
+    }
+
+    fn expr(&self, id: ExprId) -> &Expr {
+        &self.tree.exprs[id.index()]
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        // Twice the limit, since the machine's late findings may precede others in the text.
+        if self.diagnostics.len() < 2 * MAX_ERRORS {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

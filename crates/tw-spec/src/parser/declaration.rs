@@ -1,0 +1,320 @@
+//! Declarations: `var`, `event`, `let`, `property`, `query`.
+
+use super::Parser;
+use crate::ast::{Declaration, DeclarationKind, ExprId, ExprKind, Ident, Type};
+use crate::lexer::Tok;
+use tw_diag::Diagnostic;
+use tw_ir::CompareOp;
+
+const KEYWORDS: [&str; 5] = ["var", "event", "let", "property", "query"];
+
+/// A declaration could not be read; already reported.
+struct Unreadable;
+
+impl Parser<'_> {
+    /// Reads the whole file.
+    pub(super) fn file(&mut self) {
+        loop {
+            while self.accept(Tok::Semicolon).is_some() {}
+            if self.kind() == Tok::End {
+                break;
+            }
+            let first = self.at;
+            let start = self.span();
+            let kind = self.declaration();
+            let kind = match kind {
+                Ok(kind) => {
+                    self.semicolon();
+                    kind
+                }
+                Err(Unreadable) => {
+                    self.synchronise();
+                    DeclarationKind::Error
+                }
+            };
+            let span = start.to(self.gap());
+            let (comments, trailing, blank_before) = self.declaration_comments(first);
+            self.tree.declarations.push(Declaration { kind, span, comments, trailing, blank_before });
+        }
+        self.tree.trailing_comments = self.comments_before(self.at);
+    }
+
+    /// The only expression of a text; a `;` at its end is forgiven.
+    pub(super) fn lone_expression(&mut self) -> ExprId {
+        if self.kind() == Tok::End && self.diagnostics.is_empty() {
+            let span = self.span();
+            self.report(Diagnostic::error("missing-operand", "the formula is empty").at(span, ""));
+            return self.add(ExprKind::Error, span);
+        }
+        let operand = self.expression();
+        self.accept(Tok::Semicolon);
+        if self.kind() != Tok::End {
+            let found = Diagnostic::error(
+                "trailing-text",
+                format!("expected the end of the formula, found {}", self.found()),
+            );
+            let found = found.at(self.span(), "");
+            self.report(found.help("declarations and several formulas go into a file"));
+        }
+        operand.id
+    }
+
+    /// Whether a declaration begins at the current token. `var`, `let`, `property` and `query` are names
+    /// elsewhere; two names in a row mean a declaration everywhere.
+    pub(super) fn starts_declaration(&self) -> bool {
+        let keyword = match self.kind() {
+            Tok::Word => KEYWORDS.contains(&self.word(0)),
+            Tok::Event => true,
+            _ => false,
+        };
+        keyword && self.is_name(1)
+    }
+
+    /// Skips to behind the next `;` or to the next declaration.
+    fn synchronise(&mut self) {
+        let start = self.at;
+        loop {
+            match self.kind() {
+                Tok::End => return,
+                Tok::Semicolon => {
+                    self.advance();
+                    return;
+                }
+                _ if self.at > start && self.starts_declaration() => return,
+                _ => {
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    fn semicolon(&mut self) {
+        if self.accept(Tok::Semicolon).is_some() {
+            return;
+        }
+        let gap = self.gap();
+        let found = Diagnostic::error("missing-semicolon", "this declaration does not end");
+        self.report(
+            found.at(gap, "`;` expected here").help("did you forget `;`? Every declaration ends with one"),
+        );
+        if !self.starts_declaration() {
+            self.synchronise();
+        }
+    }
+
+    fn declaration(&mut self) -> Result<DeclarationKind, Unreadable> {
+        let word = if self.kind() == Tok::Quoted { "" } else { self.word(0) };
+        match word {
+            "var" => self.var(),
+            "event" => self.event(),
+            "let" => self.macro_declaration(),
+            "property" | "query" => self.root(word == "property"),
+            _ => Err(self.no_declaration(word)),
+        }
+    }
+
+    fn no_declaration(&mut self, word: &str) -> Unreadable {
+        if self.kind() == Tok::Unknown {
+            return Unreadable;
+        }
+        let message = format!("expected a declaration, found {}", self.found());
+        let found = Diagnostic::error("no-declaration", message).at(self.span(), "");
+        let meant = match word {
+            "def" | "define" | "macro" | "const" => Some("let"),
+            "prop" | "spec" | "assert" | "ltl" | "rule" | "invariant" | "formula" => Some("property"),
+            "variable" | "signal" | "input" | "column" => Some("var"),
+            _ if self.kind() == Tok::Word => tw_core::suggest(word, KEYWORDS),
+            _ => None,
+        };
+        self.report(found.help(match meant {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => "a formula is written `property name : …;`, a query `query name : …;`".to_owned(),
+        }));
+        Unreadable
+    }
+
+    fn expected(&mut self, code: &'static str, what: &str, help: &str) -> Unreadable {
+        if self.kind() != Tok::Unknown {
+            let message = format!("expected {what}, found {}", self.found());
+            let at = if self.kind() == Tok::End { self.gap() } else { self.span() };
+            self.report(Diagnostic::error(code, message).at(at, "").help(help));
+        }
+        Unreadable
+    }
+
+    /// A name; a reserved word is reported and taken all the same.
+    pub(super) fn expect_name(&mut self, what: &str) -> Option<Ident> {
+        if self.is_name(0) {
+            return Some(self.ident());
+        }
+        if self.is_reserved(self.at) {
+            self.reserved_word(self.at);
+            return Some(self.ident());
+        }
+        self.expected("missing-name", what, "names begin with a letter; others are written in backquotes");
+        None
+    }
+
+    fn var(&mut self) -> Result<DeclarationKind, Unreadable> {
+        self.advance();
+        if self.is_reserved(self.at) {
+            self.reserved_word(self.at);
+        } else if !self.is_name(0) {
+            return Err(self.expected("missing-name", "the variable's name", "write `var queue: int;`"));
+        }
+        let (path, path_span) = self.path();
+        if self.accept(Tok::Colon).is_none() {
+            return Err(self.expected("bad-declaration", "`:` and a type", "write `var queue: int;`"));
+        }
+        let ty = self.ty()?;
+        Ok(DeclarationKind::Var { path, path_span, ty })
+    }
+
+    fn ty(&mut self) -> Result<Type, Unreadable> {
+        const HELP: &str = "types are `bool`, `int`, `real` and `string`";
+        if self.kind() != Tok::Word {
+            return Err(self.expected("unknown-type", "a type", HELP));
+        }
+        let word = self.word(0);
+        let span = self.advance();
+        if let Some((_, ty)) = Type::ALL.iter().find(|(name, _)| *name == word) {
+            return Ok(*ty);
+        }
+        let (meant, ty) = match word.to_ascii_lowercase().as_str() {
+            "boolean" => ("bool", Type::Bool),
+            "integer" | "i64" | "long" | "nat" => ("int", Type::Int),
+            "float" | "double" | "number" | "f64" | "decimal" => ("real", Type::Real),
+            "str" | "text" | "symbol" => ("string", Type::Text),
+            other => match Type::ALL
+                .iter()
+                .find(|(name, _)| tw_core::suggest(other, [*name]).is_some() || *name == other)
+            {
+                Some((name, ty)) => (*name, *ty),
+                None => ("", Type::Text),
+            },
+        };
+        let found = Diagnostic::error("unknown-type", format!("`{word}` is not a type")).at(span, "");
+        self.report(found.help(if meant.is_empty() { HELP.to_owned() } else { format!("write `{meant}`") }));
+        Ok(ty)
+    }
+
+    /// Reads `(a, b)` by `item`; the current token is `(`.
+    fn list<T>(
+        &mut self,
+        item: impl Fn(&mut Self) -> Result<T, Unreadable>,
+        help: &str,
+    ) -> Result<Vec<T>, Unreadable> {
+        let open = self.advance();
+        let mut items = Vec::new();
+        while self.kind() != Tok::CloseParen {
+            items.push(item(self)?);
+            if self.accept(Tok::Comma).is_none() {
+                break;
+            }
+        }
+        if self.accept(Tok::CloseParen).is_some() {
+            return Ok(items);
+        }
+        if matches!(self.kind(), Tok::End | Tok::Semicolon) {
+            self.unclosed(open, 1);
+            return Err(Unreadable);
+        }
+        Err(self.expected("bad-declaration", "`,` or `)`", help))
+    }
+
+    fn event(&mut self) -> Result<DeclarationKind, Unreadable> {
+        const HELP: &str = "write `event login(user: string, ip: string);`";
+        self.advance();
+        let name = self.expect_name("the event's name").ok_or(Unreadable)?;
+        let mut parameters = Vec::new();
+        if self.kind() == Tok::OpenParen {
+            parameters = self.list(
+                |parser| {
+                    let name = parser.expect_field("a parameter's name").ok_or(Unreadable)?;
+                    let ty = parser.accept(Tok::Colon).map(|_| parser.ty()).transpose()?;
+                    Ok((name, ty))
+                },
+                HELP,
+            )?;
+            self.repeated(parameters.iter().map(|(name, _)| name.clone()).collect());
+        }
+        Ok(DeclarationKind::Event { name, parameters })
+    }
+
+    /// The name of an event's field: any word but a constant, since no operator can stand there.
+    fn expect_field(&mut self, what: &str) -> Option<Ident> {
+        if self.is_reserved(self.at) && !matches!(self.kind(), Tok::True | Tok::False | Tok::Null) {
+            return Some(self.ident());
+        }
+        self.expect_name(what)
+    }
+
+    fn repeated(&mut self, mut names: Vec<Ident>) {
+        names.sort_by(|a, b| (&a.name, a.span.start).cmp(&(&b.name, b.span.start)));
+        for pair in names.windows(2) {
+            if pair[0].name == pair[1].name {
+                let message = format!("the parameter `{}` occurs twice", pair[0].name);
+                let found = Diagnostic::error("repeated-parameter", message).at(pair[1].span, "again here");
+                self.report(found.at(pair[0].span, "first here"));
+            }
+        }
+    }
+
+    fn macro_declaration(&mut self) -> Result<DeclarationKind, Unreadable> {
+        const HELP: &str = "write `let busy = queue > 10;` or `let waiting(u) = requested(u) S !served(u);`";
+        self.advance();
+        let name = self.expect_name("the macro's name").ok_or(Unreadable)?;
+        let mut parameters = Vec::new();
+        if self.kind() == Tok::OpenParen {
+            parameters =
+                self.list(|parser| parser.expect_name("a parameter's name").ok_or(Unreadable), HELP)?;
+            self.repeated(parameters.clone());
+        }
+        match self.kind() {
+            Tok::Compare(CompareOp::Eq) => {
+                self.advance();
+            }
+            Tok::Colon => {
+                let found =
+                    Diagnostic::error("bad-declaration", "a macro is defined with `=`").at(self.span(), "");
+                self.report(found.help(HELP));
+                self.advance();
+                self.accept(Tok::Compare(CompareOp::Eq));
+            }
+            _ => return Err(self.expected("bad-declaration", "`=`", HELP)),
+        }
+        let body = self.expression().id;
+        Ok(DeclarationKind::Let { name, parameters, body })
+    }
+
+    fn root(&mut self, property: bool) -> Result<DeclarationKind, Unreadable> {
+        let help = match property {
+            true => "write `property answered \"every request is answered\" : G (req -> F ack);`",
+            false => "write `query worst \"the longest stretch\" : max[count[retry while busy]];`",
+        };
+        let what = if property { "the property's name" } else { "the query's name" };
+        self.advance();
+        if matches!(self.kind(), Tok::Text | Tok::Colon) {
+            return Err(self.expected("missing-name", what, help));
+        }
+        let name = self.expect_name(what).ok_or(Unreadable)?;
+        let title = (self.kind() == Tok::Text).then(|| self.text());
+        match self.kind() {
+            Tok::Colon => {
+                self.advance();
+            }
+            Tok::Compare(CompareOp::Eq) => {
+                let found =
+                    Diagnostic::error("bad-declaration", "the formula follows after `:`").at(self.span(), "");
+                self.report(found.help(help));
+                self.advance();
+            }
+            _ => return Err(self.expected("bad-declaration", "`:`", help)),
+        }
+        let body = self.expression().id;
+        Ok(match property {
+            true => DeclarationKind::Property { name, title, body },
+            false => DeclarationKind::Query { name, title, body },
+        })
+    }
+}

@@ -1,0 +1,138 @@
+//! The canonical form of a tree.
+//!
+//! One declaration per line, operators by their symbols, only the parentheses that the tree needs. Reading the
+//! result gives the same tree, so printing twice changes nothing.
+
+mod expression;
+mod layout;
+#[cfg(test)]
+mod tests;
+
+use crate::ast::{Comment, Declaration, DeclarationKind, ExprId, Ident, Tree, Type};
+use crate::lexer::{Tok, is_word, word_kind};
+use expression::Printer;
+use tw_ir::{Path, PathStep};
+
+/// Prints a whole specification. Comments keep their words; those inside a declaration move in front of it.
+pub fn print(tree: &Tree) -> String {
+    let mut out = String::new();
+    for declaration in &tree.declarations {
+        print_declaration(tree, declaration, &mut out);
+    }
+    print_comments(&tree.trailing_comments, &mut out);
+    out
+}
+
+/// Prints one expression on one line.
+pub fn print_expr(tree: &Tree, id: ExprId) -> String {
+    Printer::new(tree).print(id).text
+}
+
+fn print_comments(comments: &[Comment], out: &mut String) {
+    for comment in comments {
+        if comment.blank_before && !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&comment.text);
+        out.push('\n');
+    }
+}
+
+fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
+    print_comments(&declaration.comments, out);
+    if declaration.blank_before && !out.is_empty() {
+        out.push('\n');
+    }
+    let (head, body) = head(&declaration.kind);
+    if matches!(declaration.kind, DeclarationKind::Error) {
+        return;
+    }
+    out.push_str(&head);
+    if let Some(body) = body {
+        layout::append(out, &head, &Printer::new(tree).print(body));
+    }
+    out.push(';');
+    if let Some(comment) = &declaration.trailing {
+        out.push(' ');
+        out.push_str(&comment.text);
+    }
+    out.push('\n');
+}
+
+/// What stands before the body, and the body.
+fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
+    let root = |word: &str, name: &Ident, title: &Option<String>| {
+        let title = title.as_ref().map(|title| format!(" {}", quote_text(title))).unwrap_or_default();
+        format!("{word} {}{title} :", quote_name(&name.name))
+    };
+    match kind {
+        DeclarationKind::Var { path, ty, .. } => {
+            (format!("var {}: {}", print_path(path, false), type_name(*ty)), None)
+        }
+        DeclarationKind::Event { name, parameters } => {
+            let list: Vec<String> = parameters
+                .iter()
+                .map(|(name, ty)| match ty {
+                    Some(ty) => format!("{}: {}", quote_name(&name.name), type_name(*ty)),
+                    None => quote_name(&name.name),
+                })
+                .collect();
+            let list = if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
+            (format!("event {}{list}", quote_name(&name.name)), None)
+        }
+        DeclarationKind::Let { name, parameters, body } => {
+            let list: Vec<String> = parameters.iter().map(|parameter| quote_name(&parameter.name)).collect();
+            let list = if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
+            (format!("let {}{list} =", quote_name(&name.name)), Some(*body))
+        }
+        DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
+        DeclarationKind::Query { name, title, body } => (root("query", name, title), Some(*body)),
+        DeclarationKind::Error => (String::new(), None),
+    }
+}
+
+fn type_name(ty: Type) -> &'static str {
+    Type::ALL.iter().find(|(_, other)| *other == ty).map_or("string", |(name, _)| name)
+}
+
+/// A name, in backquotes if it needs them.
+fn quote_name(name: &str) -> String {
+    if is_word(name) && word_kind(name) == Tok::Word { name.to_owned() } else { backquote(name) }
+}
+
+fn backquote(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+fn print_path(path: &Path, quoted: bool) -> String {
+    let mut out = String::new();
+    for (i, step) in path.steps.iter().enumerate() {
+        match step {
+            PathStep::Field(name) if i == 0 && quoted => out.push_str(&backquote(name)),
+            PathStep::Field(name) if i == 0 => out.push_str(&quote_name(name)),
+            // After a point no word has another meaning.
+            PathStep::Field(name) if is_word(name) => out.extend([".", name]),
+            PathStep::Field(name) => out.extend([".", &backquote(name)]),
+            PathStep::Each => out.push_str("[*]"),
+        }
+    }
+    out
+}
+
+/// Text in double quotes, with escapes.
+fn quote_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.extend(c.escape_unicode()),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

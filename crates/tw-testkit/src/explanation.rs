@@ -1,0 +1,240 @@
+//! Checking explanations by the definitions alone.
+//!
+//! Each claim is compared with the reference, and each inner claim is derived again from what its children claim and
+//! nothing else: the definition of the operator is evaluated in Kleene's three-valued logic, where everything that no
+//! child speaks of is unknown. If that yields the claim, the children justify it.
+
+use crate::show;
+use std::collections::BTreeMap;
+use tw_core::{Bits, Position};
+use tw_engine_reference::Reference;
+use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks};
+use tw_monitor::{Claim, Engine, EvaluateOptions, Explanation, Rule, Trace};
+
+/// Whether the explanation is right, and if not, which claim is wrong and why.
+pub fn check_explanation(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    explanation: &Explanation,
+) -> Result<(), String> {
+    let claims = &explanation.claims;
+    let truths = truths(program, trace, options, claims)?;
+    let mut parents = vec![0usize; claims.len()];
+    for (index, claim) in claims.iter().enumerate() {
+        let fail = |why: String| {
+            let truth = if claim.holds { "true" } else { "false" };
+            let formula = show(program, claim.node);
+            Err(format!(
+                "claim {index}, {formula} is {truth} on {:?} by {:?}: {why}",
+                claim.range, claim.rule
+            ))
+        };
+        let (first, last) = claim.range;
+        if first > last || last >= trace.len || trace.segment_of(first) != trace.segment_of(last) {
+            return fail("no such positions".into());
+        }
+        if let Some(at) = (first..=last).find(|&at| truths[&claim.node].get(at) != claim.holds) {
+            return fail(format!("the reference says otherwise at {at}"));
+        }
+        for &child in &claim.children {
+            if child <= index || child >= claims.len() {
+                return fail(format!("child {child} is out of order"));
+            }
+            parents[child] += 1;
+        }
+        if let Err(why) = check_rule(program, trace, options, claims, claim) {
+            return fail(why);
+        }
+    }
+    if let Some(index) = (0..claims.len()).find(|&index| parents[index] != usize::from(index > 0)) {
+        return Err(format!("claim {index} has {} parents", parents[index]));
+    }
+    for &(node, since) in &explanation.pending {
+        if claims[0].holds || truths.get(&node).is_none_or(|column| column.get(since)) {
+            return Err(format!("{} is not an obligation open since {since}", show(program, node)));
+        }
+    }
+    Ok(())
+}
+
+fn truths(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    claims: &[Claim],
+) -> Result<BTreeMap<NodeId, Bits>, String> {
+    let mut nodes: Vec<NodeId> = claims.iter().map(|claim| claim.node).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let mut reference = Reference.plan(program, options).map_err(|refusal| refusal.what)?;
+    let columns = reference.columns(trace, &nodes).map_err(|refusal| refusal.what)?;
+    Ok(nodes.into_iter().zip(columns).collect())
+}
+
+fn is_inner(node: Node) -> bool {
+    node.is_future()
+        || node.is_past()
+        || matches!(
+            node,
+            Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Xor(..) | Node::Implies(..) | Node::Iff(..)
+        )
+}
+
+/// Whether the rule is one for such a claim, its position is right, and the children justify the claim.
+fn check_rule(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    claims: &[Claim],
+    claim: &Claim,
+) -> Result<(), String> {
+    let node = program.dag.node(claim.node);
+    let (at, last) = claim.range;
+    let leaf = if claim.children.is_empty() { Ok(()) } else { Err("a leaf with children".to_owned()) };
+    if at < last {
+        return if claim.rule == Rule::Throughout {
+            leaf
+        } else {
+            Err("a stretch is read off the trace".into())
+        };
+    }
+    match claim.rule {
+        Rule::Throughout => return Err("a single position is no stretch".into()),
+        Rule::Truncated => return leaf,
+        Rule::Atom if is_inner(node) => return Err("not an atom".into()),
+        Rule::Atom => return leaf,
+        _ if !is_inner(node) => return Err("an atom needs no reason".into()),
+        _ => {}
+    }
+    let (start, end) = trace.segment_of(at);
+    let children: Vec<&Claim> = claim.children.iter().map(|&child| &claims[child]).collect();
+    let decided_at = |k: Position| children.iter().any(|child| child.range == (k, k));
+    let right_place = match claim.rule {
+        Rule::Witness { at: k }
+        | Rule::FailsAt { at: k }
+        | Rule::BrokenAt { at: k }
+        | Rule::ReleasedAt { at: k } => decided_at(k),
+        Rule::Neighbour => !decided_at(at) && !children.is_empty(),
+        Rule::RepeatsLast => at + 1 == end && options.semantics == Semantics::RepeatLast,
+        Rule::NoNext => at + 1 == end && children.is_empty(),
+        Rule::NoPrevious => at == start && children.is_empty(),
+        Rule::OutsideInterval | Rule::NoPosition { .. } => node.interval().is_some() && children.is_empty(),
+        // A deadline that the trace itself has passed is missed, not pending.
+        Rule::Never { pending: true } => {
+            node.is_future() && children.iter().any(|child| child.range.1 + 1 == end)
+        }
+        Rule::Left | Rule::Right | Rule::Negation => children.len() == 1,
+        Rule::Both => children.len() == 2,
+        _ => true,
+    };
+    if !right_place {
+        return Err("the rule does not fit the place".into());
+    }
+    let interval = match node.interval() {
+        Some(interval) => {
+            Some(interval.ticks(options.clock, options.unit).map_err(|error| error.to_string())?)
+        }
+        None => None,
+    };
+    let known = |part: NodeId, k: Position| {
+        let speaks = |child: &&&Claim| child.node == part && (child.range.0..=child.range.1).contains(&k);
+        children.iter().find(speaks).map(|child| child.holds)
+    };
+    let view = View { at, start, end, trace, interval, clock: options.clock };
+    match view.holds(node, options.semantics == Semantics::RepeatLast, known) {
+        Some(value) if value == claim.holds => Ok(()),
+        Some(_) => Err("the children imply the opposite".into()),
+        None => Err("the children do not imply it".into()),
+    }
+}
+
+/// Kleene's conjunction.
+fn and(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    match (a, b) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }
+}
+
+fn not(a: Option<bool>) -> Option<bool> {
+    a.map(|a| !a)
+}
+
+fn or(a: Option<bool>, b: Option<bool>) -> Option<bool> {
+    not(and(not(a), not(b)))
+}
+
+struct View<'t> {
+    at: Position,
+    start: Position,
+    end: Position,
+    trace: &'t Trace,
+    interval: Option<Ticks>,
+    clock: Clock,
+}
+
+impl View<'_> {
+    fn within(&self, k: Position) -> bool {
+        let distance = match (&self.trace.times, self.clock) {
+            (Some(times), Clock::Stamps) => (times[k] - times[self.at]).abs(),
+            _ => k.abs_diff(self.at) as i64,
+        };
+        self.interval.is_none_or(|interval| interval.contains(distance))
+    }
+
+    fn holds(&self, node: Node, repeat: bool, t: impl Fn(NodeId, Position) -> Option<bool>) -> Option<bool> {
+        let i = self.at;
+        let (future, past) = (|| i..self.end, || (self.start..=i).rev());
+        let next =
+            if i + 1 < self.end { Some(i + 1) } else { repeat.then_some(i) }.filter(|&k| self.within(k));
+        let previous = (i > self.start).then(|| i - 1).filter(|&k| self.within(k));
+        let yes = |_| Some(true);
+        match node {
+            Node::Not(a) => not(t(a, i)),
+            Node::And(a, b) => and(t(a, i), t(b, i)),
+            Node::Or(a, b) => or(t(a, i), t(b, i)),
+            Node::Implies(a, b) => or(not(t(a, i)), t(b, i)),
+            Node::Xor(a, b) => Some(t(a, i)? != t(b, i)?),
+            Node::Iff(a, b) => Some(t(a, i)? == t(b, i)?),
+            Node::Next(_, a) => next.map_or(Some(false), |k| t(a, k)),
+            Node::WeakNext(_, a) => next.map_or(Some(true), |k| t(a, k)),
+            Node::Previous(_, a) => previous.map_or(Some(false), |k| t(a, k)),
+            Node::WeakPrevious(_, a) => previous.map_or(Some(true), |k| t(a, k)),
+            Node::Finally(_, a) => self.until(future(), yes, |k| t(a, k)),
+            Node::Globally(_, a) => not(self.until(future(), yes, |k| not(t(a, k)))),
+            Node::Until(_, a, b) => self.until(future(), |k| t(a, k), |k| t(b, k)),
+            Node::Release(_, a, b) => not(self.until(future(), |k| not(t(a, k)), |k| not(t(b, k)))),
+            Node::WeakUntil(_, a, b) => {
+                not(self.until(future(), |k| not(t(b, k)), |k| and(not(t(a, k)), not(t(b, k)))))
+            }
+            Node::StrongRelease(_, a, b) => self.until(future(), |k| t(b, k), |k| and(t(a, k), t(b, k))),
+            Node::Once(_, a) => self.until(past(), yes, |k| t(a, k)),
+            Node::Historically(_, a) => not(self.until(past(), yes, |k| not(t(a, k)))),
+            Node::Since(_, a, b) => self.until(past(), |k| t(a, k), |k| t(b, k)),
+            Node::Trigger(_, a, b) => not(self.until(past(), |k| not(t(a, k)), |k| not(t(b, k)))),
+            Node::BackTo(_, a, b) => {
+                not(self.until(past(), |k| not(t(b, k)), |k| and(not(t(a, k)), not(t(b, k)))))
+            }
+            _ => None,
+        }
+    }
+
+    /// Some place inside the interval has the goal, and every place before it holds.
+    fn until(
+        &self,
+        places: impl Iterator<Item = Position>,
+        hold: impl Fn(Position) -> Option<bool>,
+        goal: impl Fn(Position) -> Option<bool>,
+    ) -> Option<bool> {
+        let (mut found, mut held) = (Some(false), Some(true));
+        for k in places {
+            if self.within(k) {
+                found = or(found, and(goal(k), held));
+            }
+            held = and(held, hold(k));
+        }
+        found
+    }
+}

@@ -1,0 +1,180 @@
+//! Making a failing case small: fewer positions, fewer segments, smaller formulas, as long as it still fails.
+
+use crate::Case;
+use tw_ir::{Dag, Node, NodeId, Program};
+
+/// The smallest case found, by greedy steps, on which `fails` still says yes.
+pub fn shrink(case: Case, fails: impl Fn(&Case) -> bool) -> Case {
+    let mut case = case;
+    loop {
+        let smaller = candidates(&case).find(&fails);
+        match smaller {
+            Some(smaller) => case = smaller,
+            None => return case,
+        }
+    }
+}
+
+/// Cases one step smaller, the boldest first.
+fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
+    let roots = (case.program.roots.len() > 1).then_some(case.program.roots.len()).unwrap_or(0);
+    let one_root = (0..roots).map(move |keep| {
+        let mut smaller = case.clone();
+        smaller.program.roots = vec![case.program.roots[keep].clone()];
+        smaller
+    });
+    let mut pieces: Vec<(usize, usize)> = Vec::new();
+    let mut size = case.len() / 2;
+    while size > 0 {
+        pieces.extend((0..case.len()).step_by(size).map(|from| (from, size)));
+        size /= 2;
+    }
+    let shorter = pieces.into_iter().filter_map(move |(from, size)| without(case, from, size));
+    let whole = (case.starts.len() > 1).then(|| {
+        let mut smaller = case.clone();
+        smaller.starts = vec![0];
+        // Times restart with each segment; one trace needs them to grow.
+        smaller.times = (0..case.len() as i64).collect();
+        smaller
+    });
+    let nodes = case.formulas();
+    let simpler = nodes.into_iter().rev().flat_map(move |id| {
+        let children = case.program.dag.node(id).children().map(Replacement::Child);
+        let constants = [Replacement::Constant(true), Replacement::Constant(false)];
+        let formulas = case.formulas();
+        children
+            .filter(
+                move |by| matches!(by, Replacement::Child(child) if formulas.binary_search(child).is_ok()),
+            )
+            .chain(constants)
+            .filter_map(move |by| replace(&case.program, id, by))
+            .map(|program| Case { program, ..case.clone() })
+    });
+    one_root.chain(whole).chain(shorter).chain(simpler)
+}
+
+/// The case without some positions.
+fn without(case: &Case, from: usize, size: usize) -> Option<Case> {
+    let kept: Vec<u32> =
+        (0..case.len()).filter(|at| !(from..from + size).contains(at)).map(|at| at as u32).collect();
+    if kept.is_empty() || kept.len() == case.len() {
+        return None;
+    }
+    let mut smaller = case.clone();
+    smaller.slots = case.slots.iter().map(|column| column.gather(&kept)).collect();
+    smaller.times = kept.iter().map(|&at| case.times[at as usize]).collect();
+    // Each kept position stays in its segment; segments without positions vanish.
+    let segment = |at: u32| case.starts.partition_point(|&start| start <= at as usize);
+    smaller.starts =
+        (0..kept.len()).filter(|&i| i == 0 || segment(kept[i]) != segment(kept[i - 1])).collect();
+    Some(smaller)
+}
+
+#[derive(Clone, Copy)]
+enum Replacement {
+    Child(NodeId),
+    Constant(bool),
+}
+
+/// The program with one formula replaced by one of its parts or a constant; `None` if nothing would change.
+fn replace(program: &Program, target: NodeId, by: Replacement) -> Option<Program> {
+    if matches!(program.dag.node(target), Node::Bool(_)) {
+        return None;
+    }
+    let mut dag = Dag::default();
+    dag.sets.clone_from(&program.dag.sets);
+    dag.regexes.clone_from(&program.dag.regexes);
+    let mut renamed: Vec<NodeId> = Vec::with_capacity(program.dag.len());
+    for (index, &node) in program.dag.nodes().iter().enumerate() {
+        let id = if index == target.index() {
+            match by {
+                Replacement::Child(child) => renamed[child.index()],
+                Replacement::Constant(value) => dag.add(Node::Bool(value)),
+            }
+        } else if let Node::Constant(constant) = node {
+            dag.constant(program.dag.constants[constant as usize].clone())
+        } else {
+            dag.add(with_children(node, |child| renamed[child.index()]))
+        };
+        renamed.push(id);
+    }
+    let mut smaller = Program { dag, spans: Vec::new(), ..program.clone() };
+    for root in &mut smaller.roots {
+        root.node = renamed[root.node.index()];
+    }
+    smaller.spans = vec![None; smaller.dag.len()];
+    Some(smaller)
+}
+
+/// The node with other children. Only the constructs that are generated.
+fn with_children(node: Node, f: impl Fn(NodeId) -> NodeId) -> Node {
+    use Node::*;
+    match node {
+        Negate(a) => Negate(f(a)),
+        Abs(a) => Abs(f(a)),
+        Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
+        IfThenElse(a, b, c) => IfThenElse(f(a), f(b), f(c)),
+        Tuple(a, b) => Tuple(f(a), f(b)),
+        Compare(op, a, b) => Compare(op, f(a), f(b)),
+        In(a, set) => In(f(a), set),
+        Matches(a, regex) => Matches(f(a), regex),
+        Not(a) => Not(f(a)),
+        And(a, b) => And(f(a), f(b)),
+        Or(a, b) => Or(f(a), f(b)),
+        Xor(a, b) => Xor(f(a), f(b)),
+        Implies(a, b) => Implies(f(a), f(b)),
+        Iff(a, b) => Iff(f(a), f(b)),
+        Next(i, a) => Next(i, f(a)),
+        WeakNext(i, a) => WeakNext(i, f(a)),
+        Finally(i, a) => Finally(i, f(a)),
+        Globally(i, a) => Globally(i, f(a)),
+        Until(i, a, b) => Until(i, f(a), f(b)),
+        WeakUntil(i, a, b) => WeakUntil(i, f(a), f(b)),
+        Release(i, a, b) => Release(i, f(a), f(b)),
+        StrongRelease(i, a, b) => StrongRelease(i, f(a), f(b)),
+        Previous(i, a) => Previous(i, f(a)),
+        WeakPrevious(i, a) => WeakPrevious(i, f(a)),
+        Once(i, a) => Once(i, f(a)),
+        Historically(i, a) => Historically(i, f(a)),
+        Since(i, a, b) => Since(i, f(a), f(b)),
+        BackTo(i, a, b) => BackTo(i, f(a), f(b)),
+        Trigger(i, a, b) => Trigger(i, f(a), f(b)),
+        leaf => leaf,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Shape;
+    use tw_engine_reference::Reference;
+    use tw_monitor::Engine;
+
+    /// "The first root is false and mentions an until" shrinks to an until of a few nodes on one position.
+    #[test]
+    fn shrinks_to_something_readable() {
+        let fails = |case: &Case| {
+            let formulas = case.formulas();
+            let until = formulas.iter().any(|&id| matches!(case.program.dag.node(id), Node::Until(..)));
+            let trace = case.trace(false).unwrap();
+            let mut evaluator = Reference.plan(&case.program, &case.options).unwrap();
+            until && !evaluator.evaluate(&trace, 0).unwrap()[0].holds.get(0)
+        };
+        let mut tried = 0;
+        for seed in 0..400 {
+            let case = Case::new(seed, &Shape::SMALL);
+            if fails(&case) {
+                let small = shrink(case, fails);
+                assert!(fails(&small));
+                assert_eq!((small.len(), small.starts.len()), (1, 1), "seed {seed}");
+                assert!(
+                    small.formulas().len() <= 5,
+                    "seed {seed}: {}",
+                    crate::show(&small.program, small.program.roots[0].node)
+                );
+                tried += 1;
+            }
+        }
+        assert!(tried > 20);
+    }
+}

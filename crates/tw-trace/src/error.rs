@@ -1,0 +1,110 @@
+//! What can be wrong with a trace: always with the place, what was found and what was expected.
+
+use std::fmt;
+use tw_ir::SlotId;
+
+/// Whose fault and of what kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceErrorKind {
+    /// The operating system: missing file, directory, permission, broken compression.
+    Io,
+    /// The bytes are not of the format.
+    Syntax,
+    /// A cell does not fit what the specification does with it.
+    Type,
+    /// A timestamp is missing, malformed or decreasing.
+    Time,
+    /// The trace has no such variable or event; the known names nearest first.
+    UnknownName,
+    /// A name is a variable and an event.
+    AmbiguousName,
+    /// A limit was reached (line length, columns, memory).
+    Budget,
+    /// The options do not fit the trace.
+    Usage,
+}
+
+/// An error about a trace. Prints as `file:line:column: message`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceError {
+    /// Kind.
+    pub kind: TraceErrorKind,
+    /// File name, `<stdin>` for standard input. Readers may leave it empty; `scan` fills it in.
+    pub file: String,
+    /// Line, from 1. Block readers give it relative to the block's first line (1 = first line of the block);
+    /// `scan` makes it absolute.
+    pub line: Option<u64>,
+    /// Column in characters, from 1.
+    pub column: Option<u64>,
+    /// What was found, expected, and what to do, in one sentence or two.
+    pub message: String,
+    /// The slot whose use asks for what was not found, so that the specification can be shown too.
+    pub slot: Option<SlotId>,
+}
+
+impl TraceError {
+    /// An error without a place.
+    pub fn new(kind: TraceErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, file: String::new(), line: None, column: None, message: message.into(), slot: None }
+    }
+
+    /// A syntax error at a place.
+    pub fn syntax(line: u64, column: u64, found: impl fmt::Display, expected: impl fmt::Display) -> Self {
+        Self {
+            line: Some(line),
+            column: Some(column),
+            ..Self::new(TraceErrorKind::Syntax, format!("found {found}, expected {expected}"))
+        }
+    }
+
+    /// At a line and a column.
+    #[must_use]
+    pub fn at(mut self, line: u64, column: u64) -> Self {
+        self.line = Some(line);
+        self.column = Some(column);
+        self
+    }
+
+    /// In a file.
+    #[must_use]
+    pub fn in_file(mut self, file: &str) -> Self {
+        if self.file.is_empty() {
+            self.file = file.to_string();
+        }
+        self
+    }
+
+    /// Because of a slot.
+    #[must_use]
+    pub fn for_slot(mut self, slot: SlotId) -> Self {
+        self.slot = Some(slot);
+        self
+    }
+}
+
+impl fmt::Display for TraceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        if !self.file.is_empty() {
+            f.write_str(": ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for TraceError {}
+
+/// Something to look at that does not stop the run: an event name that never occurs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceWarning {
+    /// What.
+    pub message: String,
+    /// The slot concerned.
+    pub slot: Option<SlotId>,
+}

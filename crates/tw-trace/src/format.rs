@@ -1,0 +1,111 @@
+//! What a trace format is, and the registry of them.
+
+use crate::{Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, formats};
+use std::io::{BufRead, Write};
+use std::ops::Range;
+use tw_core::{Batch, Time};
+
+/// A trace encoding: one unit struct in `formats/<name>.rs`, one row in [`FORMATS`].
+pub trait TraceFormat: Sync {
+    /// Name for `--format`.
+    fn name(&self) -> &'static str;
+    /// File extensions that mean this format, without the dot.
+    fn extensions(&self) -> &'static [&'static str];
+    /// One line for help and docs.
+    fn about(&self) -> &'static str;
+    /// Whether a name that never occurs may still be an event (an open vocabulary) whatever the trace's columns.
+    fn open_vocabulary(&self) -> bool;
+
+    /// Reads rows: the definition of the format. Errors carry absolute lines.
+    fn rows<'a>(
+        &self,
+        input: Box<dyn BufRead + Send + 'a>,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError>;
+
+    /// Prepares to read blocks, if the format has a fast path for this projection. `head` is the beginning of the
+    /// input: at least its first 64 KiB or all of it (a header longer than that: return `None` or an error).
+    fn blocks<'a>(
+        &self,
+        head: &[u8],
+        projection: &Projection<'a>,
+        options: &ReadOptions,
+    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+        let _ = (head, projection, options);
+        Ok(None)
+    }
+
+    /// Writes rows. `columns` are the variables that occur in the trace, in order of appearance, and the flags say
+    /// whether any row has a timestamp or an event (formats with a header need to know first).
+    fn writer<'a>(
+        &self,
+        out: Box<dyn Write + 'a>,
+        columns: &[std::sync::Arc<str>],
+        has_time: bool,
+        has_event: bool,
+    ) -> Result<Box<dyn RowSink + 'a>, TraceError>;
+}
+
+/// A format's fast path, ready.
+pub struct BlockStart<'a> {
+    /// Bytes of header to skip.
+    pub skip: usize,
+    /// Lines in it.
+    pub skip_lines: u64,
+    /// The reader.
+    pub reader: Box<dyn BlockReader + 'a>,
+}
+
+/// Bytes of whole records. Every block starts at the start of a line; every block but the last ends with `\n`.
+pub struct Block<'a> {
+    /// The bytes.
+    pub bytes: &'a [u8],
+    /// Whether nothing follows.
+    pub last: bool,
+}
+
+/// What a block held.
+#[derive(Debug, Default)]
+pub struct BlockBatch {
+    /// One column per slot of the projection (and the key's), and timestamps if wanted.
+    pub batch: Batch,
+    /// First and last timestamp, if the trace has them: `scan` checks order across blocks.
+    pub time_range: Option<(Time, Time)>,
+    /// Lines in the block.
+    pub lines: u64,
+    /// A record that was still open (a quoted newline) at the block's end starts at this byte: `scan` gives the reader
+    /// those bytes again, joined with the next block. The batch holds the records before it; `lines` counts up to it.
+    pub open_from: Option<usize>,
+}
+
+/// Reads blocks, on several threads at once.
+pub trait BlockReader: Send + Sync {
+    /// Reads one block. Lines in errors are relative to the block (1 = its first line).
+    fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError>;
+
+    /// Bytes and line (from 0, within the block) of the `index`-th position of a block read before.
+    fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)>;
+
+    /// After the last block: names that never occurred are errors or warnings.
+    fn finish(&self) -> Result<Vec<TraceWarning>, TraceError>;
+}
+
+/// Every format. Order is that of help.
+pub static FORMATS: &[&dyn TraceFormat] = &[
+    &formats::csv::Csv,
+    &formats::jsonl::Jsonl,
+    &formats::json::Json,
+    &formats::props::Props,
+    &formats::events::Events,
+    &formats::monpoly::Monpoly,
+    &formats::csrv_csv::CsrvCsv,
+    &formats::csrv_xml::CsrvXml,
+    &formats::csrv_block::CsrvBlock,
+];
+
+/// The format for a file name among `formats` (compression suffixes ignored), by extension.
+pub fn detect<'f>(name: &str, formats: &[&'f dyn TraceFormat]) -> Option<&'f dyn TraceFormat> {
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
+    let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    formats.iter().copied().find(|format| format.extensions().contains(&extension.as_str()))
+}

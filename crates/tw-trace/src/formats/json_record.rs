@@ -1,0 +1,279 @@
+//! From one JSON object to one position: what the keys `time` and `event` mean, and which keys may not occur twice.
+
+use super::json_value::{Fault, Parser};
+use crate::{
+    Arguments, Event, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
+    parse_stamp, quote,
+};
+use std::sync::Arc;
+use tw_core::{TimeUnit, Value};
+use tw_ir::{ArgumentKey, Path, PathStep, What};
+
+/// The keys with a meaning of their own, and the limits of a record.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    pub(crate) time: String,
+    pub(crate) event: String,
+    pub(crate) unit: TimeUnit,
+    /// `--time` names the key: a trace without it is an error.
+    time_named: bool,
+    max_columns: usize,
+}
+
+impl Keys {
+    pub(crate) fn new(options: &ReadOptions) -> Result<Self, TraceError> {
+        let keys = Self {
+            time: options.time.clone().unwrap_or_else(|| "time".to_string()),
+            event: options.event.clone().unwrap_or_else(|| "event".to_string()),
+            unit: options.unit,
+            time_named: options.time.is_some(),
+            max_columns: options.max_columns,
+        };
+        if keys.time == keys.event {
+            let message = format!("the key `{}` cannot be the timestamp and the event at once", keys.time);
+            return Err(TraceError::new(TraceErrorKind::Usage, message));
+        }
+        Ok(keys)
+    }
+}
+
+/// Reads records into rows.
+pub(crate) struct RecordReader {
+    keys: Keys,
+    /// Whether the trace has timestamps: its first position decides, and the others have to agree.
+    pub(crate) timed: Option<bool>,
+    /// Names of the keys by their place in the object; records mostly repeat the one before.
+    names: Vec<Arc<str>>,
+    /// Where the last record's timestamp was.
+    pub(crate) time_at: usize,
+}
+
+impl RecordReader {
+    pub(crate) fn new(keys: Keys, timed: Option<bool>) -> Self {
+        Self { keys, timed, names: Vec::new(), time_at: 0 }
+    }
+
+    /// Reads `text`, which must be one object and nothing else, into `row` (its line is the caller's to set).
+    pub(crate) fn read(&mut self, text: &str, end: &'static str, row: &mut Row) -> Result<(), Fault> {
+        row.time = None;
+        row.variables.clear();
+        row.events.clear();
+        row.typed = true;
+        let mut parser = Parser::new(text, end);
+        parser.skip_blank();
+        let start = parser.at;
+        parser.expect(b'{', "a JSON object (`{`)")?;
+        parser.skip_blank();
+        let (mut seen_time, mut seen_event) = (false, false);
+        let mut columns = 0;
+        if parser.peek() == Some(b'}') {
+            parser.at += 1;
+        } else {
+            loop {
+                let key_at = parser.at;
+                let key = parser.key(if columns == 0 {
+                    "a key in double quotes or `}`"
+                } else {
+                    "a key in double quotes"
+                })?;
+                if columns == self.keys.max_columns {
+                    let message = format!("found more than {columns} keys in one record");
+                    return Err(Fault::new(key_at, TraceErrorKind::Budget, message));
+                }
+                columns += 1;
+                let time = *key == *self.keys.time;
+                if time || *key == *self.keys.event {
+                    if std::mem::replace(if time { &mut seen_time } else { &mut seen_event }, true) {
+                        return Err(Fault::new(key_at, TraceErrorKind::Syntax, twice(&key)));
+                    }
+                    if time {
+                        self.time_at = parser.at;
+                        row.time = self.stamp(&mut parser)?;
+                    } else if let Some(name) = self.event(&mut parser)? {
+                        row.events.push(Event { name, arguments: Arguments::OfRow });
+                    }
+                } else {
+                    let name = self.name(columns - 1, &key);
+                    row.variables.push((name, parser.value(1)?));
+                }
+                parser.skip_blank();
+                match parser.peek() {
+                    Some(b',') => parser.at += 1,
+                    Some(b'}') => break,
+                    _ => return Err(parser.fail("`,` or `}`")),
+                }
+                parser.skip_blank();
+            }
+            parser.at += 1;
+        }
+        parser.skip_blank();
+        if parser.peek().is_some() {
+            return Err(parser.fail(end));
+        }
+        self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
+    }
+
+    fn check_timed(&mut self, has: bool, at: usize) -> Result<(), Fault> {
+        let key = &self.keys.time;
+        let message = match (self.timed, has) {
+            (None, false) if self.keys.time_named => {
+                format!("found no timestamp, expected the key `{key}` that `--time` names")
+            }
+            (Some(true), false) => {
+                format!("found no timestamp, expected the key `{key}` as at the first position")
+            }
+            (Some(false), true) => {
+                format!("found a timestamp (`{key}`), expected none, because the first position has none")
+            }
+            _ => {
+                self.timed = Some(has);
+                return Ok(());
+            }
+        };
+        Err(Fault::new(at, TraceErrorKind::Time, message))
+    }
+
+    fn name(&mut self, index: usize, key: &str) -> Arc<str> {
+        match self.names.get_mut(index) {
+            Some(name) if **name == *key => name.clone(),
+            Some(name) => {
+                *name = key.into();
+                name.clone()
+            }
+            None => {
+                let name: Arc<str> = key.into();
+                // Past a gap (the time or the event) the place is filled with the same name; it is only a guess.
+                self.names.resize(index + 1, name.clone());
+                name
+            }
+        }
+    }
+
+    fn stamp(&self, parser: &mut Parser<'_>) -> Result<Option<Stamp>, Fault> {
+        let at = parser.at;
+        let unit = self.keys.unit;
+        let (found, result) = match parser.peek() {
+            Some(b'-' | b'0'..=b'9') => {
+                let text = parser.number()?;
+                let stamp =
+                    unit.parse_number(text).map(|time| Stamp { time, style: TimeStyle::Number(unit) });
+                (quote(text), stamp.map_err(|error| error.to_string()))
+            }
+            Some(b'"') => {
+                let text = parser.string("text")?;
+                (quote(&text), parse_stamp(&text, unit).map_err(|error| error.to_string()))
+            }
+            _ => match parser.value(1)? {
+                Value::Null => return Ok(None),
+                Value::Bool(bool) => (format!("`{bool}`"), Err("not a time".to_string())),
+                other => (other.kind().to_string(), Err("not a time".to_string())),
+            },
+        };
+        result.map(Some).map_err(|error| {
+            let message = format!(
+                "`{}`: found {found} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
+                self.keys.time,
+                unit.name()
+            );
+            Fault::new(at, TraceErrorKind::Time, message)
+        })
+    }
+
+    fn event(&self, parser: &mut Parser<'_>) -> Result<Option<Arc<str>>, Fault> {
+        let at = parser.at;
+        let found = match parser.value(1)? {
+            Value::Null => return Ok(None),
+            Value::Str(_) if parser.is_number_at(at) => "a number".to_string(),
+            Value::Str(name) => return Ok(Some(name)),
+            Value::Bool(bool) => format!("`{bool}`"),
+            Value::Int(int) => format!("`{int}`"),
+            other => other.kind().to_string(),
+        };
+        let message =
+            format!("`{}`: found {found}, expected the event's name as text, or null", self.keys.event);
+        Err(Fault::new(at, TraceErrorKind::Type, message))
+    }
+}
+
+/// A position whose timestamp is smaller than the one before.
+pub(crate) fn decreasing(time: Stamp, before: Stamp) -> String {
+    format!(
+        "found the timestamp {} after {}, expected timestamps that do not decrease (`--sort SKEW` accepts disorder up to a bound)",
+        time.format(),
+        before.format()
+    )
+}
+
+fn twice(key: &str) -> String {
+    format!("found the key {} for the second time in one object, expected it once", quote(key))
+}
+
+/// A key that occurs twice in an object where the projection reads it, as the message to give. Other keys may repeat:
+/// loggers do that, and nobody asks which one counts.
+pub(crate) fn duplicate_key(row: &Row, projection: &Projection<'_>) -> Option<String> {
+    let variable = |name: &str| row.variables.iter().filter(|(key, _)| **key == *name).nth(1).is_some();
+    for slot in projection.slots {
+        let name = match &slot.what {
+            What::Proposition(path) | What::Variable(path, _) => duplicate_in_row(row, path),
+            What::Event { name, arguments, .. } if row.events.iter().any(|event| *event.name == **name) => {
+                arguments.iter().find_map(|(key, _)| match key {
+                    ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => {
+                        variable(name).then(|| name.clone())
+                    }
+                    ArgumentKey::Index(_) => None,
+                })
+            }
+            What::Event { .. } => None,
+        };
+        if let Some(name) = name {
+            return Some(twice(&name));
+        }
+    }
+    projection.key.filter(|key| variable(key)).map(twice)
+}
+
+fn duplicate_in_row(row: &Row, path: &Path) -> Option<String> {
+    let PathStep::Field(first) = path.steps.first()? else { return None };
+    let mut whole = String::new();
+    if path.steps.len() > 1 {
+        whole = path.to_string();
+    }
+    let (mut wholes, mut firsts) = (0, 0);
+    let mut value = None;
+    for (key, candidate) in &row.variables {
+        wholes += usize::from(**key == *whole && path.steps.len() > 1);
+        if **key == **first {
+            firsts += 1;
+            value.get_or_insert(candidate);
+        }
+    }
+    match (wholes, firsts) {
+        (2.., _) => Some(whole),
+        (1, _) => None,
+        (_, 2..) => Some(first.clone()),
+        _ => duplicate_in(value?, &path.steps[1..]),
+    }
+}
+
+/// A key that occurs twice on the way of `steps` into `value`.
+pub(crate) fn duplicate_in(value: &Value, steps: &[PathStep]) -> Option<String> {
+    let mut current = vec![value];
+    for step in steps {
+        let mut next = Vec::new();
+        for value in current {
+            match (step, value) {
+                (PathStep::Field(name), Value::Object(fields)) => {
+                    let mut found = fields.iter().filter(|(key, _)| **key == **name).map(|(_, value)| value);
+                    next.extend(found.next());
+                    if found.next().is_some() {
+                        return Some(name.clone());
+                    }
+                }
+                (PathStep::Each, Value::List(items)) => next.extend(items),
+                _ => {}
+            }
+        }
+        current = next;
+    }
+    None
+}

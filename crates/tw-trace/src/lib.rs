@@ -1,0 +1,29 @@
+//! Traces: bytes in, batches of slots out; and rows in and out for `convert` and `inspect`.
+//!
+//! Each format is one module in [`formats`] and one row in [`FORMATS`]. A format says how to read **rows**: that is
+//! its definition. A format that matters for speed also reads **blocks**: stretches of whole records, in parallel,
+//! straight into the columns of the slots a program asked for. [`scan`] drives either and delivers batches in order.
+
+mod compress;
+mod error;
+mod format;
+mod input;
+mod locate;
+mod options;
+mod row;
+mod scan;
+mod slots;
+mod stamp;
+
+pub mod formats;
+
+pub use compress::compress;
+pub use error::{TraceError, TraceErrorKind, TraceWarning};
+pub use format::{Block, BlockBatch, BlockReader, BlockStart, FORMATS, TraceFormat, detect};
+pub use input::Input;
+pub use locate::{Located, Locator};
+pub use options::{Projection, ReadOptions};
+pub use row::{Arguments, Event, Row, RowSink, RowSource};
+pub use scan::{Summary, read_rows, scan};
+pub use slots::{CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at};
+pub use stamp::{Stamp, TimeStyle, parse_stamp};

@@ -1,0 +1,58 @@
+//! Positions one at a time: the definition of each format, and what `convert` and `inspect` work on.
+
+use crate::{Stamp, TraceError};
+use std::sync::Arc;
+use tw_core::Value;
+
+/// One position.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Line it starts on, from 1.
+    pub line: u64,
+    /// Timestamp.
+    pub time: Option<Stamp>,
+    /// Variables, in the order of the text, the time and event columns left out.
+    pub variables: Vec<(Arc<str>, Value)>,
+    /// Events.
+    pub events: Vec<Event>,
+    /// Whether values carry their own type (JSON). If not, every value is text as written (or null when empty), and its
+    /// use decides what it is read as ([`Value::from_cell`] where use says nothing).
+    pub typed: bool,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// Name.
+    pub name: Arc<str>,
+    /// Arguments.
+    pub arguments: Arguments,
+}
+
+/// Arguments of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arguments {
+    /// By position (`events`, `monpoly`).
+    Positional(Vec<Value>),
+    /// The row's variables that are not null, by name (`csv`, `jsonl`, `json`, `csrv-*`).
+    OfRow,
+}
+
+/// Delivers positions in order.
+pub trait RowSource {
+    /// The next position into `row` (which is overwritten); false at the end.
+    fn next(&mut self, row: &mut Row) -> Result<bool, TraceError>;
+
+    /// The columns every row has, if the format knows them beforehand (a header).
+    fn header(&self) -> Option<Vec<Arc<str>>> {
+        None
+    }
+}
+
+/// Takes positions in order.
+pub trait RowSink {
+    /// Writes one position.
+    fn write(&mut self, row: &Row) -> Result<(), TraceError>;
+    /// Writes what remains.
+    fn finish(&mut self) -> Result<(), TraceError>;
+}

@@ -1,0 +1,644 @@
+//! From rows to slot columns: what a cell means under the use that the specification makes of it. Every reader goes
+//! through [`ColumnBuilder`], so a fast path can differ from the definition in speed only.
+
+use crate::{Arguments, Projection, Row, Stamp, TraceError, TraceErrorKind};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
+use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
+
+/// A cell that does not fit its use: what was found and what was expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellError {
+    /// Found, quoted and shortened.
+    pub found: String,
+    /// Expected.
+    pub expected: &'static str,
+}
+
+impl CellError {
+    /// As an error of `slot`, to be given a place.
+    pub fn into_trace_error(self, name: &dyn std::fmt::Display, slot: Option<SlotId>) -> TraceError {
+        let CellError { found, expected } = self;
+        let mut error =
+            TraceError::new(TraceErrorKind::Type, format!("`{name}`: found {found}, expected {expected}"));
+        error.slot = slot;
+        error
+    }
+}
+
+/// `text` in quotes, at most 40 characters of it.
+pub fn quote(text: &str) -> String {
+    let mut short: String = text.chars().take(40).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("`{}`", short.escape_debug())
+}
+
+/// One column under construction.
+#[derive(Debug)]
+pub enum ColumnBuilder {
+    /// [`Expect::Bool`].
+    Truth(Bits),
+    /// [`Expect::Number`] and [`Expect::Int`] while every number is whole.
+    Int {
+        /// Values.
+        values: Vec<i64>,
+        /// Which are not null.
+        valid: Bits,
+        /// Declared `int`: a fraction is an error instead of turning the column into reals.
+        only: bool,
+    },
+    /// Numbers, since one was not whole.
+    Real {
+        /// Values.
+        values: Vec<f64>,
+        /// Which are not null.
+        valid: Bits,
+    },
+    /// [`Expect::Text`].
+    Text {
+        /// Ids.
+        ids: Vec<u32>,
+        /// Id of each text.
+        index: FxHashMap<Arc<str>, u32>,
+        /// Texts.
+        dictionary: Dictionary,
+        /// Which are not null.
+        valid: Bits,
+    },
+    /// [`Expect::Any`].
+    Any(Vec<Value>),
+}
+
+const BOOL: &str = "a truth value (`true`, `false`, `1`, `0` or nothing), because the specification uses it as a proposition";
+const NUMBER: &str = "a finite number, because the specification uses it as a number";
+const WHOLE: &str = "a whole number of 64 bits, because it is declared `int`";
+const TEXT: &str = "text, because the specification compares it with text";
+const FINITE: &str = "a finite value";
+
+impl ColumnBuilder {
+    /// An empty column for cells used as `expect`.
+    pub fn new(expect: Expect) -> Self {
+        match expect {
+            Expect::Bool => ColumnBuilder::Truth(Bits::new()),
+            Expect::Number | Expect::Int => {
+                ColumnBuilder::Int { values: Vec::new(), valid: Bits::new(), only: expect == Expect::Int }
+            }
+            Expect::Text => ColumnBuilder::Text {
+                ids: Vec::new(),
+                index: FxHashMap::default(),
+                dictionary: Dictionary::default(),
+                valid: Bits::new(),
+            },
+            Expect::Any => ColumnBuilder::Any(Vec::new()),
+        }
+    }
+
+    /// Null.
+    pub fn push_null(&mut self) {
+        match self {
+            ColumnBuilder::Truth(bits) => bits.push(false),
+            ColumnBuilder::Int { values, valid, .. } => {
+                values.push(0);
+                valid.push(false);
+            }
+            ColumnBuilder::Real { values, valid } => {
+                values.push(0.0);
+                valid.push(false);
+            }
+            ColumnBuilder::Text { ids, valid, .. } => {
+                ids.push(0);
+                valid.push(false);
+            }
+            ColumnBuilder::Any(values) => values.push(Value::Null),
+        }
+    }
+
+    /// A cell of a format without types (CSV and its like): its use says what it is. Empty is null.
+    pub fn push_cell(&mut self, cell: &str) -> Result<(), CellError> {
+        if cell.is_empty() {
+            self.push_null();
+            return Ok(());
+        }
+        match self {
+            ColumnBuilder::Truth(bits) => bits.push(match cell {
+                "1" | "true" => true,
+                "0" | "false" => false,
+                _ => return Err(CellError { found: quote(cell), expected: BOOL }),
+            }),
+            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => match Value::from_cell(cell) {
+                Some(Value::Int(int)) => self.push_int(int)?,
+                Some(Value::Real(real)) => self.push_real(real)?,
+                _ => return Err(self.misfit(quote(cell))),
+            },
+            ColumnBuilder::Text { .. } => self.push_text(cell)?,
+            ColumnBuilder::Any(values) => values.push(
+                Value::from_cell(cell).ok_or_else(|| CellError { found: quote(cell), expected: FINITE })?,
+            ),
+        }
+        Ok(())
+    }
+
+    /// A value with a type of its own (JSON, Parquet).
+    pub fn push_value(&mut self, value: &Value) -> Result<(), CellError> {
+        match value {
+            Value::Null => self.push_null(),
+            Value::Bool(bool) => self.push_bool(*bool)?,
+            Value::Int(int) => self.push_int(*int)?,
+            Value::Real(real) => self.push_real(*real)?,
+            Value::Str(text) => self.push_text(text)?,
+            Value::List(_) | Value::Object(_) => match self {
+                ColumnBuilder::Any(values) => values.push(value.clone()),
+                _ => return Err(self.misfit(value.kind().to_string())),
+            },
+        }
+        Ok(())
+    }
+
+    /// A boolean.
+    pub fn push_bool(&mut self, bool: bool) -> Result<(), CellError> {
+        match self {
+            ColumnBuilder::Truth(bits) => bits.push(bool),
+            ColumnBuilder::Any(values) => values.push(Value::Bool(bool)),
+            _ => return Err(self.misfit(format!("`{bool}`"))),
+        }
+        Ok(())
+    }
+
+    /// A whole number.
+    pub fn push_int(&mut self, int: i64) -> Result<(), CellError> {
+        match self {
+            ColumnBuilder::Int { values, valid, .. } => {
+                values.push(int);
+                valid.push(true);
+            }
+            ColumnBuilder::Real { values, valid } => {
+                values.push(int as f64);
+                valid.push(true);
+            }
+            ColumnBuilder::Truth(bits) if int == 0 || int == 1 => bits.push(int == 1),
+            ColumnBuilder::Any(values) => values.push(Value::Int(int)),
+            _ => return Err(self.misfit(format!("`{int}`"))),
+        }
+        Ok(())
+    }
+
+    /// A number that is not whole, or was not written as a whole one.
+    pub fn push_real(&mut self, real: f64) -> Result<(), CellError> {
+        if !real.is_finite() {
+            return Err(CellError { found: format!("`{real}`"), expected: FINITE });
+        }
+        match self {
+            ColumnBuilder::Real { values, valid } => {
+                values.push(real);
+                valid.push(true);
+            }
+            ColumnBuilder::Int { values, valid, only: false } => {
+                // From here on a column of reals. Whole numbers beyond 2^53 lose digits, as they would in any
+                // comparison with a real.
+                let mut reals: Vec<f64> = values.iter().map(|&int| int as f64).collect();
+                reals.push(real);
+                let mut valid = std::mem::take(valid);
+                valid.push(true);
+                *self = ColumnBuilder::Real { values: reals, valid };
+            }
+            ColumnBuilder::Any(values) => values.push(Value::Real(real)),
+            _ => return Err(self.misfit(format!("`{real:?}`"))),
+        }
+        Ok(())
+    }
+
+    /// Text that is text in the trace's own terms.
+    pub fn push_text(&mut self, text: &str) -> Result<(), CellError> {
+        match self {
+            ColumnBuilder::Text { ids, index, dictionary, valid } => {
+                let id = match index.get(text) {
+                    Some(&id) => id,
+                    None => {
+                        let shared: Arc<str> = text.into();
+                        let id = dictionary.entries.len() as u32;
+                        dictionary.entries.push(shared.clone());
+                        index.insert(shared, id);
+                        id
+                    }
+                };
+                ids.push(id);
+                valid.push(true);
+            }
+            ColumnBuilder::Any(values) => values.push(Value::text(text)),
+            _ => return Err(self.misfit(format!("the text {}", quote(text)))),
+        }
+        Ok(())
+    }
+
+    fn misfit(&self, found: String) -> CellError {
+        let expected = match self {
+            ColumnBuilder::Truth(_) => BOOL,
+            ColumnBuilder::Int { only: true, .. } => WHOLE,
+            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => NUMBER,
+            ColumnBuilder::Text { .. } => TEXT,
+            ColumnBuilder::Any(_) => FINITE,
+        };
+        CellError { found, expected }
+    }
+
+    /// Positions so far.
+    pub fn len(&self) -> usize {
+        match self {
+            ColumnBuilder::Truth(bits) => bits.len(),
+            ColumnBuilder::Int { values, .. } => values.len(),
+            ColumnBuilder::Real { values, .. } => values.len(),
+            ColumnBuilder::Text { ids, .. } => ids.len(),
+            ColumnBuilder::Any(values) => values.len(),
+        }
+    }
+
+    /// The column.
+    pub fn finish(self) -> Column {
+        match self {
+            ColumnBuilder::Truth(bits) => Column::Truth(bits),
+            ColumnBuilder::Int { values, valid, .. } => Column::Int { values, valid },
+            ColumnBuilder::Real { values, valid } => Column::Real { values, valid },
+            ColumnBuilder::Text { ids, dictionary, valid, .. } => Column::Text { ids, dictionary, valid },
+            ColumnBuilder::Any(values) => Column::Any(values),
+        }
+    }
+}
+
+/// The use a slot makes of its cells.
+pub fn expect_of(what: &What) -> Expect {
+    match what {
+        What::Proposition(_) | What::Event { .. } => Expect::Bool,
+        What::Variable(path, _) if path.has_each() => Expect::Any,
+        What::Variable(_, expect) => *expect,
+    }
+}
+
+/// Builds a batch from rows: the definition of what a slot is worth at a position.
+pub struct SlotBuilder<'a> {
+    projection: Projection<'a>,
+    columns: Vec<ColumnBuilder>,
+    key: Option<ColumnBuilder>,
+    times: Vec<Time>,
+    len: usize,
+}
+
+impl<'a> SlotBuilder<'a> {
+    /// An empty batch for a projection.
+    pub fn new(projection: &Projection<'a>) -> Self {
+        Self {
+            columns: projection.slots.iter().map(|slot| ColumnBuilder::new(expect_of(&slot.what))).collect(),
+            key: projection.key.map(|_| ColumnBuilder::new(Expect::Text)),
+            times: Vec::new(),
+            len: 0,
+            projection: projection.clone(),
+        }
+    }
+
+    /// Appends a position and notes in `vocabulary` what was seen.
+    pub fn push(&mut self, row: &Row, vocabulary: &mut Vocabulary) -> Result<(), TraceError> {
+        vocabulary.note_row(row);
+        if row.typed
+            && let Some(message) = crate::formats::duplicate_key(row, &self.projection)
+        {
+            return Err(TraceError::new(TraceErrorKind::Syntax, message).at(row.line, 1));
+        }
+        for (index, slot) in self.projection.slots.iter().enumerate() {
+            let column = &mut self.columns[index];
+            let result = match &slot.what {
+                What::Proposition(path) => match lookup(row, path) {
+                    Found::Value(value) => {
+                        vocabulary.variable[index] = true;
+                        push(column, value, row.typed)
+                    }
+                    _ => {
+                        let name = path.to_string();
+                        let happens = row.events.iter().any(|event| *event.name == *name);
+                        vocabulary.event[index] |= happens;
+                        column.push_bool(happens)
+                    }
+                },
+                What::Variable(path, _) => match lookup(row, path) {
+                    Found::Value(value) => {
+                        vocabulary.variable[index] = true;
+                        push(column, value, row.typed)
+                    }
+                    Found::Each(values) => {
+                        vocabulary.variable[index] = true;
+                        column.push_value(&Value::List(values))
+                    }
+                    Found::Absent => {
+                        column.push_null();
+                        Ok(())
+                    }
+                },
+                What::Event { name, arguments, arity } => {
+                    let mut happens = false;
+                    for event in row.events.iter().filter(|event| *event.name == **name) {
+                        vocabulary.event[index] = true;
+                        happens |= matches(row, &event.arguments, arguments, *arity)
+                            .map_err(|error| error.for_slot(index as SlotId))?;
+                    }
+                    column.push_bool(happens)
+                }
+            };
+            result.map_err(|error| {
+                error.into_trace_error(&describe(&slot.what), Some(index as SlotId)).at(row.line, 1)
+            })?;
+        }
+        if let (Some(key), Some(name)) = (&mut self.key, self.projection.key) {
+            match lookup(row, &Path::field(name)) {
+                Found::Value(Value::Null) | Found::Absent => key.push_null(),
+                Found::Value(value) => {
+                    vocabulary.key = true;
+                    let text = value.to_string();
+                    if text.is_empty() {
+                        key.push_null();
+                    } else if let Err(error) = key.push_text(&text) {
+                        return Err(error.into_trace_error(&name, None).at(row.line, 1));
+                    }
+                }
+                Found::Each(_) => key.push_null(),
+            }
+        }
+        if self.projection.times {
+            self.times.push(row.time.map_or(0, |stamp: Stamp| stamp.time));
+        }
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Positions so far.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The batch; `timed` says whether the trace has timestamps.
+    pub fn finish(self, timed: bool) -> Batch {
+        let mut slots: Vec<Column> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        slots.extend(self.key.map(ColumnBuilder::finish));
+        Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) }
+    }
+}
+
+fn push(column: &mut ColumnBuilder, value: &Value, typed: bool) -> Result<(), CellError> {
+    match value {
+        Value::Str(text) if !typed => column.push_cell(text),
+        other => column.push_value(other),
+    }
+}
+
+/// The name a slot is about, for messages.
+pub fn describe(what: &What) -> String {
+    match what {
+        What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+        What::Event { name, .. } => name.clone(),
+    }
+}
+
+enum Found<'r> {
+    Value(&'r Value),
+    Each(Vec<Value>),
+    Absent,
+}
+
+/// The value at a path: a variable of that very name (`a.b` as a column), else step by step into nested data.
+fn lookup<'r>(row: &'r Row, path: &Path) -> Found<'r> {
+    let whole = path.to_string();
+    if let Some((_, value)) = row.variables.iter().find(|(name, _)| **name == *whole) {
+        return Found::Value(value);
+    }
+    let Some(PathStep::Field(first)) = path.steps.first() else { return Found::Absent };
+    let Some((_, value)) = row.variables.iter().find(|(name, _)| **name == **first) else { return Found::Absent };
+    let mut current = vec![value];
+    for step in &path.steps[1..] {
+        current = current
+            .into_iter()
+            .flat_map(|value| match (step, value) {
+                (PathStep::Field(name), Value::Object(fields)) => {
+                    fields.iter().filter(|(key, _)| **key == **name).map(|(_, value)| value).take(1).collect()
+                }
+                (PathStep::Each, Value::List(items)) => items.iter().collect::<Vec<_>>(),
+                _ => Vec::new(),
+            })
+            .collect();
+    }
+    if path.has_each() {
+        Found::Each(current.into_iter().cloned().collect())
+    } else {
+        current.first().map_or(Found::Absent, |value| Found::Value(value))
+    }
+}
+
+/// The value at a path of a row; null where there is none.
+pub fn value_at(row: &Row, path: &Path) -> Value {
+    match lookup(row, path) {
+        Found::Value(Value::Str(text)) if !row.typed => Value::from_cell(text).unwrap_or(Value::Null),
+        Found::Value(value) => value.clone(),
+        Found::Each(values) => Value::List(values),
+        Found::Absent => Value::Null,
+    }
+}
+
+/// Whether an event's arguments are the constants of a pattern.
+fn matches(
+    row: &Row,
+    arguments: &Arguments,
+    pattern: &[(ArgumentKey, Value)],
+    arity: Option<usize>,
+) -> Result<bool, TraceError> {
+    for (key, constant) in pattern {
+        let value = match (arguments, key) {
+            (Arguments::Positional(values), ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. }) => {
+                if arity.is_some_and(|arity| arity != values.len()) {
+                    return Ok(false);
+                }
+                values.get(*index)
+            }
+            (Arguments::OfRow, ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. }) => {
+                row.variables.iter().find(|(variable, _)| **variable == **name).map(|(_, value)| value)
+            }
+            (Arguments::Positional(_), ArgumentKey::Name(name)) => {
+                return Err(TraceError::new(
+                    TraceErrorKind::Usage,
+                    format!("the arguments of this trace's events have no names; declare `event …({name}, …);` to name them"),
+                )
+                .at(row.line, 1));
+            }
+            (Arguments::OfRow, ArgumentKey::Index(_)) => {
+                return Err(TraceError::new(
+                    TraceErrorKind::Usage,
+                    "the arguments of this trace's events have names, not positions; write `name: value`, or declare the event with `event …;`",
+                )
+                .at(row.line, 1));
+            }
+        };
+        if !value.is_some_and(|value| equals(value, constant, row.typed)) {
+            return Ok(false);
+        }
+    }
+    Ok(arity.is_none_or(|arity| match arguments {
+        Arguments::Positional(values) => values.len() == arity,
+        Arguments::OfRow => true,
+    }))
+}
+
+/// Whether a cell is a constant of the specification; an untyped cell is read as the constant's kind.
+pub fn equals(value: &Value, constant: &Value, typed: bool) -> bool {
+    let read;
+    let value = match (value, constant) {
+        (Value::Str(_), Value::Str(_)) => value,
+        (Value::Str(text), _) if !typed => {
+            read = Value::from_cell(text).unwrap_or(Value::Null);
+            &read
+        }
+        _ => value,
+    };
+    match (value, constant) {
+        (Value::Int(a), Value::Real(b)) | (Value::Real(b), Value::Int(a)) => *a as f64 == *b,
+        (Value::Int(a), Value::Bool(b)) => *a == i64::from(*b),
+        (Value::Null, _) | (_, Value::Null) => false,
+        (a, b) => a == b,
+    }
+}
+
+pub use vocabulary::Vocabulary;
+
+mod vocabulary {
+    use super::*;
+    use crate::TraceWarning;
+    use std::collections::BTreeSet;
+
+    /// Names kept for "did you mean"; beyond this many no more are remembered.
+    const REMEMBERED: usize = 4096;
+
+    /// What a trace was seen to mention.
+    #[derive(Clone, Debug, Default)]
+    pub struct Vocabulary {
+        /// For each slot: its name occurred as a variable.
+        pub variable: Vec<bool>,
+        /// For each slot: its name occurred as an event.
+        pub event: Vec<bool>,
+        /// The `--by` column occurred.
+        pub key: bool,
+        /// Names of variables seen (some).
+        pub variables: BTreeSet<Arc<str>>,
+        /// Names of events seen (some).
+        pub events: BTreeSet<Arc<str>>,
+        /// The trace has events at all (an `event` column, or a format made of them).
+        pub has_events: bool,
+        /// Positions.
+        pub positions: u64,
+    }
+
+    impl Vocabulary {
+        /// Nothing seen yet of `slots` slots.
+        pub fn new(slots: usize) -> Self {
+            Self { variable: vec![false; slots], event: vec![false; slots], ..Self::default() }
+        }
+
+        /// Notes a row's names.
+        pub fn note_row(&mut self, row: &Row) {
+            self.positions += 1;
+            for (name, _) in &row.variables {
+                if !self.variables.contains(name) && self.variables.len() < REMEMBERED {
+                    self.variables.insert(name.clone());
+                }
+            }
+            for event in &row.events {
+                self.has_events = true;
+                if !self.events.contains(&event.name) && self.events.len() < REMEMBERED {
+                    self.events.insert(event.name.clone());
+                }
+            }
+        }
+
+        /// Adds what another part of the trace mentioned.
+        pub fn merge(&mut self, other: &Vocabulary) {
+            for (mine, theirs) in self.variable.iter_mut().zip(&other.variable) {
+                *mine |= theirs;
+            }
+            for (mine, theirs) in self.event.iter_mut().zip(&other.event) {
+                *mine |= theirs;
+            }
+            self.key |= other.key;
+            self.has_events |= other.has_events;
+            self.positions += other.positions;
+            for (mine, theirs) in [(&mut self.variables, &other.variables), (&mut self.events, &other.events)] {
+                for name in theirs {
+                    if mine.len() < REMEMBERED {
+                        mine.insert(name.clone());
+                    }
+                }
+            }
+        }
+
+        /// Judges the names a program asked for: unknown ones are errors, or warnings where events are an open
+        /// vocabulary; a name that is a variable and an event is an error.
+        pub fn judge(&self, projection: &Projection<'_>, open: bool) -> Result<Vec<TraceWarning>, TraceError> {
+            let mut warnings = Vec::new();
+            if self.positions == 0 {
+                return Ok(warnings);
+            }
+            let open = open || self.has_events;
+            for (index, slot) in projection.slots.iter().enumerate() {
+                let id = index as SlotId;
+                let name = describe(&slot.what);
+                let (variable, event) = (self.variable[index], self.event[index]);
+                match &slot.what {
+                    What::Proposition(_) if variable && (event || self.events.contains(name.as_str())) => {
+                        return Err(TraceError::new(
+                            TraceErrorKind::AmbiguousName,
+                            format!("`{name}` is a column and an event of this trace; write `event {name}` for the event or `` `{name}` `` in backquotes for the column"),
+                        )
+                        .for_slot(id));
+                    }
+                    _ if variable || event || slot.declared => {}
+                    What::Event { .. } if !open => {
+                        return Err(TraceError::new(
+                            TraceErrorKind::UnknownName,
+                            format!("`{name}` is used as an event, but this trace has no events (no `event` column; `--event COL` names another)"),
+                        )
+                        .for_slot(id));
+                    }
+                    What::Proposition(_) | What::Event { .. } if open => {
+                        let near = tw_core::suggest(&name, self.events.iter().chain(&self.variables).map(|n| &**n));
+                        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                        warnings.push(TraceWarning {
+                            message: format!("event `{name}` never occurs in this trace{hint}"),
+                            slot: Some(id),
+                        });
+                    }
+                    _ => return Err(self.unknown(&name).for_slot(id)),
+                }
+            }
+            if let Some(key) = projection.key
+                && !self.key
+                && !self.variables.contains(key)
+            {
+                return Err(self.unknown(key));
+            }
+            Ok(warnings)
+        }
+
+        fn unknown(&self, name: &str) -> TraceError {
+            let hint = match tw_core::suggest(name, self.variables.iter().map(|n| &**n)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.variables.is_empty() => "this trace has no variables".to_string(),
+                None => {
+                    let some: Vec<String> = self.variables.iter().take(8).map(|n| format!("`{n}`")).collect();
+                    let more = if self.variables.len() > 8 { ", …" } else { "" };
+                    format!("the trace has {}{more}", some.join(", "))
+                }
+            };
+            TraceError::new(TraceErrorKind::UnknownName, format!("unknown variable `{name}`: {hint}"))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Timestamps as logs write them.
+
+use tw_core::{Time, TimeError, TimeUnit};
+
+/// How a trace writes its timestamps; output follows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeStyle {
+    /// Decimal numbers of a unit.
+    Number(TimeUnit),
+    /// RFC 3339 / ISO 8601 text.
+    Text,
+}
+
+/// A timestamp and how it was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Nanoseconds.
+    pub time: Time,
+    /// Style.
+    pub style: TimeStyle,
+}
+
+impl Stamp {
+    /// As the trace would write it.
+    pub fn format(self) -> String {
+        match self.style {
+            TimeStyle::Number(unit) => unit.format_number(self.time),
+            TimeStyle::Text => jiff::Timestamp::from_nanosecond(i128::from(self.time))
+                .map_or_else(|_| TimeUnit::Nanoseconds.format_number(self.time), |t| t.to_string()),
+        }
+    }
+}
+
+/// Reads a number of `unit`, or RFC 3339 / ISO 8601 text (without an offset: UTC).
+pub fn parse_stamp(text: &str, unit: TimeUnit) -> Result<Stamp, TimeError> {
+    match unit.parse_number(text) {
+        Ok(time) => Ok(Stamp { time, style: TimeStyle::Number(unit) }),
+        Err(TimeError::NotANumber) => {
+            let nanoseconds = match text.parse::<jiff::Timestamp>() {
+                Ok(stamp) => stamp.as_nanosecond(),
+                Err(_) => {
+                    let civil: jiff::civil::DateTime = text.parse().map_err(|_| TimeError::NotANumber)?;
+                    civil
+                        .to_zoned(jiff::tz::TimeZone::UTC)
+                        .map_err(|_| TimeError::OutOfRange)?
+                        .timestamp()
+                        .as_nanosecond()
+                }
+            };
+            let time = i64::try_from(nanoseconds).map_err(|_| TimeError::OutOfRange)?;
+            Ok(Stamp { time, style: TimeStyle::Text })
+        }
+        Err(other) => Err(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts() {
+        let s = TimeUnit::Seconds;
+        assert_eq!(parse_stamp("1.5", s).unwrap().time, 1_500_000_000);
+        for text in ["1970-01-01T00:00:01Z", "1970-01-01T01:00:01+01:00", "1970-01-01T00:00:01", "1970-01-01 00:00:01"] {
+            assert_eq!(parse_stamp(text, s).unwrap().time, 1_000_000_000, "{text}");
+        }
+        assert_eq!(parse_stamp("1970-01-01T00:00:00.25Z", s).unwrap().format(), "1970-01-01T00:00:00.25Z");
+        assert_eq!(parse_stamp("soon", s), Err(TimeError::NotANumber));
+        assert_eq!(parse_stamp("9999-01-01T00:00:00Z", s), Err(TimeError::OutOfRange));
+    }
+}

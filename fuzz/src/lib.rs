@@ -1,0 +1,100 @@
+//! What the fuzz targets assert: no panic on any bytes, the fast path of a reader agrees with its definition at every
+//! block size, and printing a specification reads back as the same specification.
+
+use std::io::Cursor;
+use tw_core::{Batch, Value};
+use tw_diag::Span;
+use tw_ir::{ArgumentKey, Expect, Path, Slot, What};
+use tw_trace::{Input, Projection, ReadOptions};
+
+fn slot(what: What) -> Slot {
+    Slot { what, declared: true, span: Span::default() }
+}
+
+/// A projection that uses every kind of slot.
+fn slots() -> Vec<Slot> {
+    vec![
+        slot(What::Proposition(Path::field("a"))),
+        slot(What::Proposition(Path::field("b"))),
+        slot(What::Variable(Path::field("x"), Expect::Any)),
+        slot(What::Variable(Path::field("n"), Expect::Number)),
+        slot(What::Variable(Path::field("s"), Expect::Text)),
+        slot(What::Event { name: "login".into(), arguments: Vec::new(), arity: None }),
+        slot(What::Event {
+            name: "login".into(),
+            arguments: vec![(ArgumentKey::Declared { index: 0, name: "s".into() }, Value::text("u"))],
+            arity: None,
+        }),
+    ]
+}
+
+/// Everything the slots are worth, as text, or the error.
+fn scan(format: &dyn tw_trace::TraceFormat, data: &[u8], options: &ReadOptions) -> Result<Vec<String>, String> {
+    let slots = slots();
+    let projection = Projection { slots: &slots, key: Some("s"), times: true };
+    let input = Input::from_bytes("fuzz", data.to_vec());
+    let mut all = Vec::new();
+    let map = |batch: Batch| {
+        Ok((0..batch.len)
+            .map(|at| {
+                let values: Vec<Value> = batch.slots.iter().map(|slot| slot.value(at)).collect();
+                format!("{values:?} {:?}", batch.times.as_ref().map(|times| times[at]))
+            })
+            .collect::<Vec<_>>())
+    };
+    let mut fold = |rows: Vec<String>| {
+        all.extend(rows);
+        Ok(())
+    };
+    match tw_trace::scan(&input, format, &projection, options, &map, &mut fold) {
+        Ok(_) => Ok(all),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads bytes as a trace in several ways; all of them answer alike.
+pub fn reader(format: &str, data: &[u8]) {
+    let Some(format) = tracewise::format_named(format) else { return };
+    let options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
+    // Rows: no panic, whatever the bytes.
+    if let Ok(mut rows) = format.rows(Box::new(Cursor::new(data)), &options) {
+        let mut row = tw_trace::Row::default();
+        while let Ok(true) = rows.next(&mut row) {}
+    }
+    let whole = scan(format, data, &options);
+    for block in [1, 7, 64, 4096] {
+        let cut = scan(format, data, &ReadOptions { block, ..options.clone() });
+        match (&whole, &cut) {
+            (Ok(a), Ok(b)) => assert_eq!(a, b, "block size {block}"),
+            (Err(_), Err(_)) => {}
+            _ => panic!("block size {block}: {whole:?} but {cut:?}"),
+        }
+    }
+    // The definition: rows through the slot builder (forced by asking for sorting with no skew allowed).
+    let defined = scan(format, data, &ReadOptions { sort: Some(0), ..options });
+    match (&whole, &defined) {
+        (Ok(a), Ok(b)) => assert_eq!(a, b, "definition"),
+        (Err(_), Err(_)) => {}
+        _ => panic!("fast {whole:?} but defined {defined:?}"),
+    }
+}
+
+/// Parses bytes as a specification: no panic, and what parses prints to something that parses to the same print.
+pub fn spec(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    for parse in [tw_spec::parse, tw_spec::parse_formula, tw_spec::parse_query] {
+        let parsed = parse(text, 0);
+        let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
+        let mut sources = tw_diag::Sources::default();
+        sources.add("fuzz", text);
+        tw_diag::render(&parsed.diagnostics, &sources, true);
+        tw_diag::render(&lowered.diagnostics, &sources, false);
+    }
+    let parsed = tw_spec::parse(text, 0);
+    if !parsed.has_errors() {
+        let printed = tw_spec::print(&parsed.value);
+        let again = tw_spec::parse(&printed, 0);
+        assert!(!again.has_errors(), "{text:?} prints as {printed:?}");
+        assert_eq!(printed, tw_spec::print(&again.value));
+    }
+}
