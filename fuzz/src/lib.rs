@@ -44,7 +44,7 @@ fn scan(format: &dyn tw_trace::TraceFormat, data: &[u8], options: &ReadOptions) 
     };
     let mut fold = |rows: Vec<String>| {
         all.extend(rows);
-        Ok(())
+        Ok(std::ops::ControlFlow::Continue(()))
     };
     match tw_trace::scan(&input, format, &projection, options, &map, &mut fold) {
         Ok(_) => Ok(all),

@@ -138,7 +138,7 @@ fn list_violations(
     failing.truncate(session.violations);
     let positions: Vec<usize> = failing.iter().map(|&(position, _)| position as usize).collect();
     let times = loaded.trace.times.as_ref().zip(loaded.summary.style);
-    let places = places(loaded, &positions);
+    let places = places(session, loaded, &positions);
     report.violations = failing
         .iter()
         .zip(places)

@@ -27,7 +27,7 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let holds = answer.holds.get(0);
         let mut report = property(spec, root, if holds { Verdict::Satisfied } else { Verdict::Violated });
-        list_violations(&mut report, &loaded, &answer);
+        list_violations(session, &mut report, &loaded, &answer);
         if session.explain && (!holds || session.witness) {
             report.explanation = narrator.explain(evaluator.as_mut(), root.node, 0)?;
         }
@@ -102,27 +102,24 @@ pub(crate) fn is_invariant(spec: &Specification, root: &Root) -> bool {
 }
 
 /// Timestamps and lines of the first [`LOCATED`] of `positions`.
-pub(crate) fn places(loaded: &Loaded, positions: &[Position]) -> Vec<(Option<Stamp>, Option<LogLine>)> {
-    let looked_up = &positions[..positions.len().min(LOCATED)];
-    let located = loaded.locate(looked_up);
-    let mut places: Vec<(Option<Stamp>, Option<LogLine>)> = located
-        .into_iter()
-        .map(|located| match located {
-            Some(located) => (located.time, Some(log_line(&located))),
-            None => (None, None),
-        })
-        .collect();
-    places.resize(positions.len(), (None, None));
-    places
+pub(crate) fn places(
+    session: &Session,
+    loaded: &Loaded,
+    positions: &[Position],
+) -> Vec<(Option<Stamp>, Option<LogLine>)> {
+    let located = loaded.locate(session, &positions[..positions.len().min(LOCATED)]);
+    let place = |at| located.get(at).map_or((None, None), |located| (located.time, log_line(located)));
+    positions.iter().map(place).collect()
 }
 
-pub(crate) fn log_line(located: &Located) -> LogLine {
-    LogLine { file: located.file.clone(), line: located.line, text: located.text.clone() }
+pub(crate) fn log_line(located: &Located) -> Option<LogLine> {
+    let text = located.text.clone().unwrap_or_default();
+    Some(LogLine { file: located.file.clone(), line: located.line?, text })
 }
 
-fn list_violations(report: &mut PropertyReport, loaded: &Loaded, answer: &Answer) {
+fn list_violations(session: &Session, report: &mut PropertyReport, loaded: &Loaded, answer: &Answer) {
     report.violation_count = answer.violation_count;
-    let places = places(loaded, &answer.violations);
+    let places = places(session, loaded, &answer.violations);
     report.violations = answer
         .violations
         .iter()

@@ -3,6 +3,7 @@
 
 use crate::{Error, Session, Specification, error::trace_code, format_named, formats};
 use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Time};
 use tw_diag::Diagnostic;
@@ -134,7 +135,7 @@ pub(crate) fn load(
         Ok(Part { len: batch.len, atoms, times: batch.times, slots, key })
     };
     let budget = session.memory_budget;
-    let mut fold = |part: Part| -> Result<(), TraceError> {
+    let mut fold = |part: Part| -> Result<ControlFlow<()>, TraceError> {
         let atoms = part.atoms.map_err(|error| {
             TraceError::new(
                 TraceErrorKind::Type,
@@ -167,7 +168,7 @@ pub(crate) fn load(
                 ),
             ));
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     };
     let summary = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold)
         .map_err(|error| trace_error(spec, error))?;

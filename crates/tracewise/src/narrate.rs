@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tw_core::{Position, Value};
 use tw_ir::{Clock, Node, NodeId, What};
 use tw_monitor::{Claim, Evaluator, Explanation};
-use tw_trace::{Located, TraceFormat};
+use tw_trace::Located;
 
 /// Words explanations of one trace.
 pub(crate) struct Narrator<'a> {
@@ -19,10 +19,11 @@ pub(crate) struct Narrator<'a> {
 }
 
 impl Loaded {
-    /// Lines of positions (of the log, not of a sorted trace), in the given order.
-    pub(crate) fn locate(&self, positions: &[Position]) -> Vec<Option<Located>> {
-        let format: &dyn TraceFormat = self.format;
-        self.summary.locator.locate(&self.input, format, positions)
+    /// Where positions (of the log, not of a sorted trace) are. A log that changed or vanished since it was read costs
+    /// its lines, not the verdict.
+    pub(crate) fn locate(&self, session: &Session, positions: &[Position]) -> HashMap<Position, Located> {
+        let found = self.summary.locator.locate(&self.input, self.format, &session.read, positions);
+        found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
     }
 }
 
@@ -69,8 +70,7 @@ impl<'a> Narrator<'a> {
             explanation.claims.iter().map(|claim| self.original(claim.range.0)).collect();
         positions.sort_unstable();
         positions.dedup();
-        let located = self.loaded.locate(&positions);
-        positions.into_iter().zip(located).filter_map(|(at, located)| Some((at, located?))).collect()
+        self.loaded.locate(self.session, &positions)
     }
 
     fn step(
@@ -94,7 +94,7 @@ impl<'a> Narrator<'a> {
             time: located.and_then(|located| located.time),
             reason: self.reason(claim, explanation),
             values: self.values(claim, located),
-            line: located.map(log_line),
+            line: located.and_then(log_line),
             pending_since,
             because,
         }

@@ -1,8 +1,9 @@
 //! Options that several commands share, and how their values are read.
 
 use crate::context::{Failure, usage};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, ValueHint};
+use std::ffi::OsStr;
 use std::io::Read;
 use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, TimeUnit};
 
@@ -11,7 +12,7 @@ use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, Ti
 #[command(next_help_heading = "Reading traces")]
 pub struct ReadArgs {
     /// Trace format, whatever the file's extension says
-    #[arg(long, value_name = "NAME", value_parser = format_names())]
+    #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
 
     /// Column that is the timestamp [default: time]
@@ -278,19 +279,34 @@ fn semantics() -> impl TypedValueParser<Value = Semantics> {
     named(&Semantics::ALL)
 }
 
-fn engines() -> PossibleValuesParser {
+/// Takes any text, which the library judges (it knows near misses and missing features), but lists the known names
+/// in help and completions.
+#[derive(Clone)]
+pub struct Known(Vec<PossibleValue>);
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().cloned()))
+    }
+}
+
+fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
     let named =
         tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
-    PossibleValuesParser::new(std::iter::once(auto).chain(named))
+    Known(std::iter::once(auto).chain(named).collect())
 }
 
-/// The names of the trace formats.
-pub fn format_names() -> PossibleValuesParser {
+/// The trace formats.
+pub fn formats() -> Known {
     let formats = tracewise::formats();
-    PossibleValuesParser::new(
-        formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())),
-    )
+    Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())).collect())
 }
 
 /// What positional file arguments complete to.

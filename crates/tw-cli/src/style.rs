@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn who_decides_on_colour() {
         use ColorChoice::*;
-        let cases: &[(ColorChoice, bool, &[(&str, &str)], bool)] = &[
+        type Case<'a> = (ColorChoice, bool, &'a [(&'a str, &'a str)], bool);
+        let cases: &[Case<'_>] = &[
             (Auto, true, &[], true),
             (Auto, false, &[], false),
             (Auto, true, &[("NO_COLOR", "1")], false),

@@ -35,7 +35,7 @@ impl Bits {
     }
 
     fn clear_tail(&mut self) {
-        if self.len % 64 != 0
+        if !self.len.is_multiple_of(64)
             && let Some(last) = self.words.last_mut()
         {
             *last &= (1 << (self.len % 64)) - 1;

@@ -3,10 +3,12 @@
 //! The walk keeps its own stack, and stops with `…` after [`LIMIT`] bytes: a DAG of a hundred nodes can stand for
 //! a formula longer than any memory.
 
+mod leaf;
+
 use crate::{
-    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Node, NodeId, Path, PathStep,
-    PatternArgument, Program, SetItem, What,
+    Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PatternArgument, Program,
 };
+use leaf::{aggregate_name, comparison, event, name, quoted, set, sign, value, what};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -32,14 +34,6 @@ const UNARY: u8 = 12;
 const ATOM: u8 = 13;
 /// No operator follows.
 const NOTHING: u8 = 0;
-
-/// Words that are names only in backquotes.
-const RESERVED: &[&str] = &[
-    "X", "N", "F", "G", "Y", "Z", "O", "H", "U", "W", "R", "M", "S", "B", "T", "not", "and", "or", "xor", "implies",
-    "iff", "always", "eventually", "until", "weak_until", "release", "next", "weak_next", "previously",
-    "weak_previously", "once", "historically", "since", "back_to", "true", "false", "first", "last", "null", "in",
-    "matches", "if", "then", "else", "forall", "exists", "var", "event", "let", "property", "query", "while", "_",
-];
 
 /// The formula, term or experiment at `node`, as a user would write it.
 pub fn display(program: &Program, node: NodeId) -> String {
@@ -78,9 +72,9 @@ struct Printer<'p> {
     program: &'p Program,
     out: String,
     stack: Vec<Task>,
-    /// Printed names of the variables in scope, innermost last.
-    names: FxHashMap<u32, Vec<String>>,
-    /// How many scopes use a name at the moment.
+    /// Printed and own names of the variables in scope, innermost last.
+    names: FxHashMap<u32, Vec<(String, String)>>,
+    /// How many scopes use a name at the moment, printed or own.
     taken: FxHashMap<String, u32>,
 }
 
@@ -127,12 +121,29 @@ impl Printer<'_> {
                 ArithmeticOp::Min | ArithmeticOp::Max => ATOM,
             },
             And(..) | Both(..) => AND,
-            Until(..) | WeakUntil(..) | Release(..) | StrongRelease(..) | Since(..) | BackTo(..) | Trigger(..)
+            Until(..)
+            | WeakUntil(..)
+            | Release(..)
+            | StrongRelease(..)
+            | Since(..)
+            | BackTo(..)
+            | Trigger(..)
             | UntilMap { .. } => UNTIL,
             Forall(..) | Exists(..) if follow >= IFF => DEFAULT,
             IfThenElse(..) if follow >= SUM => DEFAULT,
-            Not(_) | Next(..) | WeakNext(..) | Finally(..) | Globally(..) | Previous(..) | WeakPrevious(..)
-            | Once(..) | Historically(..) | Forall(..) | Exists(..) | Fails(..) | NextMap { .. } => PREFIX,
+            Not(_)
+            | Next(..)
+            | WeakNext(..)
+            | Finally(..)
+            | Globally(..)
+            | Previous(..)
+            | WeakPrevious(..)
+            | Once(..)
+            | Historically(..)
+            | Forall(..)
+            | Exists(..)
+            | Fails(..)
+            | NextMap { .. } => PREFIX,
             Compare(..) | In(..) | Matches(..) => COMPARE,
             Negate(_) => UNARY,
             Constant(constant) => match self.program.dag.constants[constant as usize] {
@@ -202,8 +213,14 @@ impl Printer<'_> {
             Xor(a, b) => self.infix("^", None, a, XOR, b, XOR + 1, follow),
             Implies(a, b) => self.infix("->", None, a, IMPLIES + 1, b, IMPLIES, follow),
             Iff(a, b) => self.infix("<->", None, a, IFF, b, IFF + 1, follow),
-            Next(i, a) | WeakNext(i, a) | Finally(i, a) | Globally(i, a) | Previous(i, a) | WeakPrevious(i, a)
-            | Once(i, a) | Historically(i, a) => {
+            Next(i, a)
+            | WeakNext(i, a)
+            | Finally(i, a)
+            | Globally(i, a)
+            | Previous(i, a)
+            | WeakPrevious(i, a)
+            | Once(i, a)
+            | Historically(i, a) => {
                 let mut operator = node.operator().to_owned();
                 if let Some(interval) = i {
                     let _ = write!(operator, "{interval}");
@@ -211,8 +228,13 @@ impl Printer<'_> {
                 operator.push(' ');
                 self.push([owned(operator), Task::Node(a, PREFIX, follow)]);
             }
-            Until(i, a, b) | WeakUntil(i, a, b) | Release(i, a, b) | StrongRelease(i, a, b) | Since(i, a, b)
-            | BackTo(i, a, b) | Trigger(i, a, b) => {
+            Until(i, a, b)
+            | WeakUntil(i, a, b)
+            | Release(i, a, b)
+            | StrongRelease(i, a, b)
+            | Since(i, a, b)
+            | BackTo(i, a, b)
+            | Trigger(i, a, b) => {
                 self.infix(node.operator(), i, a, UNTIL + 1, b, UNTIL, follow);
             }
             Forall(variable, a) | Exists(variable, a) => {
@@ -319,7 +341,15 @@ impl Printer<'_> {
         self.push([Task::Node(a, left, own), owned(between), Task::Node(b, right, follow)]);
     }
 
-    fn combine(&mut self, sign_of: &'static str, function: Function, a: NodeId, level: u8, b: NodeId, follow: u8) {
+    fn combine(
+        &mut self,
+        sign_of: &'static str,
+        function: Function,
+        a: NodeId,
+        level: u8,
+        b: NodeId,
+        follow: u8,
+    ) {
         let function = match function {
             Function::True => String::new(),
             Function::Arithmetic(op) => format!("{{{}}}", sign(op)),
@@ -376,28 +406,35 @@ impl Printer<'_> {
         let known = self.program.dag.variables.get(variable as usize);
         name(&mut plain, known.map_or("v", String::as_str));
         let shadows_itself = self.names.get(&variable).is_some_and(|names| !names.is_empty());
+        let taken = |name: &str| self.taken.get(name).copied().unwrap_or(0);
         let mut chosen = plain.clone();
-        let mut suffix = 2;
-        while !shadows_itself && self.taken.get(&chosen).is_some_and(|count| *count > 0) {
+        // Each scope counts its plain name too, so the first suffix tried is free unless a user wrote it.
+        let mut suffix = taken(&plain) + 1;
+        while !shadows_itself && taken(&chosen) > 0 {
             chosen = format!("{plain}_{suffix}");
             suffix += 1;
         }
         *self.taken.entry(chosen.clone()).or_default() += 1;
-        self.names.entry(variable).or_default().push(chosen.clone());
+        if chosen != plain {
+            *self.taken.entry(plain.clone()).or_default() += 1;
+        }
+        self.names.entry(variable).or_default().push((chosen.clone(), plain));
         chosen
     }
 
     fn unbind(&mut self, variable: u32) {
-        if let Some(chosen) = self.names.get_mut(&variable).and_then(Vec::pop)
-            && let Some(count) = self.taken.get_mut(&chosen)
-        {
-            *count -= 1;
+        let Some((chosen, plain)) = self.names.get_mut(&variable).and_then(Vec::pop) else { return };
+        let counted = if chosen == plain { vec![chosen] } else { vec![chosen, plain] };
+        for name in counted {
+            if let Some(count) = self.taken.get_mut(&name) {
+                *count -= 1;
+            }
         }
     }
 
     fn variable(&mut self, number: u32) {
         match self.names.get(&number).and_then(|names| names.last()) {
-            Some(printed) => self.out.push_str(printed),
+            Some((printed, _)) => self.out.push_str(printed),
             None => {
                 let known = self.program.dag.variables.get(number as usize);
                 name(&mut self.out, known.map_or("v", String::as_str));
@@ -414,7 +451,8 @@ impl Printer<'_> {
                 (key, out)
             }
             PatternArgument::Variable(number) => {
-                let printed = self.names.get(number).and_then(|names| names.last()).cloned();
+                let printed =
+                    self.names.get(number).and_then(|names| names.last()).map(|(name, _)| name.clone());
                 let known = self.program.dag.variables.get(*number as usize);
                 (key, printed.unwrap_or_else(|| known.map_or("v".to_owned(), Clone::clone)))
             }
@@ -424,160 +462,5 @@ impl Printer<'_> {
     }
 }
 
-fn sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Sub => "-",
-        ArithmeticOp::Mul => "*",
-        ArithmeticOp::Div => "/",
-        ArithmeticOp::Rem => "%",
-        ArithmeticOp::Min => "min",
-        ArithmeticOp::Max => "max",
-    }
-}
-
-fn comparison(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "==",
-        CompareOp::Ne => "!=",
-        CompareOp::Lt => "<",
-        CompareOp::Le => "<=",
-        CompareOp::Gt => ">",
-        CompareOp::Ge => ">=",
-    }
-}
-
-fn aggregate_name(aggregate: Aggregate) -> String {
-    use Aggregate::*;
-    let name = match aggregate {
-        Count => "count",
-        Sum => "sum",
-        Min => "min",
-        Max => "max",
-        Avg => "avg",
-        First => "first",
-        Last => "last",
-        Var => "var",
-        Stddev => "stddev",
-        Median => "median",
-        Quantile(billionths) => return format!("quantile({})", f64::from(billionths) / 1e9),
-        Histogram(bins) => return format!("histogram({bins})"),
-        Mode => "mode",
-        Distinct => "distinct",
-        Corr => "corr",
-    };
-    name.to_owned()
-}
-
-fn what(out: &mut String, what: &What) {
-    match what {
-        What::Proposition(at) | What::Variable(at, _) => path(out, at),
-        What::Event { name, arguments, arity } => {
-            let arguments: Vec<(&ArgumentKey, String)> = arguments
-                .iter()
-                .map(|(key, constant)| {
-                    let mut out = String::new();
-                    value(&mut out, constant);
-                    (key, out)
-                })
-                .collect();
-            event(out, name, &arguments, *arity);
-        }
-    }
-}
-
-fn event(out: &mut String, event: &str, arguments: &[(&ArgumentKey, String)], arity: Option<usize>) {
-    if arguments.is_empty() && arity.is_none() {
-        out.push_str("event ");
-        name(out, event);
-        return;
-    }
-    name(out, event);
-    out.push('(');
-    match arity {
-        Some(arity) => {
-            for position in 0..arity {
-                let given = arguments.iter().find(|(key, _)| **key == ArgumentKey::Index(position));
-                out.push_str(if position > 0 { ", " } else { "" });
-                out.push_str(given.map_or("_", |(_, argument)| argument));
-            }
-        }
-        None => {
-            for (position, (key, argument)) in arguments.iter().enumerate() {
-                out.push_str(if position > 0 { ", " } else { "" });
-                match key {
-                    ArgumentKey::Name(key) | ArgumentKey::Declared { name: key, .. } => {
-                        name(out, key);
-                        out.push_str(": ");
-                    }
-                    ArgumentKey::Index(_) => {}
-                }
-                out.push_str(argument);
-            }
-        }
-    }
-    out.push(')');
-}
-
-fn path(out: &mut String, path: &Path) {
-    for (position, step) in path.steps.iter().enumerate() {
-        match step {
-            PathStep::Field(field) => {
-                out.push_str(if position > 0 { "." } else { "" });
-                name(out, field);
-            }
-            PathStep::Each => out.push_str("[*]"),
-        }
-    }
-}
-
-/// A name, in backquotes if it would be read as something else without.
-fn name(out: &mut String, name: &str) {
-    let mut chars = name.chars();
-    let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || c == '_')
-        && !RESERVED.contains(&name);
-    if plain {
-        out.push_str(name);
-    } else {
-        let _ = write!(out, "`{}`", name.replace('`', "``"));
-    }
-}
-
-fn value(out: &mut String, value: &Value) {
-    match value {
-        Value::Str(text) => quoted(out, text),
-        other => {
-            let _ = write!(out, "{other}");
-        }
-    }
-}
-
-fn quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\u{d}"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-fn set(out: &mut String, items: &[SetItem]) {
-    out.push('{');
-    for (position, item) in items.iter().enumerate() {
-        out.push_str(if position > 0 { ", " } else { "" });
-        match item {
-            SetItem::Value(constant) => value(out, constant),
-            SetItem::Range(low, high) => {
-                let _ = write!(out, "{low}..{high}");
-            }
-        }
-    }
-    out.push('}');
-}
+#[cfg(test)]
+mod tests;

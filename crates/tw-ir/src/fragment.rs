@@ -58,7 +58,8 @@ pub fn fragment(program: &Program, root: NodeId) -> Fragment {
         fragment.future |= node.is_future();
         fragment.past |= node.is_past();
         fragment.metric |= node.interval().is_some();
-        fragment.first_order |= is_first_order(node);
+        // A variable without a quantifier is the parameter of a map (`X{v => v + 1}`), which binds by itself.
+        fragment.first_order |= is_first_order(node) && !matches!(node, Node::Variable(_));
         fragment.experiments |= is_experiment(node);
         fragment.temporal_depth = fragment.temporal_depth.max(depth[id.index()]);
     }
@@ -157,4 +158,167 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
         }
     }
     reachable.into_iter().filter(|id| atom[id.index()] && used_by_formula[id.index()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Aggregate, Bound, CompareOp, Expect, Interval, Path, Pattern, PatternArgument, Root, RootKind, Slot,
+        What,
+    };
+    use crate::{ArgumentKey, display};
+    use tw_core::Value;
+    use tw_diag::Span;
+
+    /// A program under construction, with propositions by name.
+    #[derive(Default)]
+    struct Make(Program);
+
+    impl Make {
+        fn slot(&mut self, what: What) -> u32 {
+            self.0.slots.push(Slot { what, declared: false, span: Span::default() });
+            (self.0.slots.len() - 1) as u32
+        }
+
+        fn p(&mut self, name: &str) -> NodeId {
+            let slot = self.slot(What::Proposition(Path::field(name)));
+            self.add(Node::Truth(slot))
+        }
+
+        fn x(&mut self, name: &str) -> NodeId {
+            let slot = self.slot(What::Variable(Path::field(name), Expect::Number));
+            self.add(Node::Slot(slot))
+        }
+
+        fn number(&mut self, number: i64) -> NodeId {
+            self.0.dag.constant(Value::Int(number))
+        }
+
+        fn add(&mut self, node: Node) -> NodeId {
+            self.0.dag.add(node)
+        }
+
+        fn root(&mut self, node: NodeId) {
+            let (kind, span) = (RootKind::Property, Span::default());
+            self.0.roots.push(Root { name: "r".into(), title: None, kind, node, span });
+        }
+
+        fn atoms(&self) -> Vec<String> {
+            self.0.atoms().into_iter().map(|id| display(&self.0, id)).collect()
+        }
+    }
+
+    #[test]
+    fn fragments_have_their_names() {
+        let mut m = Make::default();
+        let (p, q) = (m.p("p"), m.p("q"));
+        let bound = |n: i128| Bound { billionths: n * 1_000_000_000, unit: None, open: false };
+        let interval = Some(Interval { low: bound(0), high: Some(bound(5)) });
+        let future = m.add(Node::Finally(None, p));
+        let past = m.add(Node::Since(None, p, q));
+        let mixed = m.add(Node::Globally(None, past));
+        let metric = m.add(Node::Finally(interval, p));
+        let metric_past = m.add(Node::Once(interval, p));
+        let metric_mixed = m.add(Node::And(metric, metric_past));
+        let arguments = vec![(ArgumentKey::Index(0), PatternArgument::Variable(0))];
+        m.0.dag.patterns.push(Pattern { name: "e".into(), arguments, arity: Some(1) });
+        m.0.dag.variables = vec!["u".into(), "v".into()];
+        let pattern = m.add(Node::Pattern(0));
+        let forall = m.add(Node::Forall(0, pattern));
+        let quantified = m.add(Node::Globally(None, forall));
+        let count = m.add(Node::Collect(Aggregate::Count, future));
+        let parameter = m.add(Node::Variable(1));
+        let mapped = m.add(Node::NextMap { body: count, result: parameter, parameter: 1 });
+        for (node, name, depth) in [
+            (p, "propositional logic", 0),
+            (future, "linear temporal logic (LTL)", 1),
+            (past, "past linear temporal logic (past LTL)", 1),
+            (mixed, "linear temporal logic with past (LTL+past)", 2),
+            (metric, "metric temporal logic (MTL)", 1),
+            (metric_past, "past metric temporal logic (past MTL)", 1),
+            (metric_mixed, "metric temporal logic with past (MTL+past)", 1),
+            (quantified, "first-order linear temporal logic (LTL)", 1),
+            (count, "linear temporal logic (LTL) with statistics", 1),
+            (mapped, "linear temporal logic (LTL) with statistics", 1),
+        ] {
+            let found = fragment(&m.0, node);
+            assert_eq!(
+                (found.name().as_str(), found.temporal_depth),
+                (name, depth),
+                "{}",
+                display(&m.0, node)
+            );
+        }
+        // Shared nodes count once.
+        assert_eq!(fragment(&m.0, metric_mixed).nodes, 4);
+    }
+
+    #[test]
+    fn reachable_nodes_are_ascending_and_complete() {
+        let mut m = Make::default();
+        let (p, q) = (m.p("p"), m.p("q"));
+        let unused = m.add(Node::Not(q));
+        let next = m.add(Node::Next(None, p));
+        let root = m.add(Node::And(p, next));
+        assert_eq!(m.0.reachable(&[root]), [p, next, root]);
+        assert_eq!(m.0.reachable(&[unused, next]), [p, q, unused, next]);
+        assert!(m.0.reachable(&[]).is_empty());
+    }
+
+    #[test]
+    fn atoms_are_predicates_not_connectives_nor_constants() {
+        let mut m = Make::default();
+        let (p, x) = (m.p("p"), m.x("x"));
+        let three = m.number(3);
+        let more = m.add(Node::Compare(CompareOp::Gt, x, three));
+        let (yes, first) = (m.add(Node::Bool(true)), m.add(Node::First));
+        let both = m.add(Node::And(p, more));
+        let either = m.add(Node::Or(both, yes));
+        let all = m.add(Node::Xor(either, first));
+        let root = m.add(Node::Globally(None, all));
+        let unused = m.p("unused");
+        m.add(Node::Not(unused));
+        m.root(root);
+        assert_eq!(m.atoms(), ["p", "x > 3"]);
+    }
+
+    #[test]
+    fn a_condition_inside_a_term_is_no_atom_unless_a_formula_uses_it() {
+        let mut m = Make::default();
+        let (p, x) = (m.p("p"), m.x("x"));
+        let (one, two) = (m.number(1), m.number(2));
+        let term = m.add(Node::IfThenElse(p, one, two));
+        let compare = m.add(Node::Compare(CompareOp::Lt, x, term));
+        m.root(compare);
+        assert_eq!(m.atoms(), ["x < if p then 1 else 2"]);
+        let also = m.add(Node::Finally(None, p));
+        m.root(also);
+        assert_eq!(m.atoms(), ["p", "x < if p then 1 else 2"]);
+    }
+
+    #[test]
+    fn what_needs_a_binding_is_no_atom() {
+        let mut m = Make::default();
+        m.0.dag.variables = vec!["u".into()];
+        let (u, x) = (m.add(Node::Variable(0)), m.x("x"));
+        let compare = m.add(Node::Compare(CompareOp::Eq, u, x));
+        let p = m.p("p");
+        let both = m.add(Node::And(compare, p));
+        let root = m.add(Node::Exists(0, both));
+        m.root(root);
+        assert_eq!(m.atoms(), ["p"]);
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let mut m = Make::default();
+        let mut node = m.p("p");
+        for _ in 0..100_000 {
+            node = m.add(Node::Next(None, node));
+        }
+        m.root(node);
+        assert_eq!(fragment(&m.0, node).temporal_depth, 100_000);
+        assert_eq!(m.atoms(), ["p"]);
+    }
 }

@@ -73,7 +73,11 @@ pub trait Engine: Sync {
     /// One line for help and `explain`.
     fn about(&self) -> &'static str;
     /// Prepares to run every root, or refuses with the construct that it cannot do.
-    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+    fn plan<'p>(
+        &self,
+        program: &'p Program,
+        options: &EvaluateOptions,
+    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
 }
 
 /// A program made ready for whole traces.

@@ -156,7 +156,13 @@ pub fn explain(
                     below.push(child);
                 }
                 let rule = if stretch { Rule::Throughout } else { Rule::Truncated };
-                claims.push(Claim { node: part.node, range: part.range, holds: part.holds, rule, children: vec![] });
+                claims.push(Claim {
+                    node: part.node,
+                    range: part.range,
+                    holds: part.holds,
+                    rule,
+                    children: vec![],
+                });
             }
         }
         if below.is_empty() {

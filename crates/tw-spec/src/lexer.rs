@@ -76,61 +76,46 @@ pub(crate) struct Lexed {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Every reserved word. The first spelling of an operator is the canonical one.
-pub(crate) const RESERVED: [(&str, Tok); 48] = [
-    ("X", Tok::Prefix(Prefix::Next)),
-    ("N", Tok::Prefix(Prefix::WeakNext)),
-    ("F", Tok::Prefix(Prefix::Finally)),
-    ("G", Tok::Prefix(Prefix::Globally)),
-    ("Y", Tok::Prefix(Prefix::Previous)),
-    ("Z", Tok::Prefix(Prefix::WeakPrevious)),
-    ("O", Tok::Prefix(Prefix::Once)),
-    ("H", Tok::Prefix(Prefix::Historically)),
-    ("U", Tok::Infix(Infix::Until)),
-    ("W", Tok::Infix(Infix::WeakUntil)),
-    ("R", Tok::Infix(Infix::Release)),
-    ("M", Tok::Infix(Infix::StrongRelease)),
-    ("S", Tok::Infix(Infix::Since)),
-    ("B", Tok::Infix(Infix::BackTo)),
-    ("T", Tok::Infix(Infix::Trigger)),
-    ("not", Tok::Not),
-    ("and", Tok::Infix(Infix::And)),
-    ("or", Tok::Infix(Infix::Or)),
-    ("xor", Tok::Infix(Infix::Xor)),
-    ("implies", Tok::Infix(Infix::Implies)),
-    ("iff", Tok::Infix(Infix::Iff)),
-    ("always", Tok::Prefix(Prefix::Globally)),
-    ("eventually", Tok::Prefix(Prefix::Finally)),
-    ("until", Tok::Infix(Infix::Until)),
-    ("weak_until", Tok::Infix(Infix::WeakUntil)),
-    ("release", Tok::Infix(Infix::Release)),
-    ("next", Tok::Prefix(Prefix::Next)),
-    ("weak_next", Tok::Prefix(Prefix::WeakNext)),
-    ("previously", Tok::Prefix(Prefix::Previous)),
-    ("weak_previously", Tok::Prefix(Prefix::WeakPrevious)),
-    ("once", Tok::Prefix(Prefix::Once)),
-    ("historically", Tok::Prefix(Prefix::Historically)),
-    ("since", Tok::Infix(Infix::Since)),
-    ("back_to", Tok::Infix(Infix::BackTo)),
-    ("forall", Tok::Forall),
-    ("exists", Tok::Exists),
-    ("true", Tok::True),
-    ("false", Tok::False),
-    ("null", Tok::Null),
-    ("first", Tok::First),
-    ("last", Tok::Last),
-    ("if", Tok::If),
-    ("then", Tok::Then),
-    ("else", Tok::Else),
-    ("in", Tok::In),
-    ("matches", Tok::Matches),
-    ("while", Tok::While),
-    ("event", Tok::Event),
-];
-
 /// The kind of a word: an operator or keyword, or a plain name.
 pub(crate) fn word_kind(word: &str) -> Tok {
-    RESERVED.iter().find(|(name, _)| *name == word).map_or(Tok::Word, |(_, kind)| *kind)
+    match word {
+        "X" | "next" => Tok::Prefix(Prefix::Next),
+        "N" | "weak_next" => Tok::Prefix(Prefix::WeakNext),
+        "F" | "eventually" => Tok::Prefix(Prefix::Finally),
+        "G" | "always" => Tok::Prefix(Prefix::Globally),
+        "Y" | "previously" => Tok::Prefix(Prefix::Previous),
+        "Z" | "weak_previously" => Tok::Prefix(Prefix::WeakPrevious),
+        "O" | "once" => Tok::Prefix(Prefix::Once),
+        "H" | "historically" => Tok::Prefix(Prefix::Historically),
+        "U" | "until" => Tok::Infix(Infix::Until),
+        "W" | "weak_until" => Tok::Infix(Infix::WeakUntil),
+        "R" | "release" => Tok::Infix(Infix::Release),
+        "M" => Tok::Infix(Infix::StrongRelease),
+        "S" | "since" => Tok::Infix(Infix::Since),
+        "B" | "back_to" => Tok::Infix(Infix::BackTo),
+        "T" => Tok::Infix(Infix::Trigger),
+        "not" => Tok::Not,
+        "and" => Tok::Infix(Infix::And),
+        "or" => Tok::Infix(Infix::Or),
+        "xor" => Tok::Infix(Infix::Xor),
+        "implies" => Tok::Infix(Infix::Implies),
+        "iff" => Tok::Infix(Infix::Iff),
+        "forall" => Tok::Forall,
+        "exists" => Tok::Exists,
+        "true" => Tok::True,
+        "false" => Tok::False,
+        "null" => Tok::Null,
+        "first" => Tok::First,
+        "last" => Tok::Last,
+        "if" => Tok::If,
+        "then" => Tok::Then,
+        "else" => Tok::Else,
+        "in" => Tok::In,
+        "matches" => Tok::Matches,
+        "while" => Tok::While,
+        "event" => Tok::Event,
+        _ => Tok::Word,
+    }
 }
 
 /// Whether `name` needs no backquotes as far as its characters go.
@@ -146,47 +131,58 @@ fn is_word_char(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// Symbols, longest first among those that share a beginning.
-const SYMBOLS: [(&str, Tok); 38] = [
-    ("<->", Tok::Infix(Infix::Iff)),
-    ("->", Tok::Infix(Infix::Implies)),
-    ("=>", Tok::Infix(Infix::Implies)),
-    ("&&", Tok::Infix(Infix::And)),
-    ("&", Tok::Infix(Infix::And)),
-    ("||", Tok::Infix(Infix::Or)),
-    ("|", Tok::Infix(Infix::Or)),
-    ("/\\", Tok::Infix(Infix::And)),
-    ("\\/", Tok::Infix(Infix::Or)),
-    ("++", Tok::Infix(Infix::Xor)),
-    ("^", Tok::Infix(Infix::Xor)),
-    ("[]", Tok::Prefix(Prefix::Globally)),
-    ("<>", Tok::Prefix(Prefix::Finally)),
-    ("==", Tok::Compare(CompareOp::Eq)),
-    ("=", Tok::Compare(CompareOp::Eq)),
-    ("!=", Tok::Compare(CompareOp::Ne)),
-    ("<=", Tok::Compare(CompareOp::Le)),
-    ("<", Tok::Compare(CompareOp::Lt)),
-    (">=", Tok::Compare(CompareOp::Ge)),
-    (">", Tok::Compare(CompareOp::Gt)),
-    ("!", Tok::Not),
-    ("+", Tok::Plus),
-    ("-", Tok::Minus),
-    ("*", Tok::Star),
-    ("/", Tok::Slash),
-    ("%", Tok::Percent),
-    ("??", Tok::Default),
-    (":", Tok::Colon),
-    (",", Tok::Comma),
-    (";", Tok::Semicolon),
-    ("..", Tok::DotDot),
-    (".", Tok::Dot),
-    ("(", Tok::OpenParen),
-    (")", Tok::CloseParen),
-    ("[", Tok::OpenBracket),
-    ("]", Tok::CloseBracket),
-    ("{", Tok::OpenBrace),
-    ("}", Tok::CloseBrace),
-];
+/// The symbol at the start of `bytes`: its kind and length. The longest one counts.
+fn symbol(bytes: &[u8]) -> Option<(Tok, usize)> {
+    let kind = match bytes.get(..3) {
+        Some(b"<->") => return Some((Tok::Infix(Infix::Iff), 3)),
+        _ => bytes.get(..2).and_then(|two| {
+            Some(match two {
+                b"->" | b"=>" => Tok::Infix(Infix::Implies),
+                b"&&" | b"/\\" => Tok::Infix(Infix::And),
+                b"||" | b"\\/" => Tok::Infix(Infix::Or),
+                b"++" => Tok::Infix(Infix::Xor),
+                b"[]" => Tok::Prefix(Prefix::Globally),
+                b"<>" => Tok::Prefix(Prefix::Finally),
+                b"==" => Tok::Compare(CompareOp::Eq),
+                b"!=" => Tok::Compare(CompareOp::Ne),
+                b"<=" => Tok::Compare(CompareOp::Le),
+                b">=" => Tok::Compare(CompareOp::Ge),
+                b"??" => Tok::Default,
+                b".." => Tok::DotDot,
+                _ => return None,
+            })
+        }),
+    };
+    if let Some(kind) = kind {
+        return Some((kind, 2));
+    }
+    let kind = match bytes.first()? {
+        b'&' => Tok::Infix(Infix::And),
+        b'|' => Tok::Infix(Infix::Or),
+        b'^' => Tok::Infix(Infix::Xor),
+        b'=' => Tok::Compare(CompareOp::Eq),
+        b'<' => Tok::Compare(CompareOp::Lt),
+        b'>' => Tok::Compare(CompareOp::Gt),
+        b'!' => Tok::Not,
+        b'+' => Tok::Plus,
+        b'-' => Tok::Minus,
+        b'*' => Tok::Star,
+        b'/' => Tok::Slash,
+        b'%' => Tok::Percent,
+        b':' => Tok::Colon,
+        b',' => Tok::Comma,
+        b';' => Tok::Semicolon,
+        b'.' => Tok::Dot,
+        b'(' => Tok::OpenParen,
+        b')' => Tok::CloseParen,
+        b'[' => Tok::OpenBracket,
+        b']' => Tok::CloseBracket,
+        b'{' => Tok::OpenBrace,
+        b'}' => Tok::CloseBrace,
+        _ => return None,
+    };
+    Some((kind, 1))
+}
 
 /// Characters people paste from papers and word processors, what they mean, and the token to go on with.
 const MEANT: [(char, &str, Tok); 27] = [
@@ -271,8 +267,8 @@ impl Lexer<'_> {
             } else if rest.starts_with("=<") && !rest.starts_with("=<>") {
                 self.report("unknown-operator", 2, "`=<` is not an operator", "write `<=` for \"at most\"");
                 self.push(Tok::Compare(CompareOp::Le), 2);
-            } else if let Some((symbol, kind)) = SYMBOLS.iter().find(|(symbol, _)| rest.starts_with(symbol)) {
-                self.push(*kind, symbol.len());
+            } else if let Some((kind, length)) = symbol(rest.as_bytes()) {
+                self.push(kind, length);
             } else {
                 self.unknown(c, rest);
             }

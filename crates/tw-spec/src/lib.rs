@@ -1,7 +1,7 @@
 //! The specification language: text in, [`tw_ir::Program`] out.
 //!
-//! [`parse`] always returns a tree, with findings beside it; [`lower`] resolves names, expands macros, checks
-//! types and builds the IR; [`print`] writes the canonical form of a tree.
+//! [`parse`] always returns a tree, with findings beside it; [`lower()`] resolves names, expands macros, checks
+//! types and builds the IR; [`print()`] writes the canonical form of a tree.
 
 pub mod ast;
 mod lexer;

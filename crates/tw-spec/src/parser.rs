@@ -7,6 +7,8 @@
 
 mod comments;
 mod declaration;
+#[cfg(test)]
+pub(crate) mod dump;
 mod errors;
 mod expression;
 mod frame;
@@ -14,7 +16,7 @@ mod interval;
 mod literal;
 mod operand;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use errors::symbol;
 pub(crate) use frame::{Binary, COMPARISON, FORMULA, SIGN, SUM, is_temporal};
@@ -49,7 +51,7 @@ fn single(text: &str, source: u32, kind: impl FnOnce(Ident, ExprId) -> Declarati
     let mut parser = Parser::new(text, source);
     let name = text.trim();
     let start = (text.len() - text.trim_start().len()) as u32;
-    let span = Span { source, start, end: start + name.len() as u32 };
+    let span = Span { source, start, end: start.saturating_add(name.len() as u32) };
     let body = parser.lone_expression();
     let comments = parser.comments_before(parser.tokens.len());
     parser.tree.declarations.push(Declaration {

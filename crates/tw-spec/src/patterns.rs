@@ -83,10 +83,10 @@ patterns! {
         "universality_after(read_only, sealed)";
     universality_between(p, q, r) = "G (q & !r & F r -> p U r)",
         "from each q up to the next r, p holds; where no r follows, nothing is asked",
-        "universality_between(held, acquire, release)";
+        "universality_between(held, lock, unlock)";
     universality_after_until(p, q, r) = "G (q & !r -> p W r)",
         "from each q on, p holds until r does, and always if no r follows",
-        "universality_after_until(held, acquire, release)";
+        "universality_after_until(held, lock, unlock)";
 
     response(p, s) = "G (p -> F s)",
         "every p is followed by an s, then or later",
@@ -144,10 +144,10 @@ patterns! {
         "after(sealed, read_only)";
     between(q, r, p) = "G (q & !r & F r -> p U r)",
         "from each q up to the next r, p holds; where no r follows, nothing is asked",
-        "between(acquire, release, held)";
+        "between(lock, unlock, held)";
     after_until(q, r, p) = "G (q & !r -> p W r)",
         "from each q on, p holds until r does, and always if no r follows",
-        "after_until(acquire, release, held)";
+        "after_until(lock, unlock, held)";
 }
 
 /// The pattern of that name and its index.
@@ -160,10 +160,14 @@ pub(crate) fn find(name: &str) -> Option<(usize, &'static PatternDoc)> {
 /// The formula of pattern number `index`, parsed.
 pub(crate) fn tree(index: usize) -> (&'static [Expr], ExprId) {
     static TREES: OnceLock<Vec<Tree>> = OnceLock::new();
-    let trees = TREES.get_or_init(|| PATTERNS.iter().map(|p| crate::parse_formula(p.formula, 0).value).collect());
+    let trees =
+        TREES.get_or_init(|| PATTERNS.iter().map(|p| crate::parse_formula(p.formula, 0).value).collect());
     let root = trees[index].declarations.iter().find_map(|declaration| match declaration.kind {
         DeclarationKind::Property { body, .. } => Some(body),
         _ => None,
     });
     (&trees[index].exprs, root.unwrap_or(ExprId(0)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,8 +100,9 @@ fn quote_name(name: &str) -> String {
     if is_word(name) && word_kind(name) == Tok::Word { name.to_owned() } else { backquote(name) }
 }
 
+/// A name in backquotes ends on its line, so a line break inside (in the text of a formula as a name) is folded.
 fn backquote(name: &str) -> String {
-    format!("`{}`", name.replace('`', "``"))
+    format!("`{}`", name.replace('`', "``").replace('\n', " "))
 }
 
 fn print_path(path: &Path, quoted: bool) -> String {

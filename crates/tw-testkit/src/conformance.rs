@@ -1,10 +1,11 @@
 //! An engine against the reference.
 
-use crate::{Case, Shape, show, shrink};
+use crate::{Case, Shape, shrink};
 use std::fmt::Write;
 use std::ops::Range;
 use tw_core::Bits;
 use tw_engine_reference::Reference;
+use tw_ir::display;
 use tw_monitor::{Answer, Engine, Unsupported, Wanted};
 
 /// How many cases were run.
@@ -60,7 +61,7 @@ pub fn difference(engine: &dyn Engine, case: &Case) -> Result<Option<String>, Un
     let (expected, answers) = (reference.evaluate(&defined, limit)?, evaluator.evaluate(&trace, limit)?);
     for (root, (expected, answer)) in case.program.roots.iter().zip(expected.iter().zip(&answers)) {
         if expected != answer {
-            return Ok(Some(answer_difference(&show(&case.program, root.node), expected, answer)));
+            return Ok(Some(answer_difference(&display(&case.program, root.node), expected, answer)));
         }
     }
     let formulas = case.formulas();
@@ -70,7 +71,7 @@ pub fn difference(engine: &dyn Engine, case: &Case) -> Result<Option<String>, Un
         if expected != column {
             return Ok(Some(format!(
                 "column of {}\n  reference {}\n  engine    {}\n",
-                show(&case.program, *id),
+                display(&case.program, *id),
                 bits(expected),
                 bits(column)
             )));
@@ -87,11 +88,11 @@ fn answer_difference(formula: &str, expected: &Answer, answer: &Answer) -> Strin
 pub fn describe(case: &Case) -> String {
     let mut out = String::new();
     for root in &case.program.roots {
-        let _ = writeln!(out, "  {}: {}", root.name, show(&case.program, root.node));
+        let _ = writeln!(out, "  {}: {}", root.name, display(&case.program, root.node));
     }
     if let Ok(trace) = case.trace(false) {
         for (atom, column) in case.program.atoms().into_iter().zip(&trace.atoms) {
-            let _ = writeln!(out, "  {} {}", bits(column), show(&case.program, atom));
+            let _ = writeln!(out, "  {} {}", bits(column), display(&case.program, atom));
         }
     }
     let o = &case.options;
@@ -112,8 +113,8 @@ fn bits(bits: &Bits) -> String {
     (0..bits.len()).map(|at| if bits.get(at) { '1' } else { '.' }).collect()
 }
 
-/// The whole test file of an engine: `tw_testkit::conformance!(MyEngine);`. With a number, the engine is expected
-/// to accept every case and is run on that many (or as many as `TRACEWISE_CASES` says).
+/// The whole test file of an engine: `tw_testkit::conformance!(MyEngine);`, perhaps with the number of cases, which
+/// `TRACEWISE_CASES` overrides. The engine may refuse cases, but not all of them.
 #[macro_export]
 macro_rules! conformance {
     ($engine:expr) => {

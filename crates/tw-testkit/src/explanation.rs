@@ -4,11 +4,10 @@
 //! nothing else: the definition of the operator is evaluated in Kleene's three-valued logic, where everything that no
 //! child speaks of is unknown. If that yields the claim, the children justify it.
 
-use crate::show;
 use std::collections::BTreeMap;
 use tw_core::{Bits, Position};
 use tw_engine_reference::Reference;
-use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks};
+use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks, display};
 use tw_monitor::{Claim, Engine, EvaluateOptions, Explanation, Rule, Trace};
 
 /// Whether the explanation is right, and if not, which claim is wrong and why.
@@ -24,7 +23,7 @@ pub fn check_explanation(
     for (index, claim) in claims.iter().enumerate() {
         let fail = |why: String| {
             let truth = if claim.holds { "true" } else { "false" };
-            let formula = show(program, claim.node);
+            let formula = display(program, claim.node);
             Err(format!(
                 "claim {index}, {formula} is {truth} on {:?} by {:?}: {why}",
                 claim.range, claim.rule
@@ -52,7 +51,7 @@ pub fn check_explanation(
     }
     for &(node, since) in &explanation.pending {
         if claims[0].holds || truths.get(&node).is_none_or(|column| column.get(since)) {
-            return Err(format!("{} is not an obligation open since {since}", show(program, node)));
+            return Err(format!("{} is not an obligation open since {since}", display(program, node)));
         }
     }
     Ok(())

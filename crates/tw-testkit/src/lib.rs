@@ -1,7 +1,7 @@
 //! Random programs and traces, engines compared with the reference, explanations checked. For tests only.
 //!
 //! - [`generate`]: a [`Case`] is a program and a trace made from a seed, the same on every machine.
-//! - [`conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
+//! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
 //!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
 //!
@@ -17,11 +17,9 @@ pub mod conformance;
 mod explanation;
 pub mod generate;
 mod rng;
-mod show;
 mod shrink;
 
 pub use explanation::check_explanation;
 pub use generate::{Case, Shape};
 pub use rng::Rng;
-pub use show::show;
 pub use shrink::shrink;

@@ -17,7 +17,7 @@ pub fn shrink(case: Case, fails: impl Fn(&Case) -> bool) -> Case {
 
 /// Cases one step smaller, the boldest first.
 fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
-    let roots = (case.program.roots.len() > 1).then_some(case.program.roots.len()).unwrap_or(0);
+    let roots = if case.program.roots.len() > 1 { case.program.roots.len() } else { 0 };
     let one_root = (0..roots).map(move |keep| {
         let mut smaller = case.clone();
         smaller.program.roots = vec![case.program.roots[keep].clone()];
@@ -170,7 +170,7 @@ mod tests {
                 assert!(
                     small.formulas().len() <= 5,
                     "seed {seed}: {}",
-                    crate::show(&small.program, small.program.roots[0].node)
+                    tw_ir::display(&small.program, small.program.roots[0].node)
                 );
                 tried += 1;
             }

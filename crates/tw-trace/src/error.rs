@@ -1,5 +1,6 @@
 //! What can be wrong with a trace: always with the place, what was found and what was expected.
 
+use crate::Stamp;
 use std::fmt;
 use tw_ir::SlotId;
 
@@ -55,6 +56,16 @@ impl TraceError {
             column: Some(column),
             ..Self::new(TraceErrorKind::Syntax, format!("found {found}, expected {expected}"))
         }
+    }
+
+    /// A timestamp earlier than the one before it.
+    pub fn decreasing(now: Stamp, before: Stamp) -> Self {
+        let message = format!(
+            "the timestamp `{}` is earlier than `{}` before it; timestamps must not decrease (`--sort SKEW` sorts disorder up to a bound)",
+            now.format(),
+            before.format()
+        );
+        Self::new(TraceErrorKind::Time, message)
     }
 
     /// At a line and a column.

@@ -1,6 +1,6 @@
 //! What a trace format is, and the registry of them.
 
-use crate::{Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, formats};
+use crate::{Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary, formats};
 use std::io::{BufRead, Write};
 use std::ops::Range;
 use tw_core::{Batch, Time};
@@ -82,6 +82,19 @@ pub struct BlockBatch {
 pub trait BlockReader: Send + Sync {
     /// Reads one block. Lines in errors are relative to the block (1 = its first line).
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError>;
+
+    /// As [`BlockReader::read`], noting names in `seen` instead of in the reader: blocks are cut at newlines without
+    /// knowing whether one is inside quotes, and what was read from a block that turns out to be cut wrongly must
+    /// leave no trace. A reader whose records cannot hold newlines has nothing to add.
+    fn read_noting(&self, block: Block<'_>, seen: &mut Vocabulary) -> Result<BlockBatch, TraceError> {
+        let _ = seen;
+        self.read(block)
+    }
+
+    /// Adds what [`BlockReader::read_noting`] noted in a block that was cut rightly.
+    fn absorb(&self, seen: &Vocabulary) {
+        let _ = seen;
+    }
 
     /// Bytes and line (from 0, within the block) of the `index`-th position of a block read before.
     fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)>;

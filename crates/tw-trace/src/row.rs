@@ -47,6 +47,17 @@ pub trait RowSource {
     fn header(&self) -> Option<Vec<Arc<str>>> {
         None
     }
+
+    /// Whether the trace has a vocabulary of events even if none occurs (an event column).
+    fn has_events(&self) -> bool {
+        false
+    }
+
+    /// Line and column where the cell of a variable starts in the row delivered last, for messages.
+    fn place(&self, variable: &str) -> Option<(u64, u64)> {
+        let _ = variable;
+        None
+    }
 }
 
 /// Takes positions in order.

@@ -130,7 +130,7 @@ impl ColumnBuilder {
             }),
             ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => match Value::from_cell(cell) {
                 Some(Value::Int(int)) => self.push_int(int)?,
-                Some(Value::Real(real)) => self.push_real(real)?,
+                Some(Value::Real(real)) => self.push_real(real).map_err(|_| self.misfit(quote(cell)))?,
                 _ => return Err(self.misfit(quote(cell))),
             },
             ColumnBuilder::Text { .. } => self.push_text(cell)?,
@@ -279,6 +279,8 @@ pub fn expect_of(what: &What) -> Expect {
 /// Builds a batch from rows: the definition of what a slot is worth at a position.
 pub struct SlotBuilder<'a> {
     projection: Projection<'a>,
+    /// The name each slot is about.
+    names: Vec<String>,
     columns: Vec<ColumnBuilder>,
     key: Option<ColumnBuilder>,
     times: Vec<Time>,
@@ -290,6 +292,7 @@ impl<'a> SlotBuilder<'a> {
     pub fn new(projection: &Projection<'a>) -> Self {
         Self {
             columns: projection.slots.iter().map(|slot| ColumnBuilder::new(expect_of(&slot.what))).collect(),
+            names: projection.slots.iter().map(|slot| describe(&slot.what)).collect(),
             key: projection.key.map(|_| ColumnBuilder::new(Expect::Text)),
             times: Vec::new(),
             len: 0,
@@ -308,19 +311,18 @@ impl<'a> SlotBuilder<'a> {
         for (index, slot) in self.projection.slots.iter().enumerate() {
             let column = &mut self.columns[index];
             let result = match &slot.what {
-                What::Proposition(path) => match lookup(row, path) {
-                    Found::Value(value) => {
-                        vocabulary.variable[index] = true;
-                        push(column, value, row.typed)
+                What::Proposition(path) => {
+                    let happens = row.events.iter().any(|event| *event.name == *self.names[index]);
+                    vocabulary.event[index] |= happens;
+                    match lookup(row, path, &self.names[index]) {
+                        Found::Value(value) => {
+                            vocabulary.variable[index] = true;
+                            push(column, value, row.typed)
+                        }
+                        _ => column.push_bool(happens),
                     }
-                    _ => {
-                        let name = path.to_string();
-                        let happens = row.events.iter().any(|event| *event.name == *name);
-                        vocabulary.event[index] |= happens;
-                        column.push_bool(happens)
-                    }
-                },
-                What::Variable(path, _) => match lookup(row, path) {
+                }
+                What::Variable(path, _) => match lookup(row, path, &self.names[index]) {
                     Found::Value(value) => {
                         vocabulary.variable[index] = true;
                         push(column, value, row.typed)
@@ -349,7 +351,7 @@ impl<'a> SlotBuilder<'a> {
             })?;
         }
         if let (Some(key), Some(name)) = (&mut self.key, self.projection.key) {
-            match lookup(row, &Path::field(name)) {
+            match lookup(row, &Path::field(name), name) {
                 Found::Value(Value::Null) | Found::Absent => key.push_null(),
                 Found::Value(value) => {
                     vocabulary.key = true;
@@ -410,8 +412,8 @@ enum Found<'r> {
 }
 
 /// The value at a path: a variable of that very name (`a.b` as a column), else step by step into nested data.
-fn lookup<'r>(row: &'r Row, path: &Path) -> Found<'r> {
-    let whole = path.to_string();
+/// `whole` is the path as text.
+fn lookup<'r>(row: &'r Row, path: &Path, whole: &str) -> Found<'r> {
     if let Some((_, value)) = row.variables.iter().find(|(name, _)| **name == *whole) {
         return Found::Value(value);
     }
@@ -439,7 +441,7 @@ fn lookup<'r>(row: &'r Row, path: &Path) -> Found<'r> {
 
 /// The value at a path of a row; null where there is none.
 pub fn value_at(row: &Row, path: &Path) -> Value {
-    match lookup(row, path) {
+    match lookup(row, path, &path.to_string()) {
         Found::Value(Value::Str(text)) if !row.typed => Value::from_cell(text).unwrap_or(Value::Null),
         Found::Value(value) => value.clone(),
         Found::Each(values) => Value::List(values),
@@ -536,6 +538,8 @@ mod vocabulary {
         pub has_events: bool,
         /// Positions.
         pub positions: u64,
+        /// Names of the row noted last, in its order.
+        latest: Vec<Arc<str>>,
     }
 
     impl Vocabulary {
@@ -547,16 +551,43 @@ mod vocabulary {
         /// Notes a row's names.
         pub fn note_row(&mut self, row: &Row) {
             self.positions += 1;
-            for (name, _) in &row.variables {
-                if !self.variables.contains(name) && self.variables.len() < REMEMBERED {
-                    self.variables.insert(name.clone());
+            for (index, (name, _)) in row.variables.iter().enumerate() {
+                // Most rows share their names with the row before.
+                if self.latest.get(index).is_some_and(|latest| Arc::ptr_eq(latest, name)) {
+                    continue;
                 }
+                self.latest.truncate(index);
+                self.latest.push(Arc::clone(name));
+                self.note_variable(name);
             }
             for event in &row.events {
-                self.has_events = true;
-                if !self.events.contains(&event.name) && self.events.len() < REMEMBERED {
-                    self.events.insert(event.name.clone());
-                }
+                self.remember_event(&event.name);
+            }
+        }
+
+        /// Notes that there is a variable of that name.
+        pub fn note_variable(&mut self, name: &Arc<str>) {
+            if self.variables.len() < REMEMBERED && !self.variables.contains(name) {
+                self.variables.insert(Arc::clone(name));
+            }
+        }
+
+        /// Notes that an event of that name happens, also for the slots that ask for it.
+        pub fn note_event(&mut self, name: &Arc<str>, projection: &Projection<'_>) {
+            self.remember_event(name);
+            for (event, slot) in self.event.iter_mut().zip(projection.slots) {
+                *event |= match &slot.what {
+                    What::Proposition(path) => path.to_string() == **name,
+                    What::Event { name: asked, .. } => **asked == **name,
+                    What::Variable(..) => false,
+                };
+            }
+        }
+
+        fn remember_event(&mut self, name: &Arc<str>) {
+            self.has_events = true;
+            if self.events.len() < REMEMBERED && !self.events.contains(name) {
+                self.events.insert(Arc::clone(name));
             }
         }
 

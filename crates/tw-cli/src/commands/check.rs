@@ -1,7 +1,7 @@
 //! `tracewise check`: the verdict of each property on each trace.
 
 use super::Runnable;
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_traces};
 use crate::progress::Progress;
@@ -59,7 +59,7 @@ impl Runnable for Check {
             Ok(both) => both,
             Err(failure) => {
                 // Where CI looks for findings, a broken specification is one.
-                if let crate::context::Failure::Error(error) = &failure
+                if let Failure::Error(error) = &failure
                     && !context.quiet
                 {
                     reporter.error(None, error, &mut context.out)?;
@@ -69,12 +69,16 @@ impl Runnable for Check {
             }
         };
         context.warnings(&spec.warnings, &spec.sources);
+        if spec.program.roots.is_empty() {
+            // "All of nothing holds" would pass for a success.
+            return Err(usage("the specification has no property to check"));
+        }
         let session = self
             .evaluate
             .apply(self.read.session()?)
-            .violations(self.violations)
+            // With `--quiet` verdicts alone count: no need to go back for log lines.
+            .violations(if context.quiet { 0 } else { self.violations })
             .witness(self.witness)
-            // Verdicts alone are asked for: no need to go back for log lines.
             .explain(!self.no_explain && !context.quiet)
             .by(self.by.clone());
         let mut exit = Exit::Holds;

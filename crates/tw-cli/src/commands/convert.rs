@@ -1,10 +1,10 @@
 //! `tracewise convert`: from one trace format to another.
 
 use super::{OutputArgs, Runnable};
-use crate::context::{Context, Outcome, usage};
+use crate::context::{Context, Outcome};
 use crate::exit::Exit;
 use crate::json::Object;
-use crate::options::{FILES, ReadArgs, format_names};
+use crate::options::{FILES, ReadArgs, formats};
 use crate::progress::Progress;
 use crate::words;
 use clap::Args;
@@ -22,7 +22,7 @@ pub struct Convert {
     out: String,
 
     /// Format to write [default: by the extension of OUT]
-    #[arg(long, value_name = "FORMAT", value_parser = format_names())]
+    #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: Option<String>,
 
     #[command(flatten)]
@@ -35,9 +35,6 @@ pub struct Convert {
 impl Runnable for Convert {
     fn run(self, context: &mut Context) -> Outcome {
         let trace = self.read.one_trace(&self.files, "convert")?;
-        if trace.iter().any(|file| same_file(file, &self.out)) {
-            return Err(usage(format!("`{}` is the trace itself; choose another file to write", self.out)));
-        }
         let session = self.read.session()?;
         let report = {
             let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")));
@@ -57,16 +54,5 @@ impl Runnable for Convert {
             }
         }
         Ok(Exit::Holds)
-    }
-}
-
-/// Writing truncates, so a trace must not be its own output under another spelling either.
-fn same_file(a: &str, b: &str) -> bool {
-    if a == "-" || b == "-" {
-        return false;
-    }
-    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b && a.is_file(),
-        _ => false,
     }
 }

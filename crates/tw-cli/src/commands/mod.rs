@@ -70,6 +70,7 @@ pub fn program() -> clap::Command {
             Arg::new("color")
                 .long("color")
                 .global(true)
+                .display_order(900)
                 .value_name("WHEN")
                 .value_parser(value_parser!(ColorChoice))
                 .default_value("auto")
@@ -81,6 +82,7 @@ pub fn program() -> clap::Command {
                 .long("quiet")
                 .short('q')
                 .global(true)
+                .display_order(900)
                 .action(ArgAction::SetTrue)
                 .help("Print nothing but errors; the exit code tells the outcome"),
         );

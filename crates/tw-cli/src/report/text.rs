@@ -103,19 +103,28 @@ impl Page<'_> {
             Verdict::Violated => (Ink::Bad, "✗"),
             Verdict::Unknown => (Ink::Open, "?"),
         };
-        let name = words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(8) - 4);
-        write!(self.out, "{} {}", self.style.paint(ink, mark), self.style.paint(Ink::Strong, name))?;
-        if let Some(title) = &property.title {
-            write!(self.out, "  {}", words::printable(title))?;
+        let name =
+            words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(20) - 2);
+        write!(self.out, "{} {}", self.style.paint(ink, mark), self.style.paint(Ink::Strong, &name))?;
+        let undecided = "undecided: the trace settles it neither way".to_string();
+        let remarks = [
+            property.title.as_deref().map(words::printable),
+            (property.verdict == Verdict::Unknown).then_some(undecided),
+        ];
+        let remarks: Vec<String> = remarks.into_iter().flatten().collect();
+        let remarks = remarks.join("  ");
+        let fits =
+            self.style.width.is_none_or(|width| 4 + name.chars().count() + remarks.chars().count() <= width);
+        if remarks.is_empty() {
+            writeln!(self.out)?;
+        } else if fits {
+            writeln!(self.out, "  {remarks}")?;
+        } else {
+            writeln!(self.out)?;
+            for line in words::wrap(&remarks, self.style.width.map(|width| width.saturating_sub(2))) {
+                writeln!(self.out, "  {line}")?;
+            }
         }
-        if property.verdict == Verdict::Unknown {
-            write!(
-                self.out,
-                "  {}",
-                self.style.paint(Ink::Open, "undecided: the trace settles it neither way")
-            )?;
-        }
-        writeln!(self.out)?;
         self.gutter = widest_line(property).to_string().len() + 2;
         let mut violations = property.violations.iter();
         if let Some(first) = violations.next() {
@@ -144,7 +153,7 @@ impl Page<'_> {
         }
         let corner = self.frame("", "╭─");
         let place = if place.is_empty() { file } else { format!("{file} · {place}") };
-        writeln!(self.out, "{corner} {}", self.clipped(&place, self.gutter + 3))?;
+        writeln!(self.out, "{corner} {}", self.clipped(&place, self.gutter + 4))?;
         match &violation.line {
             Some(line) => self.log_line(line, ""),
             None => Ok(()),
@@ -200,7 +209,8 @@ impl Page<'_> {
             Some(line) => {
                 self.shown.push((line.file.clone(), line.line));
                 let text = words::clip(&words::printable(&line.text), 100);
-                format!("also at {}:{} ({place}): {text}", line.file, line.line)
+                let place = if place.is_empty() { place } else { format!(" ({place})") };
+                format!("also at {}:{}{place}: {text}", line.file, line.line)
             }
             None => format!("also at {place}"),
         };

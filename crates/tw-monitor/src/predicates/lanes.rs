@@ -54,6 +54,11 @@ impl<'b> Lanes<'b> {
     /// Compiles the predicate that `order` lists (children first, itself last); `None` if it needs text, lists,
     /// or a mixture of kinds whose result has no one kind.
     pub(super) fn compile(program: &Program, batch: &'b Batch, order: &[NodeId]) -> Option<Self> {
+        // A register takes a kilobyte: a term of enormous size goes one position at a time.
+        const MOST_REGISTERS: usize = 1000;
+        if order.len() > MOST_REGISTERS {
+            return None;
+        }
         let dag = &program.dag;
         let mut leaves: Vec<Option<Bits>> = order.iter().map(|_| None).collect();
         let mut needed = vec![false; order.len()];
@@ -169,7 +174,24 @@ impl<'b> Lanes<'b> {
     }
 
     /// The truth of the predicate at every position, or the first position where it cannot be computed.
-    pub(super) fn run(mut self) -> Result<Bits, Position> {
+    pub(super) fn run(self) -> Result<Bits, Position> {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has AVX2, as just detected.
+            return unsafe { self.run_avx2() };
+        }
+        self.run_portable()
+    }
+
+    /// The same loops compiled for 256-bit registers.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn run_avx2(self) -> Result<Bits, Position> {
+        self.run_portable()
+    }
+
+    #[inline(always)]
+    fn run_portable(mut self) -> Result<Bits, Position> {
         let mut words = Vec::with_capacity(self.len.div_ceil(64));
         for at in 0..self.len.div_ceil(64) {
             for (i, step) in self.steps.iter().enumerate() {
@@ -190,6 +212,7 @@ impl<'b> Lanes<'b> {
 }
 
 impl Register {
+    #[inline(always)]
     fn compute(&mut self, step: &Step<'_>, before: &[Register], at: usize) {
         match *step {
             Step::Constant => {}
@@ -234,6 +257,10 @@ impl Register {
                 let (a, b) = (&before[a], &before[b]);
                 let truth = match (a.kind, b.kind) {
                     (Kind::Int, Kind::Int) => ordered(op, &a.ints, &b.ints),
+                    // Integers of this size are reals, too.
+                    (Kind::Int, _) | (_, Kind::Int) if a.ints_are_reals() && b.ints_are_reals() => {
+                        ordered(op, &a.as_reals(), &b.as_reals())
+                    }
                     (Kind::Int, _) => each(|i| accepts(op, order_int_real(a.ints[i], b.reals[i]))),
                     (_, Kind::Int) => each(|i| accepts(op, order_int_real(b.ints[i], a.reals[i]).reverse())),
                     _ => ordered(op, &a.reals, &b.reals),
@@ -250,61 +277,66 @@ impl Register {
         }
     }
 
+    #[inline(always)]
     fn arithmetic(&mut self, op: ArithmeticOp, a: &Register, b: &Register) {
         self.word = a.word & b.word;
         self.error = a.error | b.error;
         if self.kind == Kind::Int {
             let mut overflow = [0u8; 64];
-            let mut checked = |f: fn(i64, i64) -> (i64, bool)| {
-                for i in 0..64 {
-                    let (value, over) = f(a.ints[i], b.ints[i]);
-                    self.ints[i] = value;
-                    overflow[i] = u8::from(over);
-                }
-            };
+            // One loop per operation: a choice inside the loop would keep it from being vectorised.
+            macro_rules! each_int {
+                (|$a:ident, $b:ident| $result:expr) => {
+                    for (i, overflow) in overflow.iter_mut().enumerate() {
+                        let ($a, $b) = (a.ints[i], b.ints[i]);
+                        let (value, over) = $result;
+                        self.ints[i] = value;
+                        *overflow = u8::from(over);
+                    }
+                };
+            }
             match op {
-                ArithmeticOp::Add => checked(i64::overflowing_add),
-                ArithmeticOp::Sub => checked(i64::overflowing_sub),
-                ArithmeticOp::Mul => checked(i64::overflowing_mul),
-                ArithmeticOp::Min => checked(|a, b| (a.min(b), false)),
-                ArithmeticOp::Max => checked(|a, b| (a.max(b), false)),
+                ArithmeticOp::Add => each_int!(|a, b| a.overflowing_add(b)),
+                ArithmeticOp::Sub => each_int!(|a, b| a.overflowing_sub(b)),
+                ArithmeticOp::Mul => each_int!(|a, b| a.overflowing_mul(b)),
+                ArithmeticOp::Min => each_int!(|a, b| (a.min(b), false)),
+                ArithmeticOp::Max => each_int!(|a, b| (a.max(b), false)),
                 // Division never has whole numbers as its result; what is left is the remainder.
                 ArithmeticOp::Rem | ArithmeticOp::Div => {
-                    checked(|a, b| (if b == 0 { 0 } else { a.wrapping_rem(b) }, false));
+                    each_int!(|a, b| (if b == 0 { 0 } else { a.wrapping_rem(b) }, false));
                     self.word &= !word(&b.ints, |b| b == 0);
                 }
             }
             self.error |= gather(&overflow) & self.word;
         } else {
             let (a, b) = (a.as_reals(), b.as_reals());
-            for i in 0..64 {
-                let (a, b) = (a[i], b[i]);
-                self.reals[i] = match op {
-                    ArithmeticOp::Add => a + b,
-                    ArithmeticOp::Sub => a - b,
-                    ArithmeticOp::Mul => a * b,
-                    ArithmeticOp::Div => a / b,
-                    ArithmeticOp::Rem => a % b,
-                    ArithmeticOp::Min => {
-                        if b < a {
-                            b
-                        } else {
-                            a
-                        }
-                    }
-                    ArithmeticOp::Max => {
-                        if b > a {
-                            b
-                        } else {
-                            a
-                        }
+            macro_rules! each_real {
+                (|$a:ident, $b:ident| $result:expr) => {
+                    for i in 0..64 {
+                        let ($a, $b) = (a[i], b[i]);
+                        self.reals[i] = $result;
                     }
                 };
+            }
+            match op {
+                ArithmeticOp::Add => each_real!(|a, b| a + b),
+                ArithmeticOp::Sub => each_real!(|a, b| a - b),
+                ArithmeticOp::Mul => each_real!(|a, b| a * b),
+                ArithmeticOp::Div => each_real!(|a, b| a / b),
+                ArithmeticOp::Rem => each_real!(|a, b| a % b),
+                ArithmeticOp::Min => each_real!(|a, b| if b < a { b } else { a }),
+                ArithmeticOp::Max => each_real!(|a, b| if b > a { b } else { a }),
             }
             self.word &= word(&self.reals, f64::is_finite);
         }
     }
 
+    /// Whether converting this register's integers to reals is exact (it holds none, or small ones).
+    #[inline(always)]
+    fn ints_are_reals(&self) -> bool {
+        self.ints.iter().fold(0, |large, i| large | i.unsigned_abs()) < 1 << 53
+    }
+
+    #[inline(always)]
     fn as_reals(&self) -> [f64; 64] {
         if self.kind == Kind::Int { self.ints.map(|i| i as f64) } else { self.reals }
     }
@@ -315,6 +347,7 @@ fn load<T: Copy>(into: &mut [T; 64], values: &[T], at: usize) {
     into[..from.len()].copy_from_slice(from);
 }
 
+#[inline(always)]
 fn each(test: impl Fn(usize) -> bool) -> u64 {
     let mut bytes = [0u8; 64];
     for (i, byte) in bytes.iter_mut().enumerate() {
@@ -323,6 +356,7 @@ fn each(test: impl Fn(usize) -> bool) -> u64 {
     gather(&bytes)
 }
 
+#[inline(always)]
 fn ordered<T: PartialOrd + Copy>(op: CompareOp, a: &[T; 64], b: &[T; 64]) -> u64 {
     match op {
         CompareOp::Eq => each(|i| a[i] == b[i]),

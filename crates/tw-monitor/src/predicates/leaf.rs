@@ -1,5 +1,5 @@
-//! Predicates over one plain slot, whole columns at a time: `p`, `x > 3`, `name == "bob"`, `x in {…}`,
-//! `name matches "…"`.
+//! Predicates over plain slots, whole columns at a time: `p`, `x > 3`, `name == "bob"`, `x in {…}`,
+//! `name matches "…"`, `user == owner`.
 
 use super::pack::pack;
 use super::value::{accepts, compare, contains, mirrored, order_int_real};
@@ -28,7 +28,7 @@ pub(super) fn leaf(program: &Program, batch: &Batch, id: NodeId) -> Option<Bits>
             } else if let (Some(value), Some(column)) = (constant(a), plain(b)) {
                 Some(compare_column(mirrored(op), column, value))
             } else {
-                None
+                compare_columns(op, plain(a)?, plain(b)?)
             }
         }
         Node::In(a, set) => Some(in_column(plain(a)?, &dag.sets[set as usize])),
@@ -101,6 +101,20 @@ fn compare_column(op: CompareOp, column: &Column, constant: &Value) -> Bits {
     }
 }
 
+/// Two names compared with each other; numbers are left to the lanes.
+fn compare_columns(op: CompareOp, a: &Column, b: &Column) -> Option<Bits> {
+    match (a, b) {
+        (Column::Any(a), Column::Any(b)) => Some(a.iter().zip(b).map(|(a, b)| compare(op, a, b)).collect()),
+        (Column::Any(a), b) => {
+            Some(a.iter().enumerate().map(|(at, a)| compare(op, a, &b.value(at))).collect())
+        }
+        (a, Column::Any(b)) => {
+            Some(b.iter().enumerate().map(|(at, b)| compare(op, &a.value(at), b)).collect())
+        }
+        _ => None,
+    }
+}
+
 fn compare_reals(op: CompareOp, values: &[f64], valid: &Bits, k: f64) -> Bits {
     match op {
         CompareOp::Eq => pack(values, valid, |x| x == k),
@@ -162,10 +176,18 @@ fn in_column(column: &Column, set: &[SetItem]) -> Bits {
                     },
                 })
                 .collect();
-            match ranges.as_slice() {
-                [(low, high)] => pack(values, valid, |x| *low <= x && x <= *high),
-                _ => pack(values, valid, |x| ranges.iter().any(|&(low, high)| low <= x && x <= high)),
+            if ranges.len() > 8 {
+                return pack(values, valid, |x| ranges.iter().any(|&(low, high)| low <= x && x <= high));
             }
+            // A pass per range vectorises, a loop over ranges within the pass does not.
+            let mut bits = Bits::repeat(false, values.len());
+            for (low, high) in ranges {
+                let more = pack(values, valid, |x| low <= x && x <= high);
+                for (word, more) in bits.words_mut().iter_mut().zip(more.words()) {
+                    *word |= more;
+                }
+            }
+            bits
         }
         Column::Real { values, valid } => pack(values, valid, |x| contains(set, &Value::Real(x))),
         Column::Text { ids, dictionary, valid } => by_entry(ids, dictionary, valid, |text| {

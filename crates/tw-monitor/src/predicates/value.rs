@@ -38,9 +38,9 @@ pub(super) fn order_int_real(int: i64, real: f64) -> Ordering {
     } else if real < -LIMIT {
         Ordering::Greater
     } else {
-        let whole = real.trunc();
-        // The fraction of a real is computed without rounding.
-        int.cmp(&(whole as i64)).then(0.0f64.partial_cmp(&(real - whole)).unwrap_or(Ordering::Equal))
+        // The cast truncates, and what it yields came from a real, so it converts back exactly.
+        let whole = real as i64;
+        int.cmp(&whole).then((whole as f64).partial_cmp(&real).unwrap_or(Ordering::Equal))
     }
 }
 
@@ -59,13 +59,20 @@ pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
 
 /// Equality: `None` when it hangs on a null. Lists and tuples are equal part by part, objects key by key.
 fn equality(a: &Value, b: &Value) -> Option<bool> {
+    match (a, b) {
+        (Value::List(_), Value::List(_)) | (Value::Object(_), Value::Object(_)) => parts_equality(a, b),
+        (Value::Null, _) | (_, Value::Null) => None,
+        (Value::Bool(a), Value::Bool(b)) => Some(a == b),
+        _ => Some(order(a, b) == Some(Ordering::Equal)),
+    }
+}
+
+fn parts_equality(a: &Value, b: &Value) -> Option<bool> {
     // Pairs still to be compared; values nest as deeply as the input does, so no recursion.
     let mut todo = vec![(a, b)];
     let mut unknown = false;
     while let Some(pair) = todo.pop() {
         match pair {
-            (Value::Null, _) | (_, Value::Null) => unknown = true,
-            (Value::Bool(a), Value::Bool(b)) if a == b => {}
             (Value::List(a), Value::List(b)) if a.len() == b.len() => todo.extend(a.iter().zip(b)),
             (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
                 for (key, value) in a {
@@ -73,11 +80,12 @@ fn equality(a: &Value, b: &Value) -> Option<bool> {
                     todo.push((value, other));
                 }
             }
-            (a, b) => {
-                if order(a, b) != Some(Ordering::Equal) {
-                    return Some(false);
-                }
-            }
+            (Value::List(_), Value::List(_)) | (Value::Object(_), Value::Object(_)) => return Some(false),
+            (a, b) => match equality(a, b) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => unknown = true,
+            },
         }
     }
     (!unknown).then_some(true)

@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{
-    ArithmeticOp, CompareOp, Expect, Function, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId, What,
+    ArithmeticOp, CompareOp, Expect, Function, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId,
+    What,
 };
 
 /// No node: not asked for, or wrong.
@@ -158,7 +159,11 @@ impl Builder<'_, '_> {
             (Kind::Path(path), Make::Variable(expect)) => {
                 let slot = self.slot(path, Some(expect), item.span);
                 // `Experiment` takes formulas as they are.
-                if matches!(sort, Sort::Formula | Sort::Experiment) { Node::Truth(slot) } else { Node::Slot(slot) }
+                if matches!(sort, Sort::Formula | Sort::Experiment) {
+                    Node::Truth(slot)
+                } else {
+                    Node::Slot(slot)
+                }
             }
             (Kind::Path(path), _) => Node::Truth(self.slot(path, None, item.span)),
             (kind, _) => {

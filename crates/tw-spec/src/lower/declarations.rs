@@ -48,9 +48,10 @@ impl<'t> Declarations<'t> {
                 DeclarationKind::Var { path, path_span, ty } => {
                     if let Some((_, before)) = declarations.vars.get(path) {
                         findings.add(duplicate(&path.to_string(), *path_span, *before));
-                    } else if path.as_name().is_none_or(|name| {
-                        declarations.claim(name, *path_span, Declared::Var, findings)
-                    }) {
+                    } else if path
+                        .as_name()
+                        .is_none_or(|name| declarations.claim(name, *path_span, Declared::Var, findings))
+                    {
                         declarations.vars.insert(path, (*ty, *path_span));
                     }
                 }

@@ -28,7 +28,7 @@ impl Expander<'_, '_> {
             self.findings.add(
                 Diagnostic::error(
                     "event-arity",
-                    format!("the event `{name}` has {} argument{plural}, but {positional} are given", parameters.len()),
+                    format!("the event `{name}` has {} argument{plural}, but {positional} {} given", parameters.len(), if positional == 1 { "is" } else { "are" }),
                 )
                 .at(span, "used here")
                 .at(declared.name.span, "declared here")
@@ -75,7 +75,11 @@ impl Expander<'_, '_> {
                     let ty = ty.map_or("", type_name);
                     let finding = Diagnostic::error(
                         "type-mismatch",
-                        format!("the argument `{}` of `{name}` is declared `{ty}`, not {}", parameter.name, value.kind()),
+                        format!(
+                            "the argument `{}` of `{name}` is declared `{ty}`, not {}",
+                            parameter.name,
+                            value.kind()
+                        ),
                     )
                     .at(argument.span, value.kind())
                     .at(parameter.span, format!("declared `{ty}` here"));
@@ -88,7 +92,8 @@ impl Expander<'_, '_> {
                     sound = false;
                 }
                 Some(value) => {
-                    constraints.push((ArgumentKey::Declared { index: at, name: parameter.name.clone() }, value));
+                    constraints
+                        .push((ArgumentKey::Declared { index: at, name: parameter.name.clone() }, value));
                 }
                 None => sound = false,
             }
@@ -121,7 +126,9 @@ impl Expander<'_, '_> {
                     format!("the arguments of `{name}` are given partly by name and partly by position"),
                 )
                 .at(span, "used here")
-                .help(format!("give all by name or all by position, or declare the event: `event {name}(…);`")),
+                .help(format!(
+                    "give all by name or all by position, or declare the event: `event {name}(…);`"
+                )),
             );
             return self.out.error(span);
         }
@@ -160,7 +167,9 @@ impl Expander<'_, '_> {
 
     fn event(&mut self, event: EventUse, values: &[Option<ItemId>], span: Span) -> ItemId {
         let event = self.out.event(event);
-        let inside = |item: &ItemId| self.out.item(*item).said.is_some_and(|s| span.start <= s.start && s.end <= span.end);
+        let inside = |item: &ItemId| {
+            self.out.item(*item).said.is_some_and(|s| span.start <= s.start && s.end <= span.end)
+        };
         let said = values.iter().flatten().all(inside);
         self.out.add(Kind::Event(event), span, said.then_some(span))
     }
@@ -169,7 +178,9 @@ impl Expander<'_, '_> {
     fn warn_similar(&mut self, name: &str, arguments: usize, span: Span) {
         let declarations = self.declarations;
         let candidates = declarations.names.iter().filter_map(|(other, (what, _))| match what {
-            Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => Some(*other),
+            Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => {
+                Some(*other)
+            }
             Declared::Event(_) => Some(*other),
             _ => None,
         });
@@ -177,9 +188,12 @@ impl Expander<'_, '_> {
             && let Some(near) = suggest(name, candidates)
         {
             self.findings.add(
-                Diagnostic::warning("similar-name", format!("`{name}` is not declared and is read as an event of the trace"))
-                    .at(span, "read as an event")
-                    .help(format!("did you mean `{near}`?")),
+                Diagnostic::warning(
+                    "similar-name",
+                    format!("`{name}` is not declared and is read as an event of the trace"),
+                )
+                .at(span, "read as an event")
+                .help(format!("did you mean `{near}`?")),
             );
         }
     }
@@ -206,9 +220,11 @@ impl Expander<'_, '_> {
                 let path = &self.out.paths[path as usize].path;
                 let finding = Diagnostic::error("unbound-variable", format!("`{path}` is not bound"))
                     .at(span, "not bound by a quantifier around it");
-                let known = self.declarations.names.iter().filter_map(|(name, (what, _))| {
-                    matches!(what, Declared::Macro(_)).then_some(*name)
-                });
+                let known = self
+                    .declarations
+                    .names
+                    .iter()
+                    .filter_map(|(name, (what, _))| matches!(what, Declared::Macro(_)).then_some(*name));
                 let callable = known.chain(patterns::PATTERNS.iter().map(|p| p.name));
                 match (suggest(event, callable), path.as_name()) {
                     (Some(near), _) if event.chars().count() > 2 => finding.help(format!(
@@ -254,7 +270,7 @@ impl Expander<'_, '_> {
 
 /// What is wrong with an interval for every clock and unit a trace may have.
 fn decidable(interval: Interval) -> Option<IntervalError> {
-    let Some(high) = interval.high else { return None };
+    let high = interval.high?;
     let low = interval.low;
     let known = |bound: Bound| bound.unit.is_some() || bound.billionths == 0;
     if known(low) && known(high) && (low.unit.is_some() || high.unit.is_some()) {
@@ -262,8 +278,8 @@ fn decidable(interval: Interval) -> Option<IntervalError> {
         return interval.ticks(Clock::Stamps, TimeUnit::Seconds).err();
     }
     let comparable = low.unit == high.unit || low.billionths == 0 || high.billionths == 0;
-    let empty = low.billionths > high.billionths
-        || low.billionths == high.billionths && (low.open || high.open);
+    let empty =
+        low.billionths > high.billionths || low.billionths == high.billionths && (low.open || high.open);
     (comparable && empty).then_some(IntervalError::Empty)
 }
 

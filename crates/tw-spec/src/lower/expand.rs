@@ -5,12 +5,11 @@
 //! the structure of its arguments. So a chain of macros that each use the one before twice costs one expansion per
 //! macro, not 2ⁿ.
 
-use super::declarations::{Declarations, Declared, Macro};
+use super::declarations::{Declarations, Declared};
 use super::expanded::{Expanded, ItemId, Kind};
 use super::findings::Findings;
 use super::scopes::{Body, Numbers, Prepared};
-use crate::ast::{Argument, Expr, ExprId, ExprKind, Ident, Infix, Map, Prefix, Tree};
-use crate::patterns;
+use crate::ast::{Expr, ExprId, ExprKind, Infix, Map, Prefix, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
@@ -26,15 +25,15 @@ pub(super) struct Expander<'t, 'f> {
     budget: usize,
     exhausted: bool,
     /// The user's tree first, then one per library pattern in use.
-    prepared: Vec<Prepared<'t>>,
+    pub(super) prepared: Vec<Prepared<'t>>,
     /// Macros as in `declarations`, then roots, then library patterns, each with its index into `prepared`.
-    bodies: Vec<(Body<'t>, usize)>,
-    library: FxHashMap<usize, usize>,
-    instances: FxHashMap<(usize, Vec<u32>), ItemId>,
+    pub(super) bodies: Vec<(Body<'t>, usize)>,
+    pub(super) library: FxHashMap<usize, usize>,
+    pub(super) instances: FxHashMap<(usize, Vec<u32>), ItemId>,
     /// Bodies being expanded, outermost first.
-    trail: Vec<usize>,
-    active: Vec<bool>,
-    numbers: Numbers,
+    pub(super) trail: Vec<usize>,
+    pub(super) active: Vec<bool>,
+    pub(super) numbers: Numbers,
     used: FxHashSet<u32>,
 }
 
@@ -48,7 +47,7 @@ pub(super) struct Expansion {
 
 /// A body being expanded.
 pub(super) struct Frame {
-    body: usize,
+    pub(super) body: usize,
     arguments: Vec<ItemId>,
     values: Vec<ItemId>,
     /// Where the macro was called.
@@ -76,7 +75,8 @@ impl<'t, 'f> Expander<'t, 'f> {
             parameters: m.parameters.iter().map(|p| p.name.as_str()).collect(),
             class: index as u32 + 1,
         });
-        let roots = roots.iter().map(|&root| Body { root, exprs: Vec::new(), parameters: Vec::new(), class: 0 });
+        let roots =
+            roots.iter().map(|&root| Body { root, exprs: Vec::new(), parameters: Vec::new(), class: 0 });
         let mut bodies: Vec<Body> = macros.chain(roots).collect();
         let prepared = Prepared::new(&tree.exprs, &mut bodies, &mut numbers, findings);
         Self {
@@ -123,9 +123,12 @@ impl<'t, 'f> Expander<'t, 'f> {
             for (index, scope) in self.prepared[0].scopes.iter().enumerate() {
                 if scope.quantified && !self.used.contains(&(index as u32)) {
                     self.findings.add(
-                        Diagnostic::warning("unused-variable", format!("`{}` is bound but never used", scope.name))
-                            .at(scope.span, "bound here")
-                            .help("remove it, or use it in an event pattern or a comparison"),
+                        Diagnostic::warning(
+                            "unused-variable",
+                            format!("`{}` is bound but never used", scope.name),
+                        )
+                        .at(scope.span, "bound here")
+                        .help("remove it, or use it in an event pattern or a comparison"),
                     );
                 }
             }
@@ -135,7 +138,7 @@ impl<'t, 'f> Expander<'t, 'f> {
         Expansion { items: self.out, regexes: self.regexes, identity }
     }
 
-    fn enter(&mut self, body: usize, arguments: Vec<ItemId>, site: Span, library: bool) -> Frame {
+    pub(super) fn enter(&mut self, body: usize, arguments: Vec<ItemId>, site: Span, library: bool) -> Frame {
         let values = Vec::with_capacity(self.bodies[body].0.exprs.len());
         Frame { body, arguments, values, site, library }
     }
@@ -179,7 +182,7 @@ impl<'t, 'f> Expander<'t, 'f> {
         }
     }
 
-    fn structures(&self, items: &[ItemId]) -> Vec<u32> {
+    pub(super) fn structures(&self, items: &[ItemId]) -> Vec<u32> {
         items.iter().map(|&item| self.out.item(item).structure).collect()
     }
 
@@ -249,7 +252,11 @@ impl<'t, 'f> Expander<'t, 'f> {
                     None => Kind::Prefix(*op, self.out.interval(*interval), body),
                     Some((map, result)) => {
                         if *op != Prefix::Next {
-                            self.misplaced("only `X`, `U`, `!`, `&` and `|` take `{…}`", span, "`X{v => v + 1} ψ`");
+                            self.misplaced(
+                                "only `X`, `U`, `!`, `&` and `|` take `{…}`",
+                                span,
+                                "`X{v => v + 1} ψ`",
+                            );
                         } else if interval.is_some() {
                             self.misplaced("`X{…}` takes no interval", span, "`X{v => v + 1} ψ`");
                         }
@@ -317,7 +324,11 @@ impl<'t, 'f> Expander<'t, 'f> {
                     }
                     (_, Some(second)) => {
                         let place = self.out.span(value(*second));
-                        self.misplaced("only `corr` takes two experiments", place, "`corr[true : x, true : y]`");
+                        self.misplaced(
+                            "only `corr` takes two experiments",
+                            place,
+                            "`corr[true : x, true : y]`",
+                        );
                     }
                     (_, None) => {}
                 }
@@ -357,9 +368,12 @@ impl<'t, 'f> Expander<'t, 'f> {
     fn pure(&mut self, result: ItemId) {
         if self.out.item(result).reads {
             self.findings.add(
-                Diagnostic::error("map-reads-trace", "a function in `{…}` may use its parameter and constants only")
-                    .at(self.out.span(result), "this reads the trace")
-                    .help("move what has to be read into the experiment: `φ : e`"),
+                Diagnostic::error(
+                    "map-reads-trace",
+                    "a function in `{…}` may use its parameter and constants only",
+                )
+                .at(self.out.span(result), "this reads the trace")
+                .help("move what has to be read into the experiment: `φ : e`"),
             );
         }
     }
@@ -432,183 +446,16 @@ impl<'t, 'f> Expander<'t, 'f> {
             _ => {
                 let first = Path { steps: path.steps[..1].to_vec() };
                 self.findings.add(
-                    Diagnostic::error("no-fields", format!("`{first}` is not a column here and has no fields"))
-                        .at(span, "a field of it is asked for")
-                        .help(format!("a column of that name is written in backquotes: `` `{first}` ``")),
+                    Diagnostic::error(
+                        "no-fields",
+                        format!("`{first}` is not a column here and has no fields"),
+                    )
+                    .at(span, "a field of it is asked for")
+                    .help(format!("a column of that name is written in backquotes: `` `{first}` ``")),
                 );
                 self.out.error(span)
             }
         }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn call(
-        &mut self,
-        frame: &Frame,
-        id: ExprId,
-        name: &'t Ident,
-        arguments: &'t [Argument],
-        values: &[Option<ItemId>],
-        event: bool,
-        span: Span,
-    ) -> Step {
-        if event {
-            return Ok(match self.declarations.names.get(name.name.as_str()) {
-                Some((Declared::Event(index), _)) => self.declared_event(*index, arguments, values, span),
-                _ => self.undeclared_event(&name.name, arguments, values, span),
-            });
-        }
-        let (body, prepared) = &self.bodies[frame.body];
-        let prepared = &self.prepared[*prepared];
-        let bound = if body.parameters.contains(&name.name.as_str()) {
-            Some("a parameter of this macro")
-        } else {
-            prepared.lookup(prepared.scope[id.index()], &name.name).map(|_| "a bound variable")
-        };
-        if let Some(what) = bound {
-            self.findings.add(
-                Diagnostic::error("not-callable", format!("`{}` is {what} and takes no arguments", name.name))
-                    .at(name.span, "called here")
-                    .help(format!("if you mean the event, write `event {}(…)`", name.name)),
-            );
-            return Ok(self.out.error(span));
-        }
-        match self.declarations.names.get(name.name.as_str()) {
-            Some((Declared::Macro(index), declared)) => {
-                let parameters = self.declarations.macros[*index].parameters.len();
-                let Some(items) = self.macro_arguments(&name.name, arguments, values) else {
-                    return Ok(self.out.error(span));
-                };
-                if items.len() != parameters {
-                    return Ok(self.arity_mismatch(&name.name, parameters, items.len(), span, Some(*declared)));
-                }
-                self.instance(*index, items, span, false)
-            }
-            Some((Declared::Event(index), _)) => Ok(self.declared_event(*index, arguments, values, span)),
-            Some((Declared::Var, declared)) => {
-                self.findings.add(
-                    Diagnostic::error("not-callable", format!("`{}` is declared as a variable", name.name))
-                        .at(name.span, "called here")
-                        .at(*declared, "declared here")
-                        .help(format!("if you mean the event, write `event {}(…)`", name.name)),
-                );
-                Ok(self.out.error(span))
-            }
-            None => match patterns::find(&name.name) {
-                Some((index, pattern)) => {
-                    let Some(items) = self.macro_arguments(&name.name, arguments, values) else {
-                        return Ok(self.out.error(span));
-                    };
-                    if items.len() != pattern.parameters.len() {
-                        let wanted = pattern.parameters.len();
-                        return Ok(self.arity_mismatch(&name.name, wanted, items.len(), span, None));
-                    }
-                    let body = self.library(index);
-                    self.instance(body, items, span, true)
-                }
-                None => Ok(self.undeclared_event(&name.name, arguments, values, span)),
-            },
-        }
-    }
-
-    fn macro_arguments(
-        &mut self,
-        name: &str,
-        arguments: &[Argument],
-        values: &[Option<ItemId>],
-    ) -> Option<Vec<ItemId>> {
-        let mut items = Vec::with_capacity(values.len());
-        for (argument, value) in arguments.iter().zip(values) {
-            let message = match (&argument.name, value) {
-                (None, Some(item)) => {
-                    items.push(*item);
-                    continue;
-                }
-                (Some(_), _) => "arguments of macros are given in order, without names",
-                (None, None) => "`_` stands for any value of an event's argument; a macro needs a formula or a value",
-            };
-            self.findings.add(
-                Diagnostic::error("bad-argument", message)
-                    .at(argument.span, "not possible here")
-                    .help(format!("if you mean the event, write `event {name}(…)`")),
-            );
-        }
-        (items.len() == values.len()).then_some(items)
-    }
-
-    fn arity_mismatch(
-        &mut self,
-        name: &str,
-        wanted: usize,
-        found: usize,
-        span: Span,
-        declared: Option<Span>,
-    ) -> ItemId {
-        let plural = if wanted == 1 { "" } else { "s" };
-        let mut finding = Diagnostic::error(
-            "macro-arity",
-            format!("`{name}` takes {wanted} argument{plural}, but {found} {} given", if found == 1 { "is" } else { "are" }),
-        )
-        .at(span, "used here");
-        match declared {
-            Some(declared) => finding = finding.at(declared, "declared here"),
-            None => {
-                let list = patterns::find(name).map(|(_, p)| p.parameters.join(", ")).unwrap_or_default();
-                finding = finding.help(format!(
-                    "it is the pattern `{name}({list})`; if you mean an event, write `event {name}(…)`"
-                ));
-            }
-        }
-        self.findings.add(finding);
-        self.out.error(span)
-    }
-
-    /// The expansion of a body, remembered or to be made.
-    fn instance(&mut self, body: usize, arguments: Vec<ItemId>, site: Span, library: bool) -> Step {
-        if self.active[body] {
-            let from = self.trail.iter().position(|b| *b == body).unwrap_or(0);
-            let macros = &self.declarations.macros;
-            let mut chain: Vec<&str> =
-                self.trail[from..].iter().filter_map(|b| macros.get(*b)).map(|m| m.name.name.as_str()).collect();
-            let Some(Macro { name, .. }) = macros.get(body) else {
-                return Ok(self.out.error(site));
-            };
-            chain.push(&name.name);
-            // A cycle of thousands is reported by its beginning.
-            if chain.len() > 8 {
-                chain.splice(6..chain.len() - 1, ["…"]);
-            }
-            self.findings.add(
-                Diagnostic::error("recursive-macro", format!("`{}` is defined by itself: {}", name.name, chain.join(" → ")))
-                    .at(site, "used here")
-                    .at(name.span, "declared here")
-                    .help("macros are expanded in place; to speak about other positions use a temporal operator, e.g. `Y` or `S`"),
-            );
-            return Ok(self.out.error(site));
-        }
-        let key = (body, self.structures(&arguments));
-        match self.instances.get(&key) {
-            Some(&item) => Ok(item),
-            None => Err(self.enter(body, arguments, site, library)),
-        }
-    }
-
-    /// The body of a library pattern.
-    fn library(&mut self, index: usize) -> usize {
-        if let Some(&body) = self.library.get(&index) {
-            return body;
-        }
-        let (exprs, root) = patterns::tree(index);
-        let class = u32::MAX - index as u32;
-        let parameters = patterns::PATTERNS[index].parameters.to_vec();
-        let mut body = [Body { root, exprs: Vec::new(), parameters, class }];
-        let prepared = Prepared::new(exprs, &mut body, &mut self.numbers, self.findings);
-        self.prepared.push(prepared);
-        let [body] = body;
-        self.bodies.push((body, self.prepared.len() - 1));
-        self.active.push(false);
-        self.library.insert(index, self.bodies.len() - 1);
-        self.bodies.len() - 1
     }
 
     fn regex(&mut self, pattern: &str, span: Span) -> Option<u32> {
@@ -623,7 +470,9 @@ impl<'t, 'f> Expander<'t, 'f> {
             }
             Err(error) => {
                 let reason = match &error {
-                    regex::Error::CompiledTooBig(limit) => format!("it needs more than {limit} bytes when compiled"),
+                    regex::Error::CompiledTooBig(limit) => {
+                        format!("it needs more than {limit} bytes when compiled")
+                    }
                     // The crate draws the pattern with a caret; the last line says what is wrong.
                     other => {
                         let text = other.to_string();

@@ -9,7 +9,9 @@ use crate::ast::{Infix, Prefix, Type};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Path, PatternArgument, SetItem};
+use tw_ir::{
+    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Path, PatternArgument, SetItem,
+};
 
 /// Index into [`Expanded::items`].
 pub(super) type ItemId = u32;
@@ -210,7 +212,8 @@ impl Expanded {
         let mut closed = true;
         kind.relabel(|child| {
             let said = self.item(child).said;
-            closed &= said.is_some_and(|s| s.source == span.source && span.start <= s.start && s.end <= span.end);
+            closed &=
+                said.is_some_and(|s| s.source == span.source && span.start <= s.start && s.end <= span.end);
             child
         });
         closed
@@ -250,7 +253,9 @@ impl Expanded {
             | Kind::Fails(..)
             | Kind::Combine { .. }
             | Kind::Collect(..) => (false, true),
-            Kind::Infix(Infix::Iff | Infix::Implies | Infix::Xor | Infix::Or | Infix::And, ..) => (true, false),
+            Kind::Infix(Infix::Iff | Infix::Implies | Infix::Xor | Infix::Or | Infix::And, ..) => {
+                (true, false)
+            }
             Kind::Infix(..) => (false, true),
             _ => (true, false),
         }
@@ -286,8 +291,8 @@ impl Expanded {
                 _ => Number,
             },
             Kind::If(_, a, b) => match (self.nature(a), self.nature(b)) {
-                (Error, other) | (other, Error) => other,
-                (Name | Variable | Null, other) | (other, Name | Variable | Null) => other,
+                (Error | Null, other) | (other, Error | Null) => other,
+                (Name | Variable, other) | (other, Name | Variable) => other,
                 (Literal | Flag | Formula, Literal | Flag | Formula) => Formula,
                 (one, _) => one,
             },

@@ -2,11 +2,12 @@
 //!
 //! Four steps, all of them loops over flat arenas, so that depth costs no stack:
 //! 1. [`declarations`]: what is declared, and what is declared twice;
-//! 2. [`scopes`], [`expand`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
+//! 2. [`scopes`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`]: what each item means where it stands;
 //! 4. [`build`]: nodes and slots.
 
 mod build;
+mod calls;
 mod declarations;
 mod events;
 mod expand;
@@ -54,13 +55,20 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
             _ => continue,
         };
         let span = tree.exprs[body.index()].span;
-        roots.push(Root { name: name.name.clone(), title: title.clone(), kind, node: tw_ir::NodeId(0), span });
+        roots.push(Root {
+            name: name.name.clone(),
+            title: title.clone(),
+            kind,
+            node: tw_ir::NodeId(0),
+            span,
+        });
         bodies.push(*body);
     }
     let unread = tree.declarations.iter().any(|d| matches!(d.kind, DeclarationKind::Error));
     if roots.is_empty() && !unread {
-        let mut finding = Diagnostic::error("nothing-to-check", "the specification has no property and no query")
-            .help("add one, for example `property answered : G (request -> F reply);`");
+        let mut finding =
+            Diagnostic::error("nothing-to-check", "the specification has no property and no query")
+                .help("add one, for example `property answered : G (request -> F reply);`");
         if let Some(last) = tree.declarations.last() {
             finding = finding.at(last.span, "the last declaration");
         }

@@ -187,7 +187,9 @@ pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
         Call { arguments, .. } => arguments.iter().filter_map(|a| a.value).for_each(visit),
         Negate(a) | Abs(a) | In(a, _) | Matches(a, ..) | Not(_, a) => visit(*a),
         Prefix { body, .. } | Quantifier { body, .. } => visit(*body),
-        Arithmetic(_, a, b) | Compare(_, a, b) | Emit(a, b) | Default(a, b) => [*a, *b].into_iter().for_each(visit),
+        Arithmetic(_, a, b) | Compare(_, a, b) | Emit(a, b) | Default(a, b) => {
+            [*a, *b].into_iter().for_each(visit)
+        }
         Infix { left, right, .. } => [*left, *right].into_iter().for_each(visit),
         If(a, b, c) => [*a, *b, *c].into_iter().for_each(visit),
         Tuple(items) => items.iter().copied().for_each(visit),

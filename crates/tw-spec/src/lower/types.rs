@@ -113,9 +113,12 @@ impl Rules<'_> {
                 let path = &self.expanded.paths[path as usize];
                 match path.declared {
                     _ if path.path.has_each() => refuse(
-                        Diagnostic::error("type-mismatch", format!("`{}` is a list, not a truth value", path.path))
-                            .at(self.expanded.span(self.id), "a truth value is expected here")
-                            .help(format!("compare its elements: `{} == …`", path.path)),
+                        Diagnostic::error(
+                            "type-mismatch",
+                            format!("`{}` is a list, not a truth value", path.path),
+                        )
+                        .at(self.expanded.span(self.id), "a truth value is expected here")
+                        .help(format!("compare its elements: `{} == …`", path.path)),
                     ),
                     None => leaf(Make::Proposition),
                     Some((Type::Bool, _)) => leaf(Make::Variable(Expect::Bool)),
@@ -142,7 +145,7 @@ impl Rules<'_> {
         let allowed = match nature {
             Nature::Number => sort != Sort::Text,
             Nature::Text => sort != Sort::Number,
-            Nature::Name | Nature::Variable => true,
+            Nature::Name | Nature::Variable | Nature::Null => true,
             Nature::Experiment => false,
             _ => sort == Sort::Value,
         };
@@ -152,13 +155,15 @@ impl Rules<'_> {
         match self.kind() {
             Kind::Constant(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
             Kind::Variable(_) => leaf(Make::Plain),
-            Kind::Path(path) => leaf(Make::Variable(match (self.expanded.paths[path as usize].declared, sort) {
-                (Some((Type::Int, _)), _) => Expect::Int,
-                (Some((Type::Real, _)), _) | (None, Sort::Number) => Expect::Number,
-                (Some((Type::Text, _)), _) | (None, Sort::Text) => Expect::Text,
-                (Some((Type::Bool, _)), _) => Expect::Bool,
-                (None, _) => Expect::Any,
-            })),
+            Kind::Path(path) => {
+                leaf(Make::Variable(match (self.expanded.paths[path as usize].declared, sort) {
+                    (Some((Type::Int, _)), _) => Expect::Int,
+                    (Some((Type::Real, _)), _) | (None, Sort::Number) => Expect::Number,
+                    (Some((Type::Text, _)), _) | (None, Sort::Text) => Expect::Text,
+                    (Some((Type::Bool, _)), _) => Expect::Bool,
+                    (None, _) => Expect::Any,
+                }))
+            }
             Kind::Negate(a) | Kind::Abs(a) => one(Make::Plain, a, Sort::Number),
             Kind::Arithmetic(_, a, b) => two(Make::Plain, (a, Sort::Number), (b, Sort::Number)),
             Kind::Tuple(a, b) => two(Make::Plain, (a, Sort::Value), (b, Sort::Value)),
@@ -166,7 +171,10 @@ impl Rules<'_> {
                 if !self.expanded.item(c).local {
                     return self.not_local(c);
                 }
-                Ok(Rule { make: Make::Plain, parts: [Some((c, Sort::Formula)), Some((a, sort)), Some((b, sort))] })
+                Ok(Rule {
+                    make: Make::Plain,
+                    parts: [Some((c, Sort::Formula)), Some((a, sort)), Some((b, sort))],
+                })
             }
             _ if !self.expanded.item(self.id).local => self.not_local(self.id),
             _ => one(Make::Indicator, self.id, Sort::Formula),
@@ -182,10 +190,11 @@ impl Rules<'_> {
             (Error, _) | (_, Error) => Err(None),
             (Experiment, _) => self.value_in_formula(a),
             (_, Experiment) => self.value_in_formula(b),
-            (Tuple, _) | (_, Tuple) => refuse(
-                Diagnostic::error("type-mismatch", "tuples cannot be compared")
-                    .at(self.expanded.span(self.id), "a tuple is compared here")
-                    .help("compare the parts one by one: `a == c & b == d`"),
+            (Tuple, Tuple | Name | Variable) | (Name | Variable, Tuple) if equality => both(Sort::Value),
+            (Tuple, Tuple | Name | Variable) | (Name | Variable, Tuple) => refuse(
+                Diagnostic::error("type-mismatch", "tuples have no order")
+                    .at(self.expanded.span(self.id), "compared here")
+                    .help("compare the parts one by one: `a < c & b < d`"),
             ),
             (Formula, _) => self.formula_compared(a, b),
             (_, Formula) => self.formula_compared(b, a),
@@ -225,8 +234,9 @@ impl Rules<'_> {
     fn membership(&self, a: ItemId, set: &[SetItem]) -> Ruling {
         let span = self.expanded.span(self.id);
         let text = |item: &SetItem| matches!(item, SetItem::Value(Value::Str(_)));
-        let number =
-            |item: &SetItem| matches!(item, SetItem::Range(..) | SetItem::Value(Value::Int(_) | Value::Real(_)));
+        let number = |item: &SetItem| {
+            matches!(item, SetItem::Range(..) | SetItem::Value(Value::Int(_) | Value::Real(_)))
+        };
         for item in set {
             if let SetItem::Range(low, high) = item
                 && low > high
@@ -256,8 +266,8 @@ impl Rules<'_> {
             );
         };
         match (self.expanded.nature(a), sort) {
-            (Nature::Text, Sort::Number) => self.wrong_part(a, "a number, as in the set"),
-            (Nature::Number, Sort::Text) => self.wrong_part(a, "a text, as in the set"),
+            (Nature::Text, Sort::Number) => self.wrong_part(a, "a number (as in the set)"),
+            (Nature::Number, Sort::Text) => self.wrong_part(a, "a text (as in the set)"),
             (Nature::Null | Nature::Tuple, _) => self.wrong_part(a, "a number or a text"),
             _ => one(Make::Plain, a, sort),
         }
@@ -268,7 +278,9 @@ impl Rules<'_> {
         let any = Sort::Experiment;
         match self.expanded.nature(self.id) {
             Nature::Experiment => {}
-            Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort == any => return self.formula(),
+            Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort == any => {
+                return self.formula();
+            }
             _ => return self.not_an_experiment(),
         }
         match self.kind() {
@@ -278,14 +290,16 @@ impl Rules<'_> {
             }
             Kind::Default(a, b) => {
                 if self.expanded.nature(b) == Nature::Experiment {
-                    return self.wrong_part(b, "a constant, the value where there is none");
+                    return self.wrong_part(b, "a constant");
                 }
                 two(Make::Plain, (a, sort), (b, if sort == any { Sort::Value } else { Sort::Number }))
             }
             Kind::Collect(aggregate, a, during) => {
                 use Aggregate::*;
                 let body = match aggregate {
-                    Sum | Min | Max | Avg | Var | Stddev | Median | Quantile(_) | Histogram(_) => Sort::Statistic,
+                    Sum | Min | Max | Avg | Var | Stddev | Median | Quantile(_) | Histogram(_) => {
+                        Sort::Statistic
+                    }
                     Count | Distinct | Corr => any,
                     First | Last | Mode => sort,
                 };
@@ -317,9 +331,11 @@ impl Rules<'_> {
                 two(Make::Experiment, (a, any), (c, if sort == any { Sort::Value } else { Sort::Number }))
             }
             Kind::Prefix(Prefix::Next | Prefix::Finally, NONE, a) => one(Make::Experiment, a, sort),
-            Kind::NextMap { result, body, .. } => {
-                two(Make::Experiment, (body, any), (result, if sort == any { Sort::Value } else { Sort::Number }))
-            }
+            Kind::NextMap { result, body, .. } => two(
+                Make::Experiment,
+                (body, any),
+                (result, if sort == any { Sort::Value } else { Sort::Number }),
+            ),
             Kind::UntilMap { result, left, right, .. } => Ok(Rule {
                 make: Make::Experiment,
                 parts: [
@@ -335,9 +351,12 @@ impl Rules<'_> {
                 self.wrong_part(self.id, "a number")
             }
             _ => refuse(
-                Diagnostic::error("value-in-formula", "this operator is defined on formulas only, not on values")
-                    .at(self.expanded.span(self.id), "its parts have values")
-                    .help("experiments are combined with `&{g}`, `|{g}`, `!{c}`, `X{f}`, `U{f}` and arithmetic"),
+                Diagnostic::error(
+                    "value-in-formula",
+                    "this operator is defined on formulas only, not on values",
+                )
+                .at(self.expanded.span(self.id), "its parts have values")
+                .help("experiments are combined with `&{g}`, `|{g}`, `!{c}`, `X{f}`, `U{f}` and arithmetic"),
             ),
         }
     }
@@ -383,27 +402,39 @@ impl Rules<'_> {
             if let Some((ty, declared)) = path.declared {
                 let ty = type_name(ty);
                 return refuse(
-                    Diagnostic::error("type-mismatch", format!("`{}` is declared `{ty}`, but {wanted} is expected", path.path))
-                        .at(item.span, format!("{wanted} is expected here"))
-                        .at(declared, format!("declared `{ty}` here"))
-                        .help(match (self.sort, nature) {
-                            (Sort::Formula, Nature::Number) => format!("did you mean a comparison, such as `{} > 0`?", path.path),
-                            (Sort::Formula, Nature::Text) => format!("did you mean a comparison, such as `{} == \"…\"`?", path.path),
-                            (Sort::Number, Nature::Flag) => format!("write `if {} then 1 else 0`", path.path),
-                            _ => "change the declaration or the use".to_owned(),
-                        }),
+                    Diagnostic::error(
+                        "type-mismatch",
+                        format!("`{}` is declared `{ty}`, but {wanted} is expected", path.path),
+                    )
+                    .at(item.span, format!("{wanted} is expected here"))
+                    .at(declared, format!("declared `{ty}` here"))
+                    .help(match (self.sort, nature) {
+                        (Sort::Formula, Nature::Number) => {
+                            format!("did you mean a comparison, such as `{} > 0`?", path.path)
+                        }
+                        (Sort::Formula, Nature::Text) => {
+                            format!("did you mean a comparison, such as `{} == \"…\"`?", path.path)
+                        }
+                        (Sort::Number, Nature::Flag) => format!("write `if {} then 1 else 0`", path.path),
+                        _ => "change the declaration or the use".to_owned(),
+                    }),
                 );
             }
         }
-        if nature == Nature::Experiment && matches!(self.sort, Sort::Formula | Sort::Number | Sort::Text | Sort::Value) {
+        if nature == Nature::Experiment
+            && matches!(self.sort, Sort::Formula | Sort::Number | Sort::Text | Sort::Value)
+        {
             return self.value_in_formula(id);
         }
         if let Kind::Variable(number) = item.kind {
             let name = &self.expanded.variables[number as usize];
             return refuse(
-                Diagnostic::error("type-mismatch", format!("the variable `{name}` is a value, where {wanted} is expected"))
-                    .at(item.span, format!("{wanted} is expected here"))
-                    .help(format!("compare it, as in `{name} == …`, or use it in an event pattern")),
+                Diagnostic::error(
+                    "type-mismatch",
+                    format!("the variable `{name}` is a value, where {wanted} is expected"),
+                )
+                .at(item.span, format!("{wanted} is expected here"))
+                .help(format!("compare it, as in `{name} == …`, or use it in an event pattern")),
             );
         }
         let is = self.is(id);
@@ -411,12 +442,20 @@ impl Rules<'_> {
             .at(item.span, format!("this is {is}"));
         refuse(match (nature, self.sort) {
             (Nature::Number, Sort::Formula) => finding.help("did you mean a comparison, such as `… > 0`?"),
-            (Nature::Text, Sort::Formula) => finding.help("did you mean a comparison, such as `name == \"…\"`?"),
+            (Nature::Text, Sort::Formula) => {
+                finding.help("did you mean a comparison, such as `name == \"…\"`?")
+            }
             (Nature::Null, Sort::Formula) => finding.help("did you mean a comparison?"),
-            (Nature::Formula | Nature::Literal, Sort::Number) => finding.help("write `if … then 1 else 0` to count it"),
-            (Nature::Text, Sort::Number) => finding.help("there is no arithmetic on texts; write a number without quotes"),
+            (Nature::Formula | Nature::Literal, Sort::Number) => {
+                finding.help("write `if … then 1 else 0` to count it")
+            }
+            (Nature::Text, Sort::Number) => {
+                finding.help("there is no arithmetic on texts; write a number without quotes")
+            }
             (Nature::Number, Sort::Text) => finding.help("put it in quotes if you mean the text"),
-            (_, Sort::Statistic) => finding.help("write `φ : e` for the value e where φ holds, or `count[…]`"),
+            (_, Sort::Statistic) => {
+                finding.help("write `φ : e` for the value e where φ holds, or `count[…]`")
+            }
             _ => finding.help("change this part"),
         })
     }
@@ -438,29 +477,39 @@ impl Rules<'_> {
         }
         if truth {
             return refuse(
-                Diagnostic::error("type-mismatch", "a formula has the value `true`, where a number is expected")
-                    .at(span, "this is read as a formula")
-                    .help("write `true : x` for the value of x at each position, or `count[…]` to count"),
+                Diagnostic::error(
+                    "type-mismatch",
+                    "a formula has the value `true`, where a number is expected",
+                )
+                .at(span, "this is read as a formula")
+                .help("write `true : x` for the value of x at each position, or `count[…]` to count"),
             );
         }
         refuse(
-            Diagnostic::error("type-mismatch", format!("{} where an experiment is expected", self.is(self.id)))
-                .at(span, "this is a term")
-                .help("write `true : e` for its value at each position, or `φ : e` for its value where φ holds"),
+            Diagnostic::error(
+                "type-mismatch",
+                format!("{} where an experiment is expected", self.is(self.id)),
+            )
+            .at(span, "this is a term")
+            .help("write `true : e` for its value at each position, or `φ : e` for its value where φ holds"),
         )
     }
 
     fn not_local(&self, id: ItemId) -> Ruling {
         refuse(
-            Diagnostic::error("temporal-in-term", "a term is about one position, and this formula looks beyond it")
-                .at(self.expanded.span(id), "not decided by one position alone")
-                .help("take it out of the term: `(φ & x > 1) | (!φ & x > 2)`"),
+            Diagnostic::error(
+                "temporal-in-term",
+                "a formula inside a term may only read the current position",
+            )
+            .at(self.expanded.span(id), "this needs more than the current position")
+            .help("take it out of the term: `(φ & x > 1) | (!φ & x > 2)`"),
         )
     }
 
     fn formula_compared(&self, formula: ItemId, other: ItemId) -> Ruling {
-        let finding = Diagnostic::error("formula-compared", "truth values are not compared with `==`, `<`, …")
-            .at(self.expanded.span(formula), "this is a truth value");
+        let finding =
+            Diagnostic::error("formula-compared", "truth values are not compared with `==`, `<`, …")
+                .at(self.expanded.span(formula), "this is a truth value");
         let chained = matches!(self.expanded.item(formula).kind, Kind::Compare(..))
             && !matches!(self.expanded.nature(other), Nature::Formula | Nature::Literal | Nature::Flag);
         refuse(if chained {
@@ -472,10 +521,11 @@ impl Rules<'_> {
 
     fn incomparable(&self, a: ItemId, b: ItemId) -> Ruling {
         let (left, right) = (self.is(a), self.is(b));
-        let mut finding = Diagnostic::error("type-mismatch", format!("{left} cannot be compared with {right}"))
-            .at(self.expanded.span(self.id), "compared here")
-            .at(self.expanded.span(a), format!("this is {left}"))
-            .at(self.expanded.span(b), format!("this is {right}"));
+        let mut finding =
+            Diagnostic::error("type-mismatch", format!("{left} cannot be compared with {right}"))
+                .at(self.expanded.span(self.id), "compared here")
+                .at(self.expanded.span(a), format!("this is {left}"))
+                .at(self.expanded.span(b), format!("this is {right}"));
         for side in [a, b] {
             if let Kind::Path(path) = self.expanded.item(side).kind
                 && let Some((ty, declared)) = self.expanded.paths[path as usize].declared
@@ -485,7 +535,8 @@ impl Rules<'_> {
         }
         let text = |id: ItemId| self.expanded.nature(id) == Nature::Text;
         refuse(if text(a) || text(b) {
-            finding.help("put the number in quotes to compare texts, or take the quotes away to compare numbers")
+            finding
+                .help("put the number in quotes to compare texts, or take the quotes away to compare numbers")
         } else {
             finding.help("compare values of the same type")
         })

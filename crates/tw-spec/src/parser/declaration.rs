@@ -46,6 +46,13 @@ impl Parser<'_> {
             self.report(Diagnostic::error("missing-operand", "the formula is empty").at(span, ""));
             return self.add(ExprKind::Error, span);
         }
+        if self.kind() == Tok::Word && self.starts_declaration() {
+            let span = self.span();
+            let found =
+                Diagnostic::error("trailing-text", "expected a formula, found a declaration").at(span, "");
+            self.report(found.help("declarations go into a file; here the formula stands alone"));
+            return self.add(ExprKind::Error, span);
+        }
         let operand = self.expression();
         self.accept(Tok::Semicolon);
         if self.kind() != Tok::End {

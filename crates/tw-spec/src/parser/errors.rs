@@ -36,14 +36,16 @@ impl Parser<'_> {
         match self.kind() {
             Tok::End => "the end of the text".to_owned(),
             Tok::Text => "text".to_owned(),
-            _ => format!("`{}`", self.word(0)),
+            _ => format!("`{}`", self.brief(self.span())),
         }
     }
 
-    /// The text of a span on one line, its middle left out if it is long.
+    /// The text of a span on one line, its end left out if it is long. Looks at the beginning only, so that
+    /// many errors over long texts stay cheap.
     pub(super) fn brief(&self, span: Span) -> String {
         let text = self.slice(span);
-        let text: String = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+        let text = &text[..text.char_indices().nth(200).map_or(text.len(), |(at, _)| at)];
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if text.chars().count() <= 60 { text } else { text.chars().take(58).chain(" …".chars()).collect() }
     }
 
@@ -132,7 +134,13 @@ impl Parser<'_> {
                 }
             }
             _ if binary_before => {
-                error(format!("`{before}` has nothing on its right")).at(previous.unwrap_or(span), "")
+                let found =
+                    error(format!("`{before}` has nothing on its right")).at(previous.unwrap_or(span), "");
+                if self.is_reserved(self.at - 1) {
+                    found.help(format!("if it is a name, put it in backquotes: `{before}`"))
+                } else {
+                    found
+                }
             }
             Tok::End | Tok::Semicolon if previous_kind == Tok::Semicolon => {
                 error("a formula is expected".into()).at(span, "nothing is written here")
@@ -196,10 +204,9 @@ impl Parser<'_> {
                 Tok::OpenBracket => {
                     diagnostic.help("aggregates are written like `count[…]`, elements of lists `a[*]`")
                 }
-                Tok::OpenParen if self.span().start == value.extent.end && before.contains('.') => diagnostic
-                    .help(format!(
-                        "an event's name with odd characters is written in backquotes: `{before}`"
-                    )),
+                Tok::OpenParen if before.len() < 200 && before.contains('.') => diagnostic.help(format!(
+                    "an event's name with odd characters is written in backquotes: `{before}`"
+                )),
                 Tok::OpenBrace => diagnostic.help("`{…}` follows `&`, `|`, `!`, `X`, `U` or `in`"),
                 Tok::Not if self.peek(1) == Tok::In => diagnostic.help("write `!(x in {…})`"),
                 Tok::Word if matches!(self.peek(1), Tok::Colon | Tok::Text) => {

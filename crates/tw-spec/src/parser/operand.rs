@@ -149,11 +149,8 @@ impl Parser<'_> {
         let forall = self.kind() == Tok::Forall;
         let start = self.advance();
         let mut variables = Vec::new();
-        loop {
-            match self.expect_name("a variable") {
-                Some(variable) => variables.push(variable),
-                None => break,
-            }
+        while let Some(variable) = self.expect_name("a variable") {
+            variables.push(variable);
             if self.accept(Tok::Comma).is_none() {
                 break;
             }
@@ -296,6 +293,7 @@ impl Parser<'_> {
                 continue;
             }
             let end = self.advance();
+            m.last = Last::Closed;
             if let Some(Frame::Call(call)) = m.frames.pop() {
                 m.open[super::frame::Bracket::Round as usize] -= 1;
                 return Step::Operator(self.call(call, end));

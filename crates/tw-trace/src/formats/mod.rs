@@ -1,4 +1,4 @@
-//! One module per format.
+//! One module per format, and what several of them share.
 
 pub mod csrv_block;
 pub mod csrv_csv;
@@ -6,11 +6,20 @@ pub mod csrv_xml;
 pub mod csv;
 pub mod events;
 pub mod json;
-mod json_record;
-mod json_value;
-mod json_write;
 pub mod jsonl;
 pub mod monpoly;
 pub mod props;
+
+mod csrv;
+mod fields;
+mod json_record;
+mod json_value;
+mod json_write;
+mod lines;
+mod masks;
+#[cfg(test)]
+mod testing;
+mod wanted;
+mod writing;
 
 pub(crate) use json_record::duplicate_key;

@@ -33,7 +33,8 @@ pub(crate) fn sample() -> CheckReport {
         values: vec![("event".into(), Value::text("req"))],
         ..step("req", true, (6, 6), "it is so at position 6", vec![])
     };
-    let never = step("ack", false, (6, 7), "`ack` fails at every position from 6 to 7, where the trace ends", vec![]);
+    let never =
+        step("ack", false, (6, 7), "`ack` fails at every position from 6 to 7, where the trace ends", vec![]);
     let reply = Step {
         pending_since: Some(6),
         ..step("F ack", false, (6, 6), "`ack` holds at no position from 6 to the end (7)", vec![never])

@@ -7,8 +7,15 @@
 //! [`rows`] is the definition. [`reader`] reads blocks with a walker that predicts the next key, and goes back to
 //! the definition for whatever the walker does not know or does not like, so that errors are the same.
 
+mod columns;
+mod lanes;
+mod leads;
+mod plan;
 mod reader;
 mod rows;
+mod scalar;
+mod times;
+mod walk;
 
 use super::json_record::Keys;
 use super::json_write::{JsonSink, Layout};
@@ -60,7 +67,7 @@ impl TraceFormat for Jsonl {
         let keys = Keys::new(options)?;
         let skip = if head.starts_with(MARK) { MARK.len() } else { 0 };
         let Some(timed) = rows::first_is_timed(&head[skip..], &keys) else { return Ok(None) };
-        let reader = reader::Reader::new(projection.clone(), keys, timed, options.max_record);
+        let reader = reader::Reader::new(projection.clone(), keys, timed, options);
         Ok(Some(BlockStart { skip, skip_lines: 0, reader: Box::new(reader) }))
     }
 

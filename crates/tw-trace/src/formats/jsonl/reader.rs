@@ -1,10 +1,13 @@
 //! Blocks of `jsonl`.
 
+use super::leads::Learner;
+use super::plan::Plan;
 use super::rows::{END, too_long};
+use super::walk;
 use crate::formats::json_record::{Keys, RecordReader, decreasing};
 use crate::formats::json_value::{is_blank, place, utf8};
 use crate::{
-    Block, BlockBatch, BlockReader, Projection, Row, SlotBuilder, Stamp, TraceError, TraceErrorKind,
+    Block, BlockBatch, BlockReader, Projection, ReadOptions, Row, SlotBuilder, Stamp, TraceError, TraceErrorKind,
     TraceWarning, Vocabulary,
 };
 use std::ops::Range;
@@ -16,13 +19,44 @@ pub(super) struct Reader<'a> {
     keys: Keys,
     timed: bool,
     max_record: usize,
+    max_columns: usize,
+    /// What the walker does, unless the projection is beyond it.
+    plan: Option<Plan>,
+    /// What walkers have learned; one is taken for each block.
+    learners: Mutex<Vec<Learner>>,
+    /// What the definition has seen, where it had to step in.
     vocabulary: Mutex<Vocabulary>,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(projection: Projection<'a>, keys: Keys, timed: bool, max_record: usize) -> Self {
+    pub(super) fn new(projection: Projection<'a>, keys: Keys, timed: bool, options: &ReadOptions) -> Self {
+        let plan = Plan::new(&projection, keys.clone(), timed);
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
-        Self { projection, keys, timed, max_record, vocabulary }
+        Self {
+            projection,
+            keys,
+            timed,
+            max_record: options.max_record,
+            max_columns: options.max_columns,
+            plan,
+            learners: Mutex::default(),
+            vocabulary,
+        }
+    }
+
+    /// Reads a block by the walker; `None` if it is not for it.
+    fn walk(&self, bytes: &[u8]) -> Option<BlockBatch> {
+        let plan = self.plan.as_ref()?;
+        // The shortest key and value take five bytes, so only a long line can have too many.
+        let limit = self.max_record.min(self.max_columns.saturating_mul(5));
+        if bytes.len() > limit && lines(bytes).any(|line| line.len() > limit) {
+            return None;
+        }
+        simdutf8::basic::from_utf8(bytes).ok()?;
+        let mut learner = lock(&self.learners).pop().unwrap_or_else(|| Learner::new(plan, walk::CURSORS));
+        let batch = walk::read(plan, &mut learner, bytes);
+        lock(&self.learners).push(learner);
+        batch
     }
 
     /// Reads a block by the definition.
@@ -55,7 +89,7 @@ impl<'a> Reader<'a> {
             }
             builder.push(&row, &mut vocabulary)?;
         }
-        self.note(&vocabulary);
+        lock(&self.vocabulary).merge(&vocabulary);
         Ok(BlockBatch {
             batch: builder.finish(self.timed),
             time_range: times.map(|(first, last)| (first.time, last.time)),
@@ -63,10 +97,10 @@ impl<'a> Reader<'a> {
             open_from: None,
         })
     }
+}
 
-    fn note(&self, vocabulary: &Vocabulary) {
-        self.vocabulary.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).merge(vocabulary);
-    }
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// Lines without their newline; what follows the last newline counts if it is not empty.
@@ -85,7 +119,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 impl BlockReader for Reader<'_> {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
-        self.read_rows(block.bytes)
+        match self.walk(block.bytes) {
+            Some(batch) => Ok(batch),
+            None => self.read_rows(block.bytes),
+        }
     }
 
     fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)> {
@@ -99,6 +136,12 @@ impl BlockReader for Reader<'_> {
     }
 
     fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {
-        self.vocabulary.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).judge(&self.projection, false)
+        let mut vocabulary = lock(&self.vocabulary).clone();
+        if let Some(plan) = &self.plan {
+            for learner in lock(&self.learners).iter() {
+                vocabulary.merge(&learner.vocabulary(plan));
+            }
+        }
+        vocabulary.judge(&self.projection, false)
     }
 }

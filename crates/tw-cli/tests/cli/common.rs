@@ -1,0 +1,86 @@
+//! Runs the built command.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Run {
+    /// The lines of standard output as JSON.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        json_lines(&self.out)
+    }
+
+    /// The lines of standard error as JSON.
+    pub fn errors(&self) -> Vec<serde_json::Value> {
+        json_lines(&self.err)
+    }
+}
+
+fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+}
+
+/// The command in the directory of the test data, away from the tester's own settings.
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"));
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Runs with arguments (split at white space, `'…'` kept together) and nothing on standard input.
+pub fn tracewise(line: &str) -> Run {
+    finish(command().args(words(line)), "")
+}
+
+/// The same with a text on standard input.
+pub fn tracewise_with(line: &str, input: &str) -> Run {
+    finish(command().args(words(line)), input)
+}
+
+/// Runs a prepared command.
+pub fn finish(command: &mut Command, input: &str) -> Run {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command runs");
+    // It may exit without reading.
+    let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
+    let output = child.wait_with_output().expect("the command ends");
+    Run {
+        code: output.status.code().expect("an exit code, not a signal"),
+        out: String::from_utf8(output.stdout).expect("UTF-8"),
+        err: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        match index % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_string)),
+            _ => words.push(part.to_string()),
+        }
+    }
+    words
+}
+
+/// A fresh directory for one test.
+pub fn directory(test: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("a directory for the test");
+    path
+}

@@ -1,0 +1,6 @@
+//! Runs the built command the way people and scripts do.
+
+mod check;
+mod commands;
+mod common;
+mod outputs;

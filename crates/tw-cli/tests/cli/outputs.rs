@@ -1,0 +1,119 @@
+//! The outputs for CI are well-formed, and colour is where it is wanted.
+
+use crate::common::{command, directory, finish, tracewise};
+use quick_xml::events::Event;
+use serde_json::Value;
+
+/// The elements of a document with their attributes, in order.
+fn elements(xml: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let mut reader = quick_xml::Reader::from_str(xml);
+    let (mut list, mut depth) = (Vec::new(), 0);
+    loop {
+        let event = reader.read_event().unwrap_or_else(|error| panic!("{error}: {xml}"));
+        depth += match &event {
+            Event::Start(_) => 1,
+            Event::End(_) => -1,
+            _ => 0,
+        };
+        match event {
+            Event::Start(element) | Event::Empty(element) => {
+                let attribute = |a: quick_xml::events::attributes::Attribute<'_>| {
+                    (
+                        a.key.as_ref().to_string(),
+                        a.normalized_value(quick_xml::XmlVersion::Explicit1_0).unwrap().to_string(),
+                    )
+                };
+                let attributes = element.attributes().map(|a| attribute(a.unwrap())).collect();
+                list.push((element.name().as_ref().to_string(), attributes));
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(depth, 0, "{xml}");
+    list
+}
+
+#[test]
+fn junit() {
+    let run = tracewise("check -e 'G (queue < 3 & req)' -e 'F ack' web.jsonl broken.jsonl --output junit");
+    assert_eq!(run.code, 2, "{run:?}");
+    let elements = elements(&run.out);
+    let count = |name: &str| elements.iter().filter(|(element, _)| element == name).count();
+    assert_eq!((count("testsuites"), count("testsuite"), count("testcase")), (1, 2, 3), "{}", run.out);
+    assert_eq!((count("failure"), count("error"), count("skipped")), (1, 1, 0), "{}", run.out);
+    let cases: Vec<&Vec<(String, String)>> =
+        elements.iter().filter(|(name, _)| name == "testcase").map(|(_, attributes)| attributes).collect();
+    assert_eq!(cases[0][0], ("name".to_string(), "G (queue < 3 & req)".to_string()));
+}
+
+#[test]
+fn sarif() {
+    let run = tracewise("check web.tw web.jsonl good.jsonl --output sarif");
+    assert_eq!(run.code, 1, "{run:?}");
+    let document: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(document["version"], "2.1.0");
+    let driver = &document["runs"][0]["tool"]["driver"];
+    assert_eq!((driver["name"].as_str(), driver["rules"].as_array().unwrap().len()), (Some("tracewise"), 3));
+    let results = document["runs"][0]["results"].as_array().unwrap();
+    assert_eq!(results.len(), 3, "{}", run.out);
+    for result in results {
+        let rule = result["ruleIndex"].as_u64().unwrap() as usize;
+        assert_eq!(driver["rules"][rule]["id"], result["ruleId"]);
+        let region = &result["locations"][0]["physicalLocation"]["region"];
+        assert!(region["startLine"].as_u64().unwrap() >= 1, "{result}");
+        assert!(!result["message"]["text"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(document["runs"][0]["invocations"][0]["executionSuccessful"], true);
+}
+
+#[test]
+fn github() {
+    let run = tracewise("check web.tw web.jsonl broken.jsonl --output github");
+    assert_eq!(run.code, 2, "{run:?}");
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", run.out);
+    assert!(
+        lines[0]
+            .starts_with("::error file=web.jsonl,line=5,title=answered::violated: every request is answered")
+    );
+    assert!(lines[3].starts_with("::error file=broken.jsonl,line=2,title=tracewise::"), "{}", lines[3]);
+    let broken = tracewise("check -e 'G (' web.jsonl --output github");
+    assert!(broken.out.starts_with("::error title=tracewise::"), "{}", broken.out);
+}
+
+#[test]
+fn colour_where_it_is_wanted() {
+    let coloured = |arguments: &[&str], environment: &[(&str, &str)]| {
+        let mut command = command();
+        command.args(["check", "-e", "G a", "ab.csv"]).args(arguments).envs(environment.iter().copied());
+        finish(&mut command, "").out.contains('\u{1b}')
+    };
+    assert!(!coloured(&[], &[]), "a pipe is not coloured");
+    assert!(coloured(&["--color", "always"], &[]));
+    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(&["--color=never"], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&["--color=always", "--output", "json"], &[]), "JSON is never coloured");
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_panic() {
+    use std::io::{BufRead, BufReader};
+    let directory = directory("pipe");
+    let trace = directory.join("long.csv");
+    std::fs::write(&trace, format!("a\n{}", "1\n0\n".repeat(200_000))).unwrap();
+    let mut child = command()
+        .args(["eval", "-e", "a", "--output", "json"])
+        .arg(&trace)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert_eq!(first, "{\"position\":0,\"value\":true}\n");
+    // The reader is gone; the writer still has most of its lines.
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}

@@ -1,0 +1,82 @@
+//! The header row: which column is what.
+
+use crate::{ReadOptions, TraceError, TraceErrorKind, quote};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The columns of a file.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// Names, in order.
+    pub columns: Vec<Arc<str>>,
+    /// The timestamp.
+    pub time: Option<usize>,
+    /// The event name.
+    pub event: Option<usize>,
+    index: FxHashMap<Arc<str>, usize>,
+}
+
+impl Header {
+    /// From the cells of the first record; `place` says where a cell starts.
+    pub fn new(
+        columns: Vec<Arc<str>>,
+        options: &ReadOptions,
+        place: &dyn Fn(usize) -> (u64, u64),
+    ) -> Result<Header, TraceError> {
+        let mut index = FxHashMap::default();
+        for (number, name) in columns.iter().enumerate() {
+            let (line, column) = place(number);
+            if name.is_empty() {
+                let found = format!("no name for column {} in the header row", number + 1);
+                return Err(TraceError::syntax(line, column, found, "a name for every column"));
+            }
+            if let Some(before) = index.insert(Arc::clone(name), number) {
+                let found =
+                    format!("the column {} again (columns {} and {})", quote(name), before + 1, number + 1);
+                return Err(TraceError::syntax(line, column, found, "a different name for every column"));
+            }
+        }
+        let named = |name: &Option<String>, usual: &str, flag: &str| match name {
+            None => Ok(index.get(usual).copied()),
+            Some(name) => match index.get(name.as_str()) {
+                Some(&number) => Ok(Some(number)),
+                None => {
+                    let hint = match tw_core::suggest(name, columns.iter().map(|name| &**name)) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            let some: Vec<String> =
+                                columns.iter().take(8).map(|name| format!("`{name}`")).collect();
+                            let more = if columns.len() > 8 { ", …" } else { "" };
+                            format!("it has {}{more}", some.join(", "))
+                        }
+                    };
+                    let message =
+                        format!("`{flag} {name}` names a column that this trace does not have; {hint}");
+                    Err(TraceError { line: Some(1), ..TraceError::new(TraceErrorKind::Usage, message) })
+                }
+            },
+        };
+        let time = named(&options.time, "time", "--time")?;
+        let event = named(&options.event, "event", "--event")?;
+        if time.is_some() && time == event {
+            let message = "the timestamp and the event name cannot be the same column (`--time`, `--event`)";
+            return Err(TraceError::new(TraceErrorKind::Usage, message));
+        }
+        Ok(Header { columns, time, event, index })
+    }
+
+    /// The variable of that name: a column that is neither the timestamp nor the event name.
+    pub fn variable(&self, name: &str) -> Option<usize> {
+        self.index
+            .get(name)
+            .copied()
+            .filter(|&number| Some(number) != self.time && Some(number) != self.event)
+    }
+
+    /// Names of the variables, in order.
+    pub fn variables(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.columns.iter().enumerate().filter_map(|(number, name)| {
+            (Some(number) != self.time && Some(number) != self.event).then_some(name)
+        })
+    }
+}

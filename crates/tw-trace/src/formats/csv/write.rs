@@ -1,0 +1,171 @@
+//! Writes CSV for `convert`.
+
+use crate::{Arguments, Row, RowSink, TraceError, TraceErrorKind, quote};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use tw_core::Value;
+
+/// Rows to text. The timestamp goes to a column `time`, an event's name to a column `event`; arguments without names
+/// to columns `arg1`, `arg2`, …; lists and objects are written as JSON.
+pub(super) struct Writer<'a> {
+    out: BufWriter<Box<dyn Write + 'a>>,
+    columns: FxHashMap<Arc<str>, usize>,
+    has_time: bool,
+    has_event: bool,
+    /// The cells of a row.
+    cells: Vec<String>,
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(
+        out: Box<dyn Write + 'a>,
+        columns: &[Arc<str>],
+        has_time: bool,
+        has_event: bool,
+    ) -> Result<Self, TraceError> {
+        let reserved = [("time", has_time), ("event", has_event)].into_iter().filter(|(_, has)| *has);
+        let mut header: Vec<Arc<str>> = reserved.map(|(name, _)| name.into()).collect();
+        header.extend(columns.iter().cloned());
+        let mut seen = FxHashSet::default();
+        if let Some(name) = header.iter().find(|name| name.is_empty() || !seen.insert(Arc::clone(name))) {
+            let message =
+                format!("the column {} cannot be written to CSV: its name is empty or taken", quote(name));
+            return Err(TraceError::new(TraceErrorKind::Usage, message));
+        }
+        let mut writer = Self {
+            out: BufWriter::with_capacity(1 << 16, out),
+            columns: header.iter().enumerate().map(|(number, name)| (Arc::clone(name), number)).collect(),
+            has_time,
+            has_event,
+            cells: header.iter().map(|name| name.to_string()).collect(),
+        };
+        if !header.is_empty() {
+            writer.flush_cells()?;
+        }
+        Ok(writer)
+    }
+
+    fn flush_cells(&mut self) -> Result<(), TraceError> {
+        let mut line = String::new();
+        for (number, cell) in self.cells.iter_mut().enumerate() {
+            if number > 0 {
+                line.push(',');
+            }
+            if cell.contains([',', '"', '\n', '\r']) {
+                line.push('"');
+                line.push_str(&cell.replace('"', "\"\""));
+                line.push('"');
+            } else {
+                line.push_str(cell);
+            }
+            cell.clear();
+        }
+        line.push('\n');
+        self.out.write_all(line.as_bytes()).map_err(|error| crate::input::describe(&error))
+    }
+
+    fn put(&mut self, name: &str, value: &Value, row: &Row) -> Result<(), TraceError> {
+        let Some(&number) = self.columns.get(name) else {
+            return Err(refuse(
+                row,
+                format!("the trace has {} here, which was not among its columns", quote(name)),
+            ));
+        };
+        let cell = &mut self.cells[number];
+        match value {
+            Value::Null => {}
+            Value::List(_) | Value::Object(_) => json(value, cell),
+            other => cell.push_str(&other.to_string()),
+        }
+        Ok(())
+    }
+}
+
+fn refuse(row: &Row, message: String) -> TraceError {
+    TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1)
+}
+
+impl RowSink for Writer<'_> {
+    fn write(&mut self, row: &Row) -> Result<(), TraceError> {
+        if self.columns.is_empty() {
+            return Err(refuse(row, "a row without any column cannot be written to CSV".to_string()));
+        }
+        for (name, value) in &row.variables {
+            self.put(name, value, row)?;
+        }
+        if let Some(stamp) = row.time
+            && self.has_time
+        {
+            self.cells[0] = stamp.format();
+        }
+        match row.events.as_slice() {
+            [] => {}
+            [event] if self.has_event => {
+                self.cells[usize::from(self.has_time)] = event.name.to_string();
+                if let Arguments::Positional(values) = &event.arguments {
+                    for (index, value) in values.iter().enumerate() {
+                        self.put(&format!("arg{}", index + 1), value, row)?;
+                    }
+                }
+            }
+            [_] => {
+                return Err(refuse(row, "the trace has an event here, which was not announced".to_string()));
+            }
+            events => {
+                let message = format!(
+                    "{} events happen at this position, and a CSV row has room for one; `--to jsonl` or `--to monpoly` keeps them together",
+                    events.len()
+                );
+                return Err(refuse(row, message));
+            }
+        }
+        self.flush_cells()
+    }
+
+    fn finish(&mut self) -> Result<(), TraceError> {
+        self.out.flush().map_err(|error| crate::input::describe(&error))
+    }
+}
+
+/// A value as JSON text, without recursion: nesting may be deep.
+fn json(value: &Value, out: &mut String) {
+    enum Todo<'v> {
+        Value(&'v Value),
+        Key(&'v str),
+        Text(&'static str),
+    }
+    let mut todo = vec![Todo::Value(value)];
+    while let Some(next) = todo.pop() {
+        match next {
+            Todo::Text(text) => out.push_str(text),
+            Todo::Key(key) => {
+                out.push_str(&serde_json::Value::from(key).to_string());
+                out.push(':');
+            }
+            Todo::Value(Value::List(items)) => {
+                out.push('[');
+                todo.push(Todo::Text("]"));
+                for (index, item) in items.iter().enumerate().rev() {
+                    todo.push(Todo::Value(item));
+                    if index > 0 {
+                        todo.push(Todo::Text(","));
+                    }
+                }
+            }
+            Todo::Value(Value::Object(fields)) => {
+                out.push('{');
+                todo.push(Todo::Text("}"));
+                for (index, (key, item)) in fields.iter().enumerate().rev() {
+                    todo.push(Todo::Value(item));
+                    todo.push(Todo::Key(key));
+                    if index > 0 {
+                        todo.push(Todo::Text(","));
+                    }
+                }
+            }
+            Todo::Value(Value::Str(text)) => out.push_str(&serde_json::Value::from(&**text).to_string()),
+            Todo::Value(other) => out.push_str(&other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! From positions back to the lines of the log.
+
+use crate::scan::head_of;
+use crate::{BlockReader, Input, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+use tw_core::Position;
+
+/// Most bytes shown of a line.
+const SHOWN: usize = 2 << 10;
+
+/// Where a position is in the log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Located {
+    /// Position.
+    pub position: Position,
+    /// File name.
+    pub file: String,
+    /// Line, from 1; `None` if the trace was a stream and this part of it is gone.
+    pub line: Option<u64>,
+    /// The line (all lines of a record that has several), at most 2 KB of it; `None` if it is gone.
+    pub text: Option<String>,
+    /// What it says.
+    pub row: Option<Row>,
+    /// Its timestamp.
+    pub time: Option<Stamp>,
+}
+
+/// Finds positions in the log again, by reading the part of it that holds them. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Locator {
+    index: Arc<Index>,
+}
+
+#[derive(Debug)]
+enum Index {
+    Blocks {
+        /// Bytes and lines of header of each file.
+        skips: Vec<(u64, u64)>,
+        blocks: Vec<Stretch>,
+    },
+    /// Read again from the beginning. Sorted rows: how far each position came from, once one did.
+    Rows { moved: Vec<i64> },
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        Index::Rows { moved: Vec::new() }
+    }
+}
+
+/// Positions that lie together.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    first: u64,
+    offset: u64,
+    len: usize,
+    /// Lines of the file before it.
+    lines: u64,
+    file: usize,
+}
+
+/// Collects what a [`Locator`] needs while a trace is read.
+pub(crate) struct LocatorBuilder(Index);
+
+impl LocatorBuilder {
+    pub fn blocks(skips: &[(u64, u64)]) -> Self {
+        Self(Index::Blocks { skips: skips.to_vec(), blocks: Vec::new() })
+    }
+
+    pub fn rows() -> Self {
+        Self(Index::default())
+    }
+
+    pub fn block(&mut self, first: u64, file: usize, offset: u64, len: usize, lines: u64) {
+        if let Index::Blocks { blocks, .. } = &mut self.0 {
+            blocks.push(Stretch { first, offset, len, lines, file });
+        }
+    }
+
+    pub fn row(&mut self, position: u64, ordinal: u64) {
+        if let Index::Rows { moved } = &mut self.0
+            && (position != ordinal || !moved.is_empty())
+        {
+            moved.resize(position as usize, 0);
+            moved.push(ordinal as i64 - position as i64);
+        }
+    }
+
+    pub fn finish(self) -> Locator {
+        Locator { index: Arc::new(self.0) }
+    }
+}
+
+impl Locator {
+    /// The places of the given positions, in the order given. Positions that the trace does not have are left out.
+    pub fn locate(
+        &self,
+        input: &Input,
+        format: &dyn TraceFormat,
+        options: &ReadOptions,
+        positions: &[Position],
+    ) -> Result<Vec<Located>, TraceError> {
+        let found = match &*self.index {
+            Index::Blocks { skips, blocks } => in_blocks(input, format, options, skips, blocks, positions)?,
+            Index::Rows { moved } => in_rows(input, format, options, moved, positions)?,
+        };
+        Ok(positions.iter().filter_map(|position| found.get(position).cloned()).collect())
+    }
+}
+
+fn in_blocks(
+    input: &Input,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    skips: &[(u64, u64)],
+    blocks: &[Stretch],
+    positions: &[Position],
+) -> Result<BTreeMap<Position, Located>, TraceError> {
+    let mut by_block: BTreeMap<usize, Vec<Position>> = BTreeMap::new();
+    for &position in positions {
+        let after = blocks.partition_point(|block| block.first <= position as u64);
+        if let Some(index) = after.checked_sub(1) {
+            by_block.entry(index).or_default().push(position);
+        }
+    }
+    let mut found = BTreeMap::new();
+    let mut heads: BTreeMap<usize, Head<'static>> = BTreeMap::new();
+    for (index, positions) in by_block {
+        let block = blocks[index];
+        let source = input.source(block.file)?;
+        if let std::collections::btree_map::Entry::Vacant(entry) = heads.entry(block.file) {
+            let (head, mark) = head_of(source)?;
+            let start = format.blocks(&head, &Projection::default(), options)?;
+            let skip = skips.get(block.file).map_or(0, |(skip, _)| *skip as usize).saturating_sub(mark);
+            let header = head.get(..skip).unwrap_or(&head).to_vec();
+            let lines = skips.get(block.file).map_or(0, |(_, lines)| *lines);
+            entry.insert(Head { header, lines, reader: start.map(|start| start.reader) });
+        }
+        let (Some(head), bytes) = (heads.get(&block.file), source.reread(block.offset, block.len)?) else {
+            continue;
+        };
+        for position in positions {
+            let mut located = Located { position, file: source.name().to_string(), ..Located::default() };
+            if let Some(bytes) = &bytes {
+                let index = (position as u64 - block.first) as usize;
+                if !head.find(bytes, index, block.lines, format, options, &mut located) {
+                    continue;
+                }
+            }
+            found.insert(position, located);
+        }
+    }
+    Ok(found)
+}
+
+/// The header of a file, and a reader of blocks under it.
+struct Head<'a> {
+    header: Vec<u8>,
+    lines: u64,
+    reader: Option<Box<dyn BlockReader + 'a>>,
+}
+
+impl Head<'_> {
+    /// Fills in the place of the `index`-th position of a block; false if it has none.
+    fn find(
+        &self,
+        block: &[u8],
+        index: usize,
+        lines: u64,
+        format: &dyn TraceFormat,
+        options: &ReadOptions,
+        located: &mut Located,
+    ) -> bool {
+        let place = self.reader.as_ref().and_then(|reader| reader.locate(block, index));
+        // Without a reader for this: row by row, from the block's first.
+        let (bytes, line, skipped) = match &place {
+            Some((range, line)) => (block.get(range.clone()).unwrap_or(&[]), *line, 0),
+            None => (block, 0, index),
+        };
+        let text: Box<dyn BufRead + Send + '_> =
+            Box::new(std::io::Read::chain(self.header.as_slice(), bytes));
+        let mut row = Row::default();
+        if let Ok(mut rows) = format.rows(text, options) {
+            for _ in 0..=skipped {
+                match rows.next(&mut row) {
+                    Ok(true) => {}
+                    Ok(false) => return false,
+                    Err(_) => break,
+                }
+            }
+        }
+        if place.is_some() {
+            located.text = Some(shown(bytes));
+            row.line = lines + line + 1;
+        } else {
+            let within = row.line.saturating_sub(self.lines + 1);
+            let text = bytes.split(|&byte| byte == b'\n').nth(within as usize);
+            located.text = text.map(shown);
+            row.line = lines + within + 1;
+        }
+        located.line = Some(row.line);
+        located.time = row.time;
+        located.row = Some(row);
+        true
+    }
+}
+
+fn in_rows(
+    input: &Input,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    moved: &[i64],
+    positions: &[Position],
+) -> Result<BTreeMap<Position, Located>, TraceError> {
+    let mut wanted: BTreeMap<u64, Position> = BTreeMap::new();
+    for &position in positions {
+        wanted.insert(
+            position.saturating_add_signed(moved.get(position).copied().unwrap_or(0) as isize) as u64,
+            position,
+        );
+    }
+    let mut found = BTreeMap::new();
+    let mut ordinal = 0;
+    for (file, name) in input.names().enumerate() {
+        let Some((&last, _)) = wanted.last_key_value().filter(|(last, _)| **last >= ordinal) else { break };
+        let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
+        let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+        let mut row = Row::default();
+        while ordinal <= last && rows.next(&mut row).map_err(|error| error.in_file(name))? {
+            if let Some(&position) = wanted.get(&ordinal) {
+                lines.entry(row.line).or_default().push(position);
+                let (line, time, row) = (Some(row.line), row.time, Some(row.clone()));
+                let located = Located { position, file: name.to_string(), line, text: None, row, time };
+                found.insert(position, located);
+            }
+            ordinal += 1;
+        }
+        drop(rows);
+        texts(input.reader(file)?, &lines, &mut found);
+    }
+    Ok(found)
+}
+
+/// Fills in the text of lines. What cannot be read is left out: the verdict stands without it.
+fn texts(
+    mut reader: Box<dyn BufRead + Send + '_>,
+    lines: &BTreeMap<u64, Vec<Position>>,
+    found: &mut BTreeMap<Position, Located>,
+) {
+    let mut number = 0;
+    let mut start = Vec::new();
+    let Some((&last, _)) = lines.last_key_value() else { return };
+    while number < last {
+        start.clear();
+        // Only the beginning of a long line is kept.
+        let mut ended = false;
+        while !ended {
+            let Ok(part) = reader.fill_buf() else { return };
+            if part.is_empty() {
+                break;
+            }
+            let end = memchr::memchr(b'\n', part);
+            let take = end.map_or(part.len(), |end| end + 1);
+            let room = (SHOWN + 1).saturating_sub(start.len());
+            start.extend_from_slice(&part[..take.min(room)]);
+            reader.consume(take);
+            ended = end.is_some();
+        }
+        number += 1;
+        for position in lines.get(&number).into_iter().flatten() {
+            if let Some(located) = found.get_mut(position) {
+                located.text = Some(shown(&start));
+            }
+        }
+        if !ended {
+            return;
+        }
+    }
+}
+
+/// A line as text, without its end, shortened.
+fn shown(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+    if line.len() > SHOWN { format!("{}…", text.trim_end_matches('\u{FFFD}')) } else { text.into_owned() }
+}

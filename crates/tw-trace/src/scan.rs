@@ -1,0 +1,84 @@
+//! Reads a trace: batches of slots in order, by blocks on several threads where the format can, else row by row.
+
+mod blocks;
+mod cut;
+mod rows;
+
+use crate::{
+    Input, Locator, Projection, ReadOptions, Row, RowSource, TimeStyle, TraceError, TraceFormat, TraceWarning,
+};
+use std::ops::ControlFlow;
+use tw_core::Batch;
+use tw_ir::{PathStep, What};
+
+pub(crate) use blocks::head_of;
+#[cfg(test)]
+pub(crate) use rows::scan as scan_by_rows;
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Number of positions.
+    pub positions: u64,
+    /// Bytes of the trace, decompressed.
+    pub bytes: u64,
+    /// Whether positions have timestamps.
+    pub timed: bool,
+    /// How they are written.
+    pub style: Option<TimeStyle>,
+    /// Names that never occurred.
+    pub warnings: Vec<TraceWarning>,
+    /// From positions back to lines.
+    pub locator: Locator,
+}
+
+/// Reads a trace. `map` is given each batch, on any thread; `fold` the results in the order of the trace, on this
+/// thread, and may stop the reading. When it does, names that were not seen so far are not reported.
+///
+/// Every batch has at least one position. The first thing wrong with the trace, in the order of its lines, is the
+/// error; batches before it may have been folded.
+pub fn scan<T: Send>(
+    input: &Input,
+    format: &dyn TraceFormat,
+    projection: &Projection<'_>,
+    options: &ReadOptions,
+    map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
+    fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+) -> Result<Summary, TraceError> {
+    // Sorting needs one row after another.
+    if options.sort.is_none()
+        && let Some(plan) = blocks::plan(input, format, projection, options)?
+    {
+        return blocks::scan(input, format, &plan, options, map, fold);
+    }
+    rows::scan(input, format, projection, options, map, fold)
+}
+
+/// Reads a trace row by row, as rows arrive (sorted if asked for), until `each` returns false.
+pub fn read_rows(
+    input: &Input,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
+) -> Result<(), TraceError> {
+    rows::drive(input, format, options, &mut |_| {}, &mut |arrival| each(arrival.row)).map(drop)
+}
+
+/// Gives an error about a slot the place of its cell, if the source knows it.
+pub(crate) fn place_error(
+    mut error: TraceError,
+    source: &dyn RowSource,
+    projection: &Projection<'_>,
+) -> TraceError {
+    let slot = error.slot.and_then(|slot| projection.slots.get(slot as usize));
+    if let Some(What::Proposition(path) | What::Variable(path, _)) = slot.map(|slot| &slot.what) {
+        let first = match path.steps.first() {
+            Some(PathStep::Field(name)) => name.as_str(),
+            _ => "",
+        };
+        if let Some((line, column)) = source.place(&path.to_string()).or_else(|| source.place(first)) {
+            error = error.at(line, column);
+        }
+    }
+    error
+}

@@ -1,0 +1,583 @@
+//! By blocks, on several threads, delivered in order.
+//!
+//! Blocks are cut at newlines without knowing whether a newline is inside quotes. If the block before says that a
+//! record was still open at its end, what was read from the next block is thrown away, and the open record is read
+//! again together with as many blocks as it takes.
+
+use super::cut::{Buffer, Cutter, Grid, Piece, StreamCut, too_long};
+use super::rows::{missing_timestamp, surprising_timestamp};
+use super::{Summary, read_rows};
+use crate::input::{Source, byte_order_mark};
+use crate::locate::LocatorBuilder;
+use crate::{
+    Block, BlockReader, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
+    Vocabulary,
+};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use tw_core::{Batch, Time};
+
+/// Bytes a format is shown to find its header in.
+const HEAD: usize = 256 << 10;
+/// Blocks per thread that may wait to be folded.
+const AHEAD: u64 = 4;
+
+/// The beginning of a file, and the length of its byte order mark, which is not part of it.
+pub(crate) fn head_of(source: &Source) -> Result<(Vec<u8>, usize), TraceError> {
+    if let Some(len) = source.random_access() {
+        let mut head = vec![0; len.min(HEAD as u64) as usize];
+        source.read_exact_at(&mut head, 0)?;
+        let mark = byte_order_mark(&head).map_err(|error| error.in_file(source.name()))?;
+        head.drain(..mark);
+        return Ok((head, mark));
+    }
+    let (reader, mark) = source.reader()?;
+    let mut head = Vec::new();
+    let fault = |error| crate::input::describe(&error).in_file(source.name());
+    reader.take(HEAD as u64).read_to_end(&mut head).map_err(fault)?;
+    Ok((head, mark))
+}
+
+/// A reader for all files, and what to skip at the beginning of each.
+pub(super) struct Plan<'a> {
+    reader: Box<dyn BlockReader + 'a>,
+    /// Bytes (with a byte order mark) and lines of header of each file.
+    skips: Vec<(u64, u64)>,
+    slots: usize,
+}
+
+/// Whether all files can be read by blocks, with one reader: their headers are the same.
+pub(super) fn plan<'a>(
+    input: &Input,
+    format: &dyn TraceFormat,
+    projection: &Projection<'a>,
+    options: &ReadOptions,
+) -> Result<Option<Plan<'a>>, TraceError> {
+    let mut chosen: Option<(Box<dyn BlockReader + 'a>, Vec<u8>)> = None;
+    let mut skips = Vec::new();
+    for file in 0..input.files() {
+        let source = input.source(file)?;
+        let (head, mark) = head_of(source)?;
+        if head.is_empty() && input.files() > 1 {
+            skips.push((mark as u64, 0));
+            continue;
+        }
+        let start =
+            format.blocks(&head, projection, options).map_err(|error| error.in_file(source.name()))?;
+        let Some(start) = start else { return Ok(None) };
+        let header = head.get(..start.skip).unwrap_or(&head);
+        match &chosen {
+            None => chosen = Some((start.reader, header.to_vec())),
+            Some((_, first)) if first == header => {}
+            Some(_) => return Ok(None),
+        }
+        skips.push(((mark + start.skip) as u64, start.skip_lines));
+    }
+    Ok(chosen.map(|(reader, _)| Plan { reader, skips, slots: projection.slots.len() }))
+}
+
+/// As [`super::scan`], by blocks.
+pub(super) fn scan<T: Send>(
+    input: &Input,
+    format: &dyn TraceFormat,
+    plan: &Plan<'_>,
+    options: &ReadOptions,
+    map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
+    fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+) -> Result<Summary, TraceError> {
+    let work = Work { plan, map };
+    let mut progress = Progress {
+        work: &work,
+        options,
+        fold,
+        positions: 0,
+        bytes: 0,
+        previous: None,
+        timed: None,
+        locator: LocatorBuilder::blocks(&plan.skips),
+        lines: 0,
+        carry: None,
+        stopped: false,
+        probe: &|source, skip, bytes| first_stamp(source, skip, bytes, format, plan, options),
+    };
+    for (file, &(skip, skip_lines)) in plan.skips.iter().enumerate() {
+        let source = input.source(file)?;
+        let cutter = match source.random_access() {
+            Some(len) => {
+                let (block, max_record) = (options.block.max(1) as u64, options.max_record);
+                Cutter::Grid(Grid { source, len, skip, block, max_record })
+            }
+            None => Cutter::Stream(Mutex::new(StreamCut::new(source, skip, options)?)),
+        };
+        progress.lines = skip_lines;
+        progress.carry = None;
+        progress.bytes += skip;
+        read_file(&cutter, file, source, &work, &mut progress)
+            .map_err(|error| error.in_file(source.name()))?;
+        if progress.stopped {
+            break;
+        }
+    }
+    let warnings = if progress.stopped { Vec::new() } else { plan.reader.finish()? };
+    let timed = progress.timed == Some(true);
+    let (positions, bytes, locator) = (progress.positions, progress.bytes, progress.locator.finish());
+    let style = if timed { first_style(input, format, options) } else { None };
+    Ok(Summary { positions, bytes, timed, style, warnings, locator })
+}
+
+/// The timestamp of a block's first position.
+fn first_stamp(
+    source: &Source,
+    skip: u64,
+    bytes: &[u8],
+    format: &dyn TraceFormat,
+    plan: &Plan<'_>,
+    options: &ReadOptions,
+) -> Option<Stamp> {
+    let (range, _) = plan.reader.locate(bytes, 0)?;
+    let (head, mark) = head_of(source).ok()?;
+    let header = head.get(..(skip as usize).checked_sub(mark)?)?;
+    let mut row = Row::default();
+    let mut rows = format.rows(Box::new(header.chain(bytes.get(range)?)), options).ok()?;
+    if rows.next(&mut row).ok()? { row.time } else { None }
+}
+
+/// How the first position writes its timestamp.
+fn first_style(input: &Input, format: &dyn TraceFormat, options: &ReadOptions) -> Option<TimeStyle> {
+    let mut style = None;
+    let result = read_rows(input, format, options, &mut |row| {
+        style = row.time.map(|stamp| stamp.style);
+        Ok(false)
+    });
+    result.ok().and(style)
+}
+
+/// What threads share: they only read it.
+struct Work<'w, 'p, T> {
+    plan: &'w Plan<'p>,
+    map: &'w (dyn Fn(Batch) -> Result<T, TraceError> + Sync),
+}
+
+/// What was read from a block.
+struct Done<T> {
+    piece: Piece,
+    /// The bytes, if they cannot be read again.
+    kept: Option<Vec<u8>>,
+    result: Result<Outcome<T>, TraceError>,
+}
+
+struct Outcome<T> {
+    mapped: Option<T>,
+    positions: usize,
+    lines: u64,
+    times: Option<(Time, Time)>,
+    /// Line of the first position within the block, from 1.
+    first_line: u64,
+    open_from: Option<usize>,
+    seen: Vocabulary,
+}
+
+impl<T: Send> Work<'_, '_, T> {
+    fn read(&self, bytes: &[u8], last: bool) -> Result<Outcome<T>, TraceError> {
+        let mut seen = Vocabulary::new(self.plan.slots);
+        let read = self.plan.reader.read_noting(Block { bytes, last }, &mut seen)?;
+        let positions = read.batch.len;
+        let first_line = match positions {
+            0 => 1,
+            _ => self.plan.reader.locate(bytes, 0).map_or(1, |(_, line)| line + 1),
+        };
+        let mapped = if positions == 0 { None } else { Some((self.map)(read.batch)?) };
+        Ok(Outcome {
+            mapped,
+            positions,
+            lines: read.lines,
+            times: read.time_range,
+            first_line,
+            open_from: read.open_from,
+            seen,
+        })
+    }
+
+    fn done(&self, piece: Piece, bytes: &[u8]) -> Result<Outcome<T>, TraceError> {
+        if bytes.is_empty() {
+            return Ok(Outcome {
+                mapped: None,
+                positions: 0,
+                lines: 0,
+                times: None,
+                first_line: 1,
+                open_from: None,
+                seen: Vocabulary::new(self.plan.slots),
+            });
+        }
+        self.read(bytes, piece.last)
+    }
+}
+
+/// Results on their way from the threads that read to the one that folds.
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+}
+
+struct State<T> {
+    /// Block to be given out next, and to be folded next.
+    claimed: u64,
+    folded: u64,
+    /// Number of blocks, once it is known.
+    count: Option<u64>,
+    done: BTreeMap<u64, Done<T>>,
+    /// Memory of blocks that were folded, for streams.
+    spare: Vec<Vec<u8>>,
+    stop: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the run if a thread panics, so that nobody waits for its block.
+struct Alarm<'s, T>(&'s Shared<T>);
+
+impl<T> Drop for Alarm<'_, T> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.lock().stop = true;
+        }
+        self.0.changed.notify_all();
+    }
+}
+
+fn read_file<T: Send>(
+    cutter: &Cutter<'_>,
+    file: usize,
+    source: &Source,
+    work: &Work<'_, '_, T>,
+    progress: &mut Progress<'_, '_, '_, T>,
+) -> Result<(), TraceError> {
+    let count = match cutter {
+        Cutter::Grid(grid) => Some(grid.blocks()),
+        Cutter::Stream(_) => None,
+    };
+    let threads = progress.options.threads.max(1).min(count.unwrap_or(u64::MAX).max(1) as usize);
+    let window = AHEAD * threads as u64;
+    let state = State { claimed: 0, folded: 0, count, done: BTreeMap::new(), spare: Vec::new(), stop: false };
+    let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(|| {
+                let alarm = Alarm(&shared);
+                let mut buffer = Buffer::default();
+                while let Some((index, done)) = next_block(cutter, work, &shared, &mut buffer, window, true) {
+                    shared.lock().done.insert(index, done);
+                    shared.changed.notify_all();
+                }
+                drop(alarm);
+            });
+        }
+        let alarm = Alarm(&shared);
+        let result = fold_all(cutter, file, source, work, progress, &shared, window);
+        shared.lock().stop = true;
+        drop(alarm);
+        result
+    })
+}
+
+/// Folds blocks in order, and reads some while waiting for others.
+fn fold_all<T: Send>(
+    cutter: &Cutter<'_>,
+    file: usize,
+    source: &Source,
+    work: &Work<'_, '_, T>,
+    progress: &mut Progress<'_, '_, '_, T>,
+    shared: &Shared<T>,
+    window: u64,
+) -> Result<(), TraceError> {
+    let mut buffer = Buffer::default();
+    loop {
+        let mut state = shared.lock();
+        let next = state.folded;
+        if let Some(done) = state.done.remove(&next) {
+            state.folded += 1;
+            drop(state);
+            shared.changed.notify_all();
+            let spare = progress.take(done, file, source)?;
+            if let Some(spare) = spare {
+                shared.lock().spare.push(spare);
+            }
+            if progress.stopped {
+                return Ok(());
+            }
+            continue;
+        }
+        if state.count == Some(next) {
+            drop(state);
+            return progress.end_of_file(file, source);
+        }
+        if state.stop {
+            return Ok(());
+        }
+        drop(state);
+        match next_block(cutter, work, shared, &mut buffer, window, false) {
+            Some((index, done)) => {
+                shared.lock().done.insert(index, done);
+            }
+            None => {
+                let state = shared.lock();
+                let ready = state.done.contains_key(&next) || state.count == Some(next) || state.stop;
+                if !ready {
+                    drop(shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
+                }
+            }
+        }
+    }
+}
+
+/// Claims a block and reads it. `None` if there is none to claim now or, when waiting, ever.
+fn next_block<T: Send>(
+    cutter: &Cutter<'_>,
+    work: &Work<'_, '_, T>,
+    shared: &Shared<T>,
+    buffer: &mut Buffer,
+    window: u64,
+    wait: bool,
+) -> Option<(u64, Done<T>)> {
+    let failed = |error| Done { piece: Piece::default(), kept: None, result: Err(error) };
+    match cutter {
+        Cutter::Grid(grid) => {
+            let index = claim(shared, window, wait)?;
+            let done = match grid.read(index, buffer) {
+                Ok(piece) => Done { piece, kept: None, result: work.done(piece, buffer.bytes(piece)) },
+                Err(error) => failed(error),
+            };
+            Some((index, done))
+        }
+        Cutter::Stream(stream) => {
+            // Locked before its block is claimed, so that blocks are claimed in the order they are read.
+            let mut stream = match wait {
+                true => stream.lock().unwrap_or_else(PoisonError::into_inner),
+                false => stream.try_lock().ok()?,
+            };
+            let index = claim(shared, window, wait)?;
+            let mut bytes = shared.lock().spare.pop().unwrap_or_default();
+            let read = stream.read(&mut bytes);
+            match &read {
+                Ok(Some(piece)) if !piece.last && !piece.too_long => {}
+                Ok(None) => shared.lock().count = Some(index),
+                _ => shared.lock().count = Some(index + 1),
+            }
+            drop(stream);
+            shared.changed.notify_all();
+            let done = match read {
+                Ok(None) => return None,
+                Ok(Some(piece)) => {
+                    let result = work.done(piece, &bytes[piece.start..piece.end]);
+                    Done { piece, kept: Some(bytes), result }
+                }
+                Err(error) => failed(error),
+            };
+            Some((index, done))
+        }
+    }
+}
+
+fn claim<T>(shared: &Shared<T>, window: u64, wait: bool) -> Option<u64> {
+    let mut state = shared.lock();
+    loop {
+        if state.stop || state.count.is_some_and(|count| state.claimed >= count) {
+            return None;
+        }
+        if state.claimed < state.folded + window {
+            state.claimed += 1;
+            return Some(state.claimed - 1);
+        }
+        if !wait {
+            return None;
+        }
+        state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+/// Where the folding is.
+struct Progress<'w, 'p, 'f, T> {
+    work: &'w Work<'w, 'p, T>,
+    options: &'w ReadOptions,
+    fold: &'f mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+    positions: u64,
+    bytes: u64,
+    /// Last timestamp.
+    previous: Option<Time>,
+    timed: Option<bool>,
+    locator: LocatorBuilder,
+    /// Lines of the file before the block.
+    lines: u64,
+    carry: Option<Carry>,
+    stopped: bool,
+    /// The timestamp of a block's first position, given the file and its header's length.
+    probe: &'w dyn Fn(&Source, u64, &[u8]) -> Option<Stamp>,
+}
+
+/// A record that was open where its block ended.
+struct Carry {
+    bytes: Vec<u8>,
+    offset: u64,
+    /// Blocks to add before it is read again: more and more, so that a long record is not read too often.
+    missing: u32,
+    step: u32,
+}
+
+impl<T: Send> Progress<'_, '_, '_, T> {
+    /// Takes the next block in order; gives its memory back.
+    fn take(&mut self, done: Done<T>, file: usize, source: &Source) -> Result<Option<Vec<u8>>, TraceError> {
+        let Done { piece, kept, result } = done;
+        let bytes = || match &kept {
+            Some(bytes) => Ok(bytes[piece.start..piece.end].to_vec()),
+            None => source.reread(piece.offset, piece.end - piece.start).map(Option::unwrap_or_default),
+        };
+        if let Some(mut carry) = self.carry.take() {
+            // What was read from this block began in the middle of a record; an error of the file itself stands.
+            if let (true, Err(error)) = (piece == Piece::default(), result) {
+                return Err(error);
+            }
+            carry.bytes.extend(bytes()?);
+            carry.missing = carry.missing.saturating_sub(u32::from(piece.end > piece.start));
+            if piece.last || piece.too_long || carry.missing == 0 {
+                self.read_carry(carry, piece.last, file, source)?;
+            } else {
+                self.carry = Some(carry);
+            }
+        } else {
+            let open_from =
+                self.outcome(result, file, source, piece.offset, piece.end - piece.start, &bytes)?;
+            if let Some(from) = open_from
+                && !self.stopped
+            {
+                let bytes = bytes()?.split_off(from);
+                self.carry = Some(Carry { bytes, offset: piece.offset + from as u64, missing: 1, step: 1 });
+            }
+        }
+        if piece.too_long && !self.stopped {
+            return Err(self.absolute(too_long(self.options.max_record).at(1, 1)));
+        }
+        Ok(kept)
+    }
+
+    fn read_carry(
+        &mut self,
+        mut carry: Carry,
+        last: bool,
+        file: usize,
+        source: &Source,
+    ) -> Result<(), TraceError> {
+        let result = self.work.read(&carry.bytes, last);
+        let bytes = || Ok(carry.bytes.clone());
+        let open_from = self.outcome(result, file, source, carry.offset, carry.bytes.len(), &bytes)?;
+        let Some(from) = open_from.filter(|_| !self.stopped) else { return Ok(()) };
+        carry.step = if from == 0 { carry.step * 2 } else { 1 };
+        carry.missing = carry.step;
+        carry.bytes.drain(..from);
+        carry.offset += from as u64;
+        if carry.bytes.len() > self.options.max_record {
+            return Err(self.absolute(too_long(self.options.max_record).at(1, 1)));
+        }
+        self.carry = Some(carry);
+        Ok(())
+    }
+
+    fn end_of_file(&mut self, file: usize, source: &Source) -> Result<(), TraceError> {
+        match self.carry.take() {
+            Some(carry) => self.read_carry(carry, true, file, source),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks what a block held and folds it; says where its open record starts.
+    fn outcome(
+        &mut self,
+        result: Result<Outcome<T>, TraceError>,
+        file: usize,
+        source: &Source,
+        offset: u64,
+        len: usize,
+        bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
+    ) -> Result<Option<usize>, TraceError> {
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                // The first position may be out of order, which comes before what is wrong inside the block.
+                if self.previous.is_some() {
+                    self.order_of_first(None, file, source, &bytes()?)?;
+                }
+                return Err(self.absolute(error));
+            }
+        };
+        self.work.plan.reader.absorb(&outcome.seen);
+        if outcome.positions > 0 {
+            self.order(&outcome, file, source, bytes)?;
+            let len = outcome.open_from.unwrap_or(len);
+            self.locator.block(self.positions, file, offset, len, self.lines);
+            self.positions += outcome.positions as u64;
+            self.bytes += len as u64;
+        }
+        self.lines += outcome.lines;
+        if let Some(mapped) = outcome.mapped {
+            self.stopped = (self.fold)(mapped)?.is_break();
+        }
+        Ok(outcome.open_from)
+    }
+
+    fn order(
+        &mut self,
+        outcome: &Outcome<T>,
+        file: usize,
+        source: &Source,
+        bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
+    ) -> Result<(), TraceError> {
+        let timed = *self.timed.get_or_insert(outcome.times.is_some());
+        let place = |error: TraceError| self.absolute(error.at(outcome.first_line, 1));
+        let Some((first, last)) = outcome.times else {
+            return if timed { Err(place(missing_timestamp())) } else { Ok(()) };
+        };
+        if !timed {
+            return Err(place(surprising_timestamp()));
+        }
+        if self.previous.is_some_and(|before| first < before) {
+            self.order_of_first(Some((first, outcome.first_line)), file, source, &bytes()?)?;
+        }
+        self.previous = Some(last);
+        Ok(())
+    }
+
+    /// Fails if the first position of a block is earlier than the last of the one before. Its timestamp and line are
+    /// looked up if they are not known.
+    fn order_of_first(
+        &self,
+        known: Option<(Time, u64)>,
+        file: usize,
+        source: &Source,
+        bytes: &[u8],
+    ) -> Result<(), TraceError> {
+        let skip = self.work.plan.skips.get(file).map_or(0, |(skip, _)| *skip);
+        let line = || self.work.plan.reader.locate(bytes, 0).map_or(1, |(_, line)| line + 1);
+        let probed = (self.probe)(source, skip, bytes);
+        let style = probed.map_or(TimeStyle::Number(self.options.unit), |stamp| stamp.style);
+        let now = known.map_or(probed.map(|stamp| (stamp.time, line())), Some);
+        match (now, self.previous) {
+            (Some((now, line)), Some(before)) if now < before => {
+                let stamp = |time| Stamp { time, style };
+                Err(self.absolute(TraceError::decreasing(stamp(now), stamp(before)).at(line, 1)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An error within the block as one within the file.
+    fn absolute(&self, mut error: TraceError) -> TraceError {
+        error.line = error.line.map(|line| line + self.lines);
+        error
+    }
+}

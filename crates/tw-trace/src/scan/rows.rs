@@ -1,0 +1,261 @@
+//! Row by row: for formats without blocks, and whenever rows are to be sorted.
+
+use super::{Summary, place_error};
+use crate::locate::LocatorBuilder;
+use crate::{
+    Input, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, TraceError, TraceErrorKind,
+    TraceFormat, Vocabulary,
+};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{BufRead, Read};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tw_core::{Batch, Time, TimeUnit};
+
+/// Positions per batch.
+const BATCH: usize = 16 << 10;
+
+/// A row on its way out.
+pub(super) struct Arrival<'r> {
+    pub row: &'r Row,
+    /// How many rows came before it in the files.
+    pub ordinal: u64,
+    /// The file it is from.
+    pub file: usize,
+    /// Its source, unless rows are being sorted.
+    pub source: Option<&'r dyn RowSource>,
+}
+
+/// Reads rows of all files in order and checks their timestamps; sorts them if the options say so. Returns how many
+/// bytes were read.
+pub(super) fn drive(
+    input: &Input,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    opened: &mut dyn FnMut(&dyn RowSource),
+    each: &mut dyn FnMut(Arrival<'_>) -> Result<bool, TraceError>,
+) -> Result<u64, TraceError> {
+    let bytes = AtomicU64::new(0);
+    let mut order = Order {
+        previous: None,
+        timed: None,
+        latest: Time::MIN,
+        waiting: BinaryHeap::new(),
+        skew: options.sort,
+    };
+    let mut ordinal = 0;
+    let mut row = Row::default();
+    for (file, name) in input.names().enumerate() {
+        let mut read_file = || -> Result<bool, TraceError> {
+            let reader = Counting { inner: input.reader(file)?, bytes: &bytes };
+            let mut source = format.rows(Box::new(reader), options)?;
+            opened(&*source);
+            while source.next(&mut row)? {
+                order.check(&row, options.unit)?;
+                let goes_on = if order.skew.is_some() {
+                    order.waiting.push(Waiting {
+                        key: Reverse((time_of(&row), ordinal)),
+                        file,
+                        row: std::mem::take(&mut row),
+                    });
+                    order.release(false, each)?
+                } else {
+                    each(Arrival { row: &row, ordinal, file, source: Some(&*source) })?
+                };
+                if !goes_on {
+                    return Ok(false);
+                }
+                ordinal += 1;
+            }
+            Ok(true)
+        };
+        if !read_file().map_err(|error| error.in_file(name))? {
+            return Ok(bytes.into_inner());
+        }
+    }
+    order.release(true, each)?;
+    Ok(bytes.into_inner())
+}
+
+/// Counts what is read.
+struct Counting<'a> {
+    inner: Box<dyn BufRead + Send + 'a>,
+    bytes: &'a AtomicU64,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl BufRead for Counting<'_> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        self.inner.consume(count);
+    }
+}
+
+fn time_of(row: &Row) -> Time {
+    row.time.map_or(0, |stamp| stamp.time)
+}
+
+/// What is known of the order so far, and rows that wait for earlier ones.
+struct Order {
+    previous: Option<Stamp>,
+    timed: Option<bool>,
+    latest: Time,
+    waiting: BinaryHeap<Waiting>,
+    skew: Option<Time>,
+}
+
+/// Ordered by timestamp, then by arrival; the earliest is the greatest, as the heap wants it.
+struct Waiting {
+    key: Reverse<(Time, u64)>,
+    file: usize,
+    row: Row,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl Order {
+    fn check(&mut self, row: &Row, unit: TimeUnit) -> Result<(), TraceError> {
+        let timed = *self.timed.get_or_insert(row.time.is_some());
+        let Some(now) = row.time else {
+            return match (timed, self.skew) {
+                (true, _) => Err(missing_timestamp().at(row.line, 1)),
+                (false, Some(_)) => {
+                    let message = "`--sort` needs timestamps, and this trace has none (`--time COL` names their column)";
+                    Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1))
+                }
+                (false, None) => Ok(()),
+            };
+        };
+        if !timed {
+            return Err(surprising_timestamp().at(row.line, 1));
+        }
+        match (self.skew, self.previous) {
+            (None, Some(before)) if now.time < before.time => {
+                return Err(TraceError::decreasing(now, before).at(row.line, 1));
+            }
+            (Some(skew), _) if now.time < self.latest.saturating_sub(skew) => {
+                let latest = Stamp { time: self.latest, style: now.style };
+                let message = format!(
+                    "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows ({} {})",
+                    now.format(),
+                    latest.format(),
+                    unit.format_number(skew),
+                    unit.name()
+                );
+                return Err(TraceError::new(TraceErrorKind::Time, message).at(row.line, 1));
+            }
+            _ => {}
+        }
+        self.previous = Some(now);
+        self.latest = self.latest.max(now.time);
+        Ok(())
+    }
+
+    /// Hands out the rows that none can come before any more, or all.
+    fn release(
+        &mut self,
+        all: bool,
+        each: &mut dyn FnMut(Arrival<'_>) -> Result<bool, TraceError>,
+    ) -> Result<bool, TraceError> {
+        let settled = self.latest.saturating_sub(self.skew.unwrap_or(0));
+        while self.waiting.peek().is_some_and(|first| all || first.key.0.0 <= settled) {
+            if let Some(Waiting { key: Reverse((_, ordinal)), file, row }) = self.waiting.pop()
+                && !each(Arrival { row: &row, ordinal, file, source: None })?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+pub(super) fn missing_timestamp() -> TraceError {
+    TraceError::new(
+        TraceErrorKind::Time,
+        "found no timestamp, expected one because earlier positions have them",
+    )
+}
+
+pub(super) fn surprising_timestamp() -> TraceError {
+    TraceError::new(
+        TraceErrorKind::Time,
+        "found a timestamp, expected none because earlier positions have none",
+    )
+}
+
+/// As [`super::scan`], by rows.
+pub(crate) fn scan<'a, T: Send>(
+    input: &Input,
+    format: &dyn TraceFormat,
+    projection: &Projection<'a>,
+    options: &ReadOptions,
+    map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
+    fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+) -> Result<Summary, TraceError> {
+    let mut seen = Vocabulary::new(projection.slots.len());
+    let mut has_events = false;
+    let mut builder = SlotBuilder::new(projection);
+    let mut locator = LocatorBuilder::rows();
+    let mut style = None;
+    let mut positions = 0;
+    let mut stopped = false;
+    let names: Vec<&str> = input.names().collect();
+    let mut deliver = |builder: &mut SlotBuilder<'a>, timed: bool| -> Result<bool, TraceError> {
+        let full = std::mem::replace(builder, SlotBuilder::new(projection));
+        if full.is_empty() {
+            return Ok(true);
+        }
+        Ok(fold(map(full.finish(timed))?)?.is_continue())
+    };
+    let bytes =
+        drive(input, format, options, &mut |source| has_events |= source.has_events(), &mut |arrival| {
+            let Arrival { row, ordinal, file, source } = arrival;
+            builder.push(row, &mut seen).map_err(|error| {
+                let error = source.map_or(error.clone(), |source| place_error(error, source, projection));
+                error.in_file(names.get(file).copied().unwrap_or_default())
+            })?;
+            style = style.or(row.time.map(|stamp| stamp.style));
+            locator.row(positions, ordinal);
+            positions += 1;
+            if builder.len() >= BATCH {
+                stopped = !deliver(&mut builder, row.time.is_some())?;
+            }
+            Ok(!stopped)
+        })?;
+    if !stopped {
+        stopped = !deliver(&mut builder, style.is_some())?;
+    }
+    seen.has_events |= has_events;
+    let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.open_vocabulary())? };
+    Ok(Summary { positions, bytes, timed: style.is_some(), style, warnings, locator: locator.finish() })
+}
