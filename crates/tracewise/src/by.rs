@@ -135,7 +135,7 @@ fn list_violations(
     report.violation_count = if invariant { answer.violation_count } else { failing.len() };
     failing.sort_unstable();
     let first = failing.first().map(|&(_, at)| groups.segment(at));
-    failing.truncate(session.violations);
+    failing.truncate(session.violations.max(1));
     let positions: Vec<usize> = failing.iter().map(|&(position, _)| position as usize).collect();
     let times = loaded.trace.times.as_ref().zip(loaded.summary.style);
     let places = places(session, loaded, &positions);
@@ -161,5 +161,6 @@ fn list_violations(
         report.position = violation.position;
         report.time = violation.time;
     }
+    report.violations.truncate(session.violations);
     first
 }

@@ -19,7 +19,7 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
     refuse_empty(&loaded)?;
     let (engine, mut evaluator) = replan(session, spec, &loaded, engine, evaluator)?;
     let answers = evaluator
-        .evaluate(&loaded.trace, session.violations)
+        .evaluate(&loaded.trace, session.violations.max(1))
         .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?;
 
     let mut properties = Vec::with_capacity(answers.len());
@@ -77,7 +77,9 @@ pub(crate) fn replan<'p>(
         return Ok((engine, evaluator));
     }
     let session = session.clone().clock(Clock::Index).engine(engine.name());
-    plan::choose(&session, spec, &session.evaluate_options())
+    let options = session.evaluate_options();
+    plan::refuse_units(spec, &options, &format!("{} has no timestamps", loaded.name))?;
+    plan::choose(&session, spec, &options)
 }
 
 pub(crate) fn property(spec: &Specification, root: &Root, verdict: Verdict) -> PropertyReport {
@@ -135,6 +137,7 @@ fn list_violations(session: &Session, report: &mut PropertyReport, loaded: &Load
         report.position = first.position;
         report.time = first.time;
     }
+    report.violations.truncate(session.violations);
 }
 
 pub(crate) fn report(

@@ -66,6 +66,12 @@ impl Error {
             Error::Trace { error, asked, sources } => {
                 let own = trace_diagnostic(error);
                 let mut object = tw_diag::to_json(asked.as_ref().unwrap_or(&own), sources);
+                if object["file"].is_null() {
+                    // No place in the specification: the place is the one in the trace.
+                    object["file"] = error.file.clone().into();
+                    object["line"] = error.line.into();
+                    object["column"] = error.column.into();
+                }
                 object["trace"] = error.file.clone().into();
                 object["trace_line"] = error.line.into();
                 object["trace_column"] = error.column.into();

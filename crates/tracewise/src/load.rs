@@ -5,11 +5,11 @@ use crate::{Error, Session, Specification, error::trace_code, format_named, form
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use tw_core::{Batch, Bits, Column, Time};
+use tw_core::{Batch, Bits, Column, Position, Time};
 use tw_diag::Diagnostic;
-use tw_ir::Clock;
+use tw_ir::{Clock, NodeId};
 use tw_monitor::{Predicates, Trace, Wanted};
-use tw_trace::{Input, Projection, Summary, TraceError, TraceErrorKind, TraceFormat};
+use tw_trace::{Input, Locator, Projection, Summary, TraceError, TraceErrorKind, TraceFormat};
 
 /// A trace in memory and the way back to its lines.
 pub(crate) struct Loaded {
@@ -93,6 +93,32 @@ pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
     Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }
 }
 
+/// A term without a value at a position: the line of the trace and the place in the specification.
+fn not_computable(
+    session: &Session,
+    spec: &Specification,
+    input: &Input,
+    format: &'static dyn TraceFormat,
+    mut error: TraceError,
+    node: NodeId,
+    position: Position,
+) -> Error {
+    // Sorting moves positions; what was read to find this error is not kept.
+    if session.read.sort.is_none()
+        && let Ok(found) = Locator::default().locate(input, format, &session.read, &[position])
+        && let Some(located) = found.into_iter().next()
+    {
+        (error.file, error.line) = (located.file, located.line);
+    }
+    let diagnostic = Diagnostic::error(trace_code(&error.kind), error.to_string());
+    let asked = match spec.span(node) {
+        Some(span) => diagnostic.at(span, format!("computed here, at position {position}")),
+        None => diagnostic,
+    };
+    let asked = asked.help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real");
+    Error::Trace { error: Box::new(error), asked: Some(asked), sources: Box::new(spec.sources.clone()) }
+}
+
 /// Whether the program measures time by the trace's timestamps.
 pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
     session.clock != Clock::Index && spec.program.dag.nodes().iter().any(|node| node.interval().is_some())
@@ -135,12 +161,11 @@ pub(crate) fn load(
         Ok(Part { len: batch.len, atoms, times: batch.times, slots, key })
     };
     let budget = session.memory_budget;
+    let mut overflow = None;
     let mut fold = |part: Part| -> Result<ControlFlow<()>, TraceError> {
         let atoms = part.atoms.map_err(|error| {
-            TraceError::new(
-                TraceErrorKind::Type,
-                format!("at position {}: {}", trace.len + error.position, error.message),
-            )
+            overflow = Some((error.node, trace.len + error.position));
+            TraceError::new(TraceErrorKind::Type, error.message)
         })?;
         for (column, more) in trace.atoms.iter_mut().zip(&atoms) {
             column.append(more);
@@ -171,7 +196,10 @@ pub(crate) fn load(
         Ok(ControlFlow::Continue(()))
     };
     let summary = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold)
-        .map_err(|error| trace_error(spec, error))?;
+        .map_err(|error| match overflow {
+            Some((node, position)) => not_computable(session, spec, &input, format, error, node, position),
+            None => trace_error(spec, error.in_file(&display_name(files))),
+        })?;
     trace.times = (summary.timed && projection.times).then_some(times);
     trace.slots = slots.or_else(|| (wanted == Wanted::Values).then(Vec::new));
     let warnings = summary

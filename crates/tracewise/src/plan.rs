@@ -2,7 +2,7 @@
 
 use crate::{ENGINES, Error, Session, Specification, engine};
 use tw_diag::Diagnostic;
-use tw_ir::{Fragment, RootKind};
+use tw_ir::{Clock, Fragment, IntervalError, NodeId, RootKind};
 use tw_monitor::{Engine, Evaluator, Unsupported};
 
 /// An engine and the reason for it.
@@ -56,6 +56,9 @@ pub(crate) fn choose<'p>(
     spec: &'p Specification,
     options: &tw_monitor::EvaluateOptions,
 ) -> Result<(&'static dyn Engine, Box<dyn Evaluator + 'p>), Error> {
+    if options.clock == Clock::Index {
+        refuse_units(spec, options, "`--clock index` counts positions")?;
+    }
     if session.engine != "auto" {
         let Some(engine) = engine(&session.engine) else {
             let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
@@ -72,27 +75,58 @@ pub(crate) fn choose<'p>(
             Err(refusal) => Err(refused(spec, engine.name(), refusal)),
         };
     }
-    let mut first_refusal = None;
+    let mut last_refusal = None;
     for engine in ENGINES {
         match engine.plan(&spec.program, options) {
             Ok(plan) => return Ok((*engine, plan)),
-            Err(refusal) => first_refusal = Some((engine.name(), refusal)),
+            Err(refusal) => last_refusal = Some(refusal),
         }
     }
     // The last engine is the reference, which refuses least: its reason is the informative one.
-    match first_refusal {
-        Some((name, refusal)) => Err(refused(spec, name, refusal)),
+    match last_refusal {
+        Some(refusal) => Err(refusal_error(spec, "no engine of this build can run", refusal)),
         None => Err(Error::Usage("this build has no engines".into())),
     }
 }
 
+/// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.
+pub(crate) fn refuse_units(
+    spec: &Specification,
+    options: &tw_monitor::EvaluateOptions,
+    why: &str,
+) -> Result<(), Error> {
+    let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
+    for id in spec.program.reachable(&roots) {
+        let Some(interval) = spec.program.dag.node(id).interval() else { continue };
+        let (what, help) = match interval.ticks(Clock::Index, options.unit) {
+            Err(IntervalError::UnitWithoutTime) => (
+                "has a unit of time",
+                "leave the unit out to count positions, or name the column of timestamps with `--time COL`",
+            ),
+            Err(IntervalError::TooFine) => ("has a fraction of a position", "write whole numbers"),
+            _ => continue,
+        };
+        let mut diagnostic = Diagnostic::error("bad-interval", format!("this interval {what}, but {why}"));
+        match spec.span(id) {
+            Some(span) => diagnostic = diagnostic.at(span, "on this operator"),
+            None => diagnostic.message.push_str(&format!(" (in `{}`)", spec.words(id))),
+        }
+        let sources = Box::new(spec.sources.clone());
+        return Err(Error::Unsupported { diagnostic: diagnostic.help(help), sources });
+    }
+    Ok(())
+}
+
 /// A refusal as an error that points at the subformula.
 pub(crate) fn refused(spec: &Specification, engine: &str, refusal: Unsupported) -> Error {
-    let mut diagnostic =
-        Diagnostic::error("engine-refuses", format!("engine `{engine}` cannot run this: {}", refusal.what));
+    refusal_error(spec, &format!("engine `{engine}` cannot run"), refusal)
+}
+
+fn refusal_error(spec: &Specification, who: &str, refusal: Unsupported) -> Error {
+    let mut diagnostic = Diagnostic::error("engine-refuses", format!("{who} {}", refusal.what));
     if let Some(node) = refusal.node {
         if let Some(span) = spec.span(node) {
-            diagnostic = diagnostic.at(span, refusal.what.clone());
+            diagnostic = diagnostic.at(span, "this part");
         } else {
             diagnostic.message.push_str(&format!(" (in `{}`)", spec.words(node)));
         }

@@ -1,6 +1,8 @@
 //! A specification: text, tree and program.
 
 use crate::Error;
+use std::io::ErrorKind;
+use std::string::FromUtf8Error;
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program};
 use tw_spec::ast::{ExprKind, Tree};
@@ -18,16 +20,38 @@ pub struct Specification {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// Where a file stops being UTF-8, and what may be the reason.
+fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
+    let bytes = error.as_bytes();
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        return Error::Usage(format!(
+            "{path}:1:1: found UTF-16 (by its byte order mark), expected UTF-8; convert the file first, for example \
+             with `iconv -f UTF-16 -t UTF-8`"
+        ));
+    }
+    let (good, rest) = bytes.split_at(error.utf8_error().valid_up_to());
+    let good = String::from_utf8_lossy(good);
+    let line = good.matches('\n').count() + 1;
+    let column = good.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    let byte = rest.first().copied().unwrap_or_default();
+    Error::Usage(format!(
+        "{path}:{line}:{column}: found the byte 0x{byte:02X}, expected a specification in UTF-8 text"
+    ))
+}
+
 impl Specification {
     /// Reads a `.tw` file.
     pub fn from_file(path: &str) -> Result<Self, Error> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::Usage(format!("cannot read the specification `{path}`: {error}")))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = good.iter().filter(|byte| **byte == b'\n').count() + 1;
-            Error::Usage(format!("{path}:{line}: the specification is not UTF-8 text; is this a trace?"))
+        let bytes = std::fs::read(path).map_err(|error| {
+            let why = match error.kind() {
+                ErrorKind::NotFound => "there is no such file".to_string(),
+                ErrorKind::IsADirectory => "this is a directory, expected a `.tw` file".to_string(),
+                ErrorKind::PermissionDenied => "reading this file is not permitted".to_string(),
+                _ => error.to_string(),
+            };
+            Error::Usage(format!("cannot read the specification `{path}`: {why}"))
         })?;
+        let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
         Self::from_text(path, &text)
     }
 

@@ -1,7 +1,7 @@
 //! Small pieces of wording that commands and reporters share.
 
 use std::time::Duration;
-use tracewise::{Step, Value, Violation};
+use tracewise::{PropertyReport, Step, Value, Violation};
 
 /// `1234567` as `1,234,567`.
 pub fn count(number: u64) -> String {
@@ -136,13 +136,23 @@ pub fn step(step: &Step) -> String {
     {
         text.push_str(&format!("; pending since position {since}"));
     }
-    let told =
-        |(name, value): &&(String, Value)| !step.reason.contains(&format!("{name} = {}", quoted(value)));
-    let values: Vec<(String, Value)> = step.values.iter().filter(told).cloned().collect();
+    // That an event which does not occur is null says nothing that "it is not so" does not.
+    let telling = |(name, value): &&(String, Value)| !(value.is_null() && *name == step.formula);
+    let values: Vec<(String, Value)> = step.values.iter().filter(telling).cloned().collect();
     if !values.is_empty() {
         text.push_str(&format!(" ({})", bindings(&values)));
     }
     text
+}
+
+/// The part of a property's explanation that is news: for `G φ`, whose violation is shown already, why φ fails there.
+pub fn core(property: &PropertyReport) -> Option<&Step> {
+    match property.explanation.as_ref()? {
+        Step { holds: false, because, .. } if property.position.is_some() && because.len() == 1 => {
+            because.first()
+        }
+        whole => Some(whole),
+    }
 }
 
 /// The steps of an explanation in the order they are read, each with its depth and whether it is the last of its

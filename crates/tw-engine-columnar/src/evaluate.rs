@@ -7,7 +7,7 @@
 use crate::graph::Direction;
 use crate::grid::{Edges, Grid};
 use crate::kernels::Kernels;
-use crate::schedule::{Pass, Schedule};
+use crate::schedule::{Code, Pass, Place, Schedule, Step};
 use crate::worker::{Job, Piece, State, Stored, Worker};
 use std::ops::Range;
 use tw_core::{Bits, Position};
@@ -27,7 +27,9 @@ pub(crate) struct Found {
 /// Registers of all steps together should stay in the second-level cache.
 const REGISTER_BYTES: usize = 256 << 10;
 /// Below this many words times steps another thread costs more than it saves.
-const WORTH_A_THREAD: usize = 1 << 18;
+const WORTH_A_THREAD: usize = 1 << 19;
+/// Blocks larger than this only lose the caches; it also keeps counts within a block small.
+const LARGEST_BLOCK: usize = 1 << 20;
 
 /// Words per block if the caller has no wish.
 fn default_block(schedule: &Schedule) -> usize {
@@ -44,14 +46,16 @@ pub(crate) fn evaluate(
     kernels: &'static Kernels,
 ) -> Result<Vec<Found>, Unsupported> {
     let block = options.block.map_or_else(|| default_block(schedule), |positions| positions.div_ceil(64));
-    let grid = Grid::new(trace.len, block);
-    let steps: usize = schedule.passes.iter().map(|pass| pass.steps.len()).sum();
-    let threads = match options.block {
+    let grid = Grid::new(trace.len, block.min(LARGEST_BLOCK));
+    let threads_of = |pass: &Pass| match options.block {
         // A caller that chooses blocks wants to see them used.
-        Some(_) => options.threads.min(grid.blocks),
-        None => options.threads.min(grid.blocks / 4).min(grid.words.saturating_mul(steps) / WORTH_A_THREAD),
+        Some(_) => options.threads.clamp(1, grid.blocks.max(1)),
+        None => {
+            let worth = grid.words.saturating_mul(pass.steps.len()) / WORTH_A_THREAD;
+            options.threads.min(grid.blocks / 4).min(worth).max(1)
+        }
     };
-    let threads = threads.max(1);
+    let threads = schedule.passes.iter().map(threads_of).max().unwrap_or(1);
     check_budget(schedule, trace, grid, threads, options.memory_budget)?;
     let edges = Edges::new(grid, trace)?;
     for atom in &trace.atoms {
@@ -93,7 +97,7 @@ pub(crate) fn evaluate(
             zeros: &zeros,
             limit,
         };
-        run_pass(&job, &mut defined, &mut memory, threads, &mut found);
+        run_pass(&job, &mut defined, &mut memory, threads_of(pass), &mut found);
         for (&column, stored) in pass.defines.iter().zip(defined) {
             columns[column as usize] = stored;
         }
@@ -119,9 +123,24 @@ fn stretches(blocks: usize, parts: usize) -> impl Iterator<Item = Range<usize>> 
     (0..parts).map(move |part| blocks * part / parts..blocks * (part + 1) / parts)
 }
 
+/// How many blocks have to be looked at: a forward walk that is asked for first positions alone can stop early.
+fn needed_blocks(job: &Job<'_>) -> usize {
+    let starts = |step: &Step| match step.code {
+        Code::Violations { .. } | Code::ViolationsAnd { .. } | Code::Nowhere { .. } => false,
+        _ => !matches!(step.to, Place::Define(_)),
+    };
+    if job.pass.direction == Direction::Forward && job.pass.steps.iter().all(starts) {
+        job.edges.first.blocks()
+    } else {
+        job.grid.blocks
+    }
+}
+
 fn run_pass(job: &Job<'_>, defined: &mut [Stored], memory: &mut [u64], threads: usize, found: &mut [Found]) {
     let pass: &Pass = job.pass;
     let grid = job.grid;
+    let blocks = needed_blocks(job);
+    let threads = threads.min(blocks).max(1);
     // Carries of every block are remembered for repairs; with nothing to carry there is nothing to repair.
     let speculative = threads > 1 && pass.carries > 0;
     let mut rest: Vec<(&mut [u64], &mut [State])> =
@@ -129,7 +148,7 @@ fn run_pass(job: &Job<'_>, defined: &mut [Stored], memory: &mut [u64], threads: 
     let each = memory.len() / threads;
     let mut memory = memory.chunks_exact_mut(each);
     let mut workers: Vec<Worker<'_>> = Vec::with_capacity(threads);
-    for blocks in stretches(grid.blocks, threads) {
+    for blocks in stretches(blocks, threads) {
         let words = (blocks.end * grid.block).min(grid.words) - blocks.start * grid.block;
         let mut pieces = Vec::with_capacity(rest.len());
         for (left_words, left_states) in &mut rest {

@@ -55,20 +55,32 @@ impl Marks {
     fn new(grid: Grid, plain: bool, positions: impl Iterator<Item = usize>) -> Self {
         let mut before = vec![0; grid.blocks + 1];
         let mut words = vec![0; if plain { grid.block } else { grid.words }];
+        // Positions ascend, so blocks are found by walking along; dividing for each would cost more than the rest.
+        let (mut block, mut range) = (0, grid.range(0));
+        let mut count = 0;
         for position in positions {
             let word = position / 64;
-            before[word / grid.block + 1] += 1;
-            words[if plain { word % grid.block } else { word }] |= 1u64 << (position % 64);
+            while word >= range.end {
+                block += 1;
+                before[block] = count;
+                range = grid.range(block);
+            }
+            count += 1;
+            words[if plain { word - range.start } else { word }] |= 1u64 << (position % 64);
         }
-        for block in 0..grid.blocks {
-            before[block + 1] += before[block];
-        }
+        before[block + 1..].fill(count);
         Marks { before, words, plain }
     }
 
     /// The segments marked in these blocks.
     pub(crate) fn segments(&self, blocks: Range<usize>) -> Range<usize> {
         self.before[blocks.start]..self.before[blocks.end]
+    }
+
+    /// The least number of blocks, from the first one on, that hold all marks.
+    pub(crate) fn blocks(&self) -> usize {
+        let total = self.before[self.before.len() - 1];
+        self.before.partition_point(|&before| before < total)
     }
 
     /// The marks of a block, if it has any.

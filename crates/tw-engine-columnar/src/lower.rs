@@ -20,10 +20,10 @@ fn is_whole(interval: Interval) -> bool {
     interval.high.is_none() && interval.low.billionths == 0 && !interval.low.open
 }
 
-/// φ of a formula `G φ` without a bound, whose violations are listed.
+/// φ of a formula `G φ` without an interval (also not `[0,inf)`), whose violations are listed.
 pub(crate) fn body_of_globally(node: Node) -> Option<NodeId> {
     match node {
-        Node::Globally(interval, body) if interval.is_none_or(is_whole) => Some(body),
+        Node::Globally(None, body) => Some(body),
         _ => None,
     }
 }

@@ -357,3 +357,29 @@ fn a_hundred_thousand_operators() {
         assert!(started.elapsed().as_secs() < 5, "kind {kind}: {:?}", started.elapsed());
     }
 }
+
+/// A stretch that begins with a wrong guess may list violations that are none and stop at the limit; once they are
+/// taken back, the list has to be filled up from blocks that need no repair.
+#[test]
+fn a_list_cut_short_by_a_wrong_guess_is_filled_up() {
+    let mut program = Program::default();
+    let a = program.dag.add(Node::Truth(0));
+    let b = program.dag.add(Node::Truth(1));
+    let since = program.dag.add(Node::Since(None, a, b));
+    let root = program.dag.add(Node::Globally(None, since));
+    add_root(&mut program, root);
+    let len = 64 * 8;
+    let mut trace =
+        Trace { len, atoms: vec![Bits::repeat(true, len), Bits::repeat(false, len)], ..Trace::default() };
+    trace.atoms[1].set(0, true);
+    // The second half of the trace, taken alone, violates the property until here.
+    trace.atoms[1].set(64 * 5 + 3, true);
+    trace.atoms[0].set(64 * 7 + 10, false);
+    for limit in [0, 1, 5, 54, 1000] {
+        let options = EvaluateOptions { threads: 2, block: Some(64), ..EvaluateOptions::default() };
+        let mut evaluator = Columnar.plan(&program, &options).expect("propositional");
+        let answer = evaluator.evaluate(&trace, limit).expect("small").remove(0);
+        assert_eq!(answer.violation_count, 54);
+        assert_eq!(answer.violations, (64 * 7 + 10..len).take(limit).collect::<Vec<_>>(), "limit {limit}");
+    }
+}

@@ -101,7 +101,11 @@ impl<'a> Parser<'a> {
     fn finish(mut self) -> Checked<Tree> {
         // Findings of the lexer and late ones of the machine are merged into the order of the text.
         self.diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |(span, _)| span.start));
-        self.diagnostics.truncate(MAX_ERRORS);
+        if self.diagnostics.len() > MAX_ERRORS {
+            self.diagnostics.truncate(MAX_ERRORS);
+            let more = format!("there are more errors; these are the first {MAX_ERRORS}");
+            self.diagnostics.push(Diagnostic::error("too-many-errors", more));
+        }
         Checked { value: self.tree, diagnostics: self.diagnostics }
     }
 

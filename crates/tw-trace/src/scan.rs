@@ -82,3 +82,6 @@ pub(crate) fn place_error(
     }
     error
 }
+
+#[cfg(test)]
+mod tests;

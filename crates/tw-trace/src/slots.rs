@@ -96,6 +96,18 @@ impl ColumnBuilder {
         }
     }
 
+    /// Makes room for so many more positions.
+    pub fn reserve(&mut self, additional: usize) {
+        match self {
+            // A bit each: growing is cheap.
+            ColumnBuilder::Truth(_) => {}
+            ColumnBuilder::Int { values, .. } => values.reserve(additional),
+            ColumnBuilder::Real { values, .. } => values.reserve(additional),
+            ColumnBuilder::Text { ids, .. } => ids.reserve(additional),
+            ColumnBuilder::Any(values) => values.reserve(additional),
+        }
+    }
+
     /// Null.
     pub fn push_null(&mut self) {
         match self {
@@ -253,6 +265,11 @@ impl ColumnBuilder {
             ColumnBuilder::Text { ids, .. } => ids.len(),
             ColumnBuilder::Any(values) => values.len(),
         }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 
     /// The column.
@@ -418,7 +435,9 @@ fn lookup<'r>(row: &'r Row, path: &Path, whole: &str) -> Found<'r> {
         return Found::Value(value);
     }
     let Some(PathStep::Field(first)) = path.steps.first() else { return Found::Absent };
-    let Some((_, value)) = row.variables.iter().find(|(name, _)| **name == **first) else { return Found::Absent };
+    let Some((_, value)) = row.variables.iter().find(|(name, _)| **name == **first) else {
+        return Found::Absent;
+    };
     let mut current = vec![value];
     for step in &path.steps[1..] {
         current = current
@@ -458,7 +477,10 @@ fn matches(
 ) -> Result<bool, TraceError> {
     for (key, constant) in pattern {
         let value = match (arguments, key) {
-            (Arguments::Positional(values), ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. }) => {
+            (
+                Arguments::Positional(values),
+                ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. },
+            ) => {
                 if arity.is_some_and(|arity| arity != values.len()) {
                     return Ok(false);
                 }
@@ -602,7 +624,8 @@ mod vocabulary {
             self.key |= other.key;
             self.has_events |= other.has_events;
             self.positions += other.positions;
-            for (mine, theirs) in [(&mut self.variables, &other.variables), (&mut self.events, &other.events)] {
+            for (mine, theirs) in [(&mut self.variables, &other.variables), (&mut self.events, &other.events)]
+            {
                 for name in theirs {
                     if mine.len() < REMEMBERED {
                         mine.insert(name.clone());
@@ -613,7 +636,11 @@ mod vocabulary {
 
         /// Judges the names a program asked for: unknown ones are errors, or warnings where events are an open
         /// vocabulary; a name that is a variable and an event is an error.
-        pub fn judge(&self, projection: &Projection<'_>, open: bool) -> Result<Vec<TraceWarning>, TraceError> {
+        pub fn judge(
+            &self,
+            projection: &Projection<'_>,
+            open: bool,
+        ) -> Result<Vec<TraceWarning>, TraceError> {
             let mut warnings = Vec::new();
             if self.positions == 0 {
                 return Ok(warnings);
@@ -640,7 +667,8 @@ mod vocabulary {
                         .for_slot(id));
                     }
                     What::Proposition(_) | What::Event { .. } if open => {
-                        let near = tw_core::suggest(&name, self.events.iter().chain(&self.variables).map(|n| &**n));
+                        let near =
+                            tw_core::suggest(&name, self.events.iter().chain(&self.variables).map(|n| &**n));
                         let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                         warnings.push(TraceWarning {
                             message: format!("event `{name}` never occurs in this trace{hint}"),

@@ -38,7 +38,14 @@ impl Runnable for Convert {
         let session = self.read.session()?;
         let report = {
             let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")));
-            session.convert(&trace, &self.out, self.to.as_deref())?
+            session.convert(&trace, &self.out, self.to.as_deref())
+        };
+        let report = match report {
+            // A reader who has seen enough is no error of ours.
+            Err(error) if self.out == "-" && error.to_string().contains("Broken pipe") => {
+                return Ok(Exit::Holds);
+            }
+            report => report?,
         };
         // Standard output holds the trace itself.
         if !context.quiet && self.out != "-" {

@@ -74,7 +74,11 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
         };
         row(out, "fragment", &format!("{}{depth}", root.fragment.name()))?;
         row(out, "size", &words::counted(root.nodes as u64, "node"))?;
-        row(out, "engine", &engine(root.choice.engine, &root.choice.reason))?;
+        // The reason stands once, below, unless this property has its own.
+        match root.choice.engine {
+            Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
+            _ => row(out, "engine", &engine(root.choice.engine, &root.choice.reason))?,
+        }
         writeln!(out)?;
     }
     if !report.patterns.is_empty() {

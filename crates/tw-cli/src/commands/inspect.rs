@@ -123,7 +123,8 @@ fn table<const N: usize>(out: &mut dyn Write, style: Style, rows: &[[String; N]]
     for row in rows {
         let mut line = String::from("  ");
         for (index, cell) in row.iter().enumerate() {
-            let padding = if index + 1 < N { widths[index] - cell.chars().count() + 2 } else { 0 };
+            let padding =
+                if index + 1 < N && widths[index] > 0 { widths[index] - cell.chars().count() + 2 } else { 0 };
             line.push_str(cell);
             line.extend(std::iter::repeat_n(' ', padding));
         }

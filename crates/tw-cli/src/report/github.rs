@@ -67,7 +67,7 @@ fn sentence(property: &PropertyReport) -> String {
 }
 
 fn reason(property: &PropertyReport) -> String {
-    property.explanation.as_ref().map_or(String::new(), words::explanation)
+    words::core(property).map_or(String::new(), words::explanation)
 }
 
 fn message(property: &PropertyReport, violation: &Violation, explained: bool) -> String {

@@ -119,7 +119,7 @@ fn outcome(property: &PropertyReport) -> Result<(), Trouble> {
 
 fn failure_text(property: &PropertyReport) -> String {
     let mut text = format!("{}\n", property.formula);
-    if let Some(explanation) = &property.explanation {
+    if let Some(explanation) = words::core(property) {
         text.push_str(&format!("\n{}", words::explanation(explanation)));
     }
     if !property.violations.is_empty() {

@@ -107,9 +107,8 @@ fn result(
         (_, Some(place)) => format!("violated at {place}: {subject}"),
         (_, None) => format!("violated: {subject}"),
     };
-    if let Some(explanation) =
-        property.explanation.as_ref().filter(|_| violation.is_none_or(|(index, _)| index == 0))
-    {
+    let explained = violation.is_none_or(|(index, _)| index == 0);
+    if let Some(explanation) = words::core(property).filter(|_| explained) {
         message.push_str(&format!("\n{}", words::explanation(explanation)));
     }
     let line = violation.and_then(|(_, violation)| violation.line.as_ref());

@@ -69,6 +69,8 @@ fn summary(report: &CheckReport, elapsed: std::time::Duration) -> String {
     let properties = words::counted(all, "property");
     let outcome = match (violated, unknown) {
         (0, 0) if all == 1 => "the property holds".to_string(),
+        (1, 0) if all == 1 => "the property is violated".to_string(),
+        (0, 1) if all == 1 => "the property is undecided".to_string(),
         (0, 0) => format!("all {properties} hold"),
         (0, open) => format!("{} of {properties} undecided", words::count(open)),
         (bad, 0) => format!("{} of {properties} violated", words::count(bad)),
@@ -82,7 +84,7 @@ fn summary(report: &CheckReport, elapsed: std::time::Duration) -> String {
     };
     let positions = words::counted(report.positions, "position");
     let elapsed = words::duration(elapsed);
-    format!("{outcome} on {positions} of {}{by}; engine {}, {elapsed}", report.trace, report.engine)
+    format!("{outcome} on {} ({positions}){by}; engine {}, {elapsed}", report.trace, report.engine)
 }
 
 /// The lines about one property.
@@ -125,14 +127,16 @@ impl Page<'_> {
                 writeln!(self.out, "  {line}")?;
             }
         }
-        self.gutter = widest_line(property).to_string().len() + 2;
+        let number =
+            property.violations.first().and_then(|violation| violation.line.as_ref()).map_or(0, |l| l.line);
+        self.gutter = number.to_string().len() + 2;
         let mut violations = property.violations.iter();
         if let Some(first) = violations.next() {
             self.first_violation(first)?;
         } else if property.explanation.is_none() {
             return self.remainder(property);
         }
-        if let Some(explanation) = &property.explanation {
+        if let Some(explanation) = words::core(property) {
             self.explanation(explanation)?;
         }
         for violation in violations {
@@ -154,22 +158,24 @@ impl Page<'_> {
         let corner = self.frame("", "╭─");
         let place = if place.is_empty() { file } else { format!("{file} · {place}") };
         writeln!(self.out, "{corner} {}", self.clipped(&place, self.gutter + 4))?;
-        match &violation.line {
-            Some(line) => self.log_line(line, ""),
-            None => Ok(()),
-        }
+        let Some(line) = &violation.line else { return Ok(()) };
+        self.shown.push((line.file.clone(), line.line));
+        let text = self.clipped(&words::printable(&line.text), self.gutter + 3);
+        let bar = self.frame(&line.line.to_string(), "│");
+        writeln!(self.out, "{bar} {text}")
     }
 
-    /// A log line behind its number, `indent` deep; each once.
-    fn log_line(&mut self, line: &LogLine, indent: &str) -> io::Result<()> {
+    /// A log line that a step rests on, below it; each line once on a page.
+    fn quote(&mut self, line: &LogLine, indent: &str) -> io::Result<()> {
         let key = (line.file.clone(), line.line);
         if self.shown.contains(&key) {
             return Ok(());
         }
         self.shown.push(key);
-        let text = self.clipped(&words::printable(&line.text), self.gutter + 3 + indent.chars().count());
-        let bar = self.frame(&line.line.to_string(), "│");
-        writeln!(self.out, "{bar} {}{text}", self.style.paint(Ink::Frame, indent))
+        let number = format!("{indent}{} │", line.line);
+        let text = self.clipped(&words::printable(&line.text), self.gutter + 4 + number.chars().count());
+        let blank = self.frame("", " ");
+        writeln!(self.out, "{blank} {} {text}", self.style.paint(Ink::Frame, number))
     }
 
     fn explanation(&mut self, root: &Step) -> io::Result<()> {
@@ -197,7 +203,7 @@ impl Page<'_> {
             if let Some(line) = &step.line
                 && step.because.is_empty()
             {
-                self.log_line(line, &rest)?;
+                self.quote(line, &rest)?;
             }
         }
         Ok(())
@@ -239,7 +245,8 @@ impl Page<'_> {
 
     /// The gutter: a line number, and a stroke.
     fn frame(&self, number: &str, stroke: &str) -> String {
-        self.style.paint(Ink::Frame, format!("{number:>width$} {stroke}", width = self.gutter))
+        let text = format!("{number:>width$} {stroke}", width = self.gutter);
+        if text.trim().is_empty() { text } else { self.style.paint(Ink::Frame, text) }
     }
 
     /// Cut at the terminal's edge when `used` columns stand before it.
@@ -248,14 +255,6 @@ impl Page<'_> {
             .width
             .map_or(text.to_string(), |width| words::clip(text, width.saturating_sub(used).max(20)))
     }
-}
-
-/// The largest line number on the page.
-fn widest_line(property: &PropertyReport) -> u64 {
-    let first = property.violations.first().and_then(|v| v.line.as_ref()).map_or(0, |line| line.line);
-    let steps = property.explanation.iter().flat_map(words::steps);
-    let quoted = steps.filter(|(_, step)| step.because.is_empty()).filter_map(|(_, step)| step.line.as_ref());
-    quoted.map(|line| line.line).max().unwrap_or(0).max(first)
 }
 
 /// What stands before a step, and before what continues it below (as wide as the step's mark too).

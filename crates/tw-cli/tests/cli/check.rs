@@ -124,9 +124,10 @@ fn text_shows_verdict_line_reason_and_summary() {
         run.out
     );
     assert!(run.out.contains("pending"), "{}", run.out);
+    assert!(!run.out.contains("null"), "{}", run.out);
     assert!(run.out.contains("✓ starts\n"), "{}", run.out);
     assert!(
-        run.out.contains("2 of 3 properties violated on 5 positions of web.jsonl; engine columnar, "),
+        run.out.contains("2 of 3 properties violated on web.jsonl (5 positions); engine columnar, "),
         "{}",
         run.out
     );

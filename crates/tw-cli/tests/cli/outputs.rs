@@ -103,17 +103,23 @@ fn a_reader_who_leaves_is_no_panic() {
     let directory = directory("pipe");
     let trace = directory.join("long.csv");
     std::fs::write(&trace, format!("a\n{}", "1\n0\n".repeat(200_000))).unwrap();
-    let mut child = command()
-        .args(["eval", "-e", "a", "--output", "json"])
-        .arg(&trace)
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut first = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
-    assert_eq!(first, "{\"position\":0,\"value\":true}\n");
-    // The reader is gone; the writer still has most of its lines.
-    let output = child.wait_with_output().unwrap();
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let cases: [(&[&str], &str); 2] = [
+        (&["eval", "-e", "a", "--output", "json"], "{\"position\":0,\"value\":true}\n"),
+        (&["convert", "-o", "-", "--to", "jsonl"], "{\"a\":1}\n"),
+    ];
+    for (arguments, expected) in cases {
+        let mut child = command()
+            .args(arguments)
+            .arg(&trace)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut first = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        assert_eq!(first, expected);
+        // The reader is gone; the writer still has most of its lines.
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    }
 }

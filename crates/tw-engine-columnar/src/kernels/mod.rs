@@ -4,11 +4,11 @@
 //! information to higher positions (past operators), "down" kernels to lower ones (future operators). The tables
 //! compute the same; which one is used is decided once, by what the processor can do.
 
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod portable;
 #[cfg(test)]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86;
 
 /// Words, and whether to read them negated.
 pub(crate) type Input<'a> = (&'a [u64], bool);
@@ -38,8 +38,8 @@ pub(crate) struct Kernels {
     pub(crate) count: fn(Input<'_>) -> usize,
     /// How many bits are set in both.
     pub(crate) count_and: fn(Input<'_>, Input<'_>) -> usize,
-    /// The bits of the second word selected by the first, packed.
-    pub(crate) extract: fn(u64, u64) -> u64,
+    /// Packs the selected bits (`select`, `words`) and writes them to consecutive bits from `at` on.
+    pub(crate) gather: fn(&[u64], Input<'_>, &mut [u64], usize),
 }
 
 /// Every table this processor can run, the best one last.
@@ -47,7 +47,7 @@ pub(crate) fn available() -> Vec<&'static Kernels> {
     #[allow(unused_mut)]
     let mut tables = vec![&portable::KERNELS];
     #[cfg(target_arch = "x86_64")]
-    tables.extend(avx512::detect());
+    tables.extend(x86::detect());
     tables
 }
 

@@ -13,7 +13,7 @@ pub(super) static KERNELS: Kernels = Kernels {
     chain_down,
     count,
     count_and,
-    extract,
+    gather,
 };
 
 #[inline(always)]
@@ -122,7 +122,8 @@ pub(super) fn count_and(a: Input<'_>, b: Input<'_>) -> usize {
     both.map(|word| u64::from(word.count_ones())).sum::<u64>() as usize
 }
 
-pub(super) fn extract(mut select: u64, word: u64) -> u64 {
+/// The bits of `word` that `select` selects, packed.
+fn extract(mut select: u64, word: u64) -> u64 {
     let (mut packed, mut at) = (0, 0);
     while select != 0 {
         packed |= (word >> select.trailing_zeros() & 1) << at;
@@ -130,4 +131,38 @@ pub(super) fn extract(mut select: u64, word: u64) -> u64 {
         select &= select - 1;
     }
     packed
+}
+
+fn gather(select: &[u64], value: Input<'_>, out: &mut [u64], at: usize) {
+    gather_with(select, value, out, at, extract);
+}
+
+/// Collects packed bits in a word and writes it when it is full. Bits after the last one written stay as they are.
+#[inline(always)]
+pub(super) fn gather_with(
+    select: &[u64],
+    value: Input<'_>,
+    out: &mut [u64],
+    at: usize,
+    extract: impl Fn(u64, u64) -> u64,
+) {
+    let flip = flip(value.1);
+    let (mut index, mut filled) = (at / 64, (at % 64) as u32);
+    let below = |bits: u32| (1u64 << bits) - 1;
+    let mut full = if filled == 0 { 0 } else { out[index] & below(filled) };
+    for (&select, &word) in select.iter().zip(value.0) {
+        let count = select.count_ones();
+        let packed = extract(select, word ^ flip);
+        full |= packed << filled;
+        filled += count;
+        if filled >= 64 {
+            out[index] = full;
+            index += 1;
+            filled -= 64;
+            full = if filled == 0 { 0 } else { packed >> (count - filled) };
+        }
+    }
+    if filled > 0 {
+        out[index] = out[index] & !below(filled) | full;
+    }
 }

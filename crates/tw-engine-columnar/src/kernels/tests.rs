@@ -89,11 +89,16 @@ fn every_table_computes_the_definition() {
             let expected = reversed(&chain(&reversed(&x), &reversed(&y), carry));
             assert_eq!(bits(&out, false), expected, "chain_down, {at}");
 
-            let (select, word) = (random.word() & random.word(), random.word());
-            let mut packed: Vec<bool> =
-                (0..64).filter(|i| select >> i & 1 == 1).map(|i| word >> i & 1 == 1).collect();
-            packed.resize(64, false);
-            assert_eq!(bits(&[(table.extract)(select, word)], false), packed, "extract, {at}");
+            let select = random.words(len);
+            let packed: Vec<bool> =
+                bits(&select, false).iter().zip(&x).filter(|(s, _)| **s).map(|(_, &x)| x).collect();
+            let at = random.word() as usize % 200;
+            let before = random.words((at + packed.len()).div_ceil(64) + 1);
+            let mut out = before.clone();
+            (table.gather)(&select, (&a, na), &mut out, at);
+            let mut expected = bits(&before, false);
+            expected[at..at + packed.len()].copy_from_slice(&packed);
+            assert_eq!(bits(&out, false), expected, "gather, {} round {round} len {len}", table.name);
         }
     }
 }

@@ -43,7 +43,8 @@ impl Parser<'_> {
     pub(super) fn lone_expression(&mut self) -> ExprId {
         if self.kind() == Tok::End && self.diagnostics.is_empty() {
             let span = self.span();
-            self.report(Diagnostic::error("missing-operand", "the formula is empty").at(span, ""));
+            let found = Diagnostic::error("missing-operand", "the formula is empty").at(span, "");
+            self.report(found.help("write one, for example `G (request -> F reply)`"));
             return self.add(ExprKind::Error, span);
         }
         if self.kind() == Tok::Word && self.starts_declaration() {

@@ -30,7 +30,47 @@ fn meaning(kind: Tok) -> &'static str {
     }
 }
 
+/// Operators of other languages that are two operators here.
+fn foreign_operator(text: &str) -> Option<&'static str> {
+    Some(match text {
+        "-->" => "->",
+        "<=>" | "<-->" => "<->",
+        ":=" | "===" => "==",
+        "!==" | "=!" => "!=",
+        _ => return None,
+    })
+}
+
+/// Operators that are words: before an operand, and between two.
+const PREFIX_WORDS: [&str; 9] = [
+    "always",
+    "eventually",
+    "next",
+    "weak_next",
+    "previously",
+    "weak_previously",
+    "once",
+    "historically",
+    "not",
+];
+const INFIX_WORDS: [&str; 8] =
+    ["until", "weak_until", "release", "since", "back_to", "implies", "and", "xor"];
+
 impl Parser<'_> {
+    /// The operator that was misspelt, if one of two operands side by side is nearly one.
+    fn misspelt_operator(&self, before: &str) -> Option<&'static str> {
+        let near = |word: &str, words: &[&'static str]| {
+            let long = (3..20).contains(&word.len());
+            if long { tw_core::suggest(word, words.iter().copied()) } else { None }
+        };
+        let infix = if self.kind() == Tok::Word && self.begins_operand(1) {
+            near(self.word(0), &INFIX_WORDS)
+        } else {
+            None
+        };
+        infix.or_else(|| near(before, &PREFIX_WORDS))
+    }
+
     /// The current token, for messages.
     pub(super) fn found(&self) -> String {
         match self.kind() {
@@ -122,8 +162,12 @@ impl Parser<'_> {
                 .help("a set is written after `in`: `x in {1..5, 7}`; parentheses group"),
             _ if Self::binary_operator(kind).is_some() && binary_before => {
                 let both = previous.unwrap_or(span).to(span);
-                error(format!("two operators in a row: `{before}` and {found}"))
-                    .at(both, "something is missing between them")
+                let diagnostic = error(format!("two operators in a row: `{before}` and {found}"))
+                    .at(both, "something is missing between them");
+                match foreign_operator(self.slice(both)) {
+                    Some(meant) => diagnostic.help(format!("did you mean `{meant}`?")),
+                    None => diagnostic,
+                }
             }
             _ if Self::binary_operator(kind).is_some() => {
                 let diagnostic = error(format!("{found} has nothing on its left")).at(span, "");
@@ -213,7 +257,10 @@ impl Parser<'_> {
                     diagnostic.help("did you forget `;` before a new declaration, or an operator like `&`?")
                 }
                 Tok::Dot | Tok::DotDot => diagnostic,
-                _ => diagnostic.help("did you forget an operator like `&` or `->`?"),
+                _ => match self.misspelt_operator(before) {
+                    Some(meant) => diagnostic.help(format!("did you mean the operator `{meant}`?")),
+                    None => diagnostic.help("did you forget an operator like `&` or `->`?"),
+                },
             };
             self.report(diagnostic);
         }
@@ -270,6 +317,15 @@ impl Parser<'_> {
             _ => format!("{count} brackets are never closed, this `{bracket}` is the last of them"),
         };
         let gap = self.gap();
+        // What could not be read at all may hold the partner; that finding is enough.
+        let end = self.span().end;
+        let unread = |d: &Diagnostic| {
+            matches!(d.code, "unclosed-text" | "unclosed-comment" | "unknown-character")
+                && d.labels.first().is_some_and(|(at, _)| (open.start..=end).contains(&at.start))
+        };
+        if self.diagnostics.iter().any(unread) {
+            return;
+        }
         let found = Diagnostic::error("unclosed-bracket", message).at(open, "opened here");
         self.report(found.at(gap, format!("`{partner}` expected here at the latest")));
     }

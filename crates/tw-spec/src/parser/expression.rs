@@ -246,6 +246,15 @@ impl Parser<'_> {
                 self.unclosed(open, 1);
                 Step::Operator(self.abandon(m, value))
             }
+            // `(a]`: one slip of the pen, unless the right bracket follows.
+            Some((top, open)) if self.peek(1) != top.closing() => {
+                let (wrong, opened) = (self.word(0), self.slice(open));
+                let found = format!("`{wrong}` does not close this `{opened}`");
+                let found = Diagnostic::error("unmatched-bracket", found).at(self.span(), "another bracket is expected");
+                self.report(found.at(open, "opened here").help("close it with the bracket of the same kind"));
+                let end = self.advance();
+                self.close_top(m, value, end)
+            }
             _ => {
                 let found = format!("`{}` closes nothing", self.word(0));
                 let found =

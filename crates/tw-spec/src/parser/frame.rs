@@ -2,6 +2,7 @@
 
 use super::Operand;
 use crate::ast::{Argument, ExprId, Ident, Infix, Map, Prefix};
+use crate::lexer::Tok;
 use tw_diag::Span;
 use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval};
 
@@ -147,6 +148,17 @@ pub(crate) enum Bracket {
     Round,
     Square,
     Curly,
+}
+
+impl Bracket {
+    /// The token that closes it.
+    pub(crate) fn closing(self) -> Tok {
+        match self {
+            Bracket::Round => Tok::CloseParen,
+            Bracket::Square => Tok::CloseBracket,
+            Bracket::Curly => Tok::CloseBrace,
+        }
+    }
 }
 
 impl Frame {

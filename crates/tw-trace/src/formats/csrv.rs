@@ -109,11 +109,15 @@ pub(super) type Field<'r> = (Cow<'r, str>, Option<Cow<'r, str>>);
 
 /// The event of a row as its name and fields, the timestamp first, in the order of the row. Arguments without names are
 /// called `arg1`, `arg2`, …
-pub(super) fn parts<'r>(row: &'r Row, has_time: bool, format: &str) -> Result<(&'r str, Vec<Field<'r>>), TraceError> {
+pub(super) fn parts<'r>(
+    row: &'r Row,
+    has_time: bool,
+    format: &str,
+) -> Result<(&'r str, Vec<Field<'r>>), TraceError> {
     let event = match row.events.as_slice() {
         [event] => event,
         [] => return Err(inexpressible(row, "a position without an event", format, "csv` or `jsonl")),
-        _ => return Err(inexpressible(row, "several events at one position", format, "monpoly` or `jsonl")),
+        _ => return Err(inexpressible(row, "several events at one position", format, "monpoly")),
     };
     if event.name.is_empty() {
         return Err(inexpressible(row, "an event without a name", format, "jsonl"));
@@ -133,7 +137,11 @@ pub(super) fn parts<'r>(row: &'r Row, has_time: bool, format: &str) -> Result<(&
     }
     for (name, value) in row.variables.iter().filter(|(_, value)| !value.is_null()) {
         if **name == *"time" {
-            return Err(inexpressible(row, "variable `time`, which would be the timestamp", format, "jsonl"));
+            let message = "the variable `time` would be read back as the timestamp; rename it first";
+            return Err(TraceError {
+                line: Some(row.line),
+                ..TraceError::new(TraceErrorKind::Usage, message)
+            });
         }
         if name.is_empty() {
             return Err(inexpressible(row, "a variable without a name", format, "jsonl"));

@@ -66,12 +66,17 @@ impl RowSource for Source<'_> {
                     return Ok(true);
                 }
             } else if named {
-                let field = cell(line, number, 0, Some(b'=')).ok().filter(|field| {
-                    field.end < line.len() && !field.text.is_empty()
-                });
+                let field = cell(line, number, 0, Some(b'='))
+                    .ok()
+                    .filter(|field| field.end < line.len() && !field.text.is_empty());
                 let Some(field) = field else {
                     let found = quote(line.trim_matches([' ', '\t']));
-                    return Err(TraceError::syntax(number, column(bytes, skip_blank(bytes, 0)), found, FIELD));
+                    return Err(TraceError::syntax(
+                        number,
+                        column(bytes, skip_blank(bytes, 0)),
+                        found,
+                        FIELD,
+                    ));
                 };
                 let value = cell(line, number, field.end + 1, None)?;
                 let place = (number, column(bytes, value.start + usize::from(value.quoted)));

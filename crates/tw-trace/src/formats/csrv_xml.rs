@@ -4,9 +4,8 @@
 //! empty value is null. Comments, processing instructions, an XML declaration and a document type are passed over; no
 //! entities other than XML's own are known.
 
-
 use super::csrv::{Assembler, parts};
-use super::lines::{characters, not_utf8, too_long, unreadable};
+use super::lines::{characters, not_utf8, too_long};
 use super::writing::{Lined, inexpressible};
 use crate::{ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote};
 use quick_xml::encoding::EncodingError;
@@ -172,7 +171,10 @@ impl fmt::Display for Tag {
 
 /// One piece of the document, as far as it matters here. Text is in the source's `text`.
 enum Piece {
-    Open { tag: Tag, empty: bool },
+    Open {
+        tag: Tag,
+        empty: bool,
+    },
     Close(Tag),
     /// Text as written; its space is layout.
     Text,
@@ -226,10 +228,12 @@ impl Source<'_> {
             };
             let (line, column) = self.place;
             return Ok(match event {
-                Event::Start(start) | Event::Empty(start) if {
-                    let name = start.name();
-                    name.as_ref() != "log" && !is_space(start.attributes_raw())
-                } => {
+                Event::Start(start) | Event::Empty(start)
+                    if {
+                        let name = start.name();
+                        name.as_ref() != "log" && !is_space(start.attributes_raw())
+                    } =>
+                {
                     let found = quote(&format!("<{}>", &*start));
                     let expected = "a tag without attributes";
                     return Err(TraceError::syntax(line, column, found, expected));
@@ -258,7 +262,8 @@ impl Source<'_> {
                     };
                     let Some(character) = character else {
                         let found = quote(&format!("&{};", &*reference));
-                        let expected = "a character reference or one of `&lt;` `&gt;` `&amp;` `&quot;` `&apos;`";
+                        let expected =
+                            "a character reference or one of `&lt;` `&gt;` `&amp;` `&quot;` `&apos;`";
                         return Err(TraceError::syntax(line, column, found, expected));
                     };
                     self.text.clear();
@@ -277,17 +282,30 @@ impl Source<'_> {
         match error {
             quick_xml::Error::Io(error) => {
                 let too_long_event = error.get_ref().is_some_and(|inner| inner.is::<TooLong>());
-                if too_long_event { too_long(self.reader.get_ref().limit, line) } else { unreadable(&error) }
+                if too_long_event {
+                    too_long(self.reader.get_ref().limit, line)
+                } else {
+                    crate::input::describe(&error)
+                }
             }
             quick_xml::Error::Encoding(EncodingError::Utf8(error)) => {
                 let good = &self.buffer[..error.valid_up_to().min(self.buffer.len())];
                 let (line, column) = advance(self.place, good);
                 not_utf8(&self.buffer, good.len(), line).at(line, column)
             }
-            quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => {
-                TraceError::syntax(line, column, "`&` that begins no reference", "`&amp;` for the character `&`")
+            quick_xml::Error::IllFormed(IllFormedError::UnclosedReference) => TraceError::syntax(
+                line,
+                column,
+                "`&` that begins no reference",
+                "`&amp;` for the character `&`",
+            ),
+            error => {
+                let reason = match &error {
+                    quick_xml::Error::Syntax(error) => error.to_string(),
+                    other => other.to_string(),
+                };
+                TraceError::syntax(line, column, format!("malformed markup ({reason})"), "well-formed XML")
             }
-            error => TraceError::syntax(line, column, format!("malformed markup ({error})"), "well-formed XML"),
         }
     }
 
@@ -454,7 +472,9 @@ fn push_text(out: &mut String, row: &Row, text: &str) -> Result<(), TraceError> 
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '\r' => out.push_str("&#13;"),
-            ' ' | '\t' | '\n' if !inner.contains(&at) => out.push_str(&format!("&#{};", u32::from(character))),
+            ' ' | '\t' | '\n' if !inner.contains(&at) => {
+                out.push_str(&format!("&#{};", u32::from(character)))
+            }
             '\t' | '\n' => out.push(character),
             '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
                 let what = format!("the character {} (XML has none such)", quote(&character.to_string()));

@@ -12,7 +12,8 @@ use super::fields::{cell, is_blank, push_cell};
 use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, inexpressible, scalar, stamp_of};
 use crate::{
-    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote,
+    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat,
+    quote,
 };
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -99,7 +100,12 @@ impl RowSource for Source<'_> {
         let mut values = Vec::new();
         let first = cell(line, number, 0, Some(b','))?;
         if first.text.is_empty() {
-            return Err(TraceError::syntax(number, column(line.as_bytes(), first.start), "nothing", "an event name"));
+            return Err(TraceError::syntax(
+                number,
+                column(line.as_bytes(), first.start),
+                "nothing",
+                "an event name",
+            ));
         }
         let mut at = first.end;
         let mut last = None;
@@ -125,7 +131,8 @@ impl RowSource for Source<'_> {
             row.time = Some(stamp_at(&last.text, self.options.unit, number, place)?);
             values.pop();
         }
-        row.events.push(Event { name: self.names.get(&first.text), arguments: Arguments::Positional(values) });
+        row.events
+            .push(Event { name: self.names.get(&first.text), arguments: Arguments::Positional(values) });
         Ok(true)
     }
 }
@@ -141,7 +148,9 @@ impl RowSink for Sink<'_> {
         let event = match row.events.as_slice() {
             [event] => event,
             [] => return Err(inexpressible(row, "a position without an event", "events", "csv` or `jsonl")),
-            _ => return Err(inexpressible(row, "several events at one position", "events", "monpoly` or `jsonl")),
+            _ => {
+                return Err(inexpressible(row, "several events at one position", "events", "monpoly"));
+            }
         };
         let variables = row.variables.iter().filter(|(_, value)| !value.is_null());
         let values: Vec<&Value> = match &event.arguments {

@@ -51,7 +51,8 @@ pub(super) fn cell(line: &str, number: u64, from: usize, stop: Option<u8>) -> Re
     let bytes = line.as_bytes();
     let start = skip_blank(bytes, from);
     if bytes.get(start) != Some(&b'"') {
-        let end = stop.and_then(|stop| memchr::memchr(stop, &bytes[from..])).map_or(bytes.len(), |at| from + at);
+        let end =
+            stop.and_then(|stop| memchr::memchr(stop, &bytes[from..])).map_or(bytes.len(), |at| from + at);
         // Spaces and tabs are single bytes, so what remains is whole characters.
         let text = line[start.min(end)..end].trim_end_matches([' ', '\t']);
         return Ok(Cell { text: Cow::Borrowed(text), quoted: false, start: start.min(end), end });
@@ -74,7 +75,11 @@ pub(super) fn cell(line: &str, number: u64, from: usize, stop: Option<u8>) -> Re
             text.to_mut().push('"');
             at += 1;
         } else {
-            if text.is_empty() { text = Cow::Borrowed(part) } else { text.to_mut().push_str(part) }
+            if text.is_empty() {
+                text = Cow::Borrowed(part)
+            } else {
+                text.to_mut().push_str(part)
+            }
             break;
         }
     }
@@ -145,7 +150,8 @@ mod tests {
         assert_eq!(cell("   ", 1, 0, Some(b',')).unwrap().value(), Value::Null);
         assert_eq!(cell("\"\"", 1, 0, Some(b',')).unwrap().value(), Value::text(""));
         assert_eq!(cell("a\"b", 1, 0, None).unwrap().text, "a\"b");
-        let error = |line| cell(line, 3, 0, Some(b',')).map(|cell| cell.end).unwrap_err().in_file("f").to_string();
+        let error =
+            |line| cell(line, 3, 0, Some(b',')).map(|cell| cell.end).unwrap_err().in_file("f").to_string();
         assert_eq!(
             error(" \"ab"),
             "f:3:2: found a quote that is not closed on its line, expected a closing `\"`"

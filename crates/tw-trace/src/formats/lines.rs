@@ -8,7 +8,7 @@ use crate::{
 use rustc_hash::FxHashSet;
 use std::io::BufRead;
 use std::sync::Arc;
-use tw_core::{TimeError, TimeUnit};
+use tw_core::{Time, TimeError, TimeUnit};
 
 /// A mark that some editors put at the start of a UTF-8 file. It is no part of the text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -46,7 +46,7 @@ impl<'a> Lines<'a> {
             let available = match self.input.fill_buf() {
                 Ok(available) => available,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(unreadable(&error)),
+                Err(error) => return Err(crate::input::describe(&error)),
             };
             let end = memchr::memchr(b'\n', available);
             let used = end.map_or(available.len(), |end| end + 1);
@@ -98,20 +98,17 @@ pub(super) fn not_utf8(line: &[u8], at: usize, number: u64) -> TraceError {
     TraceError::syntax(number, column(line, at), format!("the byte 0x{byte:02x}"), "UTF-8 text")
 }
 
-/// The error for an input that cannot be read.
-pub(super) fn unreadable(error: &std::io::Error) -> TraceError {
-    TraceError::new(TraceErrorKind::Io, format!("cannot read: {error}"))
-}
-
 /// The error for a line or record beyond the limit.
 pub(super) fn too_long(limit: usize, line: u64) -> TraceError {
-    let message = format!("this record is longer than {limit} bytes, the limit; is the format the right one?");
+    let message =
+        format!("this record is longer than {limit} bytes, the limit; is the format the right one?");
     TraceError { line: Some(line), ..TraceError::new(TraceErrorKind::Budget, message) }
 }
 
 /// The error for a record with more parts than the limit.
 pub(super) fn too_many(limit: usize, parts: &str, line: u64) -> TraceError {
-    let message = format!("this record has more than {limit} {parts}, the limit; is the format the right one?");
+    let message =
+        format!("this record has more than {limit} {parts}, the limit; is the format the right one?");
     TraceError { line: Some(line), ..TraceError::new(TraceErrorKind::Budget, message) }
 }
 
@@ -134,9 +131,44 @@ pub(super) fn stamp_at(text: &str, unit: TimeUnit, line: u64, column: u64) -> Re
             other => format!(", which is {other}"),
         };
         let unit = unit.name();
-        let message = format!("found {found}{reason}, expected a timestamp: a number ({unit}) or RFC 3339 text");
+        let message =
+            format!("found {found}{reason}, expected a timestamp: a number ({unit}) or RFC 3339 text");
         TraceError::new(TraceErrorKind::Time, message).at(line, column)
     })
+}
+
+/// The time of a timestamp, if it is one: [`parse_stamp`], with a short way for plain decimals.
+#[inline(always)]
+pub(super) fn time_of(text: &[u8], unit: TimeUnit) -> Option<Time> {
+    let (mut value, mut at) = (0i64, 0);
+    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
+        if at == 18 {
+            break;
+        }
+        value = value * 10 + i64::from(digit);
+        at += 1;
+    }
+    let nanoseconds = unit.nanoseconds();
+    if at > 0 && at == text.len() {
+        return value.checked_mul(nanoseconds);
+    }
+    if at > 0 && text[at] == b'.' && text.len() <= 19 {
+        let mut part = nanoseconds;
+        let fraction = &text[at + 1..];
+        for &byte in fraction {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 || part % 10 != 0 {
+                part = 0;
+                break;
+            }
+            value = value * 10 + i64::from(digit);
+            part /= 10;
+        }
+        if part != 0 {
+            return value.checked_mul(part);
+        }
+    }
+    Some(parse_stamp(std::str::from_utf8(text).ok()?, unit).ok()?.time)
 }
 
 /// Names, each kept once.
@@ -183,7 +215,7 @@ pub(super) fn by_rows(
         if let Some(now) = row.time {
             let (first, last) = range.unwrap_or((now, now));
             if now.time < last.time {
-                return Err(decreasing(last, now, row.line));
+                return Err(TraceError::decreasing(now, last).at(row.line, 1));
             }
             range = Some((first, now));
         }
@@ -192,16 +224,6 @@ pub(super) fn by_rows(
     let batch = builder.finish(timed);
     let time_range = range.map(|(first, last)| (first.time, last.time));
     Ok((BlockBatch { batch, time_range, lines: 0, open_from: None }, vocabulary))
-}
-
-/// The error for time that runs backwards.
-fn decreasing(last: Stamp, now: Stamp, line: u64) -> TraceError {
-    let message = format!(
-        "the timestamp {} comes after {}; `--sort SKEW` accepts disorder up to a bound",
-        now.format(),
-        last.format()
-    );
-    TraceError::new(TraceErrorKind::Time, message).at(line, 1)
 }
 
 #[cfg(test)]
@@ -225,6 +247,41 @@ mod tests {
         assert_eq!(lines(BYTE_ORDER_MARK).unwrap(), [""; 0]);
         assert_eq!(lines(b"a\r\n\r\nb").unwrap(), ["a", "", "b"]);
         assert_eq!(lines(b"\xEF\xBB\xBFa\nb\r").unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_short_way_to_a_time_leads_to_the_same() {
+        let texts = [
+            "0",
+            "007",
+            "5",
+            "1.5",
+            "1.",
+            ".5",
+            "1.25",
+            "1.0000000001",
+            "1.500000000",
+            "123456789.123456789",
+            "-1",
+            "+1",
+            "9223372036",
+            "9223372037",
+            "999999999999999999",
+            "9999999999999999999",
+            "1e3",
+            "",
+            ".",
+            "1.2.3",
+            "x",
+            "1x",
+            "1970-01-01T00:00:01Z",
+        ];
+        for text in texts {
+            for (_, unit) in TimeUnit::ALL {
+                let expected = parse_stamp(text, unit).ok().map(|stamp| stamp.time);
+                assert_eq!(time_of(text.as_bytes(), unit), expected, "{text} {unit:?}");
+            }
+        }
     }
 
     #[test]

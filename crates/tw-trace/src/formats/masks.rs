@@ -59,7 +59,7 @@ impl Lanes for Avx2 {
             let high = _mm256_loadu_si256(chunk.as_ptr().add(32).cast());
             let low = _mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted)) as u32;
             let high = _mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted)) as u32;
-            u64::from(low) | u64::from(high) << 32
+            u64::from(opaque(low)) | u64::from(opaque(high)) << 32
         }
     }
 
@@ -68,6 +68,18 @@ impl Lanes for Avx2 {
         // SAFETY: no memory is touched; BMI2 is present by the same rule as above.
         unsafe { std::arch::x86_64::_pext_u64(word, mask) }
     }
+}
+
+/// `bits`, of which the compiler knows nothing more. Knowing that they come from a vector, it takes them apart lane by
+/// lane when they are counted or shifted, and the kernels run at a tenth of their speed.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn opaque(mut bits: u32) -> u32 {
+    // SAFETY: there is no instruction in it.
+    unsafe {
+        std::arch::asm!("/* {0:e} */", inout(reg) bits, options(pure, nomem, nostack, preserves_flags))
+    };
+    bits
 }
 
 /// Whether [`Avx2`] can be used.
@@ -145,8 +157,10 @@ mod tests {
         let mut state = 7;
         for _ in 0..2000 {
             let ends: Vec<u64> = (0..4).map(|_| random(&mut state) & random(&mut state)).collect();
-            let marks: Vec<u64> =
-                ends.iter().map(|ends| random(&mut state) & random(&mut state) & random(&mut state) & !ends).collect();
+            let marks: Vec<u64> = ends
+                .iter()
+                .map(|ends| random(&mut state) & random(&mut state) & random(&mut state) & !ends)
+                .collect();
             let (mut carry, mut any) = (0, false);
             for (&ends, &marks) in ends.iter().zip(&marks) {
                 let got = any_before(ends, marks, &mut carry);

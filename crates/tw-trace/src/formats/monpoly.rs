@@ -9,11 +9,9 @@
 mod tests;
 
 use super::fields::push_quoted;
-use super::lines::{Names, not_utf8, reset, stamp_at, too_long, too_many, unreadable};
+use super::lines::{Names, not_utf8, reset, stamp_at, too_long, too_many};
 use super::writing::{Lined, inexpressible, scalar, stamp_of, truth};
-use crate::{
-    Arguments, Event, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote,
-};
+use crate::{Arguments, Event, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote};
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use tw_core::Value;
@@ -44,7 +42,14 @@ impl TraceFormat for Monpoly {
         options: &ReadOptions,
     ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
         Ok(Box::new(Source {
-            scanner: Scanner { input, line: 1, column: 1, used: 0, limit: options.max_record, started: false },
+            scanner: Scanner {
+                input,
+                line: 1,
+                column: 1,
+                used: 0,
+                limit: options.max_record,
+                started: false,
+            },
             names: Names::default(),
             token: Vec::new(),
             options: options.clone(),
@@ -86,11 +91,11 @@ impl Scanner<'_> {
             match self.input.fill_buf() {
                 Ok(_) => break,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(unreadable(&error)),
+                Err(error) => return Err(crate::input::describe(&error)),
             }
         }
         // Buffered by now, so this asks for nothing.
-        self.input.fill_buf().map_err(|error| unreadable(&error))
+        self.input.fill_buf().map_err(|error| crate::input::describe(&error))
     }
 
     fn peek(&mut self) -> Result<Option<u8>, TraceError> {
@@ -128,9 +133,24 @@ impl Scanner<'_> {
         }
     }
 
+    /// Passes over the rest of the line.
+    fn pass_comment(&mut self) -> Result<(), TraceError> {
+        loop {
+            let bytes = self.fill()?;
+            let end = memchr::memchr(b'\n', bytes);
+            let (count, done) = (end.unwrap_or(bytes.len()), end.is_some() || bytes.is_empty());
+            self.pass(count)?;
+            if done {
+                return Ok(());
+            }
+        }
+    }
+
     /// Passes over space and comments to the next byte that means something.
     fn next_token(&mut self) -> Result<Option<u8>, TraceError> {
-        if !std::mem::replace(&mut self.started, true) && self.fill()?.starts_with(super::lines::BYTE_ORDER_MARK) {
+        if !std::mem::replace(&mut self.started, true)
+            && self.fill()?.starts_with(super::lines::BYTE_ORDER_MARK)
+        {
             self.input.consume(super::lines::BYTE_ORDER_MARK.len());
         }
         loop {
@@ -138,19 +158,8 @@ impl Scanner<'_> {
             let count = bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
             match bytes.get(count) {
                 Some(b'#') => {
-                    let rest = &bytes[count..];
-                    let comment = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-                    let whole = comment < rest.len();
-                    self.pass(count + comment)?;
-                    while !whole {
-                        let bytes = self.fill()?;
-                        let end = memchr::memchr(b'\n', bytes);
-                        let (count, done) = (end.unwrap_or(bytes.len()), end.is_some() || bytes.is_empty());
-                        self.pass(count)?;
-                        if done {
-                            break;
-                        }
-                    }
+                    self.pass(count)?;
+                    self.pass_comment()?;
                 }
                 Some(&byte) => {
                     self.pass(count)?;
@@ -277,7 +286,9 @@ impl Source<'_> {
     fn events(&mut self, row: &mut Row) -> Result<(), TraceError> {
         let place = match self.scanner.peek()? {
             Some(b'"') => self.quoted()?,
-            Some(b'>') => return self.refuse("an event name (commands such as `>exit<` are not part of a trace)"),
+            Some(b'>') => {
+                return self.refuse("an event name (commands such as `>exit<` are not part of a trace)");
+            }
             _ => self.bare(ends_name)?,
         };
         if self.token.is_empty() {
@@ -356,7 +367,9 @@ impl RowSink for Sink<'_> {
             push_name(line, row, &event.name)?;
             let values: Vec<&Value> = match &event.arguments {
                 Arguments::Positional(values) => values.iter().collect(),
-                Arguments::OfRow => row.variables.iter().map(|(_, value)| value).filter(|v| !v.is_null()).collect(),
+                Arguments::OfRow => {
+                    row.variables.iter().map(|(_, value)| value).filter(|v| !v.is_null()).collect()
+                }
             };
             if let [Value::Null] = values.as_slice() {
                 let what = format!("a single null as the arguments of {}", quote(&event.name));
@@ -387,7 +400,8 @@ impl RowSink for Sink<'_> {
                     }
                     Some(false) => {}
                     None => {
-                        let what = format!("column {}, which holds {}", quote(name), quote(&value.to_string()));
+                        let what =
+                            format!("column {}, which holds {}", quote(name), quote(&value.to_string()));
                         return Err(inexpressible(row, &what, "monpoly", "csv` or `jsonl"));
                     }
                 }

@@ -17,7 +17,8 @@ mod tests;
 use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, inexpressible, stamp_of, truth};
 use crate::{
-    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote,
+    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat,
+    quote,
 };
 use std::io::{BufRead, Write};
 use std::sync::Arc;

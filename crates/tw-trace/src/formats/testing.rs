@@ -27,7 +27,11 @@ pub(super) fn pick<'c, T: ?Sized>(state: &mut u64, choices: &[&'c T]) -> &'c T {
 }
 
 /// All rows of a text.
-pub(super) fn rows_of(format: &dyn TraceFormat, text: &[u8], options: &ReadOptions) -> Result<Vec<Row>, TraceError> {
+pub(super) fn rows_of(
+    format: &dyn TraceFormat,
+    text: &[u8],
+    options: &ReadOptions,
+) -> Result<Vec<Row>, TraceError> {
     // A buffer of few bytes, so that every token is met in pieces.
     let input = std::io::BufReader::with_capacity(7, text);
     let mut source = format.rows(Box::new(input), options)?;
@@ -79,8 +83,8 @@ pub(super) fn untyped(value: &Value) -> Value {
 /// A value of a kind that a cell can hold, with characters that are special to some format.
 pub(super) fn random_value(state: &mut u64, line_breaks: bool) -> Value {
     const TEXTS: [&str; 22] = [
-        "a", "bob", "a b", " a", "a\t", "\"", "a\"b", "\"\"", "a,b", ",", "x = y", "=", "ä,ö", "(", ")", "@5", "#", ";",
-        "<b>&amp;", "]]>", "true", "1.50",
+        "a", "bob", "a b", " a", "a\t", "\"", "a\"b", "\"\"", "a,b", ",", "x = y", "=", "ä,ö", "(", ")",
+        "@5", "#", ";", "<b>&amp;", "]]>", "true", "1.50",
     ];
     match below(state, 12) {
         0 => Value::Int(below(state, 10) as i64 - 5),
@@ -138,7 +142,8 @@ fn by_definition(
         lines.push(row.line);
     }
     let batch = builder.finish(timed);
-    let values = (0..batch.len).map(|at| batch.slots.iter().map(|column| column.value(at)).collect()).collect();
+    let values =
+        (0..batch.len).map(|at| batch.slots.iter().map(|column| column.value(at)).collect()).collect();
     let warnings = vocabulary.judge(projection, format.open_vocabulary())?;
     Ok(Reading { values, times: batch.times, lines, warnings })
 }
@@ -170,7 +175,9 @@ fn by_blocks(
             }
             last = now;
         }
-        assert!(got.open_from.is_none() && got.batch.slots.iter().all(|column| column.len() == got.batch.len));
+        assert!(
+            got.open_from.is_none() && got.batch.slots.iter().all(|column| column.len() == got.batch.len)
+        );
         for at in 0..got.batch.len {
             reading.values.push(got.batch.slots.iter().map(|column| column.value(at)).collect());
             let (range, line) = start.reader.locate(bytes, at).expect("every position has a place");
@@ -211,7 +218,9 @@ pub(super) fn check_blocks(
             }
         }
         // Which of two blocks runs backwards is not for a block to say.
-        (Err(expected), Err(got)) if expected.kind == TraceErrorKind::Time && expected.message == "decreasing" => {
+        (Err(expected), Err(got))
+            if expected.kind == TraceErrorKind::Time && expected.message == "decreasing" =>
+        {
             assert!(got.kind == TraceErrorKind::Time || got.line > expected.line, "{got:?} {}", shown());
         }
         (Err(expected), Err(got)) => assert_eq!(expected, got, "{}", shown()),
@@ -226,7 +235,13 @@ pub(super) fn show(row: &Row) -> String {
     for event in &row.events {
         out.push_str(&event.name);
         if let Arguments::Positional(values) = &event.arguments {
-            out.push_str(&format!("{values:?}").replace("Str(", "").replace(')', "").replace("\\\"", "''").replace('"', "'"));
+            out.push_str(
+                &format!("{values:?}")
+                    .replace("Str(", "")
+                    .replace(')', "")
+                    .replace("\\\"", "''")
+                    .replace('"', "'"),
+            );
         }
         out.push(' ');
     }

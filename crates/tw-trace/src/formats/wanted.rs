@@ -1,9 +1,7 @@
 //! What a projection asks of a trace that is made of events alone: names to look for, and what each slot makes of them.
 
 use super::lines::by_rows;
-use crate::{
-    BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of,
-};
+use crate::{BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{Expect, What};
@@ -59,7 +57,8 @@ impl<'a> Wanted<'a> {
             *event = name.is_some_and(|name| seen[name]);
         }
         self.vocabulary().merge(&mine);
-        let missing = |all: &Vocabulary| self.name_of_slot.iter().zip(&all.event).any(|(n, seen)| n.is_some() && !seen);
+        let missing =
+            |all: &Vocabulary| self.name_of_slot.iter().zip(&all.event).any(|(n, seen)| n.is_some() && !seen);
         if missing(&self.vocabulary()) {
             let mut names = Vocabulary::new(self.name_of_slot.len());
             sample(&mut |name| {
@@ -84,7 +83,12 @@ impl<'a> Wanted<'a> {
     }
 
     /// The batch of a block: `truth` gives the column of a slot about a name, all others are null.
-    pub(super) fn batch(&self, len: usize, times: Option<Vec<Time>>, mut truth: impl FnMut(usize) -> Bits) -> Batch {
+    pub(super) fn batch(
+        &self,
+        len: usize,
+        times: Option<Vec<Time>>,
+        mut truth: impl FnMut(usize) -> Bits,
+    ) -> Batch {
         let mut slots: Vec<Column> = self
             .projection
             .slots
@@ -123,7 +127,8 @@ pub(super) struct Table {
 impl Table {
     fn new(names: Vec<String>) -> Self {
         let bits = (names.len() * 8).next_power_of_two().trailing_zeros().max(4);
-        let keys: Vec<(u64, usize)> = names.iter().map(|name| (prefix(name.as_bytes(), 0, name.len()), name.len())).collect();
+        let keys: Vec<(u64, usize)> =
+            names.iter().map(|name| (prefix(name.as_bytes(), 0, name.len()), name.len())).collect();
         let mut table = Self { names, keys, places: vec![0; 1 << bits], shift: 64 - bits };
         for (index, &(prefix, len)) in table.keys.iter().enumerate() {
             let mut place = hash(prefix, len, table.shift);

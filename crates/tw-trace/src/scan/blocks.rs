@@ -418,8 +418,10 @@ struct Progress<'w, 'p, 'f, T> {
     carry: Option<Carry>,
     stopped: bool,
     /// The timestamp of a block's first position, given the file and its header's length.
-    probe: &'w dyn Fn(&Source, u64, &[u8]) -> Option<Stamp>,
+    probe: Probe<'w>,
 }
+
+type Probe<'w> = &'w dyn Fn(&Source, u64, &[u8]) -> Option<Stamp>;
 
 /// A record that was open where its block ended.
 struct Carry {

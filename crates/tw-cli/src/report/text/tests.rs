@@ -41,6 +41,8 @@ pub(crate) fn sample() -> CheckReport {
     };
     let implication =
         step("req -> F ack", false, (6, 6), "`req` holds but `F ack` does not", vec![request, reply]);
+    let always =
+        step("G (req -> F ack)", false, (0, 0), "`req -> F ack` fails at position 6", vec![implication]);
     let violation = |position: usize, number, user: &str| Violation {
         position: Some(position),
         time: stamp(position as i64 * 2),
@@ -64,7 +66,7 @@ pub(crate) fn sample() -> CheckReport {
         time: stamp(12),
         violations: vec![violation(6, 7, "bob"), violation(7, 8, "eve")],
         violation_count: 2,
-        explanation: Some(implication),
+        explanation: Some(always),
         ..property("answered", Some("every request is answered"), Verdict::Violated)
     };
     CheckReport {
@@ -103,7 +105,7 @@ fn a_violation_on_a_page() {
     = also at web.jsonl:8 (position 7, time 14, u = "eve"): {"event":"req","id":"r3"}
 ✓ ordered
 ? fair  undecided: the trace settles it neither way
-1 of 3 properties violated, 1 undecided on 8 positions of web.jsonl; engine columnar, 1.2 ms
+1 of 3 properties violated, 1 undecided on web.jsonl (8 positions); engine columnar, 1.2 ms
 "#;
     assert_eq!(render(&sample(), Style::default()), expected);
 }

@@ -89,7 +89,7 @@ impl<'a> CsvBlocks<'a> {
     }
 
     /// A block of one-character cells.
-    fn by_layout(&self, block: &Block<'_>, seen: &mut Vocabulary) -> Option<BlockBatch> {
+    pub(super) fn by_layout(&self, block: &Block<'_>, seen: &mut Vocabulary) -> Option<BlockBatch> {
         // Whether lines end with CRLF shows where the first line ends.
         let carriage = block.bytes.get(2 * self.header.columns.len() - 1) == Some(&b'\r');
         let layout = self.layouts[usize::from(carriage)].as_ref()?;
@@ -115,7 +115,7 @@ impl<'a> CsvBlocks<'a> {
     }
 
     /// A block whose rows have the right number of cells and no empty lines between them.
-    fn by_separators(&self, block: &Block<'_>, seen: &mut Vocabulary) -> Option<BlockBatch> {
+    pub(super) fn by_separators(&self, block: &Block<'_>, seen: &mut Vocabulary) -> Option<BlockBatch> {
         let bytes = block.bytes;
         let columns = self.header.columns.len();
         if u32::try_from(bytes.len()).is_err() {
@@ -160,17 +160,22 @@ impl<'a> CsvBlocks<'a> {
             if bytes.len() >= self.options.max_record && cells.longest() >= self.options.max_record {
                 return None;
             }
+            if rows == 0 {
+                // About as many rows as the first stretch lets expect.
+                let expected = whole * (bytes.len() / at.max(1) + 1);
+                taking.iter_mut().for_each(|taking| taking.reserve(expected));
+            }
             if let Some(column) = self.header.time {
                 times.push(&cells, column, &self.options)?;
             }
             if let (Some(builder), Some(column)) = (&mut events, self.header.event) {
-                decode::push(builder, &cells, column).ok()?;
+                decode::push(builder, &cells, column, self.kernel).ok()?;
             }
             for taking in &mut taking {
-                taking.push(&cells, events.as_ref())?;
+                taking.push(&cells, events.as_ref(), self.kernel)?;
             }
             if let (Some(key), Some(column)) = (&mut key, self.key) {
-                decode::push(key, &cells, column).ok()?;
+                decode::push(key, &cells, column, self.kernel).ok()?;
             }
             rows += whole;
             bounds.drain(..whole * columns);

@@ -1,6 +1,7 @@
 //! From the bytes of a cell to its value, for the cells most files are made of; the rest goes through
 //! [`ColumnBuilder::push_cell`], which says what is right.
 
+use super::structure::Kernel;
 use crate::{ColumnBuilder, parse_stamp};
 use std::borrow::Cow;
 use tw_core::{Time, TimeUnit};
@@ -45,11 +46,18 @@ impl<'b> Cells<'b> {
         if self.quotes && bytes.first() == Some(&b'"') { unquote(bytes) } else { Cow::Borrowed(bytes) }
     }
 
-    /// The first eight bytes of a cell and its length; the bytes after its end are not zero.
+    /// Start and end of a cell between its quotes, if it has them.
     #[inline(always)]
-    fn word(&self, row: usize, column: usize) -> (u64, usize) {
+    fn inner(&self, row: usize, column: usize) -> (usize, usize) {
         let (start, end) = self.range(row, column);
-        let word = match self.bytes.get(start..start + 8) {
+        let quote = usize::from(self.quotes && end > start && self.bytes[start] == b'"');
+        (start + quote, end - quote)
+    }
+
+    /// Eight bytes from `start` on, the first the lowest; zeros where there are no more.
+    #[inline(always)]
+    fn word(&self, start: usize) -> u64 {
+        match self.bytes.get(start..start + 8) {
             Some(bytes) => u64::from_le_bytes(bytes.try_into().unwrap_or_default()),
             None => {
                 let mut padded = [0; 8];
@@ -57,8 +65,7 @@ impl<'b> Cells<'b> {
                 padded[..rest.len()].copy_from_slice(rest);
                 u64::from_le_bytes(padded)
             }
-        };
-        (word, end - start)
+        }
     }
 }
 
@@ -83,9 +90,14 @@ fn unquote(cell: &[u8]) -> Cow<'_, [u8]> {
 pub(super) struct Misfit;
 
 /// Appends one column of the rows to a builder.
-pub(super) fn push(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -> Result<(), Misfit> {
+pub(super) fn push(
+    builder: &mut ColumnBuilder,
+    cells: &Cells<'_>,
+    column: usize,
+    kernel: Kernel,
+) -> Result<(), Misfit> {
     match builder {
-        ColumnBuilder::Truth(_) => push_truth(builder, cells, column),
+        ColumnBuilder::Truth(_) => push_truth(builder, cells, column, kernel),
         ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => push_numbers(builder, cells, column),
         _ => (0..cells.rows).try_for_each(|row| push_any(builder, cells, row, column)),
     }
@@ -103,20 +115,23 @@ const TRUE: [u64; 8] = [NONE, 0x31, NONE, NONE, 0x65_75_72_74, NONE, NONE, NONE]
 const FALSE: [u64; 8] = [0, 0x30, NONE, NONE, NONE, 0x65_73_6C_61_66, NONE, NONE];
 const NONE: u64 = u64::MAX;
 
-fn push_truth(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -> Result<(), Misfit> {
+fn push_truth(
+    builder: &mut ColumnBuilder,
+    cells: &Cells<'_>,
+    column: usize,
+    kernel: Kernel,
+) -> Result<(), Misfit> {
+    let plain = !(cells.quotes || cells.carriage && column + 1 == cells.columns);
     let mut row = 0;
     while row < cells.rows {
         let count = (cells.rows - row).min(64);
-        let (mut word, mut fine) = (0, true);
-        for bit in 0..count {
-            let (bytes, len) = cells.word(row + bit, column);
-            let len = len.min(7);
-            let bytes = bytes & ((1 << (8 * len)) - 1);
-            let truth = bytes == TRUE[len];
-            fine &= truth | (bytes == FALSE[len]);
-            word |= u64::from(truth) << bit;
-        }
-        if fine && let ColumnBuilder::Truth(bits) = builder {
+        let word = match kernel {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `Kernel::all` lists this kernel only where the processor has these features.
+            Kernel::Avx512 if plain && count == 64 => unsafe { x86::truths(cells, row, column) },
+            _ => truths(cells, row, column, count),
+        };
+        if let (Some(word), ColumnBuilder::Truth(bits)) = (word, &mut *builder) {
             bits.push_word(word, count);
         } else {
             (row..row + count).try_for_each(|row| push_any(builder, cells, row, column))?;
@@ -126,28 +141,124 @@ fn push_truth(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -> 
     Ok(())
 }
 
-fn push_numbers(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -> Result<(), Misfit> {
-    for row in 0..cells.rows {
-        let (word, len) = cells.word(row, column);
-        if let Some(int) = short_digits(word, len) {
-            builder.push_int(int as i64).map_err(|_| Misfit)?;
-            continue;
+/// The truth of up to 64 cells, if all are as usual.
+fn truths(cells: &Cells<'_>, row: usize, column: usize, count: usize) -> Option<u64> {
+    let (mut word, mut fine) = (0, true);
+    for bit in 0..count {
+        let (start, end) = cells.inner(row + bit, column);
+        let len = (end - start).min(7);
+        let bytes = cells.word(start) & ((1 << (8 * len)) - 1);
+        let truth = bytes == TRUE[len];
+        fine &= truth | (bytes == FALSE[len]);
+        word |= u64::from(truth) << bit;
+    }
+    fine.then_some(word)
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Cells, FALSE, TRUE};
+    use std::arch::x86_64::*;
+
+    /// As [`super::truths`], of 64 cells without quotes or carriage returns.
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn truths(cells: &Cells<'_>, row: usize, column: usize) -> Option<u64> {
+        let (bytes, stride) = (cells.bytes, cells.columns);
+        let first = row * stride + column;
+        let bounds = &cells.bounds[first..first + 63 * stride + 2];
+        // Every cell starts before the last one does; eight bytes are read from each start.
+        if bounds[63 * stride] as usize + 8 > bytes.len() || bytes.len() > i32::MAX as usize {
+            return super::truths(cells, row, column, 64);
         }
-        let (start, end) = cells.range(row, column);
-        match decimal(&cells.bytes[start..end]) {
-            Some((negative, digits, 0, false)) if digits <= i64::MAX as u64 => {
-                let int = digits as i64;
-                builder.push_int(if negative { -int } else { int }).map_err(|_| Misfit)?;
+        let table = |table: &[u64; 8]| {
+            // SAFETY: the load is the eight words of the table.
+            unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
+        };
+        let (yes, no) = (table(&TRUE), table(&FALSE));
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        let steps = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(stride as i32));
+        let (mut word, mut fine) = (0, 0xFF);
+        for group in 0..8 {
+            let at = &bounds[group * 8 * stride..];
+            // SAFETY: the eighth index is 7 × stride + 1, and `at` has at least that many entries and one more.
+            let (starts, ends) = unsafe {
+                (
+                    _mm256_i32gather_epi32::<4>(at.as_ptr().cast(), steps),
+                    _mm256_i32gather_epi32::<4>(at.as_ptr().add(1).cast(), steps),
+                )
+            };
+            // SAFETY: each start is at least eight bytes before the end, as was checked for the last one.
+            let words = unsafe { _mm512_i32gather_epi64::<1>(starts, bytes.as_ptr().cast()) };
+            // Length, counting the separator, so less one; longer than seven is as good as seven.
+            let len = _mm256_sub_epi32(_mm256_sub_epi32(ends, starts), _mm256_set1_epi32(1));
+            let len = _mm512_cvtepu32_epi64(_mm256_min_epu32(len, _mm256_set1_epi32(7)));
+            let kept = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_slli_epi64::<3>(len));
+            let words = _mm512_andnot_si512(kept, words);
+            let is_true = _mm512_cmpeq_epi64_mask(words, _mm512_permutexvar_epi64(len, yes));
+            let is_false = _mm512_cmpeq_epi64_mask(words, _mm512_permutexvar_epi64(len, no));
+            fine &= is_true | is_false;
+            word |= u64::from(is_true) << (8 * group);
+        }
+        (fine == 0xFF).then_some(word)
+    }
+}
+
+fn push_numbers(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -> Result<(), Misfit> {
+    let mut row = 0;
+    while row < cells.rows {
+        // As far as they are as usual; then one by the definition.
+        row += match builder {
+            ColumnBuilder::Int { values, valid, .. } => {
+                let before = values.len();
+                values.extend((row..cells.rows).map_while(|row| integer(cells, row, column)));
+                valid.push_repeat(true, values.len() - before);
+                values.len() - before
             }
-            // Exact: both are, and a division is rounded once.
-            Some((negative, digits, places, true)) if digits < 1 << 53 && places < POWERS.len() => {
-                let real = digits as f64 / POWERS[places];
-                builder.push_real(if negative { -real } else { real }).map_err(|_| Misfit)?;
+            ColumnBuilder::Real { values, valid } => {
+                let before = values.len();
+                values.extend((row..cells.rows).map_while(|row| real(cells, row, column)));
+                valid.push_repeat(true, values.len() - before);
+                values.len() - before
             }
-            _ => push_any(builder, cells, row, column)?,
+            _ => 0,
+        };
+        if row < cells.rows {
+            push_any(builder, cells, row, column)?;
+            row += 1;
         }
     }
     Ok(())
+}
+
+#[inline(always)]
+fn number(cells: &Cells<'_>, row: usize, column: usize) -> Option<(bool, u64, usize, bool)> {
+    let (start, end) = cells.inner(row, column);
+    match end - start {
+        len @ 1..=8 => short_decimal(cells.word(start), len),
+        _ => decimal(&cells.bytes[start..end]),
+    }
+}
+
+/// A whole number, as usually written.
+#[inline(always)]
+fn integer(cells: &Cells<'_>, row: usize, column: usize) -> Option<i64> {
+    match number(cells, row, column)? {
+        (negative, digits, _, false) => Some(if negative { -(digits as i64) } else { digits as i64 }),
+        _ => None,
+    }
+}
+
+/// A number, as usually written.
+#[inline(always)]
+fn real(cells: &Cells<'_>, row: usize, column: usize) -> Option<f64> {
+    let (negative, digits, places, point) = number(cells, row, column)?;
+    if !point {
+        let digits = digits as i64;
+        return Some(if negative { -digits } else { digits } as f64);
+    }
+    // Exact: both are, and a division is rounded once.
+    let real = (digits < 1 << 53).then(|| digits as f64 / POWERS[places])?;
+    Some(if negative { -real } else { real })
 }
 
 const POWERS: [f64; 19] =
@@ -171,6 +282,26 @@ fn short_digits(word: u64, len: usize) -> Option<u64> {
     let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & 0x00FF_00FF_00FF_00FF;
     let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
     Some((fours.wrapping_mul(10_000) + (fours >> 32)) & 0xFFFF_FFFF)
+}
+
+/// As [`decimal`], of one to eight bytes at once.
+#[inline(always)]
+fn short_decimal(word: u64, len: usize) -> Option<(bool, u64, usize, bool)> {
+    let negative = word & 0xFF == u64::from(b'-');
+    let (word, len) = (word >> (8 * u32::from(negative)), len - usize::from(negative));
+    // The lowest byte that is a point has its highest bit set here.
+    let differs = word ^ 0x2E2E_2E2E_2E2E_2E2E;
+    let points = differs.wrapping_sub(0x0101_0101_0101_0101) & !differs & 0x8080_8080_8080_8080;
+    let at = points.trailing_zeros() as usize / 8;
+    if at >= len {
+        return Some((negative, short_digits(word, len)?, 0, false));
+    }
+    if at == 0 || at + 1 == len {
+        return None;
+    }
+    let before = (1 << (8 * at)) - 1;
+    let digits = short_digits(word & before | word >> 8 & !before, len - 1)?;
+    Some((negative, digits, len - 1 - at, true))
 }
 
 /// Sign, digits as a number, digits after the point, and whether there is one; `None` for all but plain decimals of at
@@ -328,7 +459,7 @@ mod tests {
                     };
                     let (mut fast, mut plain) = (ColumnBuilder::new(expect), ColumnBuilder::new(expect));
                     let expected = plain.push_cell(text).map(|()| plain.finish());
-                    match (push(&mut fast, &cells, 0), expected) {
+                    match (push(&mut fast, &cells, 0, Kernel::best()), expected) {
                         (Ok(()), Ok(expected)) => {
                             let found = fast.finish();
                             assert_eq!(found, expected, "{text:?}");
@@ -411,7 +542,7 @@ mod tests {
         };
         let truth = |column| {
             let mut builder = ColumnBuilder::new(Expect::Bool);
-            push(&mut builder, &cells, column).ok().map(|()| builder.finish().value(0))
+            push(&mut builder, &cells, column, Kernel::best()).ok().map(|()| builder.finish().value(0))
         };
         let expected = [Some(true), Some(true), Some(true), Some(false), None, None, Some(false)];
         for (column, expected) in expected.into_iter().enumerate() {

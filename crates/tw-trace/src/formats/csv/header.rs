@@ -25,12 +25,14 @@ impl Header {
     ) -> Result<Header, TraceError> {
         let mut index = FxHashMap::default();
         for (number, name) in columns.iter().enumerate() {
-            let (line, column) = place(number);
+            // Finding the place takes a walk over the record, so only an error asks for it.
             if name.is_empty() {
+                let (line, column) = place(number);
                 let found = format!("no name for column {} in the header row", number + 1);
                 return Err(TraceError::syntax(line, column, found, "a name for every column"));
             }
             if let Some(before) = index.insert(Arc::clone(name), number) {
+                let (line, column) = place(number);
                 let found =
                     format!("the column {} again (columns {} and {})", quote(name), before + 1, number + 1);
                 return Err(TraceError::syntax(line, column, found, "a different name for every column"));

@@ -19,8 +19,8 @@ pub(super) struct Layout {
     expected: Vec<[u8; 64]>,
     /// Cells that may be any one character but a special one: all bits set; empty if there are none.
     free: Vec<[u8; 64]>,
-    /// For each wanted column and each 64 bytes: which bytes are its cells.
-    gather: Vec<Vec<u64>>,
+    /// For each wanted column and each 64 bytes: which bytes are its cells, and how many came before in the 64 rows.
+    gather: Vec<Vec<(u64, u32)>>,
 }
 
 impl Layout {
@@ -35,17 +35,17 @@ impl Layout {
             fixed: vec![[0xFF; 64]; stride],
             expected: vec![[0; 64]; stride],
             free: vec![[0; 64]; stride],
-            gather: vec![vec![0; stride]; wanted.len()],
+            gather: vec![vec![(0, 0); stride]; wanted.len()],
         };
         let mut any_free = false;
         for byte in 0..64 * stride {
             let (chunk, at) = (byte / 64, byte % 64);
             let within = byte % stride;
             let cell = within / 2;
-            let (fixed, expected) = if within < 2 * columns && within % 2 == 0 {
+            let (fixed, expected) = if within < 2 * columns && within.is_multiple_of(2) {
                 match wanted.iter().position(|&column| column == cell) {
                     Some(number) => {
-                        layout.gather[number][chunk] |= 1 << at;
+                        layout.gather[number][chunk].0 |= 1 << at;
                         (0xFE, b'0')
                     }
                     None => {
@@ -67,6 +67,14 @@ impl Layout {
         if !any_free {
             layout.free.clear();
         }
+        for gather in &mut layout.gather {
+            let mut before = 0;
+            for (mask, shift) in gather {
+                // 64 only where nothing follows.
+                *shift = before % 64;
+                before += mask.count_ones();
+            }
+        }
         Some(layout)
     }
 
@@ -79,7 +87,7 @@ impl Layout {
         let end = self.end();
         let lacking = tail.len().next_multiple_of(self.stride) - tail.len();
         let line_end = &end[end.len() - lacking.min(end.len())..];
-        let missing = tail.len() % self.stride != 0;
+        let missing = lacking != 0;
         if missing && (!last || tail.len() % self.stride + line_end.len() != self.stride) {
             return None;
         }
@@ -87,8 +95,11 @@ impl Layout {
         let fits = match kernel {
             Kernel::Portable => self.groups(chunks, groups, &mut words),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: these kernels are listed only where the processor has AVX2 and BMI2.
-            Kernel::Avx2 | Kernel::Avx512 => unsafe { self.groups_avx2(chunks, groups, &mut words) },
+            // SAFETY: `Kernel::all` lists this kernel only where the processor has these features.
+            Kernel::Avx2 => unsafe { x86::groups_avx2(self, chunks, groups, &mut words) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above.
+            Kernel::Avx512 => unsafe { x86::groups_avx512(self, chunks, groups, &mut words) },
         };
         if !fits {
             return None;
@@ -134,7 +145,7 @@ impl Layout {
                     low |= u64::from(byte & 1) << at;
                 }
                 for ((word, count), gather) in taken.iter_mut().zip(&self.gather) {
-                    let mut mask = gather[number];
+                    let (mut mask, _) = gather[number];
                     while mask != 0 {
                         *word |= (low >> mask.trailing_zeros() & 1) << *count;
                         *count += 1;
@@ -151,48 +162,84 @@ impl Layout {
         }
         true
     }
+}
 
-    #[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::Layout;
+    use std::arch::x86_64::*;
+
+    /// 64 bytes compared with the template: what differs, and the lowest bit of each byte.
+    trait Compare {
+        type Wrong: Copy;
+        fn nothing() -> Self::Wrong;
+        fn compare(chunk: &[u8; 64], fixed: &[u8; 64], expected: &[u8; 64], wrong: &mut Self::Wrong) -> u64;
+        fn special(chunk: &[u8; 64], free: &[u8; 64], wrong: &mut Self::Wrong);
+        fn fits(wrong: Self::Wrong) -> bool;
+    }
+
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn groups_avx2(&self, chunks: &[[u8; 64]], groups: usize, words: &mut [Vec<u64>]) -> bool {
-        use std::arch::x86_64::*;
-        // The usual case has no more columns than this; their words stay in registers and on the stack.
-        const MOST: usize = WIDEST / 2;
-        let columns = self.gather.len();
-        let load = |bytes: &[u8; 64], half: usize| {
-            // SAFETY: 32 bytes from 0 or 32 on lie within the 64.
-            unsafe { _mm256_loadu_si256(bytes.as_ptr().add(32 * half).cast()) }
-        };
-        for group in chunks.chunks_exact(self.stride).take(groups) {
-            let mut wrong = _mm256_setzero_si256();
-            let mut taken = [0u64; MOST];
-            let mut counts = [0u32; MOST];
-            for (number, chunk) in group.iter().enumerate() {
-                let mut low = 0;
-                for half in 0..2 {
-                    let bytes = load(chunk, half);
-                    let fixed = _mm256_and_si256(bytes, load(&self.fixed[number], half));
-                    wrong =
-                        _mm256_or_si256(wrong, _mm256_xor_si256(fixed, load(&self.expected[number], half)));
-                    if let Some(free) = self.free.get(number) {
-                        let is = |byte: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte as i8));
-                        let special = _mm256_or_si256(
-                            _mm256_or_si256(is(b','), is(b'\n')),
-                            _mm256_or_si256(is(b'\r'), is(b'"')),
-                        );
-                        wrong = _mm256_or_si256(wrong, _mm256_and_si256(special, load(free, half)));
-                    }
-                    // The lowest bit of each byte becomes its highest, which is what a move mask takes.
-                    let mask = _mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7)) as u32;
-                    low |= u64::from(mask) << (32 * half);
-                }
-                for column in 0..columns.min(MOST) {
-                    let gather = self.gather[column][number];
-                    taken[column] |= _pext_u64(low, gather) << (counts[column] & 63);
-                    counts[column] += gather.count_ones();
+    pub(super) fn groups_avx2(
+        layout: &Layout,
+        chunks: &[[u8; 64]],
+        groups: usize,
+        words: &mut [Vec<u64>],
+    ) -> bool {
+        by_columns::<Avx2>(layout, chunks, groups, words)
+    }
+
+    #[target_feature(enable = "avx2,avx512f,avx512bw,bmi1,bmi2,popcnt")]
+    pub(super) fn groups_avx512(
+        layout: &Layout,
+        chunks: &[[u8; 64]],
+        groups: usize,
+        words: &mut [Vec<u64>],
+    ) -> bool {
+        by_columns::<Avx512>(layout, chunks, groups, words)
+    }
+
+    /// One loop for each small number of columns, so that their words stay in registers.
+    #[inline(always)]
+    fn by_columns<C: Compare>(
+        layout: &Layout,
+        chunks: &[[u8; 64]],
+        groups: usize,
+        words: &mut [Vec<u64>],
+    ) -> bool {
+        match words {
+            [a] => groups_of::<C, 1>(layout, chunks, groups, [a]),
+            [a, b] => groups_of::<C, 2>(layout, chunks, groups, [a, b]),
+            [a, b, c] => groups_of::<C, 3>(layout, chunks, groups, [a, b, c]),
+            [a, b, c, d] => groups_of::<C, 4>(layout, chunks, groups, [a, b, c, d]),
+            many => groups_of_many::<C>(layout, chunks, groups, many),
+        }
+    }
+
+    #[inline(always)]
+    fn groups_of<C: Compare, const N: usize>(
+        layout: &Layout,
+        chunks: &[[u8; 64]],
+        groups: usize,
+        mut words: [&mut Vec<u64>; N],
+    ) -> bool {
+        let stride = layout.stride;
+        let picks: Vec<[(u64, u32); N]> =
+            (0..stride).map(|chunk| std::array::from_fn(|column| layout.gather[column][chunk])).collect();
+        for group in chunks.chunks_exact(stride).take(groups) {
+            let mut wrong = C::nothing();
+            let mut taken = [0u64; N];
+            let template = layout.fixed.iter().zip(&layout.expected).zip(&picks);
+            for (chunk, ((fixed, expected), picks)) in group.iter().zip(template) {
+                let low = C::compare(chunk, fixed, expected, &mut wrong);
+                for (word, &(mask, shift)) in taken.iter_mut().zip(picks) {
+                    // SAFETY: BMI2 is among the features of the functions this is inlined into.
+                    *word |= unsafe { _pext_u64(low, mask) } << shift;
                 }
             }
-            if _mm256_testz_si256(wrong, wrong) == 0 {
+            for (chunk, free) in group.iter().zip(&layout.free) {
+                C::special(chunk, free, &mut wrong);
+            }
+            if !C::fits(wrong) {
                 return false;
             }
             for (words, word) in words.iter_mut().zip(taken) {
@@ -200,6 +247,142 @@ impl Layout {
             }
         }
         true
+    }
+
+    #[inline(always)]
+    fn groups_of_many<C: Compare>(
+        layout: &Layout,
+        chunks: &[[u8; 64]],
+        groups: usize,
+        words: &mut [Vec<u64>],
+    ) -> bool {
+        let mut lows = vec![0; layout.stride];
+        for group in chunks.chunks_exact(layout.stride).take(groups) {
+            let mut wrong = C::nothing();
+            for (at, chunk) in group.iter().enumerate() {
+                lows[at] = C::compare(chunk, &layout.fixed[at], &layout.expected[at], &mut wrong);
+            }
+            for (chunk, free) in group.iter().zip(&layout.free) {
+                C::special(chunk, free, &mut wrong);
+            }
+            if !C::fits(wrong) {
+                return false;
+            }
+            for (words, gather) in words.iter_mut().zip(&layout.gather) {
+                let mut word = 0;
+                for (&low, &(mask, shift)) in lows.iter().zip(gather) {
+                    // SAFETY: as above.
+                    word |= unsafe { _pext_u64(low, mask) } << shift;
+                }
+                words.push(word);
+            }
+        }
+        true
+    }
+
+    /// Only ever used inside [`groups_avx2`].
+    struct Avx2;
+
+    #[inline(always)]
+    fn halves(bytes: &[u8; 64]) -> [__m256i; 2] {
+        // SAFETY: both loads lie within the 64 bytes; AVX2 is among the features of the functions this is inlined into.
+        unsafe {
+            [_mm256_loadu_si256(bytes.as_ptr().cast()), _mm256_loadu_si256(bytes.as_ptr().add(32).cast())]
+        }
+    }
+
+    impl Compare for Avx2 {
+        type Wrong = __m256i;
+
+        #[inline(always)]
+        fn nothing() -> __m256i {
+            // SAFETY: AVX2 is among the features of `groups_avx2`; so in the functions below.
+            unsafe { _mm256_setzero_si256() }
+        }
+
+        #[inline(always)]
+        fn compare(chunk: &[u8; 64], fixed: &[u8; 64], expected: &[u8; 64], wrong: &mut __m256i) -> u64 {
+            let (chunk, fixed, expected) = (halves(chunk), halves(fixed), halves(expected));
+            let mut low = 0;
+            for half in 0..2 {
+                // SAFETY: as above. The lowest bit of each byte becomes its highest, which a move mask takes.
+                let mask = unsafe {
+                    let differs =
+                        _mm256_xor_si256(_mm256_and_si256(chunk[half], fixed[half]), expected[half]);
+                    *wrong = _mm256_or_si256(*wrong, differs);
+                    _mm256_movemask_epi8(_mm256_slli_epi16(chunk[half], 7)) as u32
+                };
+                low |= u64::from(mask) << (32 * half);
+            }
+            low
+        }
+
+        #[inline(always)]
+        fn special(chunk: &[u8; 64], free: &[u8; 64], wrong: &mut __m256i) {
+            let (chunk, free) = (halves(chunk), halves(free));
+            for half in 0..2 {
+                // SAFETY: as above.
+                unsafe {
+                    let is = |byte: u8| _mm256_cmpeq_epi8(chunk[half], _mm256_set1_epi8(byte as i8));
+                    let separates = _mm256_or_si256(is(b','), is(b'\n'));
+                    let special = _mm256_or_si256(separates, _mm256_or_si256(is(b'\r'), is(b'"')));
+                    *wrong = _mm256_or_si256(*wrong, _mm256_and_si256(special, free[half]));
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn fits(wrong: __m256i) -> bool {
+            // SAFETY: as above.
+            unsafe { _mm256_testz_si256(wrong, wrong) == 1 }
+        }
+    }
+
+    /// Only ever used inside [`groups_avx512`].
+    struct Avx512;
+
+    #[inline(always)]
+    fn whole(bytes: &[u8; 64]) -> __m512i {
+        // SAFETY: the load is the 64 bytes; AVX-512 is among the features of `groups_avx512`.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    impl Compare for Avx512 {
+        type Wrong = __m512i;
+
+        #[inline(always)]
+        fn nothing() -> __m512i {
+            // SAFETY: AVX-512 is among the features of `groups_avx512`; so in the functions below.
+            unsafe { _mm512_setzero_si512() }
+        }
+
+        #[inline(always)]
+        fn compare(chunk: &[u8; 64], fixed: &[u8; 64], expected: &[u8; 64], wrong: &mut __m512i) -> u64 {
+            let chunk = whole(chunk);
+            // SAFETY: as above. The first table is (chunk & fixed) ^ expected.
+            unsafe {
+                let differs = _mm512_ternarylogic_epi64(chunk, whole(fixed), whole(expected), 0x6A);
+                *wrong = _mm512_or_si512(*wrong, differs);
+                _mm512_test_epi8_mask(chunk, _mm512_set1_epi8(1))
+            }
+        }
+
+        #[inline(always)]
+        fn special(chunk: &[u8; 64], free: &[u8; 64], wrong: &mut __m512i) {
+            let chunk = whole(chunk);
+            // SAFETY: as above.
+            unsafe {
+                let is = |byte: u8| _mm512_cmpeq_epi8_mask(chunk, _mm512_set1_epi8(byte as i8));
+                let special = is(b',') | is(b'\n') | is(b'\r') | is(b'"');
+                *wrong = _mm512_or_si512(*wrong, _mm512_maskz_mov_epi8(special, whole(free)));
+            }
+        }
+
+        #[inline(always)]
+        fn fits(wrong: __m512i) -> bool {
+            // SAFETY: as above.
+            unsafe { _mm512_test_epi64_mask(wrong, wrong) == 0 }
+        }
     }
 }
 
@@ -247,7 +430,7 @@ mod tests {
                                 let mut bytes = text.clone().into_bytes();
                                 let column = at % layout.stride / 2;
                                 let free = at % layout.stride < 2 * columns
-                                    && at % layout.stride % 2 == 0
+                                    && (at % layout.stride).is_multiple_of(2)
                                     && column % 3 == 2;
                                 if bytes[at] == wrong || free && matches!(wrong, b'2' | b' ') {
                                     continue;

@@ -2,6 +2,7 @@
 
 use super::decode::{self, Cells};
 use super::header::Header;
+use super::structure::Kernel;
 use crate::{ColumnBuilder, equals, expect_of};
 use tw_core::{Bits, Column, Value};
 use tw_ir::{ArgumentKey, Expect, PathStep, What};
@@ -101,9 +102,9 @@ impl<'t> Taking<'t> {
     }
 
     /// Appends rows; `events` holds their events as its last entries. `None` leaves the block to the definition.
-    pub fn push(&mut self, cells: &Cells<'_>, events: Option<&ColumnBuilder>) -> Option<()> {
+    pub fn push(&mut self, cells: &Cells<'_>, events: Option<&ColumnBuilder>, kernel: Kernel) -> Option<()> {
         match self.take {
-            Take::Cells(column, _) => decode::push(&mut self.builder, cells, *column).ok()?,
+            Take::Cells(column, _) => decode::push(&mut self.builder, cells, *column, kernel).ok()?,
             Take::Null(_) => (0..cells.rows).for_each(|_| self.builder.push_null()),
             Take::EmptyList => {
                 let empty = Value::List(Vec::new());
@@ -121,6 +122,11 @@ impl<'t> Taking<'t> {
             }
         }
         Some(())
+    }
+
+    /// Makes room for so many rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.builder.reserve(rows);
     }
 
     pub fn finish(self) -> Column {

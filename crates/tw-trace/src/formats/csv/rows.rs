@@ -119,8 +119,7 @@ impl<R: BufRead> Records<R> {
         if simdutf8::basic::from_utf8(line).is_err() {
             let valid = std::str::from_utf8(line).map_or_else(|error| error.valid_up_to(), str::len);
             let column = characters(&line[..valid]) + 1;
-            let found =
-                format!("the byte 0x{:02X}, which is not UTF-8,", line.get(valid).copied().unwrap_or(0));
+            let found = format!("the byte 0x{:02X}", line.get(valid).copied().unwrap_or(0));
             return Err(TraceError::syntax(self.lines, column, found, "UTF-8 text"));
         }
         Ok(true)

@@ -78,7 +78,7 @@ fn agree(text: &[u8], projection: &Projection<'_>, options: &ReadOptions) -> Res
         options.threads,
         String::from_utf8_lossy(text)
     );
-    if options.block % 3 == 0 {
+    if options.block.is_multiple_of(3) {
         let stream = Input::from_reader("t.csv", Box::new(std::io::Cursor::new(text.to_vec()))).unwrap();
         let found = outcome(|fold| scan(&stream, &Csv, projection, options, &Ok, fold));
         assert_eq!(
@@ -212,4 +212,276 @@ fn blocks_equal_rows_on_random_files() {
         }
     }
     assert!(fine > files / 3 && faulty > files / 20, "{fine} fine, {faulty} faulty");
+}
+
+/// The first block of a file through each fast path with each kernel: what it yields, if it yields anything.
+fn fast(text: &str, projection: &Projection<'_>) -> Vec<(bool, Option<String>)> {
+    let options = ReadOptions::default();
+    let rows = super::rows::Rows::new(text.as_bytes(), &options).unwrap();
+    let (_, skip) = rows.records.read_so_far();
+    let mut all = Vec::new();
+    for &kernel in super::structure::Kernel::all() {
+        let reader = super::block::CsvBlocks::new(rows.header.clone(), projection, &options, kernel);
+        for by_layout in [true, false] {
+            let block = crate::Block { bytes: &text.as_bytes()[skip..], last: true };
+            let mut seen = crate::Vocabulary::new(projection.slots.len());
+            let read = match by_layout {
+                true => reader.by_layout(&block, &mut seen),
+                false => reader.by_separators(&block, &mut seen),
+            };
+            all.push((
+                by_layout,
+                read.map(|read| format!("{:?} {:?} {}", read.batch, read.time_range, read.lines)),
+            ));
+        }
+    }
+    all
+}
+
+#[test]
+fn the_fast_paths_are_taken_and_every_kernel_agrees() {
+    let all = slots();
+    // Slots, cell of a row, whether the layout fits.
+    type Cell<'c> = &'c dyn Fn(usize) -> String;
+    let cases: [(&str, &[usize], Cell<'_>, bool); 7] = [
+        ("a,b\n", &[0, 1, 0], &|row| format!("{},{}\n", row % 2, row / 3 % 2), true),
+        ("a,x,b\n", &[0], &|row| format!("{},{},?\n", row % 2, row % 10), true),
+        ("a,b\r\n", &[0, 1], &|row| format!("{},{}\r\n", row % 2, row / 3 % 2), true),
+        ("a,b\n", &[0, 1], &|row| format!("{},{}\n", row % 2 == 0, ["", "true"][row % 2]), false),
+        (
+            "a,n,s\n",
+            &[0, 2, 4, 5],
+            &|row| format!("\"{}\",{},\"a \"\"b\"\"\n{row}\"\n", row % 2, row as i64 * 7 - 99),
+            false,
+        ),
+        ("n,s\r\n", &[2, 4], &|row| format!("{}.25,{}\r\n", row, ["é", "longer than eight"][row % 2]), false),
+        (
+            "time,event,a,n,s\n",
+            &[0, 2, 7, 8, 9, 10],
+            &|row| format!("{row}.5,{},{},17,yes\n", ["login", "logout", ""][row % 3], row % 2),
+            false,
+        ),
+    ];
+    for (header, chosen, line, fits) in cases {
+        let chosen: Vec<Slot> = chosen.iter().map(|&slot| all[slot].clone()).collect();
+        let projection = Projection { slots: &chosen, key: None, times: true };
+        for rows in [1, 2, 63, 64, 65, 500, 5000] {
+            let text = header.to_string() + &(0..rows).map(line).collect::<String>();
+            for text in [text.as_str(), text.trim_end()] {
+                let found = fast(text, &projection);
+                for (by_layout, batch) in &found {
+                    assert_eq!(
+                        batch.is_some(),
+                        fits || !by_layout,
+                        "{header} {rows} rows, by layout: {by_layout}"
+                    );
+                }
+                let first = found.iter().find_map(|(_, batch)| batch.as_ref());
+                assert!(
+                    found.iter().filter_map(|(_, batch)| batch.as_ref()).all(|batch| Some(batch) == first)
+                );
+                agree(text.as_bytes(), &projection, &ReadOptions::default()).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn messages() {
+    let all = slots();
+    let truth = &all[..1];
+    let number = &all[2..3];
+    let whole = &all[3..4];
+    let cases: &[(&str, &[Slot], &str)] = &[
+        (
+            "a,b\n1,0\n1\n",
+            truth,
+            "t.csv:3:2: found 1 cell in this row, expected 2 cells, one for each column of the header",
+        ),
+        (
+            "a,b\n1,0\n1,0,é,1\n",
+            truth,
+            "t.csv:3:5: found 4 cells in this row, expected 2 cells, one for each column of the header",
+        ),
+        (
+            "a,a\n",
+            truth,
+            "t.csv:1:3: found the column `a` again (columns 1 and 2), expected a different name for every column",
+        ),
+        (
+            "a,,b\n",
+            truth,
+            "t.csv:1:3: found no name for column 2 in the header row, expected a name for every column",
+        ),
+        (
+            "a,b\n1,\"x\ny\n",
+            truth,
+            "t.csv:2:3: found a quote that is never closed, expected a closing quote before the end of the file",
+        ),
+        (
+            "a,b\n1,x\"y\"\n",
+            truth,
+            "t.csv:2:4: found a quote inside a cell that does not start with one, expected the whole cell in quotes, and quotes inside it doubled",
+        ),
+        (
+            "a,b\n1,\"x\"y\n",
+            truth,
+            "t.csv:2:6: found `y` after the closing quote, expected a comma or the end of the line (a quote inside a quoted cell is doubled)",
+        ),
+        (
+            "a,b\r1,0\r",
+            truth,
+            "t.csv:1:4: found a carriage return without a line feed, expected lines that end with LF or CRLF (or quotes around the cell)",
+        ),
+        (
+            "b,a\n1,0\n0,2\n",
+            truth,
+            "t.csv:3:3: `a`: found `2`, expected a truth value (`true`, `false`, `1`, `0` or nothing), because the specification uses it as a proposition",
+        ),
+        (
+            "s,a\n\"x\ny\",2\n",
+            truth,
+            "t.csv:3:4: `a`: found `2`, expected a truth value (`true`, `false`, `1`, `0` or nothing), because the specification uses it as a proposition",
+        ),
+        (
+            "n\n1\nNaN\n",
+            number,
+            "t.csv:3:1: `n`: found `NaN`, expected a finite number, because the specification uses it as a number",
+        ),
+        (
+            "n\n1\n1e999\n",
+            number,
+            "t.csv:3:1: `n`: found `1e999`, expected a finite number, because the specification uses it as a number",
+        ),
+        (
+            "n\n1\n2.5\n",
+            whole,
+            "t.csv:3:1: `n`: found `2.5`, expected a whole number of 64 bits, because it is declared `int`",
+        ),
+        (
+            "n\n99999999999999999999\n",
+            whole,
+            "t.csv:2:1: `n`: found `99999999999999999999`, expected a whole number of 64 bits, because it is declared `int`",
+        ),
+        (
+            "time,a\n5,1\n3,1\n",
+            truth,
+            "t.csv:3:1: the timestamp `3` is earlier than `5` before it; timestamps must not decrease (`--sort SKEW` sorts disorder up to a bound)",
+        ),
+        (
+            "a,time\n1,\n",
+            truth,
+            "t.csv:2:3: `time`: found nothing, expected a timestamp (a number, in `s`, or a date and time like `2024-05-01T12:00:00Z`)",
+        ),
+        (
+            "a,time\n1,1e30\n",
+            truth,
+            "t.csv:2:3: `time`: found `1e30`, which is beyond the range of 64-bit nanoseconds (about ±292 years), expected a timestamp (a number, in `s`, or a date and time like `2024-05-01T12:00:00Z`)",
+        ),
+        ("b,c\n1,0\n", truth, "unknown variable `a`: did you mean `b`?"),
+        (
+            "event,a\na,1\n",
+            truth,
+            "`a` is a column and an event of this trace; write `event a` for the event or `` `a` `` in backquotes for the column",
+        ),
+    ];
+    for (text, slots, expected) in cases {
+        let projection = Projection { slots, key: None, times: false };
+        for block in [1, 5, 1 << 20] {
+            let options = ReadOptions { block, threads: 2, ..ReadOptions::default() };
+            let error = agree(text.as_bytes(), &projection, &options).unwrap_err();
+            let end = error.rfind(" Some(").or(error.rfind(" None")).unwrap_or(error.len());
+            let message = error[..end].rsplit_once(' ').map_or(error.as_str(), |(message, _)| message);
+            assert_eq!(message, *expected, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn invalid_text_and_limits() {
+    let all = slots();
+    let projection = Projection { slots: &all[..1], key: None, times: false };
+    let error = agree(b"a,s\n1,\xC3\xA9\xFF\n", &projection, &ReadOptions::default()).unwrap_err();
+    assert!(error.starts_with("t.csv:2:4: found the byte 0xFF, expected UTF-8 text"), "{error}");
+    let options = ReadOptions { max_columns: 3, ..ReadOptions::default() };
+    let error = agree(b"a,b,c,d\n", &projection, &options).unwrap_err();
+    assert!(error.starts_with("t.csv:1:7: this record has more than 3 cells"), "{error}");
+    let options = ReadOptions { max_record: 10, ..ReadOptions::default() };
+    let error = agree(b"a,s\n1,x\n1,0123456789\n", &projection, &options).unwrap_err();
+    assert!(error.starts_with("t.csv:3:1: this record is longer than 10 bytes"), "{error}");
+    for (time, event, expected) in [
+        (
+            Some("tme"),
+            None,
+            "`--time tme` names a column that this trace does not have; did you mean `time`?",
+        ),
+        (
+            None,
+            Some("zzzz"),
+            "`--event zzzz` names a column that this trace does not have; it has `time`, `a`",
+        ),
+        (
+            Some("a"),
+            Some("a"),
+            "the timestamp and the event name cannot be the same column (`--time`, `--event`)",
+        ),
+    ] {
+        let options = ReadOptions {
+            time: time.map(String::from),
+            event: event.map(String::from),
+            ..ReadOptions::default()
+        };
+        let error = agree(b"time,a\n1,1\n", &projection, &options).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    // Zeros are characters like any other; a wide header is fine.
+    agree(b"a,s\n1,\0\0\n", &projection, &ReadOptions::default()).unwrap();
+    let wide: Vec<String> = (0..100_000).map(|column| format!("c{column}")).collect();
+    let text = format!("a,{}\n1{}\n", wide.join(","), ",".repeat(100_000));
+    agree(text.as_bytes(), &projection, &ReadOptions::default()).unwrap();
+}
+
+#[test]
+fn what_is_written_reads_back() {
+    use crate::{Arguments, Event, Row, Stamp, TimeStyle, TraceFormat};
+    use std::sync::Arc;
+    let columns: Vec<Arc<str>> = ["n", "odd \"name\", really", "list"].map(Arc::from).to_vec();
+    let row = |time, event: &str, values: [Value; 3]| Row {
+        time: Some(Stamp { time, style: TimeStyle::Number(tw_core::TimeUnit::Seconds) }),
+        variables: columns.iter().cloned().zip(values).collect(),
+        events: if event.is_empty() {
+            vec![]
+        } else {
+            vec![Event { name: event.into(), arguments: Arguments::OfRow }]
+        },
+        ..Row::default()
+    };
+    let nested = Value::List(vec![
+        Value::Int(1),
+        Value::Object(vec![("k\"".into(), Value::text("a,b"))]),
+        Value::Null,
+    ]);
+    let rows = [
+        row(1_500_000_000, "login", [Value::Int(7), Value::text("two\nlines, \"quoted\""), Value::Null]),
+        row(2_000_000_000, "", [Value::Null, Value::Real(0.5), nested]),
+    ];
+    let mut out = Vec::new();
+    {
+        let mut writer = super::Csv.writer(Box::new(&mut out), &columns, true, true).unwrap();
+        rows.iter().for_each(|row| writer.write(row).unwrap());
+        writer.finish().unwrap();
+    }
+    let expected = "time,event,n,\"odd \"\"name\"\", really\",list\n1.5,login,7,\"two\nlines, \"\"quoted\"\"\",\n2,,,0.5,\"[1,{\"\"k\\\"\"\"\":\"\"a,b\"\"},null]\"\n";
+    assert_eq!(String::from_utf8_lossy(&out), expected);
+    let input = Input::from_bytes("t.csv", out);
+    let mut read = Vec::new();
+    crate::read_rows(&input, &Csv, &ReadOptions::default(), &mut |row| {
+        read.push(row.clone());
+        Ok(true)
+    })
+    .unwrap();
+    assert_eq!((read[0].time, &read[0].events), (rows[0].time, &rows[0].events));
+    assert_eq!(read[0].variables[1].1, rows[0].variables[1].1);
+    assert_eq!(read[1].variables[0].1, Value::Null);
+    assert!(super::Csv.writer(Box::new(Vec::new()), &["time".into()], true, false).is_err());
 }

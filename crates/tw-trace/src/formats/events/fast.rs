@@ -9,12 +9,12 @@
 
 use super::Source;
 use crate::formats::fields::{cell, is_blank, trim};
-use crate::formats::lines::Lines;
+use crate::formats::lines::{Lines, time_of};
 #[cfg(target_arch = "x86_64")]
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, words_for};
 use crate::formats::wanted::{SAMPLE, Wanted};
-use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, parse_stamp};
+use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning};
 use std::ops::Range;
 use tw_core::{Bits, Time, Value};
 use tw_ir::{ArgumentKey, What};
@@ -144,7 +144,10 @@ impl<'b> Job<'b> {
             reader,
             text,
             by_name: (0..names).map(|_| words_for(lines)).collect(),
-            by_slot: slots.iter().map(|slot| looks_at_arguments(&slot.what).then(|| words_for(lines))).collect(),
+            by_slot: slots
+                .iter()
+                .map(|slot| looks_at_arguments(&slot.what).then(|| words_for(lines)))
+                .collect(),
             seen: vec![false; names],
             times: Vec::new(),
             position: 0,
@@ -253,7 +256,7 @@ impl<'b> Job<'b> {
         let mut arguments = name_end..end;
         if self.reader.options.timed {
             let comma = memchr::memrchr(b',', &bytes[name_end..end])? + name_end;
-            self.stamp(&self.text[comma + 1..end])?;
+            self.stamp(trim(&bytes[comma + 1..end]))?;
             arguments.end = comma;
         }
         if let Some(name) = self.reader.wanted.names.find(bytes, from, to - from) {
@@ -279,7 +282,7 @@ impl<'b> Job<'b> {
             return None;
         }
         if self.reader.options.timed {
-            self.stamp(&rest.pop()?.text)?;
+            self.stamp(rest.pop()?.text.as_bytes())?;
         }
         if let Some(name) = self.reader.wanted.names.find(first.text.as_bytes(), 0, first.text.len()) {
             self.found(name, &rest)?;
@@ -305,9 +308,8 @@ impl<'b> Job<'b> {
     }
 
     #[inline(always)]
-    fn stamp(&mut self, text: &str) -> Option<()> {
-        let text = text.trim_matches([' ', '\t']);
-        let time = parse_stamp(text, self.reader.options.unit).ok()?.time;
+    fn stamp(&mut self, text: &[u8]) -> Option<()> {
+        let time = time_of(text, self.reader.options.unit)?;
         if self.times.last().is_some_and(|last| time < *last) {
             return None;
         }
@@ -330,14 +332,19 @@ struct Bare<'l> {
 
 impl Arguments for Bare<'_> {
     fn len(&self) -> usize {
-        memchr::memchr_iter(b',', self.text.as_bytes()).count()
+        self.text.bytes().filter(|&byte| byte == b',').count()
     }
 
     fn get(&self, index: usize) -> Option<(&str, bool)> {
-        let start = memchr::memchr_iter(b',', self.text.as_bytes()).nth(index)? + 1;
-        let rest = &self.text[start..];
-        let end = memchr::memchr(b',', rest.as_bytes()).unwrap_or(rest.len());
-        Some((rest[..end].trim_matches([' ', '\t']), false))
+        // Most are a few bytes away: not worth a search by chunks.
+        let bytes = self.text.as_bytes();
+        let mut start = 0;
+        for _ in 0..index {
+            start += 1 + bytes.get(start + 1..)?.iter().position(|&byte| byte == b',')?;
+        }
+        let rest = bytes.get(start + 1..)?;
+        let end = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
+        Some((self.text[start + 1..start + 1 + end].trim_matches([' ', '\t']), false))
     }
 }
 
@@ -379,7 +386,9 @@ fn equals(text: &str, quoted: bool, constant: &Value) -> bool {
         },
         Value::Int(constant) => match text.parse::<i64>() {
             Ok(int) => int == *constant,
-            Err(_) => number() && text.parse::<f64>().is_ok_and(|real| real.is_finite() && *constant as f64 == real),
+            Err(_) => {
+                number() && text.parse::<f64>().is_ok_and(|real| real.is_finite() && *constant as f64 == real)
+            }
         },
         Value::Real(constant) => match text.parse::<i64>() {
             Ok(int) => int as f64 == *constant,
@@ -395,7 +404,10 @@ mod tests {
 
     #[test]
     fn equality_is_that_of_rows() {
-        let texts = ["", "0", "1", "-1", "+1", "1.0", "1e0", "true", "false", "nan", "inf", "-inf", "1e999", "bob", "10.0.0.1"];
+        let texts = [
+            "", "0", "1", "-1", "+1", "1.0", "1e0", "true", "false", "nan", "inf", "-inf", "1e999", "bob",
+            "10.0.0.1",
+        ];
         let constants = [
             Value::Null,
             Value::Bool(true),

@@ -36,14 +36,20 @@ fn errors_name_their_place() {
             ("a\n ,b\n", "2:2: found nothing, expected an event name"),
             ("ä,\"b\n", "1:3: found a quote that is not closed on its line, expected a closing `\"`"),
             ("ä,\"b\"c,d\n", "1:6: found `c,d` after a closing quote, expected `,` or the end of the line"),
-            ("a,1,2,3,4\n", "1: this record has more than 3 arguments, the limit; is the format the right one?"),
+            (
+                "a,1,2,3,4\n",
+                "1: this record has more than 3 arguments, the limit; is the format the right one?",
+            ),
         ],
     );
     check_errors(
         &Events,
         &timed(),
         &[
-            ("a\n", "1:2: found the end of the line, expected `,` and a timestamp as the last field, because of `--timed`"),
+            (
+                "a\n",
+                "1:2: found the end of the line, expected `,` and a timestamp as the last field, because of `--timed`",
+            ),
             ("a,x, soon\n", "1:6: found `soon`, expected a timestamp: a number (s) or RFC 3339 text"),
             ("a,\n", "1:3: found nothing, expected a timestamp: a number (s) or RFC 3339 text"),
         ],
@@ -51,9 +57,24 @@ fn errors_name_their_place() {
 }
 
 fn random_text(state: &mut u64, timed: bool) -> Vec<u8> {
-    const NAMES: [&str; 9] = ["a", "b", "ab", "login", "logout", "a_much_longer_name_of_an_event", "\"a\"", " a ", "ä"];
-    const VALUES: [&str; 14] =
-        ["1", "bob", "", "true", "10.0.0.1", "\"bob\"", "\"a,b\"", "\"\"", " 1", "1.0", "ä", "x\"y", "0", "\"q\"\"r\" "];
+    const NAMES: [&str; 9] =
+        ["a", "b", "ab", "login", "logout", "a_much_longer_name_of_an_event", "\"a\"", " a ", "ä"];
+    const VALUES: [&str; 14] = [
+        "1",
+        "bob",
+        "",
+        "true",
+        "10.0.0.1",
+        "\"bob\"",
+        "\"a,b\"",
+        "\"\"",
+        " 1",
+        "1.0",
+        "ä",
+        "x\"y",
+        "0",
+        "\"q\"\"r\" ",
+    ];
     let odd = below(state, 6) == 0;
     let mut text = Vec::new();
     if below(state, 20) == 0 {
@@ -72,11 +93,14 @@ fn random_text(state: &mut u64, timed: bool) -> Vec<u8> {
             if timed && !(odd && below(state, 30) == 0) {
                 time += below(state, 3);
                 let time = if odd && below(state, 40) == 0 { time.saturating_sub(2) } else { time };
-                text.extend(match below(state, 5) {
-                    0 => format!(",\"{time}\""),
-                    1 => format!(", {time}.25"),
-                    _ => format!(",{time}"),
-                }.as_bytes());
+                text.extend(
+                    match below(state, 5) {
+                        0 => format!(",\"{time}\""),
+                        1 => format!(", {time}.25"),
+                        _ => format!(",{time}"),
+                    }
+                    .as_bytes(),
+                );
             }
         } else if below(state, 3) == 0 {
             text.push(b' ');
@@ -115,13 +139,18 @@ fn blocks_deliver_what_rows_deliver() {
     variables.push(Slot { declared: true, ..variable("q", Expect::Text) });
     variables.push(proposition("missing"));
     let mut named = plain.clone();
-    named.push(event("login", &[(index(0), Value::text("bob")), (ArgumentKey::Name("x".into()), Value::Int(1))], None));
+    named.push(event(
+        "login",
+        &[(index(0), Value::text("bob")), (ArgumentKey::Name("x".into()), Value::Int(1))],
+        None,
+    ));
     let unknown = vec![variable("a", Expect::Number)];
     let mut state = 0xE7E;
     let mut good = 0;
     for round in 0..25_000 {
         let slots = [&plain, &variables, &named, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 4 }];
-        let projection = Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
+        let projection =
+            Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
         let options = if round % 4 == 1 { timed() } else { ReadOptions::default() };
         let text = random_text(&mut state, options.timed);
         good += usize::from(check_blocks(&Events, &text, &projection, &options, &mut state));
@@ -137,10 +166,14 @@ fn rows_survive_writing() {
         for line in 0..below(&mut state, 6) as u64 {
             let name = pick(&mut state, &["a", "log in", "a,b", "\"", "ü", " x"]);
             let values: Vec<Value> = (0..below(&mut state, 4))
-                .map(|_| if below(&mut state, 6) == 0 { Value::Null } else { random_value(&mut state, false) })
+                .map(
+                    |_| if below(&mut state, 6) == 0 { Value::Null } else { random_value(&mut state, false) },
+                )
                 .collect();
-            let time = (round % 2 == 0)
-                .then_some(Stamp { time: line as i64 * 1_000_000, style: TimeStyle::Number(TimeUnit::Seconds) });
+            let time = (round % 2 == 0).then_some(Stamp {
+                time: line as i64 * 1_000_000,
+                style: TimeStyle::Number(TimeUnit::Seconds),
+            });
             let events = vec![Event { name: name.into(), arguments: Arguments::Positional(values) }];
             rows.push(Row { line: line + 1, time, events, ..Row::default() });
         }
@@ -164,15 +197,30 @@ fn what_cannot_be_written_is_an_error() {
         variables: variables.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
         ..Row::default()
     };
-    let named = row(vec![event(Arguments::OfRow)], &[("u", Value::text("bob")), ("v", Value::Null), ("w", Value::Int(5))]);
+    let named = row(
+        vec![event(Arguments::OfRow)],
+        &[("u", Value::text("bob")), ("v", Value::Null), ("w", Value::Int(5))],
+    );
     assert_eq!(write(&Events, &[named]).unwrap(), "e,bob,5\n");
     let bob = ("u", Value::text("bob"));
     for (row, expected) in [
         (row(vec![], &[]), "a position without an event; convert to `csv` or `jsonl`"),
-        (row(vec![event(Arguments::OfRow), event(Arguments::OfRow)], &[]), "several events at one position; convert to `monpoly` or `jsonl`"),
-        (row(vec![event(Arguments::Positional(vec![]))], &[bob]), "variable `u` beside an event; convert to `jsonl`"),
-        (row(vec![event(Arguments::OfRow)], &[("u", Value::List(vec![]))]), "a list as an argument of `e`; convert to `jsonl`"),
-        (row(vec![event(Arguments::OfRow)], &[("u", Value::text("a\nb"))]), "the line break in `a\\nb`; convert to `monpoly` or `jsonl`"),
+        (
+            row(vec![event(Arguments::OfRow), event(Arguments::OfRow)], &[]),
+            "several events at one position; convert to `monpoly`",
+        ),
+        (
+            row(vec![event(Arguments::Positional(vec![]))], &[bob]),
+            "variable `u` beside an event; convert to `jsonl`",
+        ),
+        (
+            row(vec![event(Arguments::OfRow)], &[("u", Value::List(vec![]))]),
+            "a list as an argument of `e`; convert to `jsonl`",
+        ),
+        (
+            row(vec![event(Arguments::OfRow)], &[("u", Value::text("a\nb"))]),
+            "the line break in `a\\nb`; convert to `monpoly` or `jsonl`",
+        ),
     ] {
         let error = write(&Events, &[row]).unwrap_err().in_file("f").to_string();
         assert_eq!(error, format!("f:3: `events` cannot hold {expected}"));

@@ -14,7 +14,9 @@ fn entries_are_positions() {
     assert_eq!(shown(""), [""; 0]);
     assert_eq!(shown(" # nothing\n"), [""; 0]);
     assert_eq!(
-        shown("@1 publish (160)\n@2 approve (152) (163,\"a, \"\"b\"\"\")\n  login() tick\n\n@2;@ 3.5 p(a)(b) q @4"),
+        shown(
+            "@1 publish (160)\n@2 approve (152) (163,\"a, \"\"b\"\"\")\n  login() tick\n\n@2;@ 3.5 p(a)(b) q @4"
+        ),
         [
             "@1 publish['160']",
             "@2 approve['152'] approve['163', 'a, ''b'''] login[] tick[]",
@@ -24,7 +26,10 @@ fn entries_are_positions() {
         ]
     );
     assert_eq!(shown("@1 # one\np ( a , b@c;d ) # two\n(,\"\")#"), ["@1 p['a', 'b@c;d'] p[Null, '']"]);
-    assert_eq!(shown("\u{feff}@1 \"odd name\" (\"a\nb\") p@2 ü (ö)"), ["@1 odd name['a\\nb'] p[]", "@2 ü['ö']"]);
+    assert_eq!(
+        shown("\u{feff}@1 \"odd name\" (\"a\nb\") p@2 ü (ö)"),
+        ["@1 odd name['a\\nb'] p[]", "@2 ü['ö']"]
+    );
     let rows = rows_of(&Monpoly, b"\n@1 p\n(a)\r\n\r\n  @2 q", &ReadOptions::default()).unwrap();
     assert_eq!(rows.iter().map(|row| row.line).collect::<Vec<_>>(), [2, 5]);
 }
@@ -47,16 +52,31 @@ fn errors_name_their_place() {
             ("@1 ü (a bc)", "1:9: found `bc`, expected `,` or `)`"),
             ("@1 p (a\n(b))", "2:1: found `(`, expected `,` or `)`"),
             ("@1 p ((b))", "1:7: found `(`, expected a value"),
-            ("@1 p (\"a)", "1:7: found a quote that is not closed before the end of the file, expected a closing `\"`"),
-            ("@1 >exit<", "1:4: found `>exit<`, expected an event name (commands such as `>exit<` are not part of a trace)"),
-            ("@1 p (a,b,c,d)", "1: this record has more than 3 arguments, the limit; is the format the right one?"),
+            (
+                "@1 p (\"a)",
+                "1:7: found a quote that is not closed before the end of the file, expected a closing `\"`",
+            ),
+            (
+                "@1 >exit<",
+                "1:4: found `>exit<`, expected an event name (commands such as `>exit<` are not part of a trace)",
+            ),
+            (
+                "@1 p (a,b,c,d)",
+                "1: this record has more than 3 arguments, the limit; is the format the right one?",
+            ),
             ("@1\np p p p", "2: this record has more than 3 events, the limit; is the format the right one?"),
-            (&("@1 ".to_string() + &"x".repeat(80)), "1: this record is longer than 60 bytes, the limit; is the format the right one?"),
+            (
+                &("@1 ".to_string() + &"x".repeat(80)),
+                "1: this record is longer than 60 bytes, the limit; is the format the right one?",
+            ),
         ],
     );
     for (text, place) in [(&b"@1 \xC3\xA4\xFF"[..], "1:5"), (b"@1 p (\"a\n\xC3\xA4b\xFF\")", "2:3")] {
         let error = rows_of(&Monpoly, text, &options).unwrap_err();
-        assert_eq!(error.in_file("f").to_string(), format!("f:{place}: found the byte 0xff, expected UTF-8 text"));
+        assert_eq!(
+            error.in_file("f").to_string(),
+            format!("f:{place}: found the byte 0xff, expected UTF-8 text")
+        );
     }
 }
 
@@ -93,7 +113,13 @@ fn rows_survive_writing() {
                 .map(|_| {
                     let name = pick(&mut state, &["a", "log in", "@x", "#", "ü", "a-b", "p(", "\""]);
                     let mut values: Vec<Value> = (0..below(&mut state, 4))
-                        .map(|_| if below(&mut state, 6) == 0 { Value::Null } else { random_value(&mut state, true) })
+                        .map(|_| {
+                            if below(&mut state, 6) == 0 {
+                                Value::Null
+                            } else {
+                                random_value(&mut state, true)
+                            }
+                        })
                         .collect();
                     if values == [Value::Null] {
                         values.clear();
@@ -101,7 +127,10 @@ fn rows_survive_writing() {
                     event(name, Arguments::Positional(values))
                 })
                 .collect();
-            let time = Some(Stamp { time: line as i64 * 1_500_000_000, style: TimeStyle::Number(TimeUnit::Seconds) });
+            let time = Some(Stamp {
+                time: line as i64 * 1_500_000_000,
+                style: TimeStyle::Number(TimeUnit::Seconds),
+            });
             rows.push(Row { line: line + 1, time, events, ..Row::default() });
         }
         let text = write(&Monpoly, &rows).unwrap();
@@ -133,8 +162,14 @@ fn positions_stand_for_missing_time_and_variables_for_events() {
     assert_eq!(write(&Monpoly, &rows).unwrap(), "@0 a () \"c d\" ()\n@1 login (bob)\n@2\n");
     for (row, expected) in [
         (row(vec![], &[("q", Value::text("5"))]), "column `q`, which holds `5`; convert to `csv` or `jsonl`"),
-        (row(vec![event("e", Arguments::Positional(vec![Value::Null]))], &[]), "a single null as the arguments of `e`; convert to `events`"),
-        (row(vec![event("e", Arguments::OfRow)], &[("o", Value::Object(vec![]))]), "an object as an argument of `e`; convert to `jsonl`"),
+        (
+            row(vec![event("e", Arguments::Positional(vec![Value::Null]))], &[]),
+            "a single null as the arguments of `e`; convert to `events`",
+        ),
+        (
+            row(vec![event("e", Arguments::OfRow)], &[("o", Value::Object(vec![]))]),
+            "an object as an argument of `e`; convert to `jsonl`",
+        ),
         (row(vec![event("", Arguments::OfRow)], &[]), "an event without a name; convert to `jsonl`"),
     ] {
         let error = write(&Monpoly, &[row]).unwrap_err().in_file("f").to_string();

@@ -8,12 +8,12 @@
 //! Anything wrong or unusual ends the attempt, and the block is read by rows, which also words the error.
 
 use super::Source;
-use crate::formats::lines::Lines;
+use crate::formats::lines::{Lines, time_of};
 #[cfg(target_arch = "x86_64")]
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, or_bits, words_for};
 use crate::formats::wanted::{SAMPLE, Wanted};
-use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, parse_stamp};
+use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning};
 use std::ops::Range;
 use tw_core::{Bits, Time, TimeUnit};
 use tw_ir::{ArgumentKey, What};
@@ -90,10 +90,11 @@ impl<'a> Reader<'a> {
         });
         let time_range = job.times.first().copied().zip(job.times.last().copied());
         let times = self.timed.then_some(job.times);
-        let batch = self.wanted.batch(lines, times, |slot| match (self.uses[slot], self.wanted.name_of_slot[slot]) {
-            (Use::Truth, Some(name)) => Bits::from_words(job.found[name].clone(), lines),
-            _ => Bits::repeat(false, lines),
-        });
+        let batch =
+            self.wanted.batch(lines, times, |slot| match (self.uses[slot], self.wanted.name_of_slot[slot]) {
+                (Use::Truth, Some(name)) => Bits::from_words(job.found[name].clone(), lines),
+                _ => Bits::repeat(false, lines),
+            });
         Some(BlockBatch { batch, time_range, lines: lines as u64, open_from: None })
     }
 }
@@ -104,7 +105,8 @@ impl BlockReader for Reader<'_> {
             return Ok(batch);
         }
         let lines = Lines::of_block(block.bytes, &self.options);
-        let mut batch = self.wanted.by_rows(&mut Source::new(lines, &self.options, Some(self.timed)), self.timed)?;
+        let mut batch =
+            self.wanted.by_rows(&mut Source::new(lines, &self.options, Some(self.timed)), self.timed)?;
         batch.lines = batch.batch.len as u64;
         Ok(batch)
     }
@@ -227,7 +229,8 @@ impl<'b> Job<'b> {
         }
         for at in [0, 64, 128] {
             if base + at <= text.len() {
-                let (now, next) = (Classes::of::<L>(chunk(&tail, at)), Classes::of::<L>(chunk(&tail, at + 64)));
+                let (now, next) =
+                    (Classes::of::<L>(chunk(&tail, at)), Classes::of::<L>(chunk(&tail, at + 64)));
                 self.chunk::<L>(wanted, &tail[at..at + 128], base + at, now, next)?;
             }
         }
@@ -253,7 +256,8 @@ impl<'b> Job<'b> {
         let mut starts = !space & (space << 1 | self.after_space);
         let at_sign = L::equal(chunk(window, 0), b'@') & starts;
         if self.timed {
-            let inside = if base + 64 <= self.text.len() { u64::MAX } else { (1 << (self.text.len() - base)) - 1 };
+            let inside =
+                if base + 64 <= self.text.len() { u64::MAX } else { (1 << (self.text.len() - base)) - 1 };
             let lines = (newline << 1 | self.after_newline) & inside;
             if lines & !at_sign != 0 {
                 return None;
@@ -282,7 +286,15 @@ impl<'b> Job<'b> {
 
     /// Searches the chunk for each name.
     #[inline(always)]
-    fn search<L: Lanes>(&mut self, window: &[u8], base: usize, newline: u64, space: u64, beyond: u64, starts: u64) {
+    fn search<L: Lanes>(
+        &mut self,
+        window: &[u8],
+        base: usize,
+        newline: u64,
+        space: u64,
+        beyond: u64,
+        starts: u64,
+    ) {
         for (&(name, index), carry) in self.needles.iter().zip(&mut self.carries) {
             let mut places = starts & L::equal(chunk(window, 0), name[0]);
             if name.len() <= COMPARED {
@@ -331,24 +343,10 @@ impl<'b> Job<'b> {
     /// Reads the timestamp at `at`, just behind its `@`.
     #[inline(always)]
     fn stamp(&mut self, at: usize) -> Option<()> {
-        let mut value: i64 = 0;
-        let mut end = at;
-        while let Some(digit) = self.text.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit < 10) {
-            if end - at == 18 {
-                break;
-            }
-            value = value * 10 + i64::from(digit);
-            end += 1;
-        }
-        let ended = |end: usize| self.text.get(end).is_none_or(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
-        let time = if end > at && ended(end) {
-            value.checked_mul(self.unit.nanoseconds())?
-        } else {
-            while !ended(end) {
-                end += 1;
-            }
-            parse_stamp(std::str::from_utf8(&self.text[at..end]).ok()?, self.unit).ok()?.time
-        };
+        let token = &self.text[at..];
+        let end =
+            token.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).unwrap_or(token.len());
+        let time = time_of(&token[..end], self.unit)?;
         if self.times.last().is_some_and(|last| time < *last) {
             return None;
         }
@@ -392,7 +390,8 @@ pub(super) mod tests {
     /// The portable kernel finds what the chosen one does.
     #[test]
     fn machines_agree() {
-        let names: Vec<String> = ["a", "b", "abc", "a_name_beyond_sixteen"].iter().map(|n| n.to_string()).collect();
+        let names: Vec<String> =
+            ["a", "b", "abc", "a_name_beyond_sixteen"].iter().map(|n| n.to_string()).collect();
         let text = "a b\nabc a_name_beyond_sixteen\n\n ab\tc b\r\n".repeat(50) + "a_name_beyond_sixteen a";
         let lines = text.lines().count();
         let wanted = Wanted::new(&Projection::default());

@@ -29,15 +29,36 @@ fn errors_name_their_place() {
         &Props,
         &options,
         &[
-            ("a\n @5 b\n", "2:2: found `@5`, expected a proposition: the lines before have no `@TIME`, and either all lines have one or none"),
-            ("@5 b\n\n", "2:1: found an empty line, expected `@TIME` at the start of the line, as on the lines before"),
-            ("@5 b\nä b\n", "2:1: found `ä`, expected `@TIME` at the start of the line, as on the lines before"),
+            (
+                "a\n @5 b\n",
+                "2:2: found `@5`, expected a proposition: the lines before have no `@TIME`, and either all lines have one or none",
+            ),
+            (
+                "@5 b\n\n",
+                "2:1: found an empty line, expected `@TIME` at the start of the line, as on the lines before",
+            ),
+            (
+                "@5 b\nä b\n",
+                "2:1: found `ä`, expected `@TIME` at the start of the line, as on the lines before",
+            ),
             ("@x b\n", "1:2: found `x`, expected a timestamp: a number (s) or RFC 3339 text"),
             ("@\n", "1:2: found nothing, expected a timestamp: a number (s) or RFC 3339 text"),
-            ("@1e400\n", "1:2: found `1e400`, which is beyond the range of 64-bit nanoseconds (about ±292 years), expected a timestamp: a number (s) or RFC 3339 text"),
-            ("a\rb\n", "1:2: found a carriage return inside a line, expected lines that end with a line feed, or with a carriage return and a line feed"),
-            ("\na b c d\n", "2: this record has more than 3 propositions, the limit; is the format the right one?"),
-            (&("x".repeat(50) + "\n"), "1: this record is longer than 40 bytes, the limit; is the format the right one?"),
+            (
+                "@1e400\n",
+                "1:2: found `1e400`, which is beyond the range of 64-bit nanoseconds (about ±292 years), expected a timestamp: a number (s) or RFC 3339 text",
+            ),
+            (
+                "a\rb\n",
+                "1:2: found a carriage return inside a line, expected lines that end with a line feed, or with a carriage return and a line feed",
+            ),
+            (
+                "\na b c d\n",
+                "2: this record has more than 3 propositions, the limit; is the format the right one?",
+            ),
+            (
+                &("x".repeat(50) + "\n"),
+                "1: this record is longer than 40 bytes, the limit; is the format the right one?",
+            ),
         ],
     );
     let error = rows_of(&Props, b"a\nb \xC3\xA4\xFF\n", &options).unwrap_err();
@@ -46,8 +67,20 @@ fn errors_name_their_place() {
 
 fn random_text(state: &mut u64) -> Vec<u8> {
     const NAMES: [&str; 14] = [
-        "a", "b", "ab", "ba", "abc", "req", "long_name_15_by", "long_name_16_byt", "long_name_17_byte",
-        "a_name_that_is_quite_a_bit_longer_than_sixty_four_bytes_and_so_spans_chunks", "ä", "\"", "a@", "x",
+        "a",
+        "b",
+        "ab",
+        "ba",
+        "abc",
+        "req",
+        "long_name_15_by",
+        "long_name_16_byt",
+        "long_name_17_byte",
+        "a_name_that_is_quite_a_bit_longer_than_sixty_four_bytes_and_so_spans_chunks",
+        "ä",
+        "\"",
+        "a@",
+        "x",
     ];
     let timed = below(state, 4) == 0;
     let odd = below(state, 6) == 0;
@@ -62,12 +95,15 @@ fn random_text(state: &mut u64) -> Vec<u8> {
         if timed {
             time += below(state, 3);
             let time = if odd && below(state, 40) == 0 { time.saturating_sub(2) } else { time };
-            text.extend(match below(state, 8) {
-                0 => format!("@{time}.5 "),
-                1 if odd => format!(" @{time} "),
-                2 if odd && below(state, 9) == 0 => "a ".to_string(),
-                _ => format!("@{time} "),
-            }.as_bytes());
+            text.extend(
+                match below(state, 8) {
+                    0 => format!("@{time}.5 "),
+                    1 if odd => format!(" @{time} "),
+                    2 if odd && below(state, 9) == 0 => "a ".to_string(),
+                    _ => format!("@{time} "),
+                }
+                .as_bytes(),
+            );
         }
         for _ in 0..below(state, 4) {
             text.extend(pick(state, &NAMES).as_bytes());
@@ -111,8 +147,11 @@ fn blocks_deliver_what_rows_deliver() {
     ];
     let mut many = few.clone();
     many.extend((0..20).map(|i| proposition(&format!("n{i}"))));
-    let refused: Vec<Slot> =
-        vec![proposition("b"), event("req", &[(ArgumentKey::Index(0), Value::Int(1))], Some(1)), proposition("missing")];
+    let refused: Vec<Slot> = vec![
+        proposition("b"),
+        event("req", &[(ArgumentKey::Index(0), Value::Int(1))], Some(1)),
+        proposition("missing"),
+    ];
     let mut variables = few.clone();
     variables.push(Slot { declared: true, ..variable("queue", Expect::Number) });
     variables.push(Slot { declared: true, ..variable("name", Expect::Any) });
@@ -120,8 +159,10 @@ fn blocks_deliver_what_rows_deliver() {
     let mut state = 0x5EED;
     let mut good = 0;
     for round in 0..25_000 {
-        let slots = [&few, &many, &refused, &variables, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 5 }];
-        let projection = Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
+        let slots =
+            [&few, &many, &refused, &variables, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 5 }];
+        let projection =
+            Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
         let text = random_text(&mut state);
         good += usize::from(check_blocks(&Props, &text, &projection, &ReadOptions::default(), &mut state));
     }
@@ -147,7 +188,8 @@ fn sorting_is_left_to_rows() {
 }
 
 fn row(line: u64, names: &[&str]) -> Row {
-    let events = names.iter().map(|name| Event { name: (*name).into(), arguments: Arguments::OfRow }).collect();
+    let events =
+        names.iter().map(|name| Event { name: (*name).into(), arguments: Arguments::OfRow }).collect();
     Row { line, events, ..Row::default() }
 }
 
@@ -157,11 +199,13 @@ fn rows_survive_writing() {
     for round in 0..500 {
         let mut rows = Vec::new();
         for line in 0..below(&mut state, 6) as u64 {
-            let names: Vec<&str> =
-                (0..below(&mut state, 4)).map(|_| pick(&mut state, &["a", "bb", "ü", "a,b", "x@", "=", "1"])).collect();
+            let names: Vec<&str> = (0..below(&mut state, 4))
+                .map(|_| pick(&mut state, &["a", "bb", "ü", "a,b", "x@", "=", "1"]))
+                .collect();
             let mut row = row(line + 1, &names);
             if round % 2 == 0 {
-                let style = if round % 4 == 0 { TimeStyle::Text } else { TimeStyle::Number(TimeUnit::Seconds) };
+                let style =
+                    if round % 4 == 0 { TimeStyle::Text } else { TimeStyle::Number(TimeUnit::Seconds) };
                 row.time = Some(Stamp { time: line as i64 * 250_000_000, style });
             }
             rows.push(row);
@@ -179,7 +223,8 @@ fn variables_become_propositions_or_errors() {
         variables: variables.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
         ..row(7, &["e"])
     };
-    let cells = [("a", Value::text("1")), ("b", Value::text("0")), ("c", Value::Null), ("d", Value::text("true"))];
+    let cells =
+        [("a", Value::text("1")), ("b", Value::text("0")), ("c", Value::Null), ("d", Value::text("true"))];
     assert_eq!(write(&Props, &[with(false, &cells)]).unwrap(), "e a d\n");
     let values = [("a", Value::Bool(true)), ("b", Value::Int(0)), ("c", Value::Int(1))];
     assert_eq!(write(&Props, &[with(true, &values)]).unwrap(), "e a c\n");
@@ -195,7 +240,9 @@ fn variables_become_propositions_or_errors() {
         assert_eq!(error, format!("f:7: `props` cannot hold {expected}"));
     }
     let mut login = row(7, &[]);
-    login.events.push(Event { name: "login".into(), arguments: Arguments::Positional(vec![Value::text("bob")]) });
+    login
+        .events
+        .push(Event { name: "login".into(), arguments: Arguments::Positional(vec![Value::text("bob")]) });
     let error = write(&Props, &[login]).unwrap_err().message;
     assert_eq!(error, "`props` cannot hold the arguments of event `login`; convert to `events` or `monpoly`");
     let timed = Row { time: Some(Stamp { time: 0, style: TimeStyle::Text }), ..row(1, &[]) };

@@ -46,14 +46,14 @@ macro_rules! widened {
     )* };
 }
 
-/// Packs selected bits with one instruction.
-fn extract(select: u64, word: u64) -> u64 {
-    #[target_feature(enable = "bmi2")]
-    fn pack(select: u64, word: u64) -> u64 {
-        _pext_u64(word, select)
+/// Packs selected bits with one instruction per word.
+fn gather(select: &[u64], value: Input<'_>, out: &mut [u64], at: usize) {
+    #[target_feature(enable = "bmi1,bmi2,popcnt")]
+    fn wide(select: &[u64], value: Input<'_>, out: &mut [u64], at: usize) {
+        portable::gather_with(select, value, out, at, |select, word| _pext_u64(word, select));
     }
-    // SAFETY: reached only through a table that `detect` hands out after finding BMI2.
-    unsafe { pack(select, word) }
+    // SAFETY: reached only through a table that `detect` hands out after finding these features.
+    unsafe { wide(select, value, out, at) }
 }
 
 mod avx2 {
@@ -80,7 +80,7 @@ mod avx2 {
         chain_down,
         count,
         count_and,
-        extract: super::extract,
+        gather: super::gather,
     };
 }
 use avx2::KERNELS as AVX2;
@@ -107,7 +107,7 @@ mod wide {
         chain_down: super::chain_down,
         count,
         count_and,
-        extract: super::extract,
+        gather: super::gather,
     };
 }
 use wide::KERNELS as AVX512;

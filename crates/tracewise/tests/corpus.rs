@@ -1,0 +1,122 @@
+//! Runs `corpus/<logic>/<case>.md`: every case holds prose, a specification, a trace and the verdicts to expect, and
+//! every engine that accepts the specification must give them.
+//!
+//! Blocks: `tw` the specification; a format's name the trace; `verdicts` (or `verdicts repeat-last`) one line a property,
+//! `name: satisfied` or `name: violated [positions…]`; `eval` lines `name: 1 0 1` with the truth at each position.
+
+use std::path::{Path, PathBuf};
+use tracewise::{ENGINES, Error, ReadOptions, Semantics, Session, Specification, Verdict, format_named};
+
+struct Case {
+    name: String,
+    spec: String,
+    format: String,
+    trace: String,
+    expected: Vec<(String, String)>,
+}
+
+fn cases() -> Vec<Case> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus");
+    let mut files: Vec<PathBuf> = Vec::new();
+    for logic in std::fs::read_dir(root).unwrap() {
+        for file in std::fs::read_dir(logic.unwrap().path()).unwrap() {
+            files.push(file.unwrap().path());
+        }
+    }
+    files.sort();
+    files.iter().map(|file| read_case(file)).collect()
+}
+
+fn read_case(file: &Path) -> Case {
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut case = Case {
+        name: file.display().to_string(),
+        spec: String::new(),
+        format: String::new(),
+        trace: String::new(),
+        expected: Vec::new(),
+    };
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+        let body = body.iter().map(|line| format!("{line}\n")).collect::<String>();
+        match info {
+            "tw" => case.spec = body,
+            _ if info.starts_with("verdicts") || info == "eval" => case.expected.push((info.to_string(), body)),
+            format if format_named(format).is_some() => {
+                case.format = format.to_string();
+                case.trace = body;
+            }
+            other => panic!("{}: block `{other}`", case.name),
+        }
+    }
+    assert!(!case.expected.is_empty(), "{} expects nothing", case.name);
+    case
+}
+
+#[test]
+fn every_engine_agrees_with_the_corpus() {
+    let directory = std::env::temp_dir().join(format!("tracewise-corpus-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let trace = directory.join("trace").display().to_string();
+    let cases = cases();
+    assert!(cases.len() >= 8, "the corpus has {} cases", cases.len());
+    for case in &cases {
+        std::fs::write(&trace, &case.trace).unwrap();
+        let mut ran = 0;
+        for engine in ENGINES {
+            let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
+            let session = Session::new().engine(engine.name()).violations(usize::MAX).read(read);
+            ran += usize::from(run(case, &session, engine.name(), &trace));
+        }
+        assert!(ran > 0, "{}: no engine accepts it", case.name);
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+/// False if the engine refuses the specification.
+fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
+    let spec = Specification::from_text("corpus", &case.spec).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    for (kind, expected) in &case.expected {
+        if kind == "eval" {
+            for line in expected.lines() {
+                let (name, bits) = line.split_once(':').unwrap();
+                let mut one = spec.clone();
+                one.program.roots.retain(|root| root.name == name);
+                match session.eval(&one, std::slice::from_ref(trace)) {
+                    Ok(report) => {
+                        let got: Vec<&str> =
+                            (0..report.values.len()).map(|at| if report.values.get(at) { "1" } else { "0" }).collect();
+                        assert_eq!(got.join(" "), bits.trim(), "{} {name} by {engine}", case.name);
+                    }
+                    Err(Error::Unsupported { .. }) => return false,
+                    Err(error) => panic!("{} by {engine}: {error}", case.name),
+                }
+            }
+            continue;
+        }
+        let semantics = if kind.ends_with("repeat-last") { Semantics::RepeatLast } else { Semantics::Finite };
+        let report = match session.clone().semantics(semantics).check(&spec, std::slice::from_ref(trace)) {
+            Ok(report) => report,
+            Err(Error::Unsupported { .. }) => return false,
+            Err(error) => panic!("{} by {engine}: {error}", case.name),
+        };
+        let got: Vec<String> = report
+            .properties
+            .iter()
+            .map(|property| {
+                let positions: String = property
+                    .violations
+                    .iter()
+                    .filter_map(|violation| violation.position)
+                    .map(|position| format!(" {position}"))
+                    .collect();
+                assert_eq!(property.explanation.is_some(), property.verdict == Verdict::Violated, "{}", case.name);
+                format!("{}: {}{positions}", property.name, property.verdict.as_str())
+            })
+            .collect();
+        assert_eq!(got.join("\n"), expected.trim(), "{} by {engine}, {kind}", case.name);
+    }
+    true
+}

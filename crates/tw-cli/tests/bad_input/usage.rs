@@ -1,0 +1,66 @@
+//! Files that are not there, options that do not fit, engines that refuse.
+
+use super::{Case, bad};
+
+const TRACE: &str = "a,b\n1,1\n1,1\n";
+
+fn with_trace(name: &'static str, command: &str) -> Case {
+    bad(name, command).file("t.csv", TRACE)
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        bad("file-missing", "check -e 'G a' nowhere.csv"),
+        bad("file-missing-in-missing-directory", "check -e 'G a' no/where.jsonl.gz"),
+        bad("file-is-a-directory", "check -e 'G a' logs").directory("logs"),
+        bad("file-is-a-directory-by-extension", "check -e 'G a' logs.csv").directory("logs.csv"),
+        with_trace("specification-missing", "check nowhere.tw t.csv"),
+        with_trace("specification-is-a-directory", "check specs t.csv").directory("specs"),
+        with_trace("specification-is-a-trace", "check t.csv t.csv"),
+        with_trace("specification-alone", "check s.tw").file("s.tw", "property p : G a;"),
+        with_trace("formula-and-specification", "check -e 'G a' s.tw t.csv").file("s.tw", "property p : G a;"),
+        with_trace("no-files", "check"),
+        with_trace("formula-without-a-trace", "check -e 'G a'"),
+        bad("extension-unknown", "check -e 'G a' t.dat").file("t.dat", TRACE),
+        bad("extension-missing", "check -e 'G a' trace").file("trace", TRACE),
+        with_trace("format-unknown", "check --format cvs -e 'G a' t.csv"),
+        with_trace("format-not-that-of-the-file", "check --format jsonl -e 'G a' t.csv"),
+        with_trace("engine-unknown", "check --engine colunmar -e 'G a' t.csv"),
+        with_trace("engine-of-another-logic", "check --engine metric -e 'G a' t.csv"),
+        with_trace("semantics-unknown", "check --semantics infinite -e 'G a' t.csv"),
+        with_trace("time-unit-unknown", "check --time-unit sec -e 'G a' t.csv"),
+        with_trace("clock-unknown", "check --clock wall -e 'G a' t.csv"),
+        with_trace("output-unknown", "check --output yaml -e 'G a' t.csv"),
+        with_trace("violations-not-a-number", "check --violations few -e 'G a' t.csv"),
+        with_trace("sort-without-a-number", "check --sort soon -e 'G a' t.csv"),
+        with_trace("memory-too-small", "check --memory 1 -e 'G a' t.csv"),
+        with_trace("option-unknown", "check --engin columnar -e 'G a' t.csv"),
+        with_trace("command-unknown", "chek -e 'G a' t.csv"),
+        with_trace("columnar-refuses-an-interval", "check --engine columnar -e 'G (a -> F[0,3] b)' t.csv"),
+        with_trace("quantifier-in-check", "check -e 'forall u. G !login(u)' t.csv")
+            .file("t.csv", "event,u\nlogin,bob\n"),
+        with_trace("query-in-check", "check -e 'count[a]' t.csv"),
+        with_trace("query-beside-a-property", "check s.tw t.csv").file("s.tw", "property p : count[a] > 3;\n"),
+        with_trace("eval-of-a-bad-formula", "eval -e 'G (a' t.csv"),
+        with_trace("eval-of-two-traces", "eval -e 'G a' t.csv t.csv"),
+        bad("eval-of-a-bad-row", "eval -e 'G a' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
+        bad("inspect-of-a-bad-row", "inspect t.csv").file("t.csv", "a,b\n1,1\n1\n"),
+        bad("inspect-of-bad-json", "inspect t.jsonl").file("t.jsonl", "{\"a\": 1}\n{\"a\": }\n"),
+        bad("inspect-missing", "inspect nowhere.csv"),
+        with_trace("convert-to-an-unknown-extension", "convert t.csv -o t.dat"),
+        with_trace("convert-to-an-unknown-format", "convert t.csv -o t.dat --to xlsx"),
+        with_trace("convert-into-a-missing-directory", "convert t.csv -o no/where.jsonl"),
+        with_trace("convert-onto-itself", "convert t.csv -o t.csv"),
+        bad("convert-of-a-bad-row", "convert t.csv -o t.jsonl").file("t.csv", "a,b\n1,1\n1\n"),
+        with_trace("convert-what-props-cannot-hold", "convert t.csv -o t.props").file("t.csv", "n\n5\n7\n"),
+        bad("fmt-of-a-bad-file", "fmt s.tw").file("s.tw", "property p : G (a;\n"),
+        bad("fmt-missing", "fmt nowhere.tw"),
+        bad("explain-of-a-bad-formula", "explain -e 'G (a ->'"),
+        bad("json-messages-of-a-specification", "check --output json s.tw t.csv")
+            .file("t.csv", TRACE)
+            .file("s.tw", "property p : G (a -> );\nproperty q : G 5;\n"),
+        bad("json-messages-of-a-trace", "check --output json -e 'G a' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
+        bad("standard-input-cut", "check -e 'G a' -").input(b"{\"a\": 1}\n{\"a\""),
+        bad("standard-input-twice", "check -e 'G a' - -").input(b"{\"a\": 1}\n"),
+    ]
+}

@@ -1,0 +1,169 @@
+//! What a walk finds out: how many violations, where the first ones are, which segments hold.
+
+use crate::graph::Direction;
+use crate::grid::Marks;
+use crate::kernels::flip;
+use crate::schedule::Operand;
+use crate::worker::{State, Value, Worker};
+use std::mem::take;
+use std::ops::Range;
+
+/// What a worker found out for one sink.
+#[derive(Debug, Default)]
+pub(crate) struct Finding {
+    /// Violations in each block of the stretch.
+    pub(crate) counts: Vec<u32>,
+    /// Violations in the order of the walk; those of lowest position are kept when there are too many.
+    pub(crate) list: Vec<usize>,
+    /// One bit per segment that the stretch answers for.
+    pub(crate) holds: Vec<u64>,
+}
+
+impl Worker<'_> {
+    /// How many segments the finding of a sink answers for.
+    pub(crate) fn segments(&self, sink: usize) -> usize {
+        let marks = match self.answers_at_exit[sink] {
+            true => self.job.edges.exit(self.job.pass.direction),
+            false => &self.job.edges.first,
+        };
+        marks.segments(self.blocks.clone()).len()
+    }
+
+    pub(crate) fn violations(&mut self, sink: usize, body: Operand, block: usize) {
+        let job = self.job;
+        let mut finding = take(&mut self.findings[sink]);
+        let value = self.value(body, block);
+        let positions = job.grid.positions(block);
+        let count = match value.state {
+            State::Zero => 0,
+            State::One => positions,
+            State::Mixed => {
+                let whole = positions / 64;
+                let mut count = (job.kernels.count)((&value.words[..whole], value.negated));
+                if !positions.is_multiple_of(64) {
+                    count += (value.word(whole) & ((1 << (positions % 64)) - 1)).count_ones() as usize;
+                }
+                count
+            }
+        };
+        self.record(&mut finding, count, block, |index| value.word(index));
+        self.findings[sink] = finding;
+    }
+
+    pub(crate) fn violations_and(
+        &mut self,
+        sink: usize,
+        a: Operand,
+        b: Operand,
+        negated: bool,
+        block: usize,
+    ) {
+        let job = self.job;
+        let mut finding = take(&mut self.findings[sink]);
+        let (a, b) = (self.value(a, block), self.value(b, block));
+        let positions = job.grid.positions(block);
+        let word = |index| (a.word(index) & b.word(index)) ^ flip(negated);
+        let both = match (a.state, b.state) {
+            (State::Zero, _) | (_, State::Zero) => 0,
+            (State::One, State::One) => positions,
+            _ => {
+                let whole = positions / 64;
+                let (x, y) = ((&a.words[..whole], a.negated), (&b.words[..whole], b.negated));
+                let mut count = (job.kernels.count_and)(x, y);
+                if !positions.is_multiple_of(64) {
+                    let last = a.word(whole) & b.word(whole) & ((1 << (positions % 64)) - 1);
+                    count += last.count_ones() as usize;
+                }
+                count
+            }
+        };
+        let count = if negated { positions - both } else { both };
+        self.record(&mut finding, count, block, word);
+        self.findings[sink] = finding;
+    }
+
+    /// Keeps the number of violations in a block and lists what is still to be listed.
+    fn record(&self, finding: &mut Finding, count: usize, block: usize, word: impl Fn(usize) -> u64) {
+        finding.counts[block - self.blocks.start] = count as u32;
+        let limit = self.job.limit;
+        if count == 0 || limit == 0 {
+            return;
+        }
+        let (start, positions) = (self.job.grid.start(block), self.job.grid.positions(block));
+        let from = finding.list.len();
+        let room = match self.job.pass.direction {
+            Direction::Forward => limit - from.min(limit),
+            Direction::Backward => limit,
+        };
+        let mut left = count.min(room);
+        let mut index = 0;
+        while left > 0 && index * 64 < positions {
+            let mut rest = word(index);
+            while rest != 0 && left > 0 {
+                finding.list.push(start + index * 64 + rest.trailing_zeros() as usize);
+                rest &= rest - 1;
+                left -= 1;
+            }
+            index += 1;
+        }
+        if self.job.pass.direction == Direction::Backward {
+            finding.list[from..].reverse();
+            // Only the lowest positions, the ones met last, will be wanted.
+            if finding.list.len() >= limit.saturating_mul(2) {
+                finding.list.drain(..finding.list.len() - limit);
+            }
+        }
+    }
+
+    /// Writes the value at each mark of a block to the bit of its segment.
+    pub(crate) fn gather(&self, holds: &mut [u64], marks: &Marks, value: Value<'_>, block: usize) {
+        let Some(select) = marks.of(self.job.grid, block) else { return };
+        let segments = marks.segments(block..block + 1);
+        let before = marks.segments(self.blocks.clone()).start;
+        let bits = segments.start - before..segments.end - before;
+        match value.state {
+            State::Mixed => (self.job.kernels.gather)(select, value.bits(), holds, bits.start),
+            state => put(holds, bits, state == State::One),
+        }
+    }
+
+    /// Puts the violations listed before, from `block` on, behind those listed anew. False if that is not enough:
+    /// the list of before may have stopped at its limit, counting violations that are none.
+    pub(crate) fn join_lists(&mut self, before: &[Vec<usize>], block: usize) -> bool {
+        let limit = self.job.limit;
+        let cuts: Vec<usize> = match self.job.pass.direction {
+            Direction::Forward => {
+                let start = self.job.grid.start(block);
+                let cuts: Vec<usize> =
+                    before.iter().map(|list| list.partition_point(|&at| at < start)).collect();
+                let enough = self.findings.iter().zip(before).zip(&cuts).all(|((finding, list), cut)| {
+                    list.len() < limit || finding.list.len() + list.len() - cut >= limit
+                });
+                if !enough {
+                    return false;
+                }
+                cuts
+            }
+            Direction::Backward => {
+                let end = self.job.grid.start(block) + self.job.grid.positions(block);
+                before.iter().map(|list| list.partition_point(|&at| at >= end)).collect()
+            }
+        };
+        for ((finding, list), cut) in self.findings.iter_mut().zip(before).zip(cuts) {
+            finding.list.extend_from_slice(&list[cut..]);
+        }
+        true
+    }
+}
+
+/// Sets a range of bits to `value`.
+fn put(bits: &mut [u64], range: Range<usize>, value: bool) {
+    let mut at = range.start;
+    while at < range.end {
+        let (word, offset) = (at / 64, at % 64);
+        let count = (64 - offset).min(range.end - at);
+        let mask = u64::MAX >> (64 - count) << offset;
+        bits[word] = bits[word] & !mask | (mask & flip(value));
+        at += count;
+    }
+}
