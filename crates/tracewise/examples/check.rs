@@ -1,31 +1,15 @@
-//! Embedding Tracewise: checks a log against one property and prints where and why it fails.
+//! Embedding Tracewise: checks a log against one formula, per value of a column, and prints where and why it fails.
 //!
 //! `cargo run -p tracewise --example check -- 'response(created, paid)' examples/tutorial/orders.csv order`
 
 use std::process::ExitCode;
-use tracewise::{CheckReport, Error, Session, Specification, Step, Verdict};
+use tracewise::{Error, Session, Specification, Step, Verdict};
 
-fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [formula, trace, by @ ..] = arguments.as_slice() else {
-        eprintln!("usage: check FORMULA TRACE [COLUMN]");
-        return ExitCode::from(2);
-    };
-    match check(formula, trace, by.first()) {
-        Ok(report) => print(&report),
-        Err(error) => {
-            eprint!("{}", error.render(false));
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn check(formula: &str, trace: &str, by: Option<&String>) -> Result<CheckReport, Error> {
+/// Whether the formula is violated.
+fn check(formula: &str, trace: &str, column: &str) -> Result<bool, Error> {
     let spec = Specification::from_formula(formula)?;
-    Session::new().by(by.cloned()).violations(3).check(&spec, &[trace.to_string()])
-}
-
-fn print(report: &CheckReport) -> ExitCode {
+    let session = Session::new().by(Some(column.to_string())).violations(3);
+    let report = session.check(&spec, &[trace.to_string()])?;
     let mut violated = false;
     for property in &report.properties {
         println!("{}: {}", property.name, property.verdict.as_str());
@@ -35,17 +19,31 @@ fn print(report: &CheckReport) -> ExitCode {
                 println!("  {}:{}: {}", line.file, line.line, line.text);
             }
         }
-        if let Some(step) = &property.explanation {
-            println!("  why: {}", deepest(step).reason);
-        }
+        property.explanation.as_ref().into_iter().for_each(print_steps);
     }
-    ExitCode::from(u8::from(violated))
+    Ok(violated)
 }
 
 /// An explanation is a tree of steps; its leaves are facts of the trace.
-fn deepest(mut step: &Step) -> &Step {
-    while let Some(next) = step.because.last() {
-        step = next;
+fn print_steps(root: &Step) {
+    let mut open = vec![(root, 1)];
+    while let Some((step, depth)) = open.pop() {
+        println!("{}{}: {}", "  ".repeat(depth), step.formula, step.reason);
+        open.extend(step.because.iter().rev().map(|step| (step, depth + 1)));
     }
-    step
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [formula, trace, column] = arguments.as_slice() else {
+        eprintln!("usage: check FORMULA TRACE COLUMN");
+        return ExitCode::from(2);
+    };
+    match check(formula, trace, column) {
+        Ok(violated) => ExitCode::from(u8::from(violated)),
+        Err(error) => {
+            eprint!("{}", error.render(false));
+            ExitCode::from(2)
+        }
+    }
 }

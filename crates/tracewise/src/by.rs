@@ -146,7 +146,9 @@ fn list_violations(
             let key = keys.names[groups.keys[groups.segment(at)] as usize].clone();
             Violation {
                 position: invariant.then_some(position as usize),
+                // Without a position of its own, the violation has no time either.
                 time: match times {
+                    _ if !invariant => None,
                     Some((times, style)) => Some(tw_trace::Stamp { time: times[at], style }),
                     None => time,
                 },

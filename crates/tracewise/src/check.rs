@@ -43,7 +43,10 @@ pub(crate) fn refuse_queries(spec: &Specification) -> Result<(), Error> {
         Some(root) => Err(Error::Unsupported {
             diagnostic: tw_diag::Diagnostic::error(
                 "query-in-check",
-                format!("`{}` is a query: it has a value, not a verdict, and no engine of this build computes it", root.name),
+                format!(
+                    "`{}` is a query: it has a value, not a verdict, and no engine of this build computes it",
+                    root.name
+                ),
             )
             .at(root.span, "this query")
             .help("keep queries in a file of their own, apart from the properties to check"),

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use tw_trace::{Row, TraceError, TraceFormat};
+use tw_trace::{Arguments, Row, TraceError, TraceFormat};
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -38,6 +38,7 @@ pub(crate) fn convert(
     let mut columns: Vec<Arc<str>> = Vec::new();
     let mut known: HashSet<Arc<str>> = HashSet::new();
     let (mut has_time, mut has_event) = (false, false);
+    let mut arity = 0;
     let mut kept: Vec<Row> = Vec::new();
     tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
         for (name, _) in &row.variables {
@@ -48,12 +49,20 @@ pub(crate) fn convert(
         }
         has_time |= row.time.is_some();
         has_event |= !row.events.is_empty();
+        for event in &row.events {
+            if let Arguments::Positional(values) = &event.arguments {
+                arity = arity.max(values.len());
+            }
+        }
         if !rereadable {
             kept.push(row.clone());
         }
         Ok(true)
     })
     .map_err(plain)?;
+
+    // Arguments without names are called so in formats that need a name.
+    columns.extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
 
     // Written beside the target and moved into place, so that a failure leaves no half of a file.
     let partial = format!("{output}.partial");

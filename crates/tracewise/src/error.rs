@@ -52,7 +52,9 @@ impl Error {
                 }
                 text
             }
-            Error::Usage(message) => tw_diag::render(&[Diagnostic::error("usage", message)], &Sources::default(), color),
+            Error::Usage(message) => {
+                tw_diag::render(&[Diagnostic::error("usage", message)], &Sources::default(), color)
+            }
         }
     }
 
@@ -77,14 +79,18 @@ impl Error {
                 object["trace_column"] = error.column.into();
                 vec![object]
             }
-            Error::Usage(message) => vec![tw_diag::to_json(&Diagnostic::error("usage", message), &Sources::default())],
+            Error::Usage(message) => {
+                vec![tw_diag::to_json(&Diagnostic::error("usage", message), &Sources::default())]
+            }
         }
     }
 
     /// Whether any finding is an error (always, by construction).
     pub fn is_error(&self) -> bool {
         match self {
-            Error::Specification { diagnostics, .. } => diagnostics.iter().any(|d| d.severity == Severity::Error),
+            Error::Specification { diagnostics, .. } => {
+                diagnostics.iter().any(|d| d.severity == Severity::Error)
+            }
             _ => true,
         }
     }

@@ -6,6 +6,7 @@ use crate::{Error, EvalReport, Session, Specification, check, plan};
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
     let (engine, evaluator) = plan::choose(session, spec, &session.evaluate_options())?;
     let loaded = load(session, spec, files, evaluator.wanted(), false, None)?;
+    check::refuse_empty(&loaded)?;
     let (engine, mut evaluator) = check::replan(session, spec, &loaded, engine, evaluator)?;
     let Some(root) = spec.program.roots.first() else {
         return Err(Error::Usage("there is no formula to evaluate".into()));

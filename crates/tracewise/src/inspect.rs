@@ -195,7 +195,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
         format: format.name(),
         positions,
         span: first.zip(last).map(|(a, b)| (a.format(), b.format())),
-        suggestions: suggestions(&columns, &events),
+        suggestions: suggestions(&columns, &events, positions),
         columns,
         events,
         sample,
@@ -231,7 +231,7 @@ fn word(name: &str) -> String {
     if plain && !reserved { name.to_string() } else { format!("`{name}`") }
 }
 
-fn suggestions(columns: &[ColumnSummary], events: &[(String, u64)]) -> Vec<String> {
+fn suggestions(columns: &[ColumnSummary], events: &[(String, u64)], positions: u64) -> Vec<String> {
     let mut out = Vec::new();
     let truths: Vec<&ColumnSummary> =
         columns.iter().filter(|column| matches!(column.kind.as_str(), "bool" | "0/1")).collect();
@@ -241,7 +241,11 @@ fn suggestions(columns: &[ColumnSummary], events: &[(String, u64)]) -> Vec<Strin
         (_, [a]) => out.push(format!("F {}", word(&a.name))),
         _ => {}
     }
-    if let Some(column) = columns.iter().find(|column| matches!(column.kind.as_str(), "int" | "real")) {
+    // A comparison with null is false, so a bound is worth asking only where the column is always set.
+    let numeric = |column: &&ColumnSummary| {
+        column.present == positions && matches!(column.kind.as_str(), "int" | "real")
+    };
+    if let Some(column) = columns.iter().find(numeric) {
         let high = column.range.map_or(0.0, |(_, high)| high);
         out.push(format!("G ({} <= {high})", word(&column.name)));
     }

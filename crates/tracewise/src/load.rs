@@ -42,7 +42,8 @@ pub(crate) fn display_name(files: &[String]) -> String {
 
 /// Opens files as one trace and settles their format.
 pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'static dyn TraceFormat), Error> {
-    let plain = |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
+    let plain =
+        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let format = match &session.read.format {
         Some(name) => format_named(name).ok_or_else(|| {
             let known: Vec<&str> = formats().iter().map(|format| format.name()).collect();
@@ -143,11 +144,8 @@ pub(crate) fn load(
 ) -> Result<Loaded, Error> {
     let (input, format) = open(session, files)?;
     let predicates = Predicates::new(&spec.program);
-    let projection = Projection {
-        slots: &spec.program.slots,
-        key,
-        times: all_times || needs_times(session, spec),
-    };
+    let projection =
+        Projection { slots: &spec.program.slots, key, times: all_times || needs_times(session, spec) };
     let mut trace = Trace { atoms: vec![Bits::new(); spec.program.atoms().len()], ..Trace::default() };
     let mut slots: Option<Vec<Column>> = None;
     let mut times: Vec<Time> = Vec::new();
@@ -156,9 +154,13 @@ pub(crate) fn load(
 
     let map = |mut batch: Batch| -> Result<Part, TraceError> {
         let key = key.and_then(|_| batch.slots.pop());
-        let atoms = predicates.evaluate(&batch);
-        let slots = (wanted == Wanted::Values).then_some(batch.slots);
-        Ok(Part { len: batch.len, atoms, times: batch.times, slots, key })
+        let (len, times) = (batch.len, batch.times.take());
+        Ok(match wanted {
+            Wanted::Atoms => Part { len, atoms: predicates.evaluate_owned(batch), times, slots: None, key },
+            Wanted::Values => {
+                Part { len, atoms: predicates.evaluate(&batch), times, slots: Some(batch.slots), key }
+            }
+        })
     };
     let budget = session.memory_budget;
     let mut overflow = None;
@@ -183,7 +185,8 @@ pub(crate) fn load(
         if let Some(column) = part.key {
             add_keys(&mut keys, &mut key_index, &column);
         }
-        let held = trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>() + times.len() * 8 + keys.ids.len() * 4;
+        let held =
+            trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>() + times.len() * 8 + keys.ids.len() * 4;
         if held > budget {
             return Err(TraceError::new(
                 TraceErrorKind::Budget,
@@ -195,10 +198,14 @@ pub(crate) fn load(
         }
         Ok(ControlFlow::Continue(()))
     };
-    let summary = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold)
-        .map_err(|error| match overflow {
-            Some((node, position)) => not_computable(session, spec, &input, format, error, node, position),
-            None => trace_error(spec, error.in_file(&display_name(files))),
+    let summary =
+        tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold).map_err(|error| {
+            match overflow {
+                Some((node, position)) => {
+                    not_computable(session, spec, &input, format, error, node, position)
+                }
+                None => trace_error(spec, error.in_file(&display_name(files))),
+            }
         })?;
     trace.times = (summary.timed && projection.times).then_some(times);
     trace.slots = slots.or_else(|| (wanted == Wanted::Values).then(Vec::new));

@@ -5,7 +5,7 @@ use crate::load::Loaded;
 use crate::{Error, Session, Specification, Step, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value};
-use tw_ir::{Clock, Node, NodeId, What};
+use tw_ir::{Clock, Node, NodeId, SlotId, What};
 use tw_monitor::{Claim, Evaluator, Explanation};
 use tw_trace::Located;
 
@@ -61,6 +61,22 @@ impl<'a> Narrator<'a> {
         Ok(steps.into_iter().next().flatten())
     }
 
+    /// What ends and begins: the log, or with `--by` the part of it that belongs to one value.
+    fn whole(&self) -> &'static str {
+        if self.order.is_some() { "this value's trace" } else { "the trace" }
+    }
+
+    /// Whether a truth slot is about an event here, rather than a variable.
+    fn is_event(&self, slot: SlotId, located: Option<&Located>) -> bool {
+        match &self.spec.program.slots[slot as usize].what {
+            What::Event { .. } => true,
+            What::Proposition(path) => located
+                .and_then(|located| located.row.as_ref())
+                .is_some_and(|row| !row.events.is_empty() && tw_trace::value_at(row, path).is_null()),
+            What::Variable(..) => false,
+        }
+    }
+
     fn original(&self, at: Position) -> Position {
         self.order.map_or(at, |order| order[at] as usize)
     }
@@ -87,12 +103,12 @@ impl<'a> Narrator<'a> {
         }))
         .then_some(from);
         Step {
-            formula: self.spec.words(claim.node),
+            formula: shorten(&self.spec.words(claim.node), SHOWN),
             holds: claim.holds,
             from,
             to: self.original(claim.range.1),
             time: located.and_then(|located| located.time),
-            reason: self.reason(claim, explanation),
+            reason: self.reason(claim, explanation, located),
             values: self.values(claim, located),
             line: located.and_then(log_line),
             pending_since,
@@ -117,8 +133,7 @@ impl<'a> Narrator<'a> {
             if let What::Proposition(path) | What::Variable(path, _) = &program.slots[slot as usize].what {
                 let value = tw_trace::value_at(row, path);
                 let name = path.to_string();
-                let event = value.is_null() && row.events.iter().any(|event| *event.name == *name);
-                if !event && !values.iter().any(|(known, _)| *known == name) {
+                if !self.is_event(slot, located) && !values.iter().any(|(known, _)| *known == name) {
                     values.push((name, value));
                 }
             }
@@ -127,9 +142,9 @@ impl<'a> Narrator<'a> {
     }
 
     /// One sentence for one claim.
-    fn reason(&self, claim: &Claim, explanation: &Explanation) -> String {
+    fn reason(&self, claim: &Claim, explanation: &Explanation, located: Option<&Located>) -> String {
         let dag = &self.spec.program.dag;
-        let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node)));
+        let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node), QUOTED));
         let (first, last) = claim.range;
         let (from, to) = (self.original(first), self.original(last));
         let end = self.loaded.trace.segment_of(first).1 - 1;
@@ -137,9 +152,9 @@ impl<'a> Narrator<'a> {
         if first < last {
             let verb = if claim.holds { "holds" } else { "fails" };
             let edge = match (last == end, first == begin) {
-                (true, _) => ", where the trace ends",
-                (_, true) => ", from the start of the trace",
-                _ => "",
+                (true, _) => format!(", where {} ends", self.whole()),
+                (_, true) => format!(", from the start of {}", self.whole()),
+                _ => String::new(),
             };
             return format!("{} {verb} at every position from {from} to {to}{edge}", words(claim.node));
         }
@@ -161,8 +176,12 @@ impl<'a> Narrator<'a> {
         let at_begin = first == begin;
         use Node::*;
         match (dag.node(claim.node), claim.holds) {
-            (Truth(_) | Compare(..) | In(..) | Matches(..), true) => format!("it is so at position {from}"),
-            (Truth(_) | Compare(..) | In(..) | Matches(..), false) => format!("it is not so at position {from}"),
+            (Truth(slot), holds) if self.is_event(slot, located) => {
+                format!("it {} at position {from}", if holds { "happens" } else { "does not happen" })
+            }
+            (Truth(_) | Compare(..) | In(..) | Matches(..), holds) => {
+                format!("{} at position {from}", if holds { "true" } else { "false" })
+            }
             (Bool(_), _) => "it is a constant".into(),
             (First, true) => "this is the first position".into(),
             (First, false) => "a position stands before this one".into(),
@@ -194,8 +213,9 @@ impl<'a> Narrator<'a> {
                 format!("{} {} at the previous position", words(a), if holds { "holds" } else { "fails" })
             }
             (Finally(None, a), false) => format!(
-                "{} never holds from position {from} to the end of the trace ({}): still pending",
+                "{} never holds from position {from} to the end of {} ({}): still pending",
                 words(a),
+                self.whole(),
                 self.original(end)
             ),
             (Finally(_, a) | Once(_, a), true) => match child_at(a) {
@@ -211,12 +231,16 @@ impl<'a> Narrator<'a> {
             (Historically(None, a), true) => format!("{} has held at every position up to {from}", words(a)),
             (Until(_, a, b) | StrongRelease(_, b, a), false) | (WeakUntil(_, a, b), false) => match fails_at(a) {
                 Some(at) => format!("{} fails at position {at}, before {} comes", words(a), words(b)),
-                None => format!("{} never comes before the trace ends: still pending since position {from}", words(b)),
+                None => format!(
+                    "{} never comes before {} ends: still pending since position {from}",
+                    words(b),
+                    self.whole()
+                ),
             },
             (Until(_, a, b) | WeakUntil(_, a, b), true) => match child_at(b) {
                 Some(at) if at == from => format!("{} holds right here", words(b)),
                 Some(at) => format!("{} holds until {} comes at position {at}", words(a), words(b)),
-                None => format!("{} holds to the end of the trace", words(a)),
+                None => format!("{} holds to the end of {}", words(a), self.whole()),
             },
             (Release(_, _, b) | Trigger(_, _, b), false) => match fails_at(b) {
                 Some(at) => format!("{} fails at position {at} and was not released", words(b)),
@@ -233,7 +257,7 @@ impl<'a> Narrator<'a> {
             (Since(_, a, b) | BackTo(_, a, b), true) => match child_at(b) {
                 Some(at) if at == from => format!("{} holds right here", words(b)),
                 Some(at) => format!("{} holds since {} at position {at}", words(a), words(b)),
-                None => format!("{} has held since the start of the trace", words(a)),
+                None => format!("{} has held since the start of {}", words(a), self.whole()),
             },
             // With an interval: the window is part of the subformula's own words.
             (Finally(Some(i), a) | Once(Some(i), a), false) => {
@@ -248,12 +272,15 @@ impl<'a> Narrator<'a> {
     }
 }
 
-/// At most 60 characters: sentences quote subformulas, they do not reprint them.
-fn shorten(text: &str) -> String {
-    if text.chars().count() <= 60 {
-        return text.to_string();
+/// Most characters of a subformula shown on its own.
+const SHOWN: usize = 400;
+
+/// Most characters of a subformula quoted in a sentence.
+const QUOTED: usize = 60;
+
+fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_string(),
+        Some((cut, _)) => format!("{}…", &text[..cut]),
     }
-    let mut short: String = text.chars().take(57).collect();
-    short.push('…');
-    short
 }

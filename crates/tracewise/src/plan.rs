@@ -170,7 +170,8 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
             nodes: whole.nodes + one.nodes,
         }
     });
-    let mut reads: Vec<String> = spec.program.slots.iter().map(|slot| tw_trace::describe(&slot.what)).collect();
+    let mut reads: Vec<String> =
+        spec.program.slots.iter().map(|slot| tw_trace::describe(&slot.what)).collect();
     reads.sort();
     reads.dedup();
     Ok(SpecReport {
@@ -202,12 +203,15 @@ fn choice(
                         Some(format!("{} refuses {}", other.name(), refusal.what))
                     })
                     .collect();
-                let suffix = if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
+                let suffix =
+                    if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
                 format!("the fastest engine for {}: {}{suffix}", fragment.name(), engine.about())
             };
             EngineChoice { engine: Some(engine.name()), reason }
         }
-        Err(Error::Unsupported { diagnostic, .. }) => EngineChoice { engine: None, reason: diagnostic.message },
+        Err(Error::Unsupported { diagnostic, .. }) => {
+            EngineChoice { engine: None, reason: diagnostic.message }
+        }
         Err(other) => EngineChoice { engine: None, reason: other.to_string() },
     }
 }

@@ -88,7 +88,8 @@ fn console_samples_are_true() {
                 if same(shown, &printed) {
                     shown.iter().for_each(|line| writeln!(fresh, "{line}").expect("memory"));
                 } else {
-                    printed.iter().for_each(|line| writeln!(fresh, "{line}").expect("memory"));
+                    let kept = shorten(shown, &printed);
+                    kept.iter().for_each(|line| writeln!(fresh, "{line}").expect("memory"));
                     let (shown, printed) = (shown.join("\n"), printed.join("\n"));
                     writeln!(outdated, "{name}: $ {command}\n--- shown\n{shown}\n--- printed\n{printed}\n")
                         .expect("memory");
@@ -115,8 +116,9 @@ fn run(line: &str, code: &mut i32) -> String {
         None => (line, false),
     };
     let (line, input) = match line.rsplit_once(" < ") {
-        Some((line, file)) => (line, Some(file.trim())),
-        None => (line, None),
+        // Inside quotes it is a comparison.
+        Some((line, file)) if !file.contains('\'') => (line, Some(file.trim())),
+        _ => (line, None),
     };
     let words = words(
         line.strip_prefix("cargo run --release -- ")
@@ -213,6 +215,17 @@ fn same(shown: &[&str], printed: &[&str]) -> bool {
     true
 }
 
+/// What to show instead: as many first and last lines as before, if lines were left out in one place.
+fn shorten<'p>(shown: &[&str], printed: &[&'p str]) -> Vec<&'p str> {
+    let parts: Vec<&[&str]> = shown.split(|line| line.trim() == "…").collect();
+    match parts.as_slice() {
+        [head, tail] if head.len() + tail.len() < printed.len() => {
+            [&printed[..head.len()], &["…"], &printed[printed.len() - tail.len()..]].concat()
+        }
+        _ => printed.to_vec(),
+    }
+}
+
 /// The line without elapsed times: `9.4 ms` and `time="0.0094"`.
 fn normal(line: &str) -> String {
     let mut words: Vec<String> = line.trim_end().split(' ').map(str::to_string).collect();
@@ -249,6 +262,8 @@ fn samples_may_leave_lines_out_but_not_change_them() {
     ] {
         assert_eq!(same(shown, &printed), expected, "{shown:?}");
     }
+    assert_eq!(shorten(&["x", "…", "y"], &printed), ["a", "…", "d"]);
+    assert_eq!(shorten(&["x", "y"], &printed), printed);
 }
 
 #[test]
@@ -264,6 +279,23 @@ fn specifications_can_be_read() {
         }
     }
     assert!(seen > 0);
+}
+
+/// Rust on a page is part of an example, which `cargo test` compiles.
+#[test]
+fn rust_samples_are_compiled() {
+    let example =
+        std::fs::read_to_string(root().join("crates/tracewise/examples/check.rs")).expect("the example");
+    for (name, text) in pages() {
+        for piece in pieces(&text).iter().filter(|piece| piece.language == Some("rust")) {
+            let sample = piece.lines.join("\n");
+            assert!(
+                example.contains(&sample),
+                "{name}:{}: not in crates/tracewise/examples/check.rs",
+                piece.at
+            );
+        }
+    }
 }
 
 /// Files that pages point at exist.
@@ -304,7 +336,7 @@ fn patterns_page() -> String {
         ("universality", "Universality: p holds all the time"),
         ("response", "Response: p is followed by s"),
         ("precedence", "Precedence: s comes before p"),
-        ("bounded_existence", "Bounded existence: p happens at most twice"),
+        ("bounded_existence", "Bounded existence: p holds during at most two stretches"),
         ("", "Any formula in a scope"),
     ];
     let shape = |name: &str| {

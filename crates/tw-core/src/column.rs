@@ -24,7 +24,7 @@ pub enum Column {
         /// Which are not null.
         valid: Bits,
     },
-    /// Numbers of which at least one is not whole.
+    /// Numbers none of which was written whole.
     Real {
         /// Values, finite.
         values: Vec<f64>,
@@ -77,26 +77,18 @@ impl Column {
 }
 
 impl Column {
-    /// Appends the positions of `other`. Columns of one slot agree in kind, except that whole numbers and reals mix:
-    /// then the whole becomes reals; anything else that differs becomes values.
+    /// Appends the positions of `other`. Columns that differ in kind (whole numbers here, reals there) become values.
     pub fn append(&mut self, other: Column) {
         use Column::*;
-        if let (Real { .. }, Int { .. }) | (Int { .. }, Real { .. }) = (&*self, &other) {
-            self.make_real();
-        }
         match (&mut *self, other) {
             (Truth(mine), Truth(theirs)) => mine.append(&theirs),
             (Int { values, valid }, Int { values: more, valid: more_valid }) => {
                 values.extend(more);
                 valid.append(&more_valid);
             }
-            (Real { values, valid }, other @ (Real { .. } | Int { .. })) => {
-                let mut other = other;
-                other.make_real();
-                if let Real { values: more, valid: more_valid } = other {
-                    values.extend(more);
-                    valid.append(&more_valid);
-                }
+            (Real { values, valid }, Real { values: more, valid: more_valid }) => {
+                values.extend(more);
+                valid.append(&more_valid);
             }
             (Text { ids, dictionary, valid }, Text { ids: more, dictionary: theirs, valid: more_valid }) => {
                 let mut index: HashMap<Arc<str>, u32> =
@@ -120,13 +112,6 @@ impl Column {
                 all.extend((0..other.len()).map(|at| other.value(at)));
                 *self = Any(all);
             }
-        }
-    }
-
-    fn make_real(&mut self) {
-        if let Column::Int { values, valid } = self {
-            let reals = values.iter().map(|&int| int as f64).collect();
-            *self = Column::Real { values: reals, valid: std::mem::take(valid) };
         }
     }
 
@@ -192,7 +177,7 @@ mod tests {
         column.append(Column::Real { values: vec![0.5], valid: Bits::repeat(true, 1) });
         column.append(ints(&[Some(7)]));
         let values: Vec<Value> = (0..4).map(|at| column.value(at)).collect();
-        assert_eq!(values, [Value::Real(1.0), Value::Null, Value::Real(0.5), Value::Real(7.0)]);
+        assert_eq!(values, [Value::Int(1), Value::Null, Value::Real(0.5), Value::Int(7)]);
 
         let mut column = texts(&["a", "b"]);
         column.append(texts(&["b", "c"]));

@@ -9,6 +9,8 @@ use std::fmt::Write;
 const WINDOW: usize = 100;
 /// Columns kept to the left of the place in a cut line.
 const LEAD: usize = 30;
+/// Characters of a message shown at most.
+const MESSAGE: usize = 1200;
 /// A tab is shown as this many columns.
 const TAB: usize = 4;
 
@@ -304,10 +306,20 @@ impl Renderer<'_> {
     }
 }
 
-/// A message without control characters; its later lines are indented.
+/// A message without control characters; its later lines are indented. A long one is cut in its middle: beginning
+/// and end say what is wrong, the middle is a name or a value of the user's.
 fn clean(text: &str, indent: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (i, line) in text.lines().enumerate() {
+    let mut out = String::with_capacity(text.len().min(2 * MESSAGE));
+    let (head, tail) = match text.char_indices().nth(MESSAGE) {
+        None => (text, ""),
+        Some(_) => {
+            let head = text.char_indices().nth(MESSAGE * 3 / 4).map_or(text.len(), |(at, _)| at);
+            let tail = text.char_indices().rev().nth(MESSAGE / 4).map_or(text.len(), |(at, _)| at);
+            (&text[..head], &text[tail..])
+        }
+    };
+    let gap = if tail.is_empty() { "" } else { " … " };
+    for (i, line) in format!("{head}{gap}{tail}").lines().enumerate() {
         if i > 0 {
             out.push('\n');
             out.push_str(indent);
@@ -394,6 +406,15 @@ mod tests {
         // A span as long as the line is underlined to the end of the window.
         let out = plain(Diagnostic::error("c", "m").at(span(0, text.len()), ""), &text);
         assert!(out.lines().all(|line| line.chars().count() < 120), "{out}");
+    }
+
+    #[test]
+    fn long_messages_are_cut_in_the_middle() {
+        let message = format!("unknown `{}`: declare it", "é".repeat(1 << 20));
+        let out = plain(Diagnostic::error("c", &message).help(message), "");
+        assert!(out.len() < 6 * MESSAGE && out.matches("`: declare it").count() == 2, "{out}");
+        let short = "x".repeat(MESSAGE);
+        assert_eq!(plain(Diagnostic::error("c", &short), ""), format!("error[c]: {short}\n"));
     }
 
     #[test]

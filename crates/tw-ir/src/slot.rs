@@ -62,7 +62,7 @@ impl fmt::Display for Path {
 pub enum Expect {
     /// Used as a proposition: `true`/`false`/`0`/`1`; null is false. Column: `Truth`.
     Bool,
-    /// Used as a number. Column: `Int` or `Real`.
+    /// Used as a number. Column: `Int`, `Real`, or `Any` where a batch has both whole and other numbers.
     Number,
     /// Declared `int`: a number that must be whole. Column: `Int`.
     Int,

@@ -25,10 +25,31 @@ pub(crate) use operand::AGGREGATES;
 
 use crate::ast::{Declaration, DeclarationKind, Expr, ExprId, ExprKind, Ident, Tree};
 use crate::lexer::{LexedComment, Tok, Token, lex};
-use tw_diag::{Checked, Diagnostic, Span};
+use tw_diag::{Checked, Diagnostic, Severity, Span};
 
 /// More errors than this help nobody.
 pub(crate) const MAX_ERRORS: usize = 20;
+
+/// At most [`MAX_ERRORS`] errors and as many warnings; the last of them says so if there are more.
+pub(crate) fn first_few(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let kind = |d: &Diagnostic| usize::from(d.severity == Severity::Warning);
+    let mut totals = [0; 2];
+    findings.iter().for_each(|d| totals[kind(d)] += 1);
+    let mut counts = [0; 2];
+    let few = |d: Diagnostic| {
+        let kind = kind(&d);
+        counts[kind] += 1;
+        if totals[kind] <= MAX_ERRORS || counts[kind] < MAX_ERRORS {
+            return Some(d);
+        }
+        let (code, what) = [("too-many-errors", "errors"), ("too-many-warnings", "warnings")][kind];
+        let message = format!("there are more {what} than these {}", MAX_ERRORS - 1);
+        let labels = d.labels.iter().take(1).map(|(span, _)| (*span, "the next one".to_owned())).collect();
+        let more = Diagnostic { code, message, labels, help: None, ..d };
+        (counts[kind] == MAX_ERRORS).then_some(more)
+    };
+    findings.into_iter().filter_map(few).collect()
+}
 
 /// Parses a specification file. `source` is the text's index in [`tw_diag::Sources`].
 pub fn parse(text: &str, source: u32) -> Checked<Tree> {
@@ -101,12 +122,7 @@ impl<'a> Parser<'a> {
     fn finish(mut self) -> Checked<Tree> {
         // Findings of the lexer and late ones of the machine are merged into the order of the text.
         self.diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |(span, _)| span.start));
-        if self.diagnostics.len() > MAX_ERRORS {
-            self.diagnostics.truncate(MAX_ERRORS);
-            let more = format!("there are more errors; these are the first {MAX_ERRORS}");
-            self.diagnostics.push(Diagnostic::error("too-many-errors", more));
-        }
-        Checked { value: self.tree, diagnostics: self.diagnostics }
+        Checked { value: self.tree, diagnostics: first_few(self.diagnostics) }
     }
 
     /// The kind of the token `ahead` of the current one.

@@ -26,10 +26,12 @@ fn main() {
         return;
     }
     let folder = std::env::temp_dir();
-    let bit = |row: u64, salt: u64| ((row + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 3 == 0;
+    let bit = |row: u64, salt: u64| ((row + salt).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) % 3 < 1;
     let word = |row: u64, salt: u64| if bit(row, salt) { "true" } else { "false" };
+    // Name, header, a row, the columns read, whether timestamps are wanted.
     type Line<'l> = &'l dyn Fn(u64) -> String;
-    let cases: [(&str, &str, Line<'_>, &[&str], bool); 7] = [
+    type Case<'l> = (&'l str, &'l str, Line<'l>, &'l [&'l str], bool);
+    let cases: [Case<'_>; 7] = [
         (
             "0/1 cells",
             "a,b",

@@ -40,8 +40,8 @@ enum Index {
         skips: Vec<(u64, u64)>,
         blocks: Vec<Stretch>,
     },
-    /// Read again from the beginning. Sorted rows: how far each position came from, once one did.
-    Rows { moved: Vec<i64> },
+    /// Read again from the beginning. Sorted rows: from which position on they came from how far.
+    Rows { moved: Vec<(u64, i64)> },
 }
 
 impl Default for Index {
@@ -80,11 +80,11 @@ impl LocatorBuilder {
     }
 
     pub fn row(&mut self, position: u64, ordinal: u64) {
-        if let Index::Rows { moved } = &mut self.0
-            && (position != ordinal || !moved.is_empty())
-        {
-            moved.resize(position as usize, 0);
-            moved.push(ordinal as i64 - position as i64);
+        if let Index::Rows { moved } = &mut self.0 {
+            let distance = ordinal as i64 - position as i64;
+            if moved.last().map_or(0, |(_, last)| *last) != distance {
+                moved.push((position, distance));
+            }
         }
     }
 
@@ -211,15 +211,14 @@ fn in_rows(
     input: &Input,
     format: &dyn TraceFormat,
     options: &ReadOptions,
-    moved: &[i64],
+    moved: &[(u64, i64)],
     positions: &[Position],
 ) -> Result<BTreeMap<Position, Located>, TraceError> {
     let mut wanted: BTreeMap<u64, Position> = BTreeMap::new();
     for &position in positions {
-        wanted.insert(
-            position.saturating_add_signed(moved.get(position).copied().unwrap_or(0) as isize) as u64,
-            position,
-        );
+        let after = moved.partition_point(|(from, _)| *from <= position as u64);
+        let distance = after.checked_sub(1).map_or(0, |at| moved[at].1);
+        wanted.insert((position as u64).saturating_add_signed(distance), position);
     }
     let mut found = BTreeMap::new();
     let mut ordinal = 0;

@@ -38,7 +38,7 @@ impl Default for ReadOptions {
             timed: false,
             sort: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
-            block: 1 << 20,
+            block: 512 << 10,
             max_record: 64 << 20,
             max_columns: 1 << 20,
         }

@@ -2,6 +2,7 @@
 
 mod blocks;
 mod cut;
+mod progress;
 mod rows;
 
 use crate::{

@@ -1,11 +1,15 @@
 //! From rows to slot columns: what a cell means under the use that the specification makes of it. Every reader goes
 //! through [`ColumnBuilder`], so a fast path can differ from the definition in speed only.
 
-use crate::{Arguments, Projection, Row, Stamp, TraceError, TraceErrorKind};
+use crate::{Arguments, Event, Projection, Row, Stamp, TraceError, TraceErrorKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
+
+mod vocabulary;
+
+pub use vocabulary::Vocabulary;
 
 /// A cell that does not fit its use: what was found and what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +61,8 @@ pub enum ColumnBuilder {
         /// Which are not null.
         valid: Bits,
     },
+    /// Numbers, whole and not.
+    Mixed(Vec<Value>),
     /// [`Expect::Text`].
     Text {
         /// Ids.
@@ -104,7 +110,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.reserve(additional),
             ColumnBuilder::Real { values, .. } => values.reserve(additional),
             ColumnBuilder::Text { ids, .. } => ids.reserve(additional),
-            ColumnBuilder::Any(values) => values.reserve(additional),
+            ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.reserve(additional),
         }
     }
 
@@ -124,7 +130,7 @@ impl ColumnBuilder {
                 ids.push(0);
                 valid.push(false);
             }
-            ColumnBuilder::Any(values) => values.push(Value::Null),
+            ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.push(Value::Null),
         }
     }
 
@@ -140,7 +146,7 @@ impl ColumnBuilder {
                 "0" | "false" => false,
                 _ => return Err(CellError { found: quote(cell), expected: BOOL }),
             }),
-            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => match Value::from_cell(cell) {
+            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => match Value::from_cell(cell) {
                 Some(Value::Int(int)) => self.push_int(int)?,
                 Some(Value::Real(real)) => self.push_real(real).map_err(|_| self.misfit(quote(cell)))?,
                 _ => return Err(self.misfit(quote(cell))),
@@ -186,10 +192,11 @@ impl ColumnBuilder {
                 values.push(int);
                 valid.push(true);
             }
-            ColumnBuilder::Real { values, valid } => {
-                values.push(int as f64);
-                valid.push(true);
+            ColumnBuilder::Real { .. } => {
+                self.mix();
+                self.push_int(int)?;
             }
+            ColumnBuilder::Mixed(values) => values.push(Value::Int(int)),
             ColumnBuilder::Truth(bits) if int == 0 || int == 1 => bits.push(int == 1),
             ColumnBuilder::Any(values) => values.push(Value::Int(int)),
             _ => return Err(self.misfit(format!("`{int}`"))),
@@ -207,15 +214,17 @@ impl ColumnBuilder {
                 values.push(real);
                 valid.push(true);
             }
-            ColumnBuilder::Int { values, valid, only: false } => {
-                // From here on a column of reals. Whole numbers beyond 2^53 lose digits, as they would in any
-                // comparison with a real.
-                let mut reals: Vec<f64> = values.iter().map(|&int| int as f64).collect();
+            ColumnBuilder::Int { values, valid, only: false } if valid.count_ones() == 0 => {
+                let (mut reals, mut valid) = (vec![0.0; values.len()], std::mem::take(valid));
                 reals.push(real);
-                let mut valid = std::mem::take(valid);
                 valid.push(true);
                 *self = ColumnBuilder::Real { values: reals, valid };
             }
+            ColumnBuilder::Int { only: false, .. } => {
+                self.mix();
+                self.push_real(real)?;
+            }
+            ColumnBuilder::Mixed(values) => values.push(Value::Real(real)),
             ColumnBuilder::Any(values) => values.push(Value::Real(real)),
             _ => return Err(self.misfit(format!("`{real:?}`"))),
         }
@@ -245,11 +254,18 @@ impl ColumnBuilder {
         Ok(())
     }
 
+    /// Whole and other numbers in one batch are kept as they are: read as reals, whole ones would lose digits and
+    /// overflow differently, depending on where batches are cut.
+    fn mix(&mut self) {
+        let column = std::mem::replace(self, ColumnBuilder::Mixed(Vec::new())).finish();
+        *self = ColumnBuilder::Mixed((0..column.len()).map(|at| column.value(at)).collect());
+    }
+
     fn misfit(&self, found: String) -> CellError {
         let expected = match self {
             ColumnBuilder::Truth(_) => BOOL,
             ColumnBuilder::Int { only: true, .. } => WHOLE,
-            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => NUMBER,
+            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => NUMBER,
             ColumnBuilder::Text { .. } => TEXT,
             ColumnBuilder::Any(_) => FINITE,
         };
@@ -263,7 +279,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.len(),
             ColumnBuilder::Real { values, .. } => values.len(),
             ColumnBuilder::Text { ids, .. } => ids.len(),
-            ColumnBuilder::Any(values) => values.len(),
+            ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.len(),
         }
     }
 
@@ -279,7 +295,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, valid, .. } => Column::Int { values, valid },
             ColumnBuilder::Real { values, valid } => Column::Real { values, valid },
             ColumnBuilder::Text { ids, dictionary, valid, .. } => Column::Text { ids, dictionary, valid },
-            ColumnBuilder::Any(values) => Column::Any(values),
+            ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => Column::Any(values),
         }
     }
 }
@@ -339,7 +355,7 @@ impl<'a> SlotBuilder<'a> {
                         _ => column.push_bool(happens),
                     }
                 }
-                What::Variable(path, _) => match lookup(row, path, &self.names[index]) {
+                What::Variable(path, expect) => match lookup(row, path, &self.names[index]) {
                     Found::Value(value) => {
                         vocabulary.variable[index] = true;
                         push(column, value, row.typed)
@@ -347,6 +363,14 @@ impl<'a> SlotBuilder<'a> {
                     Found::Each(values) => {
                         vocabulary.variable[index] = true;
                         column.push_value(&Value::List(values))
+                    }
+                    // A trace of bare propositions and positional events has no columns that could be meant instead.
+                    Found::Absent if *expect == Expect::Bool => {
+                        let bare = |event: &Event| matches!(event.arguments, Arguments::Positional(_));
+                        let happens =
+                            row.events.iter().any(|event| bare(event) && *event.name == *self.names[index]);
+                        vocabulary.event[index] |= happens;
+                        column.push_bool(happens)
                     }
                     Found::Absent => {
                         column.push_null();
@@ -530,174 +554,5 @@ pub fn equals(value: &Value, constant: &Value, typed: bool) -> bool {
         (Value::Int(a), Value::Bool(b)) => *a == i64::from(*b),
         (Value::Null, _) | (_, Value::Null) => false,
         (a, b) => a == b,
-    }
-}
-
-pub use vocabulary::Vocabulary;
-
-mod vocabulary {
-    use super::*;
-    use crate::TraceWarning;
-    use std::collections::BTreeSet;
-
-    /// Names kept for "did you mean"; beyond this many no more are remembered.
-    const REMEMBERED: usize = 4096;
-
-    /// What a trace was seen to mention.
-    #[derive(Clone, Debug, Default)]
-    pub struct Vocabulary {
-        /// For each slot: its name occurred as a variable.
-        pub variable: Vec<bool>,
-        /// For each slot: its name occurred as an event.
-        pub event: Vec<bool>,
-        /// The `--by` column occurred.
-        pub key: bool,
-        /// Names of variables seen (some).
-        pub variables: BTreeSet<Arc<str>>,
-        /// Names of events seen (some).
-        pub events: BTreeSet<Arc<str>>,
-        /// The trace has events at all (an `event` column, or a format made of them).
-        pub has_events: bool,
-        /// Positions.
-        pub positions: u64,
-        /// Names of the row noted last, in its order.
-        latest: Vec<Arc<str>>,
-    }
-
-    impl Vocabulary {
-        /// Nothing seen yet of `slots` slots.
-        pub fn new(slots: usize) -> Self {
-            Self { variable: vec![false; slots], event: vec![false; slots], ..Self::default() }
-        }
-
-        /// Notes a row's names.
-        pub fn note_row(&mut self, row: &Row) {
-            self.positions += 1;
-            for (index, (name, _)) in row.variables.iter().enumerate() {
-                // Most rows share their names with the row before.
-                if self.latest.get(index).is_some_and(|latest| Arc::ptr_eq(latest, name)) {
-                    continue;
-                }
-                self.latest.truncate(index);
-                self.latest.push(Arc::clone(name));
-                self.note_variable(name);
-            }
-            for event in &row.events {
-                self.remember_event(&event.name);
-            }
-        }
-
-        /// Notes that there is a variable of that name.
-        pub fn note_variable(&mut self, name: &Arc<str>) {
-            if self.variables.len() < REMEMBERED && !self.variables.contains(name) {
-                self.variables.insert(Arc::clone(name));
-            }
-        }
-
-        /// Notes that an event of that name happens, also for the slots that ask for it.
-        pub fn note_event(&mut self, name: &Arc<str>, projection: &Projection<'_>) {
-            self.remember_event(name);
-            for (event, slot) in self.event.iter_mut().zip(projection.slots) {
-                *event |= match &slot.what {
-                    What::Proposition(path) => path.to_string() == **name,
-                    What::Event { name: asked, .. } => **asked == **name,
-                    What::Variable(..) => false,
-                };
-            }
-        }
-
-        fn remember_event(&mut self, name: &Arc<str>) {
-            self.has_events = true;
-            if self.events.len() < REMEMBERED && !self.events.contains(name) {
-                self.events.insert(Arc::clone(name));
-            }
-        }
-
-        /// Adds what another part of the trace mentioned.
-        pub fn merge(&mut self, other: &Vocabulary) {
-            for (mine, theirs) in self.variable.iter_mut().zip(&other.variable) {
-                *mine |= theirs;
-            }
-            for (mine, theirs) in self.event.iter_mut().zip(&other.event) {
-                *mine |= theirs;
-            }
-            self.key |= other.key;
-            self.has_events |= other.has_events;
-            self.positions += other.positions;
-            for (mine, theirs) in [(&mut self.variables, &other.variables), (&mut self.events, &other.events)]
-            {
-                for name in theirs {
-                    if mine.len() < REMEMBERED {
-                        mine.insert(name.clone());
-                    }
-                }
-            }
-        }
-
-        /// Judges the names a program asked for: unknown ones are errors, or warnings where events are an open
-        /// vocabulary; a name that is a variable and an event is an error.
-        pub fn judge(
-            &self,
-            projection: &Projection<'_>,
-            open: bool,
-        ) -> Result<Vec<TraceWarning>, TraceError> {
-            let mut warnings = Vec::new();
-            if self.positions == 0 {
-                return Ok(warnings);
-            }
-            let open = open || self.has_events;
-            for (index, slot) in projection.slots.iter().enumerate() {
-                let id = index as SlotId;
-                let name = describe(&slot.what);
-                let (variable, event) = (self.variable[index], self.event[index]);
-                match &slot.what {
-                    What::Proposition(_) if variable && (event || self.events.contains(name.as_str())) => {
-                        return Err(TraceError::new(
-                            TraceErrorKind::AmbiguousName,
-                            format!("`{name}` is a column and an event of this trace; write `event {name}` for the event or `` `{name}` `` in backquotes for the column"),
-                        )
-                        .for_slot(id));
-                    }
-                    _ if variable || event || slot.declared => {}
-                    What::Event { .. } if !open => {
-                        return Err(TraceError::new(
-                            TraceErrorKind::UnknownName,
-                            format!("`{name}` is used as an event, but this trace has no events (no `event` column; `--event COL` names another)"),
-                        )
-                        .for_slot(id));
-                    }
-                    What::Proposition(_) | What::Event { .. } if open => {
-                        let near =
-                            tw_core::suggest(&name, self.events.iter().chain(&self.variables).map(|n| &**n));
-                        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                        warnings.push(TraceWarning {
-                            message: format!("event `{name}` never occurs in this trace{hint}"),
-                            slot: Some(id),
-                        });
-                    }
-                    _ => return Err(self.unknown(&name).for_slot(id)),
-                }
-            }
-            if let Some(key) = projection.key
-                && !self.key
-                && !self.variables.contains(key)
-            {
-                return Err(self.unknown(key));
-            }
-            Ok(warnings)
-        }
-
-        fn unknown(&self, name: &str) -> TraceError {
-            let hint = match tw_core::suggest(name, self.variables.iter().map(|n| &**n)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.variables.is_empty() => "this trace has no variables".to_string(),
-                None => {
-                    let some: Vec<String> = self.variables.iter().take(8).map(|n| format!("`{n}`")).collect();
-                    let more = if self.variables.len() > 8 { ", …" } else { "" };
-                    format!("the trace has {}{more}", some.join(", "))
-                }
-            };
-            TraceError::new(TraceErrorKind::UnknownName, format!("unknown variable `{name}`: {hint}"))
-        }
     }
 }

@@ -41,6 +41,7 @@ pub fn cases() -> Vec<Case> {
         jsonl("jsonl-pretty-printed", "G a", "{\n  \"a\": 1\n}\n"),
         jsonl("jsonl-csv-inside", "G a", "a,b\n1,0\n"),
         jsonl("jsonl-nested-10000-unclosed", "G a", format!("{{\"b\": {}\n", "[".repeat(10_000))),
+        jsonl("jsonl-nested-10000-unused", "G a", format!("{{\"b\": {}, \"a\": 1}}\n", nested(10_000))),
         jsonl("jsonl-nested-10000-as-a-number", "G (b > 1)", format!("{{\"b\": {}}}\n", nested(10_000))),
         // Strings.
         jsonl("jsonl-unclosed-string", "G a", "{\"a\": 1, \"b\": \"x}\n{\"a\": 1}\n"),
@@ -67,6 +68,11 @@ pub fn cases() -> Vec<Case> {
         jsonl("jsonl-number-matched", "G (name matches \"b.*\")", "{\"name\": \"bob\"}\n{\"name\": 7}\n"),
         jsonl("jsonl-text-as-a-proposition", "G a", "{\"a\": true}\n{\"a\": \"true\"}\n"),
         jsonl("jsonl-object-as-a-number", "G (x > 1)", "{\"x\": {\"y\": 1}}\n"),
+        jsonl(
+            "jsonl-long-text-in-a-number",
+            "G (x > 1)",
+            format!("{{\"x\": \"{}\"}}\n", "two".repeat(100_000)),
+        ),
         jsonl("jsonl-key-twice", "G a", "{\"a\": 1, \"a\": 0}\n"),
         jsonl("jsonl-unknown-name", "G requst", "{\"request\": true}\n"),
         jsonl("jsonl-unknown-path", "G (http.staus < 500)", "{\"http\": {\"status\": 200}}\n"),
@@ -75,7 +81,11 @@ pub fn cases() -> Vec<Case> {
         jsonl("jsonl-key-and-event", "G !login", "{\"event\": \"login\", \"login\": true}\n"),
         // Time.
         jsonl("jsonl-decreasing-time", "G a", "{\"time\": 2, \"a\": 1}\n{\"time\": 1, \"a\": 1}\n"),
-        jsonl("jsonl-decreasing-dates", "G a", "{\"time\": \"2026-01-02T00:00:00Z\", \"a\": 1}\n{\"time\": \"2026-01-01T00:00:00Z\", \"a\": 1}\n"),
+        jsonl(
+            "jsonl-decreasing-dates",
+            "G a",
+            "{\"time\": \"2026-01-02T00:00:00Z\", \"a\": 1}\n{\"time\": \"2026-01-01T00:00:00Z\", \"a\": 1}\n",
+        ),
         jsonl("jsonl-time-is-no-time", "G a", "{\"time\": \"yesterday\", \"a\": 1}\n"),
         jsonl("jsonl-time-of-another-type", "G a", "{\"time\": true, \"a\": 1}\n"),
         jsonl("jsonl-time-missing", "G a", "{\"time\": 1, \"a\": 1}\n{\"a\": 1}\n"),
@@ -95,10 +105,15 @@ pub fn cases() -> Vec<Case> {
         // Odd, but fine.
         odd_jsonl("fine-jsonl-byte-order-mark", "G a", "\u{feff}{\"a\": 1}\n"),
         odd_jsonl("fine-jsonl-crlf", "G a", "{\"a\": 1}\r\n{\"a\": 1}\r\n"),
-        odd_jsonl("fine-jsonl-line-of-a-megabyte", "G a", format!("{{\"b\": \"{}\", \"a\": 1}}\n", "x".repeat(1 << 20))),
-        odd_jsonl("fine-jsonl-nested-10000", "G a", format!("{{\"b\": {}, \"a\": 1}}\n", nested(10_000))),
+        odd_jsonl(
+            "fine-jsonl-line-of-a-megabyte",
+            "G a",
+            format!("{{\"b\": \"{}\", \"a\": 1}}\n", "x".repeat(1 << 20)),
+        ),
+        odd_jsonl("fine-jsonl-nested-500", "G a", format!("{{\"b\": {}, \"a\": 1}}\n", nested(500))),
         odd_jsonl("fine-jsonl-key-twice-unused", "G a", "{\"a\": 1, \"b\": 1, \"b\": 2}\n"),
-        fine("fine-json-on-one-line", "check --output json -e 'G a' t.json").file("t.json", "[{\"a\":1},{\"a\":1}]"),
+        fine("fine-json-on-one-line", "check --output json -e 'G a' t.json")
+            .file("t.json", "[{\"a\":1},{\"a\":1}]"),
         fine("fine-jsonl-standard-input", "check --output json -e 'G a' -").input(b"{\"a\": 1}"),
     ]
 }

@@ -18,7 +18,8 @@ pub fn cases() -> Vec<Case> {
         with_trace("specification-is-a-directory", "check specs t.csv").directory("specs"),
         with_trace("specification-is-a-trace", "check t.csv t.csv"),
         with_trace("specification-alone", "check s.tw").file("s.tw", "property p : G a;"),
-        with_trace("formula-and-specification", "check -e 'G a' s.tw t.csv").file("s.tw", "property p : G a;"),
+        with_trace("formula-and-specification", "check -e 'G a' s.tw t.csv")
+            .file("s.tw", "property p : G a;"),
         with_trace("no-files", "check"),
         with_trace("formula-without-a-trace", "check -e 'G a'"),
         bad("extension-unknown", "check -e 'G a' t.dat").file("t.dat", TRACE),
@@ -39,10 +40,16 @@ pub fn cases() -> Vec<Case> {
         with_trace("columnar-refuses-an-interval", "check --engine columnar -e 'G (a -> F[0,3] b)' t.csv"),
         with_trace("quantifier-in-check", "check -e 'forall u. G !login(u)' t.csv")
             .file("t.csv", "event,u\nlogin,bob\n"),
+        with_trace("ltl3-in-check", "check --semantics ltl3 -e 'G a' t.csv"),
+        with_trace("dense-clock-in-check", "check --clock dense -e 'F[0,3] a' t.csv"),
+        with_trace("arguments-by-position", "check -e 'G !login(\"bob\")' t.csv")
+            .file("t.csv", "event,user\nlogin,bob\n"),
         with_trace("query-in-check", "check -e 'count[a]' t.csv"),
-        with_trace("query-beside-a-property", "check s.tw t.csv").file("s.tw", "property p : count[a] > 3;\n"),
+        with_trace("query-beside-a-property", "check s.tw t.csv")
+            .file("s.tw", "property p : count[a] > 3;\n"),
         with_trace("eval-of-a-bad-formula", "eval -e 'G (a' t.csv"),
         with_trace("eval-of-two-traces", "eval -e 'G a' t.csv t.csv"),
+        bad("eval-of-nothing", "eval -e 'G a' t.csv").file("t.csv", "a,b\n"),
         bad("eval-of-a-bad-row", "eval -e 'G a' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
         bad("inspect-of-a-bad-row", "inspect t.csv").file("t.csv", "a,b\n1,1\n1\n"),
         bad("inspect-of-bad-json", "inspect t.jsonl").file("t.jsonl", "{\"a\": 1}\n{\"a\": }\n"),
@@ -61,6 +68,7 @@ pub fn cases() -> Vec<Case> {
             .file("s.tw", "property p : G (a -> );\nproperty q : G 5;\n"),
         bad("json-messages-of-a-trace", "check --output json -e 'G a' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
         bad("standard-input-cut", "check -e 'G a' -").input(b"{\"a\": 1}\n{\"a\""),
+        with_trace("standard-input-not-utf8", "check - t.csv").input(b"property p : G a; // \xff"),
         bad("standard-input-twice", "check -e 'G a' - -").input(b"{\"a\": 1}\n"),
     ]
 }

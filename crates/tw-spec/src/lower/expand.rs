@@ -390,7 +390,7 @@ impl<'t, 'f> Expander<'t, 'f> {
     fn name(&mut self, frame: &Frame, id: ExprId, path: &Path, quoted: bool, span: Span) -> Step {
         let first = match path.steps.first() {
             Some(PathStep::Field(name)) if !quoted => name.as_str(),
-            _ => return Ok(self.column(path, span)),
+            _ => return Ok(self.column(path, quoted, span)),
         };
         let (body, prepared) = &self.bodies[frame.body];
         if let Some(index) = body.parameters.iter().position(|p| *p == first) {
@@ -407,7 +407,7 @@ impl<'t, 'f> Expander<'t, 'f> {
             return Ok(self.extend(variable, path, span));
         }
         if self.declarations.var(path).is_some() {
-            return Ok(self.column(path, span));
+            return Ok(self.column(path, false, span));
         }
         match self.declarations.names.get(first) {
             Some((Declared::Macro(index), declared)) => {
@@ -421,13 +421,13 @@ impl<'t, 'f> Expander<'t, 'f> {
             Some((Declared::Event(index), _)) if path.as_name().is_some() => {
                 Ok(self.declared_event(*index, &[], &[], span))
             }
-            _ => Ok(self.column(path, span)),
+            _ => Ok(self.column(path, false, span)),
         }
     }
 
-    fn column(&mut self, path: &Path, span: Span) -> ItemId {
+    fn column(&mut self, path: &Path, quoted: bool, span: Span) -> ItemId {
         let declarations = self.declarations;
-        let index = self.out.path(path, || declarations.var(path));
+        let index = self.out.path(path, quoted, || declarations.var(path));
         self.out.add(Kind::Path(index), span, Some(span))
     }
 
@@ -441,7 +441,7 @@ impl<'t, 'f> Expander<'t, 'f> {
             Kind::Path(prefix) => {
                 let mut whole = self.out.paths[prefix as usize].path.clone();
                 whole.steps.extend_from_slice(&path.steps[1..]);
-                self.column(&whole, span)
+                self.column(&whole, false, span)
             }
             _ => {
                 let first = Path { steps: path.steps[..1].to_vec() };

@@ -163,6 +163,8 @@ pub(super) struct EventUse {
 #[derive(Clone, Debug)]
 pub(super) struct PathUse {
     pub path: Path,
+    /// In backquotes: a column, even where an event has the same name.
+    pub quoted: bool,
     pub declared: Option<(Type, Span)>,
 }
 
@@ -174,7 +176,7 @@ pub(super) struct Expanded {
     pub constants: Vec<Value>,
     constant_index: FxHashMap<String, u32>,
     pub paths: Vec<PathUse>,
-    path_index: FxHashMap<Path, u32>,
+    path_index: FxHashMap<(Path, bool), u32>,
     pub events: Vec<EventUse>,
     event_index: FxHashMap<String, u32>,
     pub sets: Vec<Vec<SetItem>>,
@@ -351,14 +353,17 @@ impl Expanded {
     }
 
     /// Index of a path; `declared` is asked when it is new.
-    pub fn path(&mut self, path: &Path, declared: impl FnOnce() -> Option<(Type, Span)>) -> u32 {
-        if let Some(&index) = self.path_index.get(path) {
-            return index;
-        }
-        self.paths.push(PathUse { path: path.clone(), declared: declared() });
-        let index = (self.paths.len() - 1) as u32;
-        self.path_index.insert(path.clone(), index);
-        index
+    pub fn path(
+        &mut self,
+        path: &Path,
+        quoted: bool,
+        declared: impl FnOnce() -> Option<(Type, Span)>,
+    ) -> u32 {
+        let paths = &mut self.paths;
+        *self.path_index.entry((path.clone(), quoted)).or_insert_with(|| {
+            paths.push(PathUse { path: path.clone(), quoted, declared: declared() });
+            (paths.len() - 1) as u32
+        })
     }
 }
 

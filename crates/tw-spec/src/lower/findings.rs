@@ -1,5 +1,6 @@
 //! Collects findings, each once: a macro expanded ten times reports its mistake one time.
 
+use crate::parser::first_few;
 use rustc_hash::FxHashSet;
 use tw_diag::{Diagnostic, Span};
 
@@ -19,9 +20,9 @@ impl Findings {
         }
     }
 
-    /// All findings in the order of the text.
+    /// The first findings in the order of the text.
     pub fn finish(mut self) -> Vec<Diagnostic> {
         self.list.sort_by_key(|d| d.labels.first().map(|(span, _)| (span.source, span.start)));
-        self.list
+        first_few(self.list)
     }
 }

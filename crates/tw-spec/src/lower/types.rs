@@ -120,6 +120,7 @@ impl Rules<'_> {
                         .at(self.expanded.span(self.id), "a truth value is expected here")
                         .help(format!("compare its elements: `{} == …`", path.path)),
                     ),
+                    None if path.quoted => leaf(Make::Variable(Expect::Bool)),
                     None => leaf(Make::Proposition),
                     Some((Type::Bool, _)) => leaf(Make::Variable(Expect::Bool)),
                     Some(_) => self.mismatch(),

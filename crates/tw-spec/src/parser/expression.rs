@@ -250,7 +250,8 @@ impl Parser<'_> {
             Some((top, open)) if self.peek(1) != top.closing() => {
                 let (wrong, opened) = (self.word(0), self.slice(open));
                 let found = format!("`{wrong}` does not close this `{opened}`");
-                let found = Diagnostic::error("unmatched-bracket", found).at(self.span(), "another bracket is expected");
+                let found = Diagnostic::error("unmatched-bracket", found)
+                    .at(self.span(), "another bracket is expected");
                 self.report(found.at(open, "opened here").help("close it with the bracket of the same kind"));
                 let end = self.advance();
                 self.close_top(m, value, end)

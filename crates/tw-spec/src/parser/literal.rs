@@ -226,7 +226,8 @@ impl Parser<'_> {
                 format!("expected a regular expression in quotes after `matches`, found {}", self.found());
             let found = Diagnostic::error("bad-pattern", message).at(self.span(), "");
             self.report(found.help("write `name matches \"^a.*z$\"`"));
-            let instead = matches!(self.kind(), Tok::Number | Tok::True | Tok::False | Tok::Null | Tok::Unknown);
+            let instead =
+                matches!(self.kind(), Tok::Number | Tok::True | Tok::False | Tok::Null | Tok::Unknown);
             if self.is_name(0) || instead {
                 self.advance();
             }

@@ -156,7 +156,15 @@ const ERRORS: &[(&str, &[Finding], &str)] = &[
     ("x <> 3", &[("unknown-operator", "<>")], "write `!=`"),
     ("G (a & (b | c)", &[("unclosed-bracket", "(")], "never closed"),
     ("((a", &[("unclosed-bracket", "(")], "2 brackets"),
-    ("count[a)", &[("unmatched-bracket", ")"), ("unclosed-bracket", "[")], ""),
+    ("count[a)", &[("unmatched-bracket", ")")], "does not close this `[`"),
+    ("G (a])", &[("unmatched-bracket", "]")], "closes nothing"),
+    ("G (name == \"bob)", &[("unclosed-text", "\"bob)")], "never closed"),
+    ("G (a # b)", &[("unknown-character", "#")], "`//`"),
+    ("a --> b", &[("missing-operand", "-->")], "`->`"),
+    ("n := 5", &[("missing-operand", ":=")], "`==`"),
+    ("alwyas a", &[("missing-operator", "a")], "`always`"),
+    ("a untill b", &[("missing-operator", "untill")], "`until`"),
+    ("n matches 5", &[("bad-pattern", "5")], "in quotes"),
     ("(count[a)", &[("unclosed-bracket", "[")], ""),
     ("a)", &[("unmatched-bracket", ")")], "closes nothing"),
     ("a b", &[("missing-operator", "b")], "expected an operator, found `b`"),
@@ -306,6 +314,7 @@ fn few_errors_are_enough() {
     let text = "$ ".repeat(1_000) + &"property p : a b;".repeat(1_000);
     let checked = parse(&text, 0);
     assert_eq!(checked.diagnostics.len(), MAX_ERRORS);
+    assert_eq!(checked.diagnostics.last().map(|d| d.code), Some("too-many-errors"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl<'a> Wanted<'a> {
             .slots
             .iter()
             .map(|slot| match &slot.what {
-                What::Variable(..) => None,
+                What::Variable(path, expect) if *expect != Expect::Bool || path.has_each() => None,
                 what => {
                     let name = describe(what);
                     Some(names.iter().position(|known| *known == name).unwrap_or_else(|| {

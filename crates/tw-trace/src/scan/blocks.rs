@@ -4,8 +4,8 @@
 //! record was still open at its end, what was read from the next block is thrown away, and the open record is read
 //! again together with as many blocks as it takes.
 
-use super::cut::{Buffer, Cutter, Grid, Piece, StreamCut, too_long};
-use super::rows::{missing_timestamp, surprising_timestamp};
+use super::cut::{Buffer, Cutter, Grid, Piece, StreamCut};
+use super::progress::Progress;
 use super::{Summary, read_rows};
 use crate::input::{Source, byte_order_mark};
 use crate::locate::LocatorBuilder;
@@ -42,10 +42,10 @@ pub(crate) fn head_of(source: &Source) -> Result<(Vec<u8>, usize), TraceError> {
 
 /// A reader for all files, and what to skip at the beginning of each.
 pub(super) struct Plan<'a> {
-    reader: Box<dyn BlockReader + 'a>,
+    pub reader: Box<dyn BlockReader + 'a>,
     /// Bytes (with a byte order mark) and lines of header of each file.
-    skips: Vec<(u64, u64)>,
-    slots: usize,
+    pub skips: Vec<(u64, u64)>,
+    pub slots: usize,
 }
 
 /// Whether all files can be read by blocks, with one reader: their headers are the same.
@@ -155,46 +155,39 @@ fn first_style(input: &Input, format: &dyn TraceFormat, options: &ReadOptions) -
 }
 
 /// What threads share: they only read it.
-struct Work<'w, 'p, T> {
-    plan: &'w Plan<'p>,
-    map: &'w (dyn Fn(Batch) -> Result<T, TraceError> + Sync),
+pub(super) struct Work<'w, 'p, T> {
+    pub plan: &'w Plan<'p>,
+    pub map: &'w (dyn Fn(Batch) -> Result<T, TraceError> + Sync),
 }
 
 /// What was read from a block.
-struct Done<T> {
-    piece: Piece,
+pub(super) struct Done<T> {
+    pub piece: Piece,
     /// The bytes, if they cannot be read again.
-    kept: Option<Vec<u8>>,
-    result: Result<Outcome<T>, TraceError>,
+    pub kept: Option<Vec<u8>>,
+    pub result: Result<Outcome<T>, TraceError>,
 }
 
-struct Outcome<T> {
-    mapped: Option<T>,
-    positions: usize,
-    lines: u64,
-    times: Option<(Time, Time)>,
-    /// Line of the first position within the block, from 1.
-    first_line: u64,
-    open_from: Option<usize>,
-    seen: Vocabulary,
+pub(super) struct Outcome<T> {
+    pub mapped: Option<T>,
+    pub positions: usize,
+    pub lines: u64,
+    pub times: Option<(Time, Time)>,
+    pub open_from: Option<usize>,
+    pub seen: Vocabulary,
 }
 
 impl<T: Send> Work<'_, '_, T> {
-    fn read(&self, bytes: &[u8], last: bool) -> Result<Outcome<T>, TraceError> {
+    pub fn read(&self, bytes: &[u8], last: bool) -> Result<Outcome<T>, TraceError> {
         let mut seen = Vocabulary::new(self.plan.slots);
         let read = self.plan.reader.read_noting(Block { bytes, last }, &mut seen)?;
         let positions = read.batch.len;
-        let first_line = match positions {
-            0 => 1,
-            _ => self.plan.reader.locate(bytes, 0).map_or(1, |(_, line)| line + 1),
-        };
         let mapped = if positions == 0 { None } else { Some((self.map)(read.batch)?) };
         Ok(Outcome {
             mapped,
             positions,
             lines: read.lines,
             times: read.time_range,
-            first_line,
             open_from: read.open_from,
             seen,
         })
@@ -207,7 +200,6 @@ impl<T: Send> Work<'_, '_, T> {
                 positions: 0,
                 lines: 0,
                 times: None,
-                first_line: 1,
                 open_from: None,
                 seen: Vocabulary::new(self.plan.slots),
             });
@@ -399,187 +391,5 @@ fn claim<T>(shared: &Shared<T>, window: u64, wait: bool) -> Option<u64> {
             return None;
         }
         state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-    }
-}
-
-/// Where the folding is.
-struct Progress<'w, 'p, 'f, T> {
-    work: &'w Work<'w, 'p, T>,
-    options: &'w ReadOptions,
-    fold: &'f mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
-    positions: u64,
-    bytes: u64,
-    /// Last timestamp.
-    previous: Option<Time>,
-    timed: Option<bool>,
-    locator: LocatorBuilder,
-    /// Lines of the file before the block.
-    lines: u64,
-    carry: Option<Carry>,
-    stopped: bool,
-    /// The timestamp of a block's first position, given the file and its header's length.
-    probe: Probe<'w>,
-}
-
-type Probe<'w> = &'w dyn Fn(&Source, u64, &[u8]) -> Option<Stamp>;
-
-/// A record that was open where its block ended.
-struct Carry {
-    bytes: Vec<u8>,
-    offset: u64,
-    /// Blocks to add before it is read again: more and more, so that a long record is not read too often.
-    missing: u32,
-    step: u32,
-}
-
-impl<T: Send> Progress<'_, '_, '_, T> {
-    /// Takes the next block in order; gives its memory back.
-    fn take(&mut self, done: Done<T>, file: usize, source: &Source) -> Result<Option<Vec<u8>>, TraceError> {
-        let Done { piece, kept, result } = done;
-        let bytes = || match &kept {
-            Some(bytes) => Ok(bytes[piece.start..piece.end].to_vec()),
-            None => source.reread(piece.offset, piece.end - piece.start).map(Option::unwrap_or_default),
-        };
-        if let Some(mut carry) = self.carry.take() {
-            // What was read from this block began in the middle of a record; an error of the file itself stands.
-            if let (true, Err(error)) = (piece == Piece::default(), result) {
-                return Err(error);
-            }
-            carry.bytes.extend(bytes()?);
-            carry.missing = carry.missing.saturating_sub(u32::from(piece.end > piece.start));
-            if piece.last || piece.too_long || carry.missing == 0 {
-                self.read_carry(carry, piece.last, file, source)?;
-            } else {
-                self.carry = Some(carry);
-            }
-        } else {
-            let open_from =
-                self.outcome(result, file, source, piece.offset, piece.end - piece.start, &bytes)?;
-            if let Some(from) = open_from
-                && !self.stopped
-            {
-                let bytes = bytes()?.split_off(from);
-                self.carry = Some(Carry { bytes, offset: piece.offset + from as u64, missing: 1, step: 1 });
-            }
-        }
-        if piece.too_long && !self.stopped {
-            return Err(self.absolute(too_long(self.options.max_record).at(1, 1)));
-        }
-        Ok(kept)
-    }
-
-    fn read_carry(
-        &mut self,
-        mut carry: Carry,
-        last: bool,
-        file: usize,
-        source: &Source,
-    ) -> Result<(), TraceError> {
-        let result = self.work.read(&carry.bytes, last);
-        let bytes = || Ok(carry.bytes.clone());
-        let open_from = self.outcome(result, file, source, carry.offset, carry.bytes.len(), &bytes)?;
-        let Some(from) = open_from.filter(|_| !self.stopped) else { return Ok(()) };
-        carry.step = if from == 0 { carry.step * 2 } else { 1 };
-        carry.missing = carry.step;
-        carry.bytes.drain(..from);
-        carry.offset += from as u64;
-        if carry.bytes.len() > self.options.max_record {
-            return Err(self.absolute(too_long(self.options.max_record).at(1, 1)));
-        }
-        self.carry = Some(carry);
-        Ok(())
-    }
-
-    fn end_of_file(&mut self, file: usize, source: &Source) -> Result<(), TraceError> {
-        match self.carry.take() {
-            Some(carry) => self.read_carry(carry, true, file, source),
-            None => Ok(()),
-        }
-    }
-
-    /// Checks what a block held and folds it; says where its open record starts.
-    fn outcome(
-        &mut self,
-        result: Result<Outcome<T>, TraceError>,
-        file: usize,
-        source: &Source,
-        offset: u64,
-        len: usize,
-        bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
-    ) -> Result<Option<usize>, TraceError> {
-        let outcome = match result {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                // The first position may be out of order, which comes before what is wrong inside the block.
-                if self.previous.is_some() {
-                    self.order_of_first(None, file, source, &bytes()?)?;
-                }
-                return Err(self.absolute(error));
-            }
-        };
-        self.work.plan.reader.absorb(&outcome.seen);
-        if outcome.positions > 0 {
-            self.order(&outcome, file, source, bytes)?;
-            let len = outcome.open_from.unwrap_or(len);
-            self.locator.block(self.positions, file, offset, len, self.lines);
-            self.positions += outcome.positions as u64;
-            self.bytes += len as u64;
-        }
-        self.lines += outcome.lines;
-        if let Some(mapped) = outcome.mapped {
-            self.stopped = (self.fold)(mapped)?.is_break();
-        }
-        Ok(outcome.open_from)
-    }
-
-    fn order(
-        &mut self,
-        outcome: &Outcome<T>,
-        file: usize,
-        source: &Source,
-        bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
-    ) -> Result<(), TraceError> {
-        let timed = *self.timed.get_or_insert(outcome.times.is_some());
-        let place = |error: TraceError| self.absolute(error.at(outcome.first_line, 1));
-        let Some((first, last)) = outcome.times else {
-            return if timed { Err(place(missing_timestamp())) } else { Ok(()) };
-        };
-        if !timed {
-            return Err(place(surprising_timestamp()));
-        }
-        if self.previous.is_some_and(|before| first < before) {
-            self.order_of_first(Some((first, outcome.first_line)), file, source, &bytes()?)?;
-        }
-        self.previous = Some(last);
-        Ok(())
-    }
-
-    /// Fails if the first position of a block is earlier than the last of the one before. Its timestamp and line are
-    /// looked up if they are not known.
-    fn order_of_first(
-        &self,
-        known: Option<(Time, u64)>,
-        file: usize,
-        source: &Source,
-        bytes: &[u8],
-    ) -> Result<(), TraceError> {
-        let skip = self.work.plan.skips.get(file).map_or(0, |(skip, _)| *skip);
-        let line = || self.work.plan.reader.locate(bytes, 0).map_or(1, |(_, line)| line + 1);
-        let probed = (self.probe)(source, skip, bytes);
-        let style = probed.map_or(TimeStyle::Number(self.options.unit), |stamp| stamp.style);
-        let now = known.map_or(probed.map(|stamp| (stamp.time, line())), Some);
-        match (now, self.previous) {
-            (Some((now, line)), Some(before)) if now < before => {
-                let stamp = |time| Stamp { time, style };
-                Err(self.absolute(TraceError::decreasing(stamp(now), stamp(before)).at(line, 1)))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// An error within the block as one within the file.
-    fn absolute(&self, mut error: TraceError) -> TraceError {
-        error.line = error.line.map(|line| line + self.lines);
-        error
     }
 }

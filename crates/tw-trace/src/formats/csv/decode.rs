@@ -248,13 +248,12 @@ fn integer(cells: &Cells<'_>, row: usize, column: usize) -> Option<i64> {
     }
 }
 
-/// A number, as usually written.
+/// A number that is not whole, as usually written.
 #[inline(always)]
 fn real(cells: &Cells<'_>, row: usize, column: usize) -> Option<f64> {
     let (negative, digits, places, point) = number(cells, row, column)?;
     if !point {
-        let digits = digits as i64;
-        return Some(if negative { -digits } else { digits } as f64);
+        return None;
     }
     // Exact: both are, and a division is rounded once.
     let real = (digits < 1 << 53).then(|| digits as f64 / POWERS[places])?;

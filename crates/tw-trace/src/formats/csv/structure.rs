@@ -4,6 +4,8 @@
 //! what separates cells outside them is written out as positions. Everything that RFC 4180 forbids, and everything
 //! that is allowed but rare (empty lines), makes [`Scanner::scan`] give up: the definition then reads the block.
 
+use crate::formats::masks;
+
 /// State between stretches of a block.
 pub(super) struct Scanner<'p> {
     kernel: Kernel,
@@ -233,25 +235,19 @@ struct Portable;
 
 impl Lanes for Portable {
     fn masks(chunk: &[u8; 64]) -> Masks {
-        let mut masks = Masks::default();
-        for (bit, &byte) in chunk.iter().enumerate() {
-            masks.comma |= u64::from(byte == b',') << bit;
-            masks.line |= u64::from(byte == b'\n') << bit;
-            masks.quote |= u64::from(byte == b'"') << bit;
-            masks.carriage |= u64::from(byte == b'\r') << bit;
-            masks.wide |= u64::from(byte >= 0x80) << bit;
+        let equal = <masks::Portable as masks::Lanes>::equal;
+        let mut wide = 0;
+        for (index, eight) in chunk.as_chunks::<8>().0.iter().enumerate() {
+            let high = u64::from_le_bytes(*eight) >> 7 & 0x0101_0101_0101_0101;
+            // Gathers bit 8i into bit i.
+            wide |= (high.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
         }
-        masks
+        let (comma, line) = (equal(chunk, b','), equal(chunk, b'\n'));
+        Masks { comma, line, quote: equal(chunk, b'"'), carriage: equal(chunk, b'\r'), wide }
     }
 
-    fn extract(bits: u64, mut mask: u64) -> u64 {
-        let (mut out, mut at) = (0, 0);
-        while mask != 0 {
-            out |= (bits >> mask.trailing_zeros() & 1) << at;
-            at += 1;
-            mask &= mask - 1;
-        }
-        out
+    fn extract(bits: u64, mask: u64) -> u64 {
+        <masks::Portable as masks::Lanes>::compress(bits, mask)
     }
 
     fn positions(mut mask: u64, base: u32, bounds: &mut Vec<u32>) {

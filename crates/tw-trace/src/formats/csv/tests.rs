@@ -214,6 +214,29 @@ fn blocks_equal_rows_on_random_files() {
     assert!(fine > files / 3 && faulty > files / 20, "{fine} fine, {faulty} faulty");
 }
 
+#[test]
+fn any_bytes_are_read_or_refused_alike() {
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let all = slots();
+    let projection = Projection { slots: &all[..1], key: Some("b"), times: true };
+    let mut fine = 0;
+    for round in 0..20_000 {
+        let mut text = random.pick(&["a\n", "a,b\n", "a,b,time\r\n", "b,event,a\n", ""]).as_bytes().to_vec();
+        let letters: &[u8] = random.pick(&[b",\n\"1" as &[u8], b",,,\n\n\"\"\r01e\xC3\xA9\x00", b"01,,\n\n"]);
+        for _ in 0..random.below(if round % 20 == 0 { 400 } else { 40 }) {
+            text.push(letters[random.below(letters.len() as u64) as usize]);
+        }
+        let options = ReadOptions {
+            block: 1 + random.below(40) as usize,
+            threads: 1 + random.below(3) as usize,
+            max_record: if random.below(9) == 0 { 16 } else { 1 << 20 },
+            ..ReadOptions::default()
+        };
+        fine += usize::from(agree(&text, &projection, &options).is_ok());
+    }
+    assert!(fine > 500, "{fine}");
+}
+
 /// The first block of a file through each fast path with each kernel: what it yields, if it yields anything.
 fn fast(text: &str, projection: &Projection<'_>) -> Vec<(bool, Option<String>)> {
     let options = ReadOptions::default();

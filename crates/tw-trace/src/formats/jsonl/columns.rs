@@ -12,11 +12,11 @@ use tw_ir::Expect;
 pub(super) enum Cells {
     /// Truth values.
     Truth(Vec<u64>),
-    /// Numbers: integers until one is real, from then on the bits of reals.
+    /// Numbers: integers, and the bits of reals where `reals` says so.
     Number {
         values: Vec<i64>,
         valid: Vec<u64>,
-        real: bool,
+        reals: Vec<u64>,
         /// Declared `int`.
         only: bool,
     },
@@ -45,7 +45,7 @@ impl Cells {
             Expect::Number | Expect::Int => Cells::Number {
                 values: vec![0; rows],
                 valid: vec![0; words],
-                real: false,
+                reals: vec![0; words],
                 only: expect == Expect::Int,
             },
             Expect::Text => Cells::Text(Texts {
@@ -80,8 +80,8 @@ impl Cells {
     #[inline(always)]
     pub(super) fn set_int(&mut self, row: usize, int: i64) -> Option<()> {
         match self {
-            Cells::Number { values, valid, real, .. } => {
-                values[row] = if *real { (int as f64).to_bits() as i64 } else { int };
+            Cells::Number { values, valid, .. } => {
+                values[row] = int;
                 set(valid, row, true);
             }
             Cells::Truth(bits) if int == 0 || int == 1 => set(bits, row, int == 1),
@@ -95,13 +95,10 @@ impl Cells {
     pub(super) fn set_real(&mut self, row: usize, number: f64) -> Option<()> {
         match self {
             Cells::Number { only: true, .. } => return None,
-            Cells::Number { values, valid, real, .. } => {
-                if !*real {
-                    *real = true;
-                    values.iter_mut().for_each(|value| *value = (*value as f64).to_bits() as i64);
-                }
+            Cells::Number { values, valid, reals, .. } => {
                 values[row] = number.to_bits() as i64;
                 set(valid, row, true);
+                set(reals, row, true);
             }
             Cells::Any(values) => values[row] = Value::Real(number),
             _ => return None,
@@ -143,12 +140,25 @@ impl Cells {
     pub(super) fn finish(self, kept: &[Range<usize>]) -> Column {
         match self {
             Cells::Truth(bits) => Column::Truth(keep_bits(bits, kept)),
-            Cells::Number { values, valid, real: false, .. } => {
-                Column::Int { values: keep(values, kept), valid: keep_bits(valid, kept) }
-            }
-            Cells::Number { values, valid, .. } => {
-                let values = keep(values, kept).into_iter().map(|bits| f64::from_bits(bits as u64)).collect();
-                Column::Real { values, valid: keep_bits(valid, kept) }
+            Cells::Number { values, valid, reals, .. } => {
+                let (values, valid, reals) = (keep(values, kept), keep_bits(valid, kept), keep_bits(reals, kept));
+                let real = |bits: i64| f64::from_bits(bits as u64);
+                match reals.count_ones() {
+                    0 => Column::Int { values, valid },
+                    all if all == valid.count_ones() => {
+                        Column::Real { values: values.into_iter().map(real).collect(), valid }
+                    }
+                    // Whole numbers stay whole: what they are worth must not depend on where blocks are cut.
+                    _ => Column::Any(
+                        (0..values.len())
+                            .map(|at| match (valid.get(at), reals.get(at)) {
+                                (false, _) => Value::Null,
+                                (true, false) => Value::Int(values[at]),
+                                (true, true) => Value::Real(real(values[at])),
+                            })
+                            .collect(),
+                    ),
+                }
             }
             Cells::Text(Texts { ids, valid, entries, .. }) => Column::Text {
                 ids: keep(ids, kept),

@@ -30,7 +30,7 @@ enum Use {
     Truth,
     /// Still false: propositions have no arguments to meet the pattern's.
     Never,
-    /// An error: the pattern counts arguments that have names if anything.
+    /// An error: the pattern names arguments, and propositions have none to name.
     Refused,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
             .map(|slot| match &slot.what {
                 What::Event { arguments, .. } => match arguments.first() {
                     None => Use::Truth,
-                    Some((ArgumentKey::Index(_), _)) => Use::Refused,
+                    Some((ArgumentKey::Name(_), _)) => Use::Refused,
                     Some(_) => Use::Never,
                 },
                 _ => Use::Truth,

@@ -1,0 +1,85 @@
+//! The format `parquet`.
+
+use crate::rows::{Iterated, Layout, Source};
+use crate::{guarded, write};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use std::io::{BufRead, Write};
+use std::sync::Arc;
+use tw_trace::{ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat};
+
+/// Parquet files.
+pub struct Parquet;
+
+/// What a damaged file was expected to be.
+const KIND: &str = "a Parquet file";
+/// Rows decoded at a time.
+const ROWS: usize = 8192;
+
+impl TraceFormat for Parquet {
+    fn name(&self) -> &'static str {
+        "parquet"
+    }
+
+    fn extensions(&self) -> &'static [&'static str] {
+        &["parquet"]
+    }
+
+    fn about(&self) -> &'static str {
+        "Parquet files, one row per position (read into memory)"
+    }
+
+    fn open_vocabulary(&self) -> bool {
+        false
+    }
+
+    fn rows<'a>(
+        &self,
+        mut input: Box<dyn BufRead + Send + 'a>,
+        options: &ReadOptions,
+    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+        let mut bytes = Vec::new();
+        input
+            .read_to_end(&mut bytes)
+            .map_err(|error| TraceError::new(TraceErrorKind::Io, error.to_string()))?;
+        let bytes = bytes::Bytes::from(bytes);
+        let builder = guarded(KIND, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
+        let layout = Layout::new(builder.schema(), options)?;
+        let iterator = guarded(KIND, || builder.with_batch_size(ROWS).build())?;
+        Ok(Box::new(Source::new(Iterated { iterator, kind: KIND }, layout)))
+    }
+
+    fn writer<'a>(
+        &self,
+        out: Box<dyn Write + 'a>,
+        columns: &[Arc<str>],
+        has_time: bool,
+        has_event: bool,
+    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+        Ok(Box::new(write::Sink::new(out, columns, has_time, has_event, "parquet", encode)))
+    }
+}
+
+/// Writes batches as a file.
+fn encode(
+    out: &mut dyn Write,
+    schema: write::SchemaRef,
+    batches: write::Built<'_>,
+) -> Result<(), TraceError> {
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let failed = |error: ParquetError| write::failed("parquet", &error);
+    // The writer asks for an output that can change threads, which ours cannot.
+    let mut bytes = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut bytes, schema, Some(properties)).map_err(failed)?;
+    for batch in batches {
+        writer.write(&batch?).map_err(failed)?;
+        // Offsets are counted apart, so what is written out need not be kept.
+        let done = std::mem::take(&mut **writer.inner_mut());
+        out.write_all(&done).map_err(|error| write::failed("parquet", &error))?;
+    }
+    writer.close().map_err(failed)?;
+    out.write_all(&bytes).map_err(|error| write::failed("parquet", &error))
+}

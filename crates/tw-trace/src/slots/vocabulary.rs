@@ -1,0 +1,164 @@
+//! Which names a trace mentions, and what that means for those a program asks for.
+
+use super::*;
+use crate::TraceWarning;
+use std::collections::BTreeSet;
+
+/// Names kept for "did you mean"; beyond this many no more are remembered.
+const REMEMBERED: usize = 4096;
+
+/// What a trace was seen to mention.
+#[derive(Clone, Debug, Default)]
+pub struct Vocabulary {
+    /// For each slot: its name occurred as a variable.
+    pub variable: Vec<bool>,
+    /// For each slot: its name occurred as an event.
+    pub event: Vec<bool>,
+    /// The `--by` column occurred.
+    pub key: bool,
+    /// Names of variables seen (some).
+    pub variables: BTreeSet<Arc<str>>,
+    /// Names of events seen (some).
+    pub events: BTreeSet<Arc<str>>,
+    /// The trace has events at all (an `event` column, or a format made of them).
+    pub has_events: bool,
+    /// Positions.
+    pub positions: u64,
+    /// Names of the row noted last, in its order.
+    latest: Vec<Arc<str>>,
+}
+
+impl Vocabulary {
+    /// Nothing seen yet of `slots` slots.
+    pub fn new(slots: usize) -> Self {
+        Self { variable: vec![false; slots], event: vec![false; slots], ..Self::default() }
+    }
+
+    /// Notes a row's names.
+    pub fn note_row(&mut self, row: &Row) {
+        self.positions += 1;
+        for (index, (name, _)) in row.variables.iter().enumerate() {
+            // Most rows share their names with the row before.
+            if self.latest.get(index).is_some_and(|latest| Arc::ptr_eq(latest, name)) {
+                continue;
+            }
+            self.latest.truncate(index);
+            self.latest.push(Arc::clone(name));
+            self.note_variable(name);
+        }
+        for event in &row.events {
+            self.remember_event(&event.name);
+        }
+    }
+
+    /// Notes that there is a variable of that name.
+    pub fn note_variable(&mut self, name: &Arc<str>) {
+        if self.variables.len() < REMEMBERED && !self.variables.contains(name) {
+            self.variables.insert(Arc::clone(name));
+        }
+    }
+
+    /// Notes that an event of that name happens, also for the slots that ask for it.
+    pub fn note_event(&mut self, name: &Arc<str>, projection: &Projection<'_>) {
+        self.remember_event(name);
+        for (event, slot) in self.event.iter_mut().zip(projection.slots) {
+            *event |= match &slot.what {
+                What::Proposition(path) => path.to_string() == **name,
+                What::Event { name: asked, .. } => **asked == **name,
+                What::Variable(..) => false, // Bare propositions are noted with their rows.
+            };
+        }
+    }
+
+    fn remember_event(&mut self, name: &Arc<str>) {
+        self.has_events = true;
+        if self.events.len() < REMEMBERED && !self.events.contains(name) {
+            self.events.insert(Arc::clone(name));
+        }
+    }
+
+    /// Adds what another part of the trace mentioned.
+    pub fn merge(&mut self, other: &Vocabulary) {
+        for (mine, theirs) in self.variable.iter_mut().zip(&other.variable) {
+            *mine |= theirs;
+        }
+        for (mine, theirs) in self.event.iter_mut().zip(&other.event) {
+            *mine |= theirs;
+        }
+        self.key |= other.key;
+        self.has_events |= other.has_events;
+        self.positions += other.positions;
+        for (mine, theirs) in [(&mut self.variables, &other.variables), (&mut self.events, &other.events)] {
+            for name in theirs {
+                if mine.len() < REMEMBERED {
+                    mine.insert(name.clone());
+                }
+            }
+        }
+    }
+
+    /// Judges the names a program asked for: unknown ones are errors, or warnings where events are an open
+    /// vocabulary; a name that is a variable and an event is an error.
+    pub fn judge(&self, projection: &Projection<'_>, open: bool) -> Result<Vec<TraceWarning>, TraceError> {
+        let mut warnings = Vec::new();
+        if self.positions == 0 {
+            return Ok(warnings);
+        }
+        let no_columns = open && self.variables.is_empty();
+        let open = open || self.has_events;
+        for (index, slot) in projection.slots.iter().enumerate() {
+            let id = index as SlotId;
+            let name = describe(&slot.what);
+            let (variable, event) = (self.variable[index], self.event[index]);
+            match &slot.what {
+                What::Proposition(_) if variable && (event || self.events.contains(name.as_str())) => {
+                    return Err(TraceError::new(
+                        TraceErrorKind::AmbiguousName,
+                        format!("`{name}` is a column and an event of this trace; write `event {name}` for the event or `` `{name}` `` in backquotes for the column"),
+                    )
+                    .for_slot(id));
+                }
+                _ if variable || event || slot.declared => {}
+                What::Event { .. } if !open => {
+                    return Err(TraceError::new(
+                        TraceErrorKind::UnknownName,
+                        format!("`{name}` is used as an event, but this trace has no events (no `event` column; `--event COL` names another)"),
+                    )
+                    .for_slot(id));
+                }
+                What::Proposition(_) | What::Event { .. } | What::Variable(_, Expect::Bool)
+                    if open && (no_columns || !matches!(slot.what, What::Variable(..))) =>
+                {
+                    let near =
+                        tw_core::suggest(&name, self.events.iter().chain(&self.variables).map(|n| &**n));
+                    let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                    warnings.push(TraceWarning {
+                        message: format!("event `{name}` never occurs in this trace{hint}"),
+                        slot: Some(id),
+                    });
+                }
+                _ => return Err(self.unknown(&name).for_slot(id)),
+            }
+        }
+        if let Some(key) = projection.key
+            && !self.key
+            && !self.variables.contains(key)
+        {
+            return Err(self.unknown(key));
+        }
+        Ok(warnings)
+    }
+
+    fn unknown(&self, name: &str) -> TraceError {
+        let hint = match tw_core::suggest(name, self.variables.iter().map(|n| &**n)) {
+            Some(near) => format!("did you mean {}?", quote(near)),
+            None if self.variables.is_empty() => "this trace has no variables".to_string(),
+            None => {
+                let some: Vec<String> = self.variables.iter().take(8).map(|n| quote(n)).collect();
+                let more = if self.variables.len() > 8 { ", …" } else { "" };
+                format!("the trace has {}{more}", some.join(", "))
+            }
+        };
+        TraceError::new(TraceErrorKind::UnknownName, format!("unknown variable {}: {hint}", quote(name)))
+    }
+}
