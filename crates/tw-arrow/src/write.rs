@@ -238,8 +238,11 @@ struct Kind {
     /// A value had a type of its own.
     typed: bool,
     list: Option<Box<Kind>>,
-    fields: Option<(Vec<Arc<str>>, HashMap<Arc<str>, Kind>)>,
+    fields: Option<Parts>,
 }
+
+/// The keys of objects, in order of appearance, and what was seen of each.
+type Parts = (Vec<Arc<str>>, HashMap<Arc<str>, Kind>);
 
 impl Kind {
     /// Notes a value; the error says what does not go together.

@@ -29,8 +29,8 @@ impl Value {
     }
 
     /// Reads a cell of a text format the way a person would: `true`/`false` are booleans, decimal
-    /// numbers are numbers, nothing is null, the rest is text. `None` for NaN and infinities, which
-    /// no trace may hold.
+    /// numbers are numbers, nothing is null, the rest is text, whole numbers beyond 64 bits too (an
+    /// identifier of twenty digits keeps them all). `None` for NaN and infinities, which no trace may hold.
     pub fn from_cell(cell: &str) -> Option<Value> {
         Some(match cell {
             "" => Value::Null,
@@ -42,7 +42,8 @@ impl Value {
                     if let Ok(int) = cell.parse::<i64>() {
                         return Some(Value::Int(int));
                     }
-                    if let Ok(real) = cell.parse::<f64>() {
+                    let whole = cell.bytes().skip(1).all(|byte| byte.is_ascii_digit());
+                    if !whole && let Ok(real) = cell.parse::<f64>() {
                         return real.is_finite().then_some(Value::Real(real));
                     }
                 } else if matches!(cell.to_ascii_lowercase().as_str(), "nan" | "inf" | "infinity") {

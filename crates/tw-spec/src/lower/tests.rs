@@ -77,7 +77,7 @@ fn formulas_become_nodes() {
         ("x in {1..5, 7} | !(y in {\"a\", \"b\"})", "", &["x: Number", "y: Text"]),
         ("name matches \"^a\\\\.b\"", "", &["name: Text"]),
         ("http.status >= 500 & tags[*] == \"x\"", "", &["http.status: Number", "tags[*]: Text"]),
-        ("`odd name` & `T` == 1", "", &["odd name", "T: Number"]),
+        ("`odd name` & `T` == 1", "", &["odd name: Bool", "T: Number"]),
         ("(if p then x else 2) > 1", "(if p then x else 2) > 1", &["p", "x: Number"]),
         ("1 < if p then x else 2", "", &["p", "x: Number"]),
         ("if p then q else r", "p & q | !p & r", &["p", "q", "r"]),
@@ -227,7 +227,7 @@ fn declarations_macros_and_scopes() {
             &["q"],
         ),
         // Parameter before variable before macro before declared before column.
-        ("let x = a; let f(x) = x; property p : f(b) & x & `x`;", &["b & a & x"], &["b", "a", "x"]),
+        ("let x = a; let f(x) = x; property p : f(b) & x & `x`;", &["b & a & x"], &["b", "a", "x: Bool"]),
         ("let u = a; property p : forall u. e(u) & u == 1;", &["forall u. e(u) & u == 1"], &[]),
         ("event e; property p : e & `e` == 1;", &["event e & e == 1"], &["event e() declared", "e: Number"]),
         ("let absence(p) = p; property q : absence(r);", &["r"], &["r"]),

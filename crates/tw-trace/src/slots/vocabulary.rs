@@ -118,6 +118,10 @@ impl Vocabulary {
                     )
                     .for_slot(id));
                 }
+                What::Event { arguments, .. } if event && self.unknown_argument(arguments).is_some() => {
+                    let argument = self.unknown_argument(arguments).unwrap_or_default();
+                    return Err(self.unknown(argument).for_slot(id));
+                }
                 _ if variable || event || slot.declared => {}
                 What::Event { .. } if !open => {
                     return Err(TraceError::new(
@@ -147,6 +151,17 @@ impl Vocabulary {
             return Err(self.unknown(key));
         }
         Ok(warnings)
+    }
+
+    /// A named argument that no position has, in a trace whose arguments have names.
+    fn unknown_argument<'s>(&self, arguments: &'s [(ArgumentKey, Value)]) -> Option<&'s str> {
+        let remembered_all = self.variables.len() < REMEMBERED;
+        arguments.iter().find_map(|(key, _)| match key {
+            ArgumentKey::Name(name) if remembered_all && !self.variables.contains(name.as_str()) => {
+                Some(name.as_str())
+            }
+            _ => None,
+        })
     }
 
     fn unknown(&self, name: &str) -> TraceError {

@@ -2,8 +2,8 @@
 
 use super::Props;
 use crate::formats::testing::*;
-use crate::{Arguments, Event, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceFormat};
-use tw_core::{TimeUnit, Value};
+use crate::{Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceFormat, scan};
+use tw_core::{Batch, TimeUnit, Value};
 use tw_ir::{ArgumentKey, Expect, Slot};
 
 fn shown(text: &str) -> Vec<String> {
@@ -140,7 +140,7 @@ fn blocks_deliver_what_rows_deliver() {
         proposition("a_name_that_is_quite_a_bit_longer_than_sixty_four_bytes_and_so_spans_chunks"),
         proposition("ä"),
         proposition("a b"),
-        event("b", &[(ArgumentKey::Name("x".into()), Value::Int(1))], None),
+        event("b", &[(ArgumentKey::Index(0), Value::Int(1))], Some(1)),
         event("long_name_16_byt", &[], Some(0)),
         event("long_name_15_by", &[], None),
         proposition("a"),
@@ -150,13 +150,14 @@ fn blocks_deliver_what_rows_deliver() {
     many.extend((0..20).map(|i| proposition(&format!("n{i}"))));
     let refused: Vec<Slot> = vec![
         proposition("b"),
-        event("req", &[(ArgumentKey::Index(0), Value::Int(1))], Some(1)),
+        event("req", &[(ArgumentKey::Name("x".into()), Value::Int(1))], None),
         proposition("missing"),
     ];
     let mut variables = few.clone();
     variables.push(Slot { declared: true, ..variable("queue", Expect::Number) });
     variables.push(Slot { declared: true, ..variable("name", Expect::Any) });
-    let unknown = vec![proposition("a"), variable("a", Expect::Bool)];
+    // A name in backquotes, and one that is never a proposition.
+    let unknown = vec![proposition("a"), variable("a", Expect::Bool), variable("abc", Expect::Bool)];
     let mut state = 0x5EED;
     let mut good = 0;
     for round in 0..25_000 {
@@ -189,8 +190,10 @@ fn sorting_is_left_to_rows() {
 }
 
 fn row(line: u64, names: &[&str]) -> Row {
-    let events =
-        names.iter().map(|name| Event { name: (*name).into(), arguments: Arguments::Positional(Vec::new()) }).collect();
+    let events = names
+        .iter()
+        .map(|name| Event { name: (*name).into(), arguments: Arguments::Positional(Vec::new()) })
+        .collect();
     Row { line, events, ..Row::default() }
 }
 
@@ -249,4 +252,30 @@ fn variables_become_propositions_or_errors() {
     let timed = Row { time: Some(Stamp { time: 0, style: TimeStyle::Text }), ..row(1, &[]) };
     let error = write(&Props, &[timed, row(2, &[])]).unwrap_err();
     assert_eq!((error.line, error.message.contains("no timestamp")), (Some(2), true));
+}
+
+#[test]
+fn threads_and_blocks_deliver_the_whole_in_order() {
+    let lines = ["a b", "", "b", "a", "abc a"];
+    let text: String = (0..5000).map(|i| format!("@{} {}\n", i / 3, lines[i % 7 % 5])).collect();
+    let slots = [proposition("a"), proposition("abc")];
+    let projection = Projection { slots: &slots, key: None, times: true };
+    for (block, threads) in [(64, 1), (100, 2), (4096, 2), (1 << 20, 1)] {
+        let input = Input::from_bytes("f", text.as_bytes().to_vec());
+        let options = ReadOptions { block, threads, ..ReadOptions::default() };
+        let (mut values, mut times) = (Vec::new(), Vec::new());
+        let summary = scan(&input, &Props, &projection, &options, &Ok, &mut |batch: Batch| {
+            values.extend((0..batch.len).map(|at| (batch.slots[0].value(at), batch.slots[1].value(at))));
+            times.extend(batch.times.into_iter().flatten());
+            Ok(std::ops::ControlFlow::Continue(()))
+        });
+        assert_eq!(summary.unwrap().warnings, []);
+        assert_eq!(times, (0..5000).map(|i| i / 3 * 1_000_000_000).collect::<Vec<_>>());
+        for (at, value) in values.iter().enumerate() {
+            let line = lines[at % 7 % 5];
+            let holds = |name| Value::Bool(line.split(' ').any(|held| held == name));
+            assert_eq!(*value, (holds("a"), holds("abc")), "{at}");
+        }
+        assert_eq!(values.len(), 5000);
+    }
 }
