@@ -4,8 +4,8 @@ use crate::load::{Loaded, load};
 use crate::narrate::Narrator;
 use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, plan};
 use tw_core::{Position, Verdict};
-use tw_ir::{Clock, Node, Root, RootKind};
-use tw_monitor::{Answer, Engine, Evaluator};
+use tw_ir::{Clock, Node, NodeId, Root, RootKind};
+use tw_monitor::{Engine, Evaluator, Explanation};
 use tw_trace::{Located, Stamp};
 
 /// How many violations get their log line looked up; the rest are positions and times alone.
@@ -22,18 +22,52 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
         .evaluate(&loaded.trace, session.violations.max(1))
         .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?;
 
-    let mut properties = Vec::with_capacity(answers.len());
     let narrator = Narrator::new(session, spec, &loaded, None);
+    let newlines = newlines(spec);
+    let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let holds = answer.holds.get(0);
-        let mut report = property(spec, root, if holds { Verdict::Satisfied } else { Verdict::Violated });
-        list_violations(session, &mut report, &loaded, &answer);
-        if session.explain && (!holds || session.witness) {
-            report.explanation = narrator.explain(evaluator.as_mut(), root.node, 0)?;
+        let verdict = if holds { Verdict::Satisfied } else { Verdict::Violated };
+        let mut finding = Finding::new(property(spec, &newlines, root, verdict));
+        finding.report.violation_count = answer.violation_count;
+        let times = loaded.trace.times.as_ref().zip(loaded.summary.style);
+        for position in answer.violations {
+            let time = times.map(|(times, style)| Stamp { time: times[position], style });
+            finding.add(
+                position,
+                Violation { position: Some(position), time, bindings: Vec::new(), line: None },
+            );
         }
-        properties.push(report);
+        if session.explain && (!holds || session.witness) {
+            finding.explain = Some((root.node, 0));
+        }
+        findings.push(finding);
     }
+    narrator.explain(evaluator.as_mut(), &mut findings)?;
+    let properties = narrator.tell(findings);
     Ok(report(session, spec, loaded, engine, properties, None))
+}
+
+/// What was found about a property, before its positions are looked up in the log: that is done for all properties at
+/// once, since many of them point at the same lines.
+pub(crate) struct Finding {
+    pub report: PropertyReport,
+    /// Position in the log of each violation.
+    pub positions: Vec<Position>,
+    /// The formula to explain and where, in the trace as evaluated.
+    pub explain: Option<(NodeId, Position)>,
+    pub explanation: Option<Explanation>,
+}
+
+impl Finding {
+    pub(crate) fn new(report: PropertyReport) -> Self {
+        Self { report, positions: Vec::new(), explain: None, explanation: None }
+    }
+
+    pub(crate) fn add(&mut self, position: Position, violation: Violation) {
+        self.positions.push(position);
+        self.report.violations.push(violation);
+    }
 }
 
 /// Queries have values, not verdicts.
@@ -85,14 +119,26 @@ pub(crate) fn replan<'p>(
     plan::choose(&session, spec, &options)
 }
 
-pub(crate) fn property(spec: &Specification, root: &Root, verdict: Verdict) -> PropertyReport {
+/// Where lines of the specification end.
+pub(crate) fn newlines(spec: &Specification) -> Vec<u32> {
+    let Some(root) = spec.program.roots.first() else { return Vec::new() };
+    let text = &spec.sources.get(root.span.source).text;
+    text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at as u32).collect()
+}
+
+pub(crate) fn property(
+    spec: &Specification,
+    newlines: &[u32],
+    root: &Root,
+    verdict: Verdict,
+) -> PropertyReport {
     let source = spec.sources.get(root.span.source);
-    let before = source.text.get(..root.span.start as usize).unwrap_or("");
+    let line = newlines.partition_point(|&newline| newline < root.span.start) as u64 + 1;
     PropertyReport {
         name: root.name.clone(),
         title: root.title.clone(),
         formula: spec.words(root.node),
-        source: (source.name.clone(), before.matches('\n').count() as u64 + 1),
+        source: (source.name.clone(), line),
         verdict,
         position: None,
         time: None,
@@ -106,41 +152,9 @@ pub(crate) fn is_invariant(spec: &Specification, root: &Root) -> bool {
     matches!(spec.program.dag.node(root.node), Node::Globally(None, _))
 }
 
-/// Timestamps and lines of the first [`LOCATED`] of `positions`.
-pub(crate) fn places(
-    session: &Session,
-    loaded: &Loaded,
-    positions: &[Position],
-) -> Vec<(Option<Stamp>, Option<LogLine>)> {
-    let located = loaded.locate(session, &positions[..positions.len().min(LOCATED)]);
-    let place = |at| located.get(at).map_or((None, None), |located| (located.time, log_line(located)));
-    positions.iter().map(place).collect()
-}
-
 pub(crate) fn log_line(located: &Located) -> Option<LogLine> {
     let text = located.text.clone().unwrap_or_default();
     Some(LogLine { file: located.file.clone(), line: located.line?, text })
-}
-
-fn list_violations(session: &Session, report: &mut PropertyReport, loaded: &Loaded, answer: &Answer) {
-    report.violation_count = answer.violation_count;
-    let places = places(session, loaded, &answer.violations);
-    report.violations = answer
-        .violations
-        .iter()
-        .zip(places)
-        .map(|(&position, (time, line))| {
-            // Past the lines that are looked up, times come from the column that was read for that purpose.
-            let stored = loaded.trace.times.as_ref().zip(loaded.summary.style);
-            let time = time.or(stored.map(|(times, style)| Stamp { time: times[position], style }));
-            Violation { position: Some(position), time, bindings: Vec::new(), line }
-        })
-        .collect();
-    if let Some(first) = report.violations.first() {
-        report.position = first.position;
-        report.time = first.time;
-    }
-    report.violations.truncate(session.violations);
 }
 
 pub(crate) fn report(

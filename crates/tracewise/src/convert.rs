@@ -25,7 +25,8 @@ pub(crate) fn convert(
     output: &str,
     to: Option<&str>,
 ) -> Result<ConvertReport, Error> {
-    let plain = |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
+    let plain =
+        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let target = target(output, to)?;
     let (input, format) = open(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
@@ -114,7 +115,10 @@ fn target(output: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Er
         Some(name) => format_named(name)
             .ok_or_else(|| Error::Usage(format!("unknown format `{name}` for --to (formats: {})", known()))),
         None => tw_trace::detect(output, &formats()).ok_or_else(|| {
-            Error::Usage(format!("cannot tell the format of `{output}` by its name; say it with --to ({})", known()))
+            Error::Usage(format!(
+                "cannot tell the format of `{output}` by its name; say it with --to ({})",
+                known()
+            ))
         }),
     }
 }

@@ -144,7 +144,8 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let plain = |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
+    let plain =
+        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let (input, format) = open(session, files)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
@@ -187,7 +188,8 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
         Ok(true)
     })
     .map_err(plain)?;
-    let mut events: Vec<(String, u64)> = events.into_iter().map(|(name, count)| (name.to_string(), count)).collect();
+    let mut events: Vec<(String, u64)> =
+        events.into_iter().map(|(name, count)| (name.to_string(), count)).collect();
     events.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let columns: Vec<ColumnSummary> = columns.into_iter().map(Column::summary).collect();
     Ok(InspectReport {

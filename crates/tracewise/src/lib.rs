@@ -33,7 +33,7 @@ mod specification;
 pub use convert::ConvertReport;
 pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
-pub use plan::{EngineChoice, SpecReport, RootReport};
+pub use plan::{EngineChoice, RootReport, SpecReport};
 pub use registry::{ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
 pub use session::Session;

@@ -1,8 +1,8 @@
 //! Explanations in the user's own words: claims become sentences, positions become log lines.
 
-use crate::check::log_line;
+use crate::check::{Finding, LOCATED, log_line};
 use crate::load::Loaded;
-use crate::{Error, Session, Specification, Step, plan};
+use crate::{Error, PropertyReport, Session, Specification, Step, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value};
 use tw_ir::{Clock, Node, NodeId, SlotId, What};
@@ -37,28 +37,69 @@ impl<'a> Narrator<'a> {
         Self { session, spec, loaded, order }
     }
 
-    /// Why `node` is what it is at `at`.
+    /// Explains what the findings ask to have explained.
     pub(crate) fn explain(
         &self,
         evaluator: &mut dyn Evaluator,
-        node: NodeId,
-        at: Position,
-    ) -> Result<Option<Step>, Error> {
+        findings: &mut [Finding],
+    ) -> Result<(), Error> {
         let mut options = self.session.evaluate_options();
         if !self.loaded.summary.timed {
             options.clock = Clock::Index;
         }
-        let trace = &self.loaded.trace;
-        let explanation = tw_monitor::explain(&self.spec.program, trace, &options, evaluator, node, at, Explanation::DEPTH)
-            .map_err(|refusal| plan::refused(self.spec, "explain", refusal))?;
-        let lines = self.lines(&explanation);
+        let requests: Vec<_> = findings.iter().filter_map(|finding| finding.explain).collect();
+        let explanations = tw_monitor::explain_many(
+            &self.spec.program,
+            &self.loaded.trace,
+            &options,
+            evaluator,
+            &requests,
+            Explanation::DEPTH,
+            COLUMNS,
+        )
+        .map_err(|refusal| plan::refused(self.spec, "explain", refusal))?;
+        let asking = findings.iter_mut().filter(|finding| finding.explain.is_some());
+        for (finding, explanation) in asking.zip(explanations) {
+            finding.explanation = Some(explanation);
+        }
+        Ok(())
+    }
+
+    /// Looks up the positions of all findings, once, and words the findings.
+    pub(crate) fn tell(&self, findings: Vec<Finding>) -> Vec<PropertyReport> {
+        let lines = self.lines(&findings);
+        findings
+            .into_iter()
+            .map(|finding| {
+                let mut report = finding.report;
+                for (violation, position) in report.violations.iter_mut().zip(&finding.positions) {
+                    let Some(located) = lines.get(position) else { continue };
+                    violation.line = log_line(located);
+                    if violation.position.is_some() {
+                        violation.time = violation.time.or(located.time);
+                    }
+                }
+                if let Some(first) = report.violations.first() {
+                    report.position = first.position;
+                    report.time = first.time;
+                }
+                report.violations.truncate(self.session.violations);
+                report.explanation =
+                    finding.explanation.and_then(|explanation| self.word(&explanation, &lines));
+                report
+            })
+            .collect()
+    }
+
+    /// An explanation as a tree of sentences.
+    fn word(&self, explanation: &Explanation, lines: &HashMap<Position, Located>) -> Option<Step> {
         let mut steps: Vec<Option<Step>> = vec![None; explanation.claims.len()];
         // Children stand after their parents, so going backwards they are ready when the parent is.
         for (index, claim) in explanation.claims.iter().enumerate().rev() {
             let because = claim.children.iter().filter_map(|&child| steps[child].take()).collect();
-            steps[index] = Some(self.step(claim, &explanation, &lines, because));
+            steps[index] = Some(self.step(claim, explanation, lines, because));
         }
-        Ok(steps.into_iter().next().flatten())
+        steps.into_iter().next().flatten()
     }
 
     /// What ends and begins: the log, or with `--by` the part of it that belongs to one value.
@@ -81,11 +122,16 @@ impl<'a> Narrator<'a> {
         self.order.map_or(at, |order| order[at] as usize)
     }
 
-    fn lines(&self, explanation: &Explanation) -> HashMap<Position, Located> {
-        let mut positions: Vec<Position> =
-            explanation.claims.iter().map(|claim| self.original(claim.range.0)).collect();
+    fn lines(&self, findings: &[Finding]) -> HashMap<Position, Located> {
+        let mut positions: Vec<Position> = Vec::new();
+        for finding in findings {
+            positions.extend(finding.positions.iter().take(LOCATED));
+            let claims = finding.explanation.iter().flat_map(|explanation| &explanation.claims);
+            positions.extend(claims.map(|claim| self.original(claim.range.0)));
+        }
         positions.sort_unstable();
         positions.dedup();
+        positions.truncate(MOST_LINES);
         self.loaded.locate(self.session, &positions)
     }
 
@@ -98,9 +144,8 @@ impl<'a> Narrator<'a> {
     ) -> Step {
         let from = self.original(claim.range.0);
         let located = lines.get(&from);
-        let pending_since = (!claim.holds && explanation.pending.iter().any(|&(node, since)| {
-            node == claim.node && since == claim.range.0
-        }))
+        let pending_since = (!claim.holds
+            && explanation.pending.iter().any(|&(node, since)| node == claim.node && since == claim.range.0))
         .then_some(from);
         Step {
             formula: shorten(&self.spec.words(claim.node), SHOWN),
@@ -169,7 +214,8 @@ impl<'a> Narrator<'a> {
         };
         let fails_at = |node: NodeId| {
             let at = claim.children.iter().map(|&child| &explanation.claims[child]);
-            let mut at = at.filter(|child| child.node == node && !child.holds && child.range.0 == child.range.1);
+            let mut at =
+                at.filter(|child| child.node == node && !child.holds && child.range.0 == child.range.1);
             at.next().map(|child| self.original(child.range.0))
         };
         let at_end = first == end;
@@ -227,16 +273,20 @@ impl<'a> Narrator<'a> {
                 Some(at) => format!("{} fails at position {at}", words(a)),
                 None => format!("{} fails", words(a)),
             },
-            (Globally(None, a), true) => format!("{} holds at every position from {from} to the end", words(a)),
+            (Globally(None, a), true) => {
+                format!("{} holds at every position from {from} to the end", words(a))
+            }
             (Historically(None, a), true) => format!("{} has held at every position up to {from}", words(a)),
-            (Until(_, a, b) | StrongRelease(_, b, a), false) | (WeakUntil(_, a, b), false) => match fails_at(a) {
-                Some(at) => format!("{} fails at position {at}, before {} comes", words(a), words(b)),
-                None => format!(
-                    "{} never comes before {} ends: still pending since position {from}",
-                    words(b),
-                    self.whole()
-                ),
-            },
+            (Until(_, a, b) | StrongRelease(_, b, a), false) | (WeakUntil(_, a, b), false) => {
+                match fails_at(a) {
+                    Some(at) => format!("{} fails at position {at}, before {} comes", words(a), words(b)),
+                    None => format!(
+                        "{} never comes before {} ends: still pending since position {from}",
+                        words(b),
+                        self.whole()
+                    ),
+                }
+            }
             (Until(_, a, b) | WeakUntil(_, a, b), true) => match child_at(b) {
                 Some(at) if at == from => format!("{} holds right here", words(b)),
                 Some(at) => format!("{} holds until {} comes at position {at}", words(a), words(b)),
@@ -271,6 +321,12 @@ impl<'a> Narrator<'a> {
         }
     }
 }
+
+/// Bytes of truth columns held at once for explanations.
+const COLUMNS: usize = 32 << 20;
+
+/// Most log lines looked up for one trace.
+const MOST_LINES: usize = 20_000;
 
 /// Most characters of a subformula shown on its own.
 const SHOWN: usize = 400;

@@ -1,8 +1,8 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::{
-    CheckReport, ConvertReport, Error, EvalReport, InspectReport, SpecReport, Specification, by, check, convert, eval,
-    inspect, plan,
+    CheckReport, ConvertReport, Error, EvalReport, InspectReport, SpecReport, Specification, by, check,
+    convert, eval, inspect, plan,
 };
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;

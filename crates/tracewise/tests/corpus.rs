@@ -43,7 +43,9 @@ fn read_case(file: &Path) -> Case {
         let body = body.iter().map(|line| format!("{line}\n")).collect::<String>();
         match info {
             "tw" => case.spec = body,
-            _ if info.starts_with("verdicts") || info == "eval" => case.expected.push((info.to_string(), body)),
+            _ if info.starts_with("verdicts") || info == "eval" => {
+                case.expected.push((info.to_string(), body))
+            }
             format if format_named(format).is_some() => {
                 case.format = format.to_string();
                 case.trace = body;
@@ -77,7 +79,8 @@ fn every_engine_agrees_with_the_corpus() {
 
 /// False if the engine refuses the specification.
 fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
-    let spec = Specification::from_text("corpus", &case.spec).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let spec = Specification::from_text("corpus", &case.spec)
+        .unwrap_or_else(|error| panic!("{}: {error}", case.name));
     for (kind, expected) in &case.expected {
         if kind == "eval" {
             for line in expected.lines() {
@@ -86,8 +89,9 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
                 one.program.roots.retain(|root| root.name == name);
                 match session.eval(&one, std::slice::from_ref(trace)) {
                     Ok(report) => {
-                        let got: Vec<&str> =
-                            (0..report.values.len()).map(|at| if report.values.get(at) { "1" } else { "0" }).collect();
+                        let got: Vec<&str> = (0..report.values.len())
+                            .map(|at| if report.values.get(at) { "1" } else { "0" })
+                            .collect();
                         assert_eq!(got.join(" "), bits.trim(), "{} {name} by {engine}", case.name);
                     }
                     Err(Error::Unsupported { .. }) => return false,
@@ -112,7 +116,12 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
                     .filter_map(|violation| violation.position)
                     .map(|position| format!(" {position}"))
                     .collect();
-                assert_eq!(property.explanation.is_some(), property.verdict == Verdict::Violated, "{}", case.name);
+                assert_eq!(
+                    property.explanation.is_some(),
+                    property.verdict == Verdict::Violated,
+                    "{}",
+                    case.name
+                );
                 format!("{}: {}{positions}", property.name, property.verdict.as_str())
             })
             .collect();

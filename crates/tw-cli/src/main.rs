@@ -18,5 +18,17 @@ mod words;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    keep_freed_memory();
     commands::run(std::env::args_os().collect()).into()
+}
+
+/// Asks glibc to keep what is freed. Truth columns of megabytes come and go by the thousand while properties are
+/// explained; given back to the system each time, their pages cost more than their evaluation.
+fn keep_freed_memory() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: `mallopt` only sets tunables of the allocator; no other thread runs yet.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, 64 << 20);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, 512 << 20);
+    }
 }

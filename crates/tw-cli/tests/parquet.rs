@@ -31,8 +31,14 @@ fn verdicts_survive_conversion() {
             let verdicts = |text: &str| -> Vec<serde_json::Value> {
                 text.lines()
                     .map(|line| {
-                        let object: serde_json::Value = serde_json::from_str(line).expect("one object per line");
-                        serde_json::json!([object["property"], object["verdict"], object["position"], object["time"]])
+                        let object: serde_json::Value =
+                            serde_json::from_str(line).expect("one object per line");
+                        serde_json::json!([
+                            object["property"],
+                            object["verdict"],
+                            object["position"],
+                            object["time"]
+                        ])
                     })
                     .collect()
             };

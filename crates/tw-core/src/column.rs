@@ -121,12 +121,14 @@ impl Column {
         let pick = |bits: &Bits| order.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
         match self {
             Column::Truth(bits) => Column::Truth(pick(bits)),
-            Column::Int { values, valid } => {
-                Column::Int { values: order.iter().map(|&at| values[at as usize]).collect(), valid: pick(valid) }
-            }
-            Column::Real { values, valid } => {
-                Column::Real { values: order.iter().map(|&at| values[at as usize]).collect(), valid: pick(valid) }
-            }
+            Column::Int { values, valid } => Column::Int {
+                values: order.iter().map(|&at| values[at as usize]).collect(),
+                valid: pick(valid),
+            },
+            Column::Real { values, valid } => Column::Real {
+                values: order.iter().map(|&at| values[at as usize]).collect(),
+                valid: pick(valid),
+            },
             Column::Text { ids, dictionary, valid } => Column::Text {
                 ids: order.iter().map(|&at| ids[at as usize]).collect(),
                 dictionary: dictionary.clone(),

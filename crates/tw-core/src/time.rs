@@ -166,7 +166,9 @@ mod tests {
 
     #[test]
     fn printing_reads_back() {
-        for (unit, time) in [(TimeUnit::Seconds, -1_500_000_000), (TimeUnit::Milliseconds, 1), (TimeUnit::Nanoseconds, 42)] {
+        for (unit, time) in
+            [(TimeUnit::Seconds, -1_500_000_000), (TimeUnit::Milliseconds, 1), (TimeUnit::Nanoseconds, 42)]
+        {
             assert_eq!(unit.parse_number(&unit.format_number(time)), Ok(time));
         }
         assert_eq!(TimeUnit::Seconds.format_number(100_000_000), "0.1");

@@ -194,9 +194,17 @@ pub enum Node {
     /// `!{c} ψ`: ψ, then c, a term.
     Fails(NodeId, NodeId),
     /// `X{f} ψ`: body, f's result, f's parameter. The parameter is a `Variable`; a constant f ignores it.
-    NextMap { body: NodeId, result: NodeId, parameter: u32 },
+    NextMap {
+        body: NodeId,
+        result: NodeId,
+        parameter: u32,
+    },
     /// `ψ1 U{f} ψ2`: the pair is a `Tuple(ψ1, ψ2)` node.
-    UntilMap { pair: NodeId, result: NodeId, parameter: u32 },
+    UntilMap {
+        pair: NodeId,
+        result: NodeId,
+        parameter: u32,
+    },
     /// `agg[ψ]`.
     Collect(Aggregate, NodeId),
     /// `agg[ψ while φ]`.
@@ -210,15 +218,49 @@ impl Node {
     pub fn children(self) -> impl Iterator<Item = NodeId> {
         use Node::*;
         let (a, b, c) = match self {
-            Constant(_) | Slot(_) | Variable(_) | Bool(_) | First | Last | Truth(_) | Pattern(_) => (None, None, None),
-            Negate(a) | Abs(a) | In(a, _) | Matches(a, _) | Not(a) | Next(_, a) | WeakNext(_, a) | Finally(_, a)
-            | Globally(_, a) | Previous(_, a) | WeakPrevious(_, a) | Once(_, a) | Historically(_, a) | Forall(_, a)
-            | Exists(_, a) | Collect(_, a) => (Some(a), None, None),
-            Arithmetic(_, a, b) | Tuple(a, b) | Compare(_, a, b) | And(a, b) | Or(a, b) | Xor(a, b) | Implies(a, b)
-            | Iff(a, b) | Until(_, a, b) | WeakUntil(_, a, b) | Release(_, a, b) | StrongRelease(_, a, b)
-            | Since(_, a, b) | BackTo(_, a, b) | Trigger(_, a, b) | Emit(a, b) | Both(_, a, b) | Either(_, a, b)
-            | Fails(a, b) | CollectWhile(_, a, b) | Default(a, b) => (Some(a), Some(b), None),
-            NextMap { body: a, result: b, .. } | UntilMap { pair: a, result: b, .. } => (Some(a), Some(b), None),
+            Constant(_) | Slot(_) | Variable(_) | Bool(_) | First | Last | Truth(_) | Pattern(_) => {
+                (None, None, None)
+            }
+            Negate(a)
+            | Abs(a)
+            | In(a, _)
+            | Matches(a, _)
+            | Not(a)
+            | Next(_, a)
+            | WeakNext(_, a)
+            | Finally(_, a)
+            | Globally(_, a)
+            | Previous(_, a)
+            | WeakPrevious(_, a)
+            | Once(_, a)
+            | Historically(_, a)
+            | Forall(_, a)
+            | Exists(_, a)
+            | Collect(_, a) => (Some(a), None, None),
+            Arithmetic(_, a, b)
+            | Tuple(a, b)
+            | Compare(_, a, b)
+            | And(a, b)
+            | Or(a, b)
+            | Xor(a, b)
+            | Implies(a, b)
+            | Iff(a, b)
+            | Until(_, a, b)
+            | WeakUntil(_, a, b)
+            | Release(_, a, b)
+            | StrongRelease(_, a, b)
+            | Since(_, a, b)
+            | BackTo(_, a, b)
+            | Trigger(_, a, b)
+            | Emit(a, b)
+            | Both(_, a, b)
+            | Either(_, a, b)
+            | Fails(a, b)
+            | CollectWhile(_, a, b)
+            | Default(a, b) => (Some(a), Some(b), None),
+            NextMap { body: a, result: b, .. } | UntilMap { pair: a, result: b, .. } => {
+                (Some(a), Some(b), None)
+            }
             IfThenElse(a, b, c) => (Some(a), Some(b), Some(c)),
         };
         [a, b, c].into_iter().flatten()
@@ -228,9 +270,21 @@ impl Node {
     pub fn interval(self) -> Option<Interval> {
         use Node::*;
         match self {
-            Next(i, _) | WeakNext(i, _) | Finally(i, _) | Globally(i, _) | Previous(i, _) | WeakPrevious(i, _)
-            | Once(i, _) | Historically(i, _) | Until(i, ..) | WeakUntil(i, ..) | Release(i, ..)
-            | StrongRelease(i, ..) | Since(i, ..) | BackTo(i, ..) | Trigger(i, ..) => i,
+            Next(i, _)
+            | WeakNext(i, _)
+            | Finally(i, _)
+            | Globally(i, _)
+            | Previous(i, _)
+            | WeakPrevious(i, _)
+            | Once(i, _)
+            | Historically(i, _)
+            | Until(i, ..)
+            | WeakUntil(i, ..)
+            | Release(i, ..)
+            | StrongRelease(i, ..)
+            | Since(i, ..)
+            | BackTo(i, ..)
+            | Trigger(i, ..) => i,
             _ => None,
         }
     }
@@ -240,7 +294,13 @@ impl Node {
         use Node::*;
         matches!(
             self,
-            Next(..) | WeakNext(..) | Finally(..) | Globally(..) | Until(..) | WeakUntil(..) | Release(..)
+            Next(..)
+                | WeakNext(..)
+                | Finally(..)
+                | Globally(..)
+                | Until(..)
+                | WeakUntil(..)
+                | Release(..)
                 | StrongRelease(..)
         )
     }
@@ -250,7 +310,13 @@ impl Node {
         use Node::*;
         matches!(
             self,
-            Previous(..) | WeakPrevious(..) | Once(..) | Historically(..) | Since(..) | BackTo(..) | Trigger(..)
+            Previous(..)
+                | WeakPrevious(..)
+                | Once(..)
+                | Historically(..)
+                | Since(..)
+                | BackTo(..)
+                | Trigger(..)
         )
     }
 

@@ -74,7 +74,9 @@ impl fmt::Display for IntervalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             IntervalError::Empty => "the interval is empty",
-            IntervalError::UnitWithoutTime => "the interval has a unit, but time is counted in positions here",
+            IntervalError::UnitWithoutTime => {
+                "the interval has a unit, but time is counted in positions here"
+            }
             IntervalError::TooFine => "the bound is finer than the clock",
             IntervalError::OutOfRange => "the bound is out of range",
         })

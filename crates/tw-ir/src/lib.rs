@@ -11,7 +11,8 @@ mod interval;
 mod slot;
 
 pub use dag::{
-    Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument, SetItem,
+    Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
+    SetItem,
 };
 pub use display::display;
 pub use fragment::{Fragment, fragment};

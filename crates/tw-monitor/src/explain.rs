@@ -23,7 +23,7 @@ mod step;
 mod walk;
 
 use crate::{EvaluateOptions, Evaluator, Trace, Unsupported};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
 
@@ -133,6 +133,81 @@ pub fn explain(
     depth_limit: usize,
 ) -> Result<Explanation, Unsupported> {
     let mut columns = Columns { trace, evaluator, known: FxHashMap::default() };
+    explain_with(&mut columns, program, options, node, at, depth_limit)
+}
+
+/// Explains the truth of many formulas, each at its position. Formulas share subformulas, and columns cost a pass over
+/// the trace: those of as many requests as fit into `budget` bytes are asked for together.
+pub fn explain_many(
+    program: &Program,
+    trace: &Trace,
+    options: &EvaluateOptions,
+    evaluator: &mut dyn Evaluator,
+    requests: &[(NodeId, Position)],
+    depth_limit: usize,
+    budget: usize,
+) -> Result<Vec<Explanation>, Unsupported> {
+    let mut columns = Columns { trace, evaluator, known: FxHashMap::default() };
+    // At least one column; with no room for more, columns are asked for one level at a time.
+    let room = (budget / (trace.len / 8 + 1)).max(1);
+    let mut explanations = Vec::with_capacity(requests.len());
+    let mut rest = requests;
+    while !rest.is_empty() {
+        columns.known.clear();
+        let mut wanted: Vec<NodeId> = Vec::new();
+        let mut seen: FxHashSet<NodeId> = FxHashSet::default();
+        let mut taken = 0;
+        for &(node, _) in rest {
+            let mut more = Vec::new();
+            if !nearby(program, node, depth_limit, &seen, room - wanted.len().min(room), &mut more) {
+                break;
+            }
+            seen.extend(&more);
+            wanted.append(&mut more);
+            taken += 1;
+        }
+        columns.fetch(wanted.into_iter())?;
+        // A formula that alone is too large is explained level by level.
+        let (now, later) = rest.split_at(taken.max(1));
+        for &(node, at) in now {
+            explanations.push(explain_with(&mut columns, program, options, node, at, depth_limit)?);
+        }
+        rest = later;
+    }
+    Ok(explanations)
+}
+
+/// The formulas up to `depth` levels below `node` that are not in `seen`; false if they are more than `most`.
+fn nearby(
+    program: &Program,
+    node: NodeId,
+    depth: usize,
+    seen: &FxHashSet<NodeId>,
+    most: usize,
+    into: &mut Vec<NodeId>,
+) -> bool {
+    let mut reached: FxHashSet<NodeId> = FxHashSet::default();
+    let mut level = vec![node];
+    for _ in 0..=depth {
+        level.retain(|&node| reached.insert(node));
+        into.extend(level.iter().filter(|node| !seen.contains(node)));
+        if into.len() > most {
+            return false;
+        }
+        level = level.iter().flat_map(|&node| step::parts(program, node)).collect();
+    }
+    true
+}
+
+fn explain_with(
+    columns: &mut Columns<'_>,
+    program: &Program,
+    options: &EvaluateOptions,
+    node: NodeId,
+    at: Position,
+    depth_limit: usize,
+) -> Result<Explanation, Unsupported> {
+    let trace = columns.trace;
     columns.fetch([node].into_iter())?;
     let holds = columns.known[&node].get(at);
     let mut claims =

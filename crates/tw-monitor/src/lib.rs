@@ -11,6 +11,6 @@ mod predicates;
 mod trace;
 
 pub use engine::{Answer, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
-pub use explain::{Claim, Explanation, Rule, explain};
+pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use predicates::{PredicateError, Predicates};
 pub use trace::{Segments, Trace};

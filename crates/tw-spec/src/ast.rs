@@ -75,29 +75,48 @@ pub struct Declaration {
 #[derive(Clone, Debug)]
 pub enum DeclarationKind {
     /// `var queue: int;`
-    Var { /// The variable (a path may be declared too).
-        path: Path, /// Place of the path.
-        path_span: Span, /// Its type.
-        ty: Type },
+    Var {
+        /// The variable (a path may be declared too).
+        path: Path,
+        /// Place of the path.
+        path_span: Span,
+        /// Its type.
+        ty: Type,
+    },
     /// `event login(user: string, ip: string);`
-    Event { /// Event name.
-        name: Ident, /// Parameters in order.
-        parameters: Vec<(Ident, Option<Type>)> },
+    Event {
+        /// Event name.
+        name: Ident,
+        /// Parameters in order.
+        parameters: Vec<(Ident, Option<Type>)>,
+    },
     /// `let waiting(u) = …;`
-    Let { /// Macro name.
-        name: Ident, /// Parameters.
-        parameters: Vec<Ident>, /// Body.
-        body: ExprId },
+    Let {
+        /// Macro name.
+        name: Ident,
+        /// Parameters.
+        parameters: Vec<Ident>,
+        /// Body.
+        body: ExprId,
+    },
     /// `property answered "…" : …;`
-    Property { /// Name.
-        name: Ident, /// The sentence.
-        title: Option<String>, /// Formula.
-        body: ExprId },
+    Property {
+        /// Name.
+        name: Ident,
+        /// The sentence.
+        title: Option<String>,
+        /// Formula.
+        body: ExprId,
+    },
     /// `query worst : …;`
-    Query { /// Name.
-        name: Ident, /// The sentence.
-        title: Option<String>, /// Experiment.
-        body: ExprId },
+    Query {
+        /// Name.
+        name: Ident,
+        /// The sentence.
+        title: Option<String>,
+        /// Experiment.
+        body: ExprId,
+    },
     /// Text that could not be read; already reported.
     Error,
 }
@@ -186,10 +205,17 @@ pub enum ExprKind {
     Real(f64),
     Text(Arc<str>),
     /// A name or path; `quoted` when written in backquotes, which makes it a column, never an event or macro.
-    Path { path: Path, quoted: bool },
+    Path {
+        path: Path,
+        quoted: bool,
+    },
     /// `name(…)`: event pattern, macro or pattern-library call. `event` when written `event login(…)` or `event login`
     /// (then `arguments` may be empty).
-    Call { name: Ident, arguments: Vec<Argument>, event: bool },
+    Call {
+        name: Ident,
+        arguments: Vec<Argument>,
+        event: bool,
+    },
     Negate(ExprId),
     Abs(ExprId),
     Arithmetic(ArithmeticOp, ExprId, ExprId),
@@ -201,13 +227,34 @@ pub enum ExprKind {
     Matches(ExprId, Arc<str>, Span),
     /// `!φ`, `!{c} φ`.
     Not(Option<Map>, ExprId),
-    Prefix { op: Prefix, interval: Option<Interval>, map: Option<Map>, body: ExprId },
-    Infix { op: Infix, interval: Option<Interval>, function: Option<Function>, map: Option<Map>, left: ExprId, right: ExprId },
-    Quantifier { forall: bool, variables: Vec<Ident>, body: ExprId },
+    Prefix {
+        op: Prefix,
+        interval: Option<Interval>,
+        map: Option<Map>,
+        body: ExprId,
+    },
+    Infix {
+        op: Infix,
+        interval: Option<Interval>,
+        function: Option<Function>,
+        map: Option<Map>,
+        left: ExprId,
+        right: ExprId,
+    },
+    Quantifier {
+        forall: bool,
+        variables: Vec<Ident>,
+        body: ExprId,
+    },
     /// `φ : e`.
     Emit(ExprId, ExprId),
     /// `ψ ?? c`.
     Default(ExprId, ExprId),
     /// `agg[ψ]`, `agg[ψ while φ]`, `corr[ψ1, ψ2]`.
-    Aggregate { aggregate: Aggregate, body: ExprId, second: Option<ExprId>, during: Option<ExprId> },
+    Aggregate {
+        aggregate: Aggregate,
+        body: ExprId,
+        second: Option<ExprId>,
+        during: Option<ExprId>,
+    },
 }

@@ -25,5 +25,7 @@ pub use locate::{Located, Locator};
 pub use options::{Projection, ReadOptions};
 pub use row::{Arguments, Event, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
-pub use slots::{CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at};
+pub use slots::{
+    CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
+};
 pub use stamp::{Stamp, TimeStyle, parse_stamp};

@@ -146,11 +146,13 @@ impl ColumnBuilder {
                 "0" | "false" => false,
                 _ => return Err(CellError { found: quote(cell), expected: BOOL }),
             }),
-            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => match Value::from_cell(cell) {
-                Some(Value::Int(int)) => self.push_int(int)?,
-                Some(Value::Real(real)) => self.push_real(real).map_err(|_| self.misfit(quote(cell)))?,
-                _ => return Err(self.misfit(quote(cell))),
-            },
+            ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => {
+                match Value::from_cell(cell) {
+                    Some(Value::Int(int)) => self.push_int(int)?,
+                    Some(Value::Real(real)) => self.push_real(real).map_err(|_| self.misfit(quote(cell)))?,
+                    _ => return Err(self.misfit(quote(cell))),
+                }
+            }
             ColumnBuilder::Text { .. } => self.push_text(cell)?,
             ColumnBuilder::Any(values) => values.push(
                 Value::from_cell(cell).ok_or_else(|| CellError { found: quote(cell), expected: FINITE })?,

@@ -62,7 +62,12 @@ mod tests {
     fn numbers_and_texts() {
         let s = TimeUnit::Seconds;
         assert_eq!(parse_stamp("1.5", s).unwrap().time, 1_500_000_000);
-        for text in ["1970-01-01T00:00:01Z", "1970-01-01T01:00:01+01:00", "1970-01-01T00:00:01", "1970-01-01 00:00:01"] {
+        for text in [
+            "1970-01-01T00:00:01Z",
+            "1970-01-01T01:00:01+01:00",
+            "1970-01-01T00:00:01",
+            "1970-01-01 00:00:01",
+        ] {
             assert_eq!(parse_stamp(text, s).unwrap().time, 1_000_000_000, "{text}");
         }
         assert_eq!(parse_stamp("1970-01-01T00:00:00.25Z", s).unwrap().format(), "1970-01-01T00:00:00.25Z");

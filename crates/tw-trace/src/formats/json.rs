@@ -3,7 +3,7 @@
 //! Read as a stream: at most one element (`max_record` bytes) is held at a time.
 
 use super::json_record::{Keys, RecordReader};
-use super::json_value::{is_blank, utf8};
+use super::json_value::{is_blank, place, utf8};
 use super::json_write::{JsonSink, Layout};
 use crate::{ReadOptions, Row, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat};
 use std::io::{BufRead, Write};
@@ -38,6 +38,7 @@ impl TraceFormat for Json {
             source: Source { input, line: 1, text: Vec::new() },
             reader: RecordReader::new(Keys::new(options)?, None),
             element: Vec::new(),
+            place: (1, 1),
             state: State::Start,
             max_record: options.max_record,
         }))
@@ -127,6 +128,8 @@ struct Elements<'a> {
     source: Source<'a>,
     reader: RecordReader,
     element: Vec<u8>,
+    /// Line and column of the element.
+    place: (u64, u64),
     state: State,
     max_record: usize,
 }
@@ -177,11 +180,6 @@ impl Elements<'_> {
 impl RowSource for Elements<'_> {
     fn next(&mut self, row: &mut Row) -> Result<bool, TraceError> {
         if self.state == State::Start {
-            if self.source.peek()? == Some(0xEF) {
-                // A byte order mark; anything else is found out by the next line.
-                let mark = self.source.input.fill_buf().is_ok_and(|bytes| bytes.starts_with(b"\xEF\xBB\xBF"));
-                self.source.input.consume(if mark { 3 } else { 0 });
-            }
             if self.source.skip_blank()? != Some(b'[') {
                 let other = self.source.peek()? == Some(b'{');
                 let hint = if other { " (for one object a line, use `--format jsonl`)" } else { "" };
@@ -215,6 +213,7 @@ impl RowSource for Elements<'_> {
         }
         self.state = State::Next;
         let (line, column) = (self.source.line, self.source.column());
+        self.place = (line, column);
         self.read_element()?;
         let text = utf8(&self.element, line, column)?;
         row.line = line;
@@ -222,5 +221,100 @@ impl RowSource for Elements<'_> {
             .read(text, "the end of the file", row)
             .map_err(|fault| fault.place(text, line, column))?;
         Ok(true)
+    }
+
+    fn place(&self, variable: &str) -> Option<(u64, u64)> {
+        let text = std::str::from_utf8(&self.element).ok()?;
+        self.reader.value_at(variable).map(|at| place(text, at, self.place.0, self.place.1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::jsonl::Jsonl;
+
+    fn read(format: &dyn TraceFormat, text: &str, options: &ReadOptions) -> Result<Vec<Row>, TraceError> {
+        // A small buffer, so that elements cross its boundaries.
+        let input = std::io::BufReader::with_capacity(7, text.as_bytes());
+        let mut source = format.rows(Box::new(input), options)?;
+        let (mut rows, mut row) = (Vec::new(), Row::default());
+        while source.next(&mut row)? {
+            rows.push(row.clone());
+        }
+        assert!(!source.next(&mut row)?);
+        Ok(rows)
+    }
+
+    const OBJECTS: [&str; 5] = [
+        r#"{"time": 1.5, "event": "login", "user": "b\"o}b", "ip": [1, {"x": "]"}]}"#,
+        "{\n  \"time\" : \"1970-01-01T00:00:02Z\",\n  \"nested\": {\"a\": {}, \"b\": []}\n}",
+        r#"{"time":3,"s":"\\","big":18446744073709551616}"#,
+        "{\"time\":4,\"é\":\"日本語\\ud83d\\ude00\"}",
+        r#"{"time":5}"#,
+    ];
+
+    #[test]
+    fn elements_are_what_lines_are() {
+        for blank in ["", " ", "\n", "\r\n\t"] {
+            for count in 0..=OBJECTS.len() {
+                let objects = &OBJECTS[..count];
+                let array =
+                    format!("{blank}[{blank}{}{blank}]{blank}", objects.join(&format!("{blank},{blank}")));
+                let lines: String = objects.iter().map(|object| object.replace('\n', " ") + "\n").collect();
+                let mut elements = read(&Json, &array, &ReadOptions::default()).unwrap();
+                for (element, object) in elements.iter_mut().zip(objects) {
+                    let before = &array[..array.find(object).unwrap()];
+                    assert_eq!(element.line, before.matches('\n').count() as u64 + 1);
+                    element.line = 0;
+                }
+                let mut rows = read(&Jsonl, &lines, &ReadOptions::default()).unwrap();
+                rows.iter_mut().for_each(|row| row.line = 0);
+                assert_eq!(elements, rows);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        let mut rows = read(&Json, &format!("[{}]", OBJECTS.join(",")), &ReadOptions::default()).unwrap();
+        for format in [&Json as &dyn TraceFormat, &Jsonl] {
+            let mut out = Vec::new();
+            let mut sink = format.writer(Box::new(&mut out), &[], true, true).unwrap();
+            rows.iter().for_each(|row| sink.write(row).unwrap());
+            sink.finish().unwrap();
+            drop(sink);
+            let mut again =
+                read(format, std::str::from_utf8(&out).unwrap(), &ReadOptions::default()).unwrap();
+            rows.iter_mut().chain(&mut again).for_each(|row| row.line = 0);
+            assert_eq!(again, rows);
+        }
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        for (text, line, column, part) in [
+            ("", 1, 1, "found the end of the file, expected an array"),
+            ("{\"a\":1}\n{\"a\":2}", 1, 1, "--format jsonl"),
+            ("[1]", 1, 2, "expected an object (`{`) or `]`"),
+            ("[{}\n {}]", 2, 2, "found `{`, expected `,` or `]`"),
+            ("[{},\n]", 2, 1, "expected an object"),
+            ("[{}", 1, 4, "found the end of the file, expected `,` or `]`"),
+            ("[{}]\n x", 2, 2, "expected the end of the file after `]`"),
+            ("[{},\n  {\"é\": tru}]", 2, 9, "found `tru`, expected a JSON value"),
+            ("[{\"a\":\n\n \"x\ny\"}]", 3, 4, "control character U+000A"),
+            ("[{\"a\":[1}]", 1, 9, "expected `,` or `]`"),
+            ("[{\"a\":1", 1, 8, "found the end of the file"),
+            ("[{\"time\":2},{\"time\":\"x\"}]", 1, 21, "expected a timestamp"),
+            ("[{\"abcdefghij\":\"klmnopqrst\"}]", 1, 2, "longer than 20 bytes"),
+            ("[{]", 1, 3, "expected a key"),
+        ] {
+            let error =
+                read(&Json, text, &ReadOptions { max_record: 20, ..ReadOptions::default() }).unwrap_err();
+            assert!(error.message.contains(part), "{text}: {error}");
+            assert_eq!((error.line, error.column), (Some(line), Some(column)), "{text}: {error}");
+        }
+        let deep = format!("[{{\"a\":{}", "[".repeat(100_000));
+        assert!(read(&Json, &deep, &ReadOptions::default()).unwrap_err().message.contains("deeper than 512"));
     }
 }

@@ -46,11 +46,13 @@ pub(crate) struct RecordReader {
     names: Vec<Arc<str>>,
     /// Where the last record's timestamp was.
     pub(crate) time_at: usize,
+    /// The last record's variables, and where their values were.
+    values_at: Vec<(Arc<str>, usize)>,
 }
 
 impl RecordReader {
     pub(crate) fn new(keys: Keys, timed: Option<bool>) -> Self {
-        Self { keys, timed, names: Vec::new(), time_at: 0 }
+        Self { keys, timed, names: Vec::new(), time_at: 0, values_at: Vec::new() }
     }
 
     /// Reads `text`, which must be one object and nothing else, into `row` (its line is the caller's to set).
@@ -59,6 +61,7 @@ impl RecordReader {
         row.variables.clear();
         row.events.clear();
         row.typed = true;
+        self.values_at.clear();
         let mut parser = Parser::new(text, end);
         parser.skip_blank();
         let start = parser.at;
@@ -94,6 +97,7 @@ impl RecordReader {
                     }
                 } else {
                     let name = self.name(columns - 1, &key);
+                    self.values_at.push((name.clone(), parser.at));
                     row.variables.push((name, parser.value(1)?));
                 }
                 parser.skip_blank();
@@ -113,6 +117,11 @@ impl RecordReader {
         self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
     }
 
+    /// Where the value of a variable of the last record starts.
+    pub(crate) fn value_at(&self, variable: &str) -> Option<usize> {
+        self.values_at.iter().find(|(name, _)| **name == *variable).map(|(_, at)| *at)
+    }
+
     fn check_timed(&mut self, has: bool, at: usize) -> Result<(), Fault> {
         let key = &self.keys.time;
         let message = match (self.timed, has) {
@@ -120,10 +129,10 @@ impl RecordReader {
                 format!("found no timestamp, expected the key `{key}` that `--time` names")
             }
             (Some(true), false) => {
-                format!("found no timestamp, expected the key `{key}` as at the first position")
+                "found no timestamp, expected one because earlier positions have them".to_string()
             }
             (Some(false), true) => {
-                format!("found a timestamp (`{key}`), expected none, because the first position has none")
+                "found a timestamp, expected none because earlier positions have none".to_string()
             }
             _ => {
                 self.timed = Some(has);
@@ -193,15 +202,6 @@ impl RecordReader {
             format!("`{}`: found {found}, expected the event's name as text, or null", self.keys.event);
         Err(Fault::new(at, TraceErrorKind::Type, message))
     }
-}
-
-/// A position whose timestamp is smaller than the one before.
-pub(crate) fn decreasing(time: Stamp, before: Stamp) -> String {
-    format!(
-        "found the timestamp {} after {}, expected timestamps that do not decrease (`--sort SKEW` accepts disorder up to a bound)",
-        time.format(),
-        before.format()
-    )
 }
 
 fn twice(key: &str) -> String {

@@ -71,7 +71,7 @@ impl Lanes for Avx2 {
 }
 
 /// `bits`, of which the compiler knows nothing more. Knowing that they come from a vector, it takes them apart lane by
-/// lane when they are counted or shifted, and the kernels run at a good part of their speed.
+/// lane when they are counted or shifted, which costs the kernels a good part of their speed.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn opaque(mut bits: u32) -> u32 {

@@ -137,7 +137,8 @@ impl RowSource for Source<'_> {
             if row.events.len() == self.most {
                 return Err(too_many(self.most, "propositions", number));
             }
-            row.events.push(Event { name: self.names.get(token), arguments: Arguments::Positional(Vec::new()) });
+            row.events
+                .push(Event { name: self.names.get(token), arguments: Arguments::Positional(Vec::new()) });
         }
         Ok(true)
     }

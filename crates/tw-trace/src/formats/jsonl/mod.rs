@@ -10,6 +10,7 @@
 mod columns;
 mod lanes;
 mod leads;
+mod names;
 mod plan;
 mod reader;
 mod rows;
@@ -25,9 +26,6 @@ use std::sync::Arc;
 
 /// The format.
 pub struct Jsonl;
-
-/// A byte order mark, which some programs write and nobody means.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl TraceFormat for Jsonl {
     fn name(&self) -> &'static str {
@@ -51,7 +49,7 @@ impl TraceFormat for Jsonl {
         input: Box<dyn BufRead + Send + 'a>,
         options: &ReadOptions,
     ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
-        Ok(Box::new(rows::Rows::new(input, Keys::new(options)?, options.max_record)))
+        Ok(Box::new(rows::Rows::new(input, Keys::new(options)?, None, options.max_record)))
     }
 
     fn blocks<'a>(
@@ -65,10 +63,9 @@ impl TraceFormat for Jsonl {
             return Ok(None);
         }
         let keys = Keys::new(options)?;
-        let skip = if head.starts_with(MARK) { MARK.len() } else { 0 };
-        let Some(timed) = rows::first_is_timed(&head[skip..], &keys) else { return Ok(None) };
+        let Some(timed) = rows::first_is_timed(head, &keys) else { return Ok(None) };
         let reader = reader::Reader::new(projection.clone(), keys, timed, options);
-        Ok(Some(BlockStart { skip, skip_lines: 0, reader: Box::new(reader) }))
+        Ok(Some(BlockStart { skip: 0, skip_lines: 0, reader: Box::new(reader) }))
     }
 
     fn writer<'a>(

@@ -2,12 +2,12 @@
 
 use super::leads::Learner;
 use super::plan::Plan;
-use super::rows::{END, too_long};
+use super::rows::Rows;
 use super::walk;
-use crate::formats::json_record::{Keys, RecordReader, decreasing};
-use crate::formats::json_value::{is_blank, place, utf8};
+use crate::formats::json_record::Keys;
+use crate::formats::json_value::is_blank;
 use crate::{
-    Block, BlockBatch, BlockReader, Projection, ReadOptions, Row, SlotBuilder, Stamp, TraceError, TraceErrorKind,
+    Block, BlockBatch, BlockReader, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, TraceError,
     TraceWarning, Vocabulary,
 };
 use std::ops::Range;
@@ -63,31 +63,22 @@ impl<'a> Reader<'a> {
     fn read_rows(&self, bytes: &[u8]) -> Result<BlockBatch, TraceError> {
         let mut builder = SlotBuilder::new(&self.projection);
         let mut vocabulary = Vocabulary::new(self.projection.slots.len());
-        let mut records = RecordReader::new(self.keys.clone(), Some(self.timed));
+        let mut rows = Rows::new(Box::new(bytes), self.keys.clone(), Some(self.timed), self.max_record);
         let mut row = Row::default();
         let mut times: Option<(Stamp, Stamp)> = None;
-        for (index, line) in lines(bytes).enumerate() {
-            row.line = index as u64 + 1;
-            if line.len() > self.max_record {
-                return Err(too_long(row.line, self.max_record));
-            }
-            let text = utf8(line, row.line, 1)?;
-            if text.bytes().all(is_blank) {
-                continue;
-            }
-            records.read(text, END, &mut row).map_err(|fault| fault.place(text, row.line, 1))?;
+        while rows.next(&mut row)? {
             if let Some(stamp) = row.time {
                 if let Some((_, before)) = times
                     && before.time > stamp.time
                 {
-                    let (line, column) = place(text, records.time_at, row.line, 1);
-                    return Err(
-                        TraceError::new(TraceErrorKind::Time, decreasing(stamp, before)).at(line, column)
-                    );
+                    let (line, column) = rows.time_place();
+                    return Err(TraceError::decreasing(stamp, before).at(line, column));
                 }
                 times = Some((times.map_or(stamp, |(first, _)| first), stamp));
             }
-            builder.push(&row, &mut vocabulary)?;
+            builder
+                .push(&row, &mut vocabulary)
+                .map_err(|error| crate::scan::place_error(error, &rows, &self.projection))?;
         }
         lock(&self.vocabulary).merge(&vocabulary);
         Ok(BlockBatch {

@@ -1,15 +1,14 @@
 //! The definition of `jsonl`: line by line.
 
-use super::MARK;
 use crate::formats::json_record::{Keys, RecordReader};
-use crate::formats::json_value::{is_blank, utf8};
+use crate::formats::json_value::{is_blank, place, utf8};
 use crate::{Row, RowSource, TraceError, TraceErrorKind};
 use std::io::BufRead;
 
 /// What a line ends with, in messages.
 pub(super) const END: &str = "the end of the line";
 
-/// Bytes of a head that need not be all of the input.
+/// A head this long need not be all of the input.
 const HEAD: usize = 1 << 16;
 
 /// Positions of a stream of lines.
@@ -22,8 +21,24 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(input: Box<dyn BufRead + Send + 'a>, keys: Keys, max_record: usize) -> Self {
-        Self { input, reader: RecordReader::new(keys, None), max_record, buffer: Vec::new(), line: 0 }
+    /// `timed` says whether positions must have timestamps, if that is known.
+    pub(super) fn new(
+        input: Box<dyn BufRead + Send + 'a>,
+        keys: Keys,
+        timed: Option<bool>,
+        max_record: usize,
+    ) -> Self {
+        Self { input, reader: RecordReader::new(keys, timed), max_record, buffer: Vec::new(), line: 0 }
+    }
+
+    /// Line and column of a byte of the row delivered last.
+    fn place_of(&self, at: usize) -> (u64, u64) {
+        place(std::str::from_utf8(&self.buffer).unwrap_or_default(), at, self.line, 1)
+    }
+
+    /// Line and column of the last row's timestamp.
+    pub(super) fn time_place(&self) -> (u64, u64) {
+        self.place_of(self.reader.time_at)
     }
 
     /// The next line into the buffer, without its newline; false at the end.
@@ -64,11 +79,7 @@ pub(super) fn too_long(line: u64, max_record: usize) -> TraceError {
 impl RowSource for Rows<'_> {
     fn next(&mut self, row: &mut Row) -> Result<bool, TraceError> {
         while self.read_line()? {
-            let mut bytes = self.buffer.as_slice();
-            if self.line == 1 {
-                bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
-            }
-            let text = utf8(bytes, self.line, 1)?;
+            let text = utf8(&self.buffer, self.line, 1)?;
             if text.bytes().all(is_blank) {
                 continue;
             }
@@ -77,6 +88,10 @@ impl RowSource for Rows<'_> {
             return Ok(true);
         }
         Ok(false)
+    }
+
+    fn place(&self, variable: &str) -> Option<(u64, u64)> {
+        self.reader.value_at(variable).map(|at| self.place_of(at))
     }
 }
 
@@ -87,7 +102,7 @@ pub(super) fn first_is_timed(head: &[u8], keys: &Keys) -> Option<bool> {
     loop {
         let (line, after) = match memchr::memchr(b'\n', rest) {
             Some(newline) => (&rest[..newline], &rest[newline + 1..]),
-            None if head.len() >= HEAD - MARK.len() => return None,
+            None if head.len() >= HEAD => return None,
             None => (rest, &rest[rest.len()..]),
         };
         if !line.iter().copied().all(is_blank) {

@@ -1,10 +1,10 @@
 //! Scalars in place: where they end, whether they are valid, and what they are worth.
 
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Work};
 use crate::formats::json_value::DEPTH;
 
 /// Bytes that must be readable past any byte the walker may stand on.
-pub(super) const PADDING: usize = 64;
+pub(super) const PADDING: usize = 128;
 
 /// A number's extent: everything the fast decoders need.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +71,8 @@ impl Bytes {
 /// escapes.
 #[inline(always)]
 pub(super) fn string_end<L: Lanes>(bytes: Bytes, at: usize) -> Option<(usize, bool)> {
-    // SAFETY: `at` stands in the stretch, so 32 bytes follow it.
+    // SAFETY: `at` stands in the stretch, so 64 bytes follow it. Both halves are looked at in any case: whether a text is
+    // longer than 32 bytes is hard to predict, and the second look costs less than a wrong guess.
     let special = unsafe { L::special(bytes.pointer(at)) };
     if special != 0 {
         let end = at + special.trailing_zeros() as usize;
@@ -79,17 +80,33 @@ pub(super) fn string_end<L: Lanes>(bytes: Bytes, at: usize) -> Option<(usize, bo
             return Some((end + 1, false));
         }
     }
-    long_string_end::<L>(bytes, at)
+    // SAFETY: `L` is in use, so the machine has what it needs.
+    unsafe { L::outlined(LongString { bytes, at }) }
 }
 
-#[inline(never)]
+/// The end of a string that is long or has escapes.
+struct LongString {
+    bytes: Bytes,
+    at: usize,
+}
+
+impl Work for LongString {
+    type Result = Option<(usize, bool)>;
+
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        long_string_end::<L>(self.bytes, self.at)
+    }
+}
+
+#[inline(always)]
 fn long_string_end<L: Lanes>(bytes: Bytes, mut at: usize) -> Option<(usize, bool)> {
     let mut escapes = false;
     loop {
         // SAFETY: no newline was passed, so `at` stands in the stretch.
         let special = unsafe { L::special(bytes.pointer(at)) };
         if special == 0 {
-            at += 32;
+            at += 64;
             continue;
         }
         at += special.trailing_zeros() as usize;
@@ -124,33 +141,33 @@ fn hex(bytes: Bytes, at: usize) -> Option<u32> {
     (0..4).try_fold(0, |unit, i| Some(unit * 16 + char::from(bytes.byte(at + i)).to_digit(16)?))
 }
 
-/// The number at `at`, if it is one as JSON writes them.
+/// The number at `at`, whose first byte is `first`, if it is one as JSON writes them.
 #[inline(always)]
-pub(super) fn number<L: Lanes>(bytes: Bytes, at: usize) -> Option<Number> {
-    let negative = bytes.byte(at) == b'-';
+pub(super) fn number<L: Lanes>(bytes: Bytes, at: usize, first: u8) -> Option<Number> {
+    let negative = first == b'-';
     let start = at + usize::from(negative);
     // SAFETY: `start` is at most one past a byte that is not a newline, so it stands in the stretch.
     let digits = unsafe { L::digits(bytes.pointer(start)) };
     let whole = (!digits).trailing_zeros();
-    if whole == 0 || whole > 1 && bytes.byte(start) == b'0' {
+    if (whole == 0) | (whole > 1) & (bytes.byte(start) == b'0') {
         return None;
     }
-    if whole >= 31 {
-        return long_number(bytes, at);
-    }
     let mut end = start + whole as usize;
+    let mut after = bytes.byte(end);
     let mut fraction = 0;
-    if bytes.byte(end) == b'.' {
+    if after == b'.' {
+        if whole >= 31 {
+            return long_number(bytes, at);
+        }
         fraction = (!(digits >> (whole + 1))).trailing_zeros();
         if fraction == 0 {
             return None;
         }
-        if whole + 1 + fraction >= 32 {
-            return long_number(bytes, at);
-        }
         end += 1 + fraction as usize;
+        after = bytes.byte(end);
     }
-    if bytes.byte(end) | 0x20 == b'e' {
+    // An exponent, or more digits than were looked at.
+    if after | 0x20 == b'e' || end >= start + 31 {
         return long_number(bytes, at);
     }
     Some(Number { negative, whole, fraction, odd: false, end })
@@ -206,38 +223,70 @@ fn eight_digits(word: u64) -> u64 {
     (fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(42_949_672_960_001) >> 32
 }
 
-const TRUE: u32 = u32::from_ne_bytes(*b"true");
-const ALSE: u32 = u32::from_ne_bytes(*b"alse");
-const NULL: u32 = u32::from_ne_bytes(*b"null");
+/// `true`, `false` and `null`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Literal {
+    False,
+    True,
+    Null,
+}
 
-/// One past `true`, `false` or `null`, with what it is (`None` is null).
+/// A literal as a word, the bytes of it that count, and its length; by three bits of the first byte that tell them apart.
+const LITERALS: [(u64, u64, usize, Literal); 8] = {
+    // No UTF-8 text holds this word.
+    let mut table = [(u64::MAX, u64::MAX, 0, Literal::Null); 8];
+    table[place_of(b't')] = (u64::from_le_bytes(*b"true\0\0\0\0"), 0xFFFF_FFFF, 4, Literal::True);
+    table[place_of(b'f')] = (u64::from_le_bytes(*b"false\0\0\0"), 0xFF_FFFF_FFFF, 5, Literal::False);
+    table[place_of(b'n')] = (u64::from_le_bytes(*b"null\0\0\0\0"), 0xFFFF_FFFF, 4, Literal::Null);
+    table
+};
+
+const fn place_of(first: u8) -> usize {
+    (first >> 1 & 7) as usize
+}
+
+/// One past the literal at `at`, whose first byte is `first`, and what it is: a table instead of branches, because which
+/// one it is cannot be predicted.
 #[inline(always)]
-pub(super) fn literal(bytes: Bytes, at: usize) -> Option<(usize, Option<bool>)> {
-    match bytes.four(at) {
-        TRUE => Some((at + 4, Some(true))),
-        NULL => Some((at + 4, None)),
-        _ if bytes.byte(at) == b'f' && bytes.four(at + 1) == ALSE => Some((at + 5, Some(false))),
-        _ => None,
+pub(super) fn literal(bytes: Bytes, at: usize, first: u8) -> Option<(usize, Literal)> {
+    let (word, mask, len, literal) = LITERALS[place_of(first)];
+    (bytes.eight(at) & mask == word).then_some((at + len, literal))
+}
+
+/// One past the value at `at`, which is validated; `depth` containers are open around it.
+#[inline(always)]
+pub(super) fn value_end<L: Lanes>(bytes: Bytes, at: usize, depth: impl FnOnce() -> usize) -> Option<usize> {
+    match bytes.byte(at) {
+        b'"' => string_end::<L>(bytes, at + 1).map(|(end, _)| end),
+        first @ (b'-' | b'0'..=b'9') => number::<L>(bytes, at, first).map(|number| number.end),
+        // SAFETY: `L` is in use, so the machine has what it needs.
+        b'{' | b'[' => unsafe { L::outlined(Container { bytes, at, depth: depth() }) },
+        first => literal(bytes, at, first).map(|(end, _)| end),
     }
 }
 
-/// One past the value at `at`, which is validated.
-#[inline(always)]
-pub(super) fn value_end<L: Lanes>(bytes: Bytes, at: usize) -> Option<usize> {
-    match bytes.byte(at) {
-        b'"' => string_end::<L>(bytes, at + 1).map(|(end, _)| end),
-        b'-' | b'0'..=b'9' => number::<L>(bytes, at).map(|number| number.end),
-        b'{' | b'[' => container_end::<L>(bytes, at),
-        _ => literal(bytes, at).map(|(end, _)| end),
+/// The end of a container.
+struct Container {
+    bytes: Bytes,
+    at: usize,
+    depth: usize,
+}
+
+impl Work for Container {
+    type Result = Option<usize>;
+
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        container_end::<L>(self.bytes, self.at, self.depth)
     }
 }
 
 /// One past the container at `at`. Its own stack of bits says which containers are open: 1 is an object.
-#[inline(never)]
-fn container_end<L: Lanes>(bytes: Bytes, mut at: usize) -> Option<usize> {
+#[inline(always)]
+fn container_end<L: Lanes>(bytes: Bytes, mut at: usize, around: usize) -> Option<usize> {
     let mut stack = [0u64; DEPTH / 64];
-    // The record itself is open as well.
-    let mut depth = 1;
+    let mut depth = around;
     loop {
         // A value starts at `at`.
         match bytes.byte(at) {
@@ -263,12 +312,12 @@ fn container_end<L: Lanes>(bytes: Bytes, mut at: usize) -> Option<usize> {
                 at += 1;
             }
             b'"' => at = string_end::<L>(bytes, at + 1)?.0,
-            b'-' | b'0'..=b'9' => at = number::<L>(bytes, at)?.end,
-            _ => at = literal(bytes, at)?.0,
+            first @ (b'-' | b'0'..=b'9') => at = number::<L>(bytes, at, first)?.end,
+            first => at = literal(bytes, at, first)?.0,
         }
         // A value ended at `at`.
         loop {
-            if depth == 1 {
+            if depth == around {
                 return Some(at);
             }
             let object = stack[(depth - 1) / 64] >> ((depth - 1) % 64) & 1 == 1;

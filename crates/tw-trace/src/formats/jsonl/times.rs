@@ -71,7 +71,8 @@ impl Day {
             return None;
         }
         let digit = |index: u32| (clock >> (8 * index) & 0xFF) as i64;
-        let (hour, minute, second) = (digit(0) * 10 + digit(1), digit(3) * 10 + digit(4), digit(6) * 10 + digit(7));
+        let (hour, minute, second) =
+            (digit(0) * 10 + digit(1), digit(3) * 10 + digit(4), digit(6) * 10 + digit(7));
         if hour > 23 || minute > 59 || second > 59 {
             return None;
         }
@@ -92,7 +93,9 @@ impl Day {
 #[inline(never)]
 fn first_nanosecond(text: &[u8]) -> Option<Time> {
     let number = |range: std::ops::Range<usize>| {
-        text.get(range)?.iter().try_fold(0i64, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
+        text.get(range)?
+            .iter()
+            .try_fold(0i64, |n, b| b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0')))
     };
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -110,7 +113,8 @@ fn first_nanosecond(text: &[u8]) -> Option<Time> {
     }
     // Days since 1970 in a calendar whose year starts in March, so that the leap day is the last.
     let (years, months) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
+    let days =
+        365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day - 1 - 719_468;
     Some(days * DAY)
 }
 

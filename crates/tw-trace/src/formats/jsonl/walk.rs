@@ -4,17 +4,17 @@
 //! stretch of whole lines, take turns field by field and wait together. Whatever a cursor cannot take (`None`), the
 //! definition reads the block instead and says what is wrong, if anything is.
 
+mod values;
+
 use super::columns::{Cells, keep};
-use super::lanes::{Lanes, Portable};
-use super::leads::{Lead, LeadId, Learner, Role, START, WAYS};
-use super::plan::{Action, FieldId, Plan};
-use super::scalar::{self, Bytes, Number, PADDING};
+use super::lanes::{Lanes, Portable, Work};
+use super::leads::{ENDS, ENTERS, LONG, Lead, LeadId, Learner, Role, START, WAYS, stamp};
+use super::plan::Plan;
+use super::scalar::{self, Bytes, PADDING};
 use super::times;
-use crate::formats::json_value::{Parser, number_value};
-use crate::{BlockBatch, equals};
+use crate::BlockBatch;
 use std::ops::Range;
-use tw_core::{Batch, Time, Value};
-use tw_ir::PathStep;
+use tw_core::{Batch, Time};
 
 /// Cursors that take turns.
 pub(super) const CURSORS: usize = 4;
@@ -22,13 +22,30 @@ pub(super) const CURSORS: usize = 4;
 const STRETCH: usize = if cfg!(test) { 16 } else { 4096 };
 /// No row yet, no event.
 const NONE: u32 = u32::MAX;
+/// No timestamp yet.
+const UNSTAMPED: Time = Time::MIN;
+
+/// What came of a step.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// On to the next.
+    On,
+    /// The stretch ended.
+    Done,
+    /// Ask the definition.
+    Lost,
+}
 
 struct Walk<'p> {
     plan: &'p Plan,
     learner: &'p mut Learner,
+    /// `learner.leads`, which moves when it grows.
+    leads: *const Lead,
     columns: Vec<Cells>,
-    /// Timestamps, if they are delivered.
+    /// Timestamps, if the trace has them.
     times: Vec<Time>,
+    /// The event of each row, if slots ask for any.
+    events: Vec<u32>,
     bytes: Bytes,
     day: times::Day,
 }
@@ -38,19 +55,18 @@ struct Cursor {
     end: usize,
     /// The lead it came past last.
     lead: LeadId,
+    /// The row's event so far, which tells what comes next.
+    context: u32,
+    row: usize,
+    /// The row's event, if it has patterns to be matched.
+    pattern: u32,
     /// The lead to use when no more are remembered.
     spare: LeadId,
     first_row: usize,
-    row: usize,
-    /// The row each field was seen in last; after the fields, the time, the event, and the slots that found a value.
+    /// The row each key was seen in last, by [`stamp`]; after those, each slot whose value was found inside a key.
     stamps: Vec<u32>,
     /// Where the arguments of events are.
     spans: Vec<(usize, usize)>,
-    /// The row's event, if it has patterns to be matched.
-    event: u32,
-    first_time: Time,
-    last_time: Time,
-    stamped: usize,
 }
 
 impl Cursor {
@@ -59,30 +75,31 @@ impl Cursor {
             at: range.start,
             end: range.end,
             lead: START,
+            context: 0,
+            row: first_row,
+            pattern: NONE,
             spare: 1 + number as LeadId,
             first_row,
-            row: first_row,
-            stamps: vec![NONE; plan.fields.len() + 2 + plan.columns.len()],
+            stamps: vec![NONE; plan.fields.len() + 2 + plan.slots],
             spans: vec![(0, 0); plan.fields.len()],
-            event: NONE,
-            first_time: Time::MAX,
-            last_time: Time::MIN,
-            stamped: 0,
         }
     }
 
     /// Notes that something occurs in this row; `None` if it does for the second time.
     #[inline(always)]
-    fn once(&mut self, what: usize) -> Option<()> {
+    fn once(&mut self, what: u32) -> Option<()> {
         let row = self.row as u32;
-        (std::mem::replace(&mut self.stamps[what], row) != row).then_some(())
+        (std::mem::replace(&mut self.stamps[what as usize], row) != row).then_some(())
     }
 }
 
 /// Reads a block of valid UTF-8 in which no line breaks a limit. `None`: ask the definition.
 pub(super) fn read(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Option<BlockBatch> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi1") {
+    if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+    {
         // SAFETY: what the function needs was detected.
         return unsafe { read_avx2(plan, learner, block) };
     }
@@ -91,7 +108,7 @@ pub(super) fn read(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Option<B
 
 /// Reads a block with AVX2.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
 fn read_avx2(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Option<BlockBatch> {
     read_with::<super::lanes::Avx2>(plan, learner, block)
 }
@@ -113,10 +130,9 @@ fn read_with<L: Lanes>(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Opti
     let rest_len = rest.len();
     rest.resize(rest_len + PADDING, 0);
 
-    let stretches = split(&block[..in_place]);
     let mut rows = 0;
     let mut cursors: Vec<Cursor> = Vec::new();
-    for (number, range) in stretches.into_iter().enumerate() {
+    for (number, range) in split(&block[..in_place]).into_iter().enumerate() {
         let lines = count_lines(&block[range.clone()]);
         cursors.push(Cursor::new(plan, number, range, rows));
         rows += lines;
@@ -125,9 +141,11 @@ fn read_with<L: Lanes>(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Opti
     rows += count_lines(&rest[..rest_len]);
     let mut walk = Walk {
         plan,
+        leads: learner.leads.as_ptr(),
         learner,
         columns: plan.columns.iter().map(|&expect| Cells::new(expect, rows)).collect(),
-        times: vec![0; if plan.times { rows } else { 0 }],
+        times: vec![UNSTAMPED; if plan.timed { rows } else { 0 }],
+        events: vec![NONE; if plan.events.is_empty() { 0 } else { rows }],
         // SAFETY: every stretch ends with a newline at least `PADDING` bytes before the block's end.
         bytes: unsafe { Bytes::new(block) },
         day: times::Day::default(),
@@ -143,14 +161,12 @@ fn read_with<L: Lanes>(plan: &Plan, learner: &mut Learner, block: &[u8]) -> Opti
     walk.batch(&cursors, rows as u64)
 }
 
-/// Stretches of whole lines, for every cursor one, or one for all.
+/// Stretches of whole lines: one for every cursor, or one for all that is there.
 fn split(bytes: &[u8]) -> Vec<Range<usize>> {
-    if bytes.len() < CURSORS * STRETCH {
-        return vec![0..bytes.len()];
-    }
+    let stretches = if bytes.len() < CURSORS * STRETCH { 1 } else { CURSORS };
     let mut starts = vec![0];
-    for number in 1..CURSORS {
-        let from = (bytes.len() / CURSORS * number).max(starts[number - 1]);
+    for number in 1..stretches {
+        let from = (bytes.len() / stretches * number).max(starts[number - 1]);
         starts.push(memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |newline| from + newline + 1));
     }
     starts.push(bytes.len());
@@ -166,408 +182,326 @@ impl Walk<'_> {
     #[inline(always)]
     fn take_turns<L: Lanes>(&mut self, cursors: &mut [Cursor; CURSORS]) -> Option<()> {
         if cursors.iter().all(|cursor| cursor.at < cursor.end) {
+            let [a, b, c, d] = &mut *cursors;
             'turns: loop {
-                for cursor in cursors.iter_mut() {
-                    if !self.step::<L>(cursor)? {
-                        break 'turns;
-                    }
+                macro_rules! turn {
+                    ($cursor:expr) => {
+                        match self.step::<L>($cursor) {
+                            Step::On => {}
+                            Step::Done => break 'turns,
+                            Step::Lost => return None,
+                        }
+                    };
                 }
+                turn!(a);
+                turn!(b);
+                turn!(c);
+                turn!(d);
             }
         }
         cursors.iter_mut().try_for_each(|cursor| self.finish::<L>(cursor))
     }
 
-    #[inline(never)]
+    /// Moves a cursor to its end.
     fn finish<L: Lanes>(&mut self, cursor: &mut Cursor) -> Option<()> {
-        while cursor.at < cursor.end {
-            self.step::<L>(cursor)?;
-        }
-        Some(())
+        // SAFETY: `L` is in use, so the machine has what it needs.
+        unsafe { L::outlined(Finish(self, cursor)) }
     }
 
     /// Whether `lead` is at `at`.
     #[inline(always)]
     fn is_at<L: Lanes>(bytes: Bytes, lead: &Lead, at: usize) -> bool {
-        let text = lead.text.as_ptr();
         // SAFETY: a lead has 64 bytes; `at` stands in the stretch, which has as many bytes after it.
-        unsafe {
-            !L::equal(text, bytes.pointer(at)) & lead.mask == 0
-                && (lead.len <= 32
-                    || bytes.slice(at + 32, at + lead.len as usize) == &lead.text[32..lead.len as usize])
-        }
+        let start = unsafe { !L::equal(lead.text.as_ptr(), bytes.pointer(at)) & lead.mask == 0 };
+        start && (lead.flags & LONG == 0 || Self::goes_on(bytes, lead, at))
     }
 
-    /// The lead at the cursor, which none of the expected ones is.
-    #[inline(never)]
-    fn unexpected<L: Lanes>(&mut self, cursor: &Cursor) -> Option<LeadId> {
+    /// Whether what is longer than 32 bytes of `lead` is at `at`.
+    fn goes_on(bytes: Bytes, lead: &Lead, at: usize) -> bool {
+        let len = lead.len as usize;
+        bytes.slice(at + 32, at + len) == &lead.text[32..len]
+    }
+
+    /// The lead at the cursor, which the expected one is not.
+    #[inline(always)]
+    fn find<L: Lanes>(&mut self, cursor: &Cursor) -> Option<LeadId> {
         let ways = self.learner.leads[cursor.lead as usize].next;
-        for way in 1..WAYS {
-            let id = ways[way];
-            if Self::is_at::<L>(self.bytes, &self.learner.leads[id as usize], cursor.at) {
-                let previous = &mut self.learner.leads[cursor.lead as usize];
-                previous.strikes += 1;
-                if previous.strikes == 4 {
-                    previous.strikes = 0;
-                    previous.next.swap(way, way - 1);
-                }
+        for (way, id) in ways.into_iter().enumerate() {
+            let known = ways[..way].contains(&id);
+            if !known && Self::is_at::<L>(self.bytes, &self.learner.leads[id as usize], cursor.at) {
+                self.learner.follow(cursor.lead, cursor.context, id);
+                self.leads = self.learner.leads.as_ptr();
                 return Some(id);
             }
         }
+        self.parse(cursor)
+    }
+
+    fn parse(&mut self, cursor: &Cursor) -> Option<LeadId> {
         let rest = self.bytes.slice(cursor.at, cursor.end);
-        self.learner.parse(rest, cursor.lead, cursor.spare, self.plan)
+        let id = self.learner.parse(rest, cursor.lead, cursor.context, cursor.spare, self.plan);
+        self.leads = self.learner.leads.as_ptr();
+        id
     }
 
-    /// Past one lead and the value after it; false at the end of the stretch.
+    /// Past one lead and the value after it.
     #[inline(always)]
-    fn step<L: Lanes>(&mut self, cursor: &mut Cursor) -> Option<bool> {
-        let bytes = self.bytes;
-        // SAFETY: lead ids come from `Learner`, which never forgets a lead.
-        let mut id = unsafe { self.learner.leads.get_unchecked(cursor.lead as usize).next[0] };
+    fn step<L: Lanes>(&mut self, cursor: &mut Cursor) -> Step {
+        // SAFETY: lead ids come from `Learner`, which never forgets a lead, and `leads` is kept up to date.
+        let id = unsafe { (*self.leads.add(cursor.lead as usize)).next[cursor.context as usize % WAYS] };
         // SAFETY: as above.
-        let mut lead = unsafe { self.learner.leads.get_unchecked(id as usize) };
-        if !Self::is_at::<L>(bytes, lead, cursor.at) {
-            id = self.unexpected::<L>(cursor)?;
-            lead = &self.learner.leads[id as usize];
+        let lead = unsafe { &*self.leads.add(id as usize) };
+        // SAFETY: a lead has 64 bytes; the cursor stands in the stretch, which has as many bytes after it.
+        let equal = unsafe { L::equal(lead.text.as_ptr(), self.bytes.pointer(cursor.at)) };
+        if !equal & lead.mask != 0 || lead.flags & LONG != 0 && !Self::goes_on(self.bytes, lead, cursor.at) {
+            // SAFETY: `L` is in use, so the machine has what it needs.
+            return unsafe { L::outlined(Unexpected(self, cursor)) };
         }
+        self.pass::<L>(cursor, id)
+    }
+
+    /// Past the lead `id`, which is there, and the value after it.
+    #[inline(always)]
+    fn pass<L: Lanes>(&mut self, cursor: &mut Cursor, id: LeadId) -> Step {
+        let bytes = self.bytes;
+        // SAFETY: as in `step`. The reference is not used after anything is learned.
+        let lead = unsafe { &*self.leads.add(id as usize) };
         let at = cursor.at + lead.len as usize;
-        let (role, field, slot) = (lead.role, lead.field, lead.slot as usize);
-        cursor.lead = id;
-        cursor.at = match role {
-            Role::Skip => scalar::value_end::<L>(bytes, at)?,
-            Role::End => {
-                if cursor.event != NONE {
-                    self.match_patterns(cursor)?;
-                    cursor.event = NONE;
-                }
-                cursor.row += 1;
-                cursor.at = at;
-                return Some(at < cursor.end);
+        let (role, stamp, slot) = (lead.role, lead.stamp, lead.slot as usize);
+        let first = bytes.byte(at);
+        if lead.flags & (ENTERS | ENDS) != 0 {
+            if (first <= b' ') & (role != Role::End) {
+                // SAFETY: `L` is in use, so the machine has what it needs.
+                return unsafe { L::outlined(Longer(self, cursor, id)) };
             }
-            Role::Blank => {
-                cursor.at = at;
-                return Some(at < cursor.end);
+            let next = cursor.at + lead.row_end as usize;
+            if self.cross(cursor, id).is_none() {
+                return Step::Lost;
             }
-            Role::Number => {
-                cursor.once(field as usize)?;
-                match bytes.byte(at) {
-                    b'-' | b'0'..=b'9' => {
-                        let number = scalar::number::<L>(bytes, at)?;
-                        self.store_number(slot, cursor.row, at, number)?;
-                        number.end
-                    }
-                    _ => self.store::<L>(slot, cursor.row, at)?,
-                }
-            }
-            Role::Truth => {
-                cursor.once(field as usize)?;
-                // If it is a proposition, an event of its name does not count in this row.
-                cursor.stamps[self.plan.fields.len() + 2 + slot] = cursor.row as u32;
-                self.store::<L>(slot, cursor.row, at)?
-            }
-            Role::Text => {
-                cursor.once(field as usize)?;
-                self.store::<L>(slot, cursor.row, at)?
-            }
-            Role::Field => self.field::<L>(cursor, field, at)?,
-            Role::Time => self.time::<L>(cursor, at)?,
-            Role::Event => self.event::<L>(cursor, at)?,
-        };
-        Some(true)
-    }
-
-    #[inline(always)]
-    fn store_number(&mut self, slot: usize, row: usize, at: usize, number: Number) -> Option<()> {
-        let start = at + usize::from(number.negative);
-        let column = &mut self.columns[slot];
-        if number.odd || number.whole + number.fraction > 18 {
-            return store_long_number(column, row, self.bytes.slice(at, number.end));
-        }
-        let whole = scalar::digits_value(self.bytes, start, number.whole);
-        if number.fraction == 0 {
-            let int = whole as i64;
-            return column.set_int(row, if number.negative { -int } else { int });
-        }
-        let fraction = scalar::digits_value(self.bytes, start + number.whole as usize + 1, number.fraction);
-        let digits = whole * POWERS[number.fraction as usize] as u64 + fraction;
-        // Both are exact as doubles, so one division rounds once: the nearest double.
-        if digits >= 1 << 53 {
-            return store_long_number(column, row, self.bytes.slice(at, number.end));
-        }
-        let real = digits as f64 / POWERS[number.fraction as usize];
-        column.set_real(row, if number.negative { -real } else { real })
-    }
-
-    /// Stores the value at `at`, whatever it is; returns its end.
-    #[inline(always)]
-    fn store<L: Lanes>(&mut self, slot: usize, row: usize, at: usize) -> Option<usize> {
-        let bytes = self.bytes;
-        match bytes.byte(at) {
-            b'"' => {
-                let (end, escapes) = scalar::string_end::<L>(bytes, at + 1)?;
-                if escapes {
-                    let text = decode_text(bytes.slice(at, end))?;
-                    self.columns[slot].set_text(row, text.as_bytes())?;
-                } else {
-                    self.columns[slot].set_text(row, bytes.slice(at + 1, end - 1))?;
-                }
-                Some(end)
-            }
-            b'-' | b'0'..=b'9' => {
-                let number = scalar::number::<L>(bytes, at)?;
-                match &self.columns[slot] {
-                    Cells::Text(_) => store_long_number(&mut self.columns[slot], row, bytes.slice(at, number.end))?,
-                    _ => self.store_number(slot, row, at, number)?,
-                }
-                Some(number.end)
-            }
-            b'{' | b'[' => {
-                let end = scalar::value_end::<L>(bytes, at)?;
-                self.columns[slot].set_value(row, &decode(bytes.slice(at, end))?)?;
-                Some(end)
-            }
-            _ => {
-                let (end, bool) = scalar::literal(bytes, at)?;
-                match bool {
-                    Some(bool) => self.columns[slot].set_bool(row, bool)?,
-                    None => self.columns[slot].set_null(row),
-                }
-                Some(end)
+            if next >= cursor.end {
+                cursor.at = next;
+                return Step::Done;
             }
         }
-    }
-
-    /// Does what a field's actions ask for.
-    #[inline(never)]
-    fn field<L: Lanes>(&mut self, cursor: &mut Cursor, field: FieldId, at: usize) -> Option<usize> {
-        cursor.once(field as usize)?;
-        let plan = self.plan;
-        let end = scalar::value_end::<L>(self.bytes, at)?;
-        let mut decoded: Option<Value> = None;
-        for action in &plan.fields[field as usize] {
-            match action {
-                Action::Store(slot) => {
-                    // Found inside another key before, and stored: this key comes first, so what is there must go.
-                    cursor.once(self.plan.fields.len() + 2 + slot)?;
-                    self.store::<L>(*slot, cursor.row, at)?;
+        // Takes the end of the value, or asks what is wrong with it.
+        macro_rules! take {
+            ($end:expr) => {
+                match $end {
+                    Some(end) => {
+                        cursor.lead = id;
+                        cursor.at = end;
+                        Step::On
+                    }
+                    None => Step::Lost,
                 }
-                Action::Key(column) => self.store_key::<L>(*column, cursor.row, at, end)?,
-                Action::Remember => cursor.spans[field as usize] = (at, end),
-                Action::Inside { slot, path, whole } => {
-                    if decoded.is_none() {
-                        decoded = Some(decode(self.bytes.slice(at, end))?);
-                    }
-                    let value = decoded.as_ref()?;
-                    if crate::formats::json_record::duplicate_in(value, &path.steps[1..]).is_some() {
-                        return None;
-                    }
-                    if cursor.stamps[*whole as usize] == cursor.row as u32 {
-                        continue;
-                    }
-                    let mut current = inside(value, &path.steps[1..]);
-                    let column = &mut self.columns[*slot];
-                    if path.has_each() {
-                        column.set_value(cursor.row, &Value::List(current.into_iter().cloned().collect()))?;
-                    } else if let Some(value) = current.pop() {
-                        column.set_value(cursor.row, value)?;
-                    } else {
-                        continue;
-                    }
-                    cursor.stamps[self.plan.fields.len() + 2 + slot] = cursor.row as u32;
-                    self.learner.inside[*slot] = true;
-                }
-            }
+            };
         }
-        Some(end)
-    }
-
-    fn store_key<L: Lanes>(&mut self, column: usize, row: usize, at: usize, end: usize) -> Option<()> {
-        let raw = self.bytes.slice(at, end);
-        let column = &mut self.columns[column];
-        let text = match raw.first()? {
-            b'"' if !raw.contains(&b'\\') => {
-                self.learner.key_seen = true;
-                return if raw.len() == 2 { Some(()) } else { column.set_text(row, &raw[1..raw.len() - 1]) };
-            }
-            b'1'..=b'9' if raw.len() < 18 && raw.iter().all(u8::is_ascii_digit) => {
-                self.learner.key_seen = true;
-                return column.set_text(row, raw);
-            }
-            _ => match decode(raw)? {
-                Value::Null => return Some(()),
-                value => value.to_string(),
+        match role {
+            Role::Skip => match first {
+                b'"' => take!(scalar::string_end::<L>(bytes, at + 1).map(|(end, _)| end)),
+                b'-' | b'0'..=b'9' => take!(scalar::number::<L>(bytes, at, first).map(|number| number.end)),
+                b'f' | b'n' | b't' => take!(scalar::literal(bytes, at, first).map(|(end, _)| end)),
+                // SAFETY: `L` is in use, so the machine has what it needs.
+                _ => unsafe { L::outlined(Other(self, cursor, id, first)) },
             },
-        };
-        self.learner.key_seen = true;
-        if text.is_empty() { Some(()) } else { column.set_text(row, text.as_bytes()) }
-    }
-
-    #[inline(always)]
-    fn time<L: Lanes>(&mut self, cursor: &mut Cursor, at: usize) -> Option<usize> {
-        cursor.once(self.plan.fields.len())?;
-        let bytes = self.bytes;
-        let (end, time) = match bytes.byte(at) {
-            b'0'..=b'9' => {
-                let number = scalar::number::<L>(bytes, at)?;
-                (number.end, times::number(self.plan, bytes, at, number)?)
+            Role::End => {
+                cursor.lead = id;
+                cursor.at = at;
+                if at < cursor.end { Step::On } else { Step::Done }
             }
-            b'"' => {
-                let (end, escapes) = scalar::string_end::<L>(bytes, at + 1)?;
-                let time = self.day.text(bytes, at + 1, end - 1).filter(|_| !escapes);
-                (end, time.or_else(|| times::any(self.plan, bytes.slice(at, end)))?)
+            Role::Number if matches!(first, b'-' | b'0'..=b'9') => {
+                take!(self.number::<L>(cursor, stamp, slot, at, first))
             }
-            b'-' => {
-                let end = scalar::value_end::<L>(bytes, at)?;
-                (end, times::any(self.plan, bytes.slice(at, end))?)
+            Role::Truth if matches!(first, b'f' | b'n' | b't') => {
+                take!(self.truth(cursor, stamp, slot, at, first))
             }
-            _ => {
-                let (end, bool) = scalar::literal(bytes, at)?;
-                return if bool.is_none() { Some(end) } else { None };
-            }
-        };
-        if time < cursor.last_time {
-            return None;
-        }
-        if cursor.stamped == 0 {
-            cursor.first_time = time;
-        }
-        cursor.stamped += 1;
-        cursor.last_time = time;
-        if let Some(cell) = self.times.get_mut(cursor.row) {
-            *cell = time;
-        }
-        Some(end)
-    }
-
-    #[inline(always)]
-    fn event<L: Lanes>(&mut self, cursor: &mut Cursor, at: usize) -> Option<usize> {
-        cursor.once(self.plan.fields.len() + 1)?;
-        let bytes = self.bytes;
-        if bytes.byte(at) != b'"' {
-            return scalar::literal(bytes, at).filter(|(_, bool)| bool.is_none()).map(|(end, _)| end);
-        }
-        let (end, escapes) = scalar::string_end::<L>(bytes, at + 1)?;
-        let id = if escapes {
-            self.learner.event(decode_text(bytes.slice(at, end))?.as_bytes())
-        } else {
-            self.learner.event(bytes.slice(at + 1, end - 1))
-        };
-        self.learner.has_events = true;
-        if let Some(id) = id {
-            let row = cursor.row;
-            let event = &mut self.learner.events[id as usize];
-            event.seen = true;
-            for &slot in &event.plain {
-                self.columns[slot].set_bool(row, true)?;
-            }
-            for &slot in &event.propositions {
-                if cursor.stamps[self.plan.fields.len() + 2 + slot] != row as u32 {
-                    self.columns[slot].set_bool(row, true)?;
+            Role::Text if first == b'"' => take!(self.text::<L>(cursor, stamp, slot, at)),
+            Role::Key if first == b'"' => {
+                self.learner.key_seen = true;
+                // Empty text is null, as in other formats.
+                if bytes.byte(at + 1) == b'"' {
+                    take!(cursor.once(stamp).map(|()| at + 2))
+                } else {
+                    take!(self.text::<L>(cursor, stamp, slot, at))
                 }
             }
-            if event.patterns {
-                cursor.event = id;
-            }
+            Role::Time if first > b' ' => take!(self.time::<L>(cursor, at, first)),
+            Role::Event if first > b' ' => take!(self.event::<L>(cursor, at, first)),
+            // SAFETY: `L` is in use, so the machine has what it needs.
+            _ => unsafe { L::outlined(Other(self, cursor, id, first)) },
         }
-        Some(end)
     }
 
-    /// At the end of a row whose event has patterns: which of them do its arguments match?
+    /// At a value that is rarer, or after a lead that goes on.
+    #[inline(always)]
+    fn other<L: Lanes>(&mut self, cursor: &mut Cursor, id: LeadId, first: u8) -> Step {
+        let lead = &self.learner.leads[id as usize];
+        let (role, stamp, at) = (lead.role, lead.stamp, cursor.at + lead.len as usize);
+        if first <= b' ' || role == Role::Hollow && first == b'{' {
+            // SAFETY: `L` is in use, so the machine has what it needs.
+            return unsafe { L::outlined(Longer(self, cursor, id)) };
+        }
+        cursor.lead = id;
+        let end = match role {
+            Role::Skip => scalar::value_end::<L>(self.bytes, at, || self.learner.depth(id)),
+            Role::Hollow => cursor
+                .once(stamp)
+                .and_then(|()| scalar::value_end::<L>(self.bytes, at, || self.learner.depth(id))),
+            _ => self.field::<L>(cursor, stamp - self::stamp(0), at),
+        };
+        match end {
+            Some(end) => {
+                cursor.at = end;
+                Step::On
+            }
+            None => Step::Lost,
+        }
+    }
+
+    /// Does what a lead asks for that enters objects or ends a row.
+    #[inline(always)]
+    fn cross(&mut self, cursor: &mut Cursor, id: LeadId) -> Option<()> {
+        // SAFETY: as in `step`.
+        let lead = unsafe { &*self.leads.add(id as usize) };
+        let (flags, role) = (lead.flags, lead.role);
+        if flags & ENTERS != 0 && role == Role::End {
+            self.enter(cursor, id)?;
+        }
+        if flags & ENDS != 0 {
+            if cursor.pattern != NONE {
+                self.match_patterns(cursor)?;
+                cursor.pattern = NONE;
+            }
+            cursor.row += 1;
+            cursor.context = 0;
+        }
+        if flags & ENTERS != 0 && role != Role::End {
+            self.enter(cursor, id)?;
+        }
+        Some(())
+    }
+
+    /// Notes the objects that a lead enters.
     #[inline(never)]
-    fn match_patterns(&mut self, cursor: &Cursor) -> Option<()> {
-        let name = &self.learner.events[cursor.event as usize].name;
-        for (slot, pattern) in &self.plan.events.get(&**name)?.patterns {
-            let mut all = true;
-            for (field, constant) in pattern {
-                let present = cursor.stamps[*field as usize] == cursor.row as u32;
-                let (start, end) = cursor.spans[*field as usize];
-                all = present && is_constant(self.bytes.slice(start, end), constant)?;
-                if !all {
-                    break;
+    fn enter(&mut self, cursor: &mut Cursor, id: LeadId) -> Option<()> {
+        self.learner.entered.get(&id)?.iter().try_for_each(|&stamp| cursor.once(stamp))
+    }
+
+    /// Makes true what the events of the rows make true.
+    fn apply_events(&mut self, cursors: &[Cursor]) -> Option<()> {
+        for (name, event) in &self.plan.events {
+            let Some(id) = self.learner.happened(name) else { continue };
+            for (slot, field) in &event.propositions {
+                // Where a name is a variable and an event, a row with both is a matter of which comes first: not here.
+                let inside = stamp((self.plan.fields.len() + slot) as u32);
+                let found = |stamp: u32| cursors.iter().any(|cursor| cursor.stamps[stamp as usize] != NONE);
+                if found(stamp(*field)) || found(inside) {
+                    return None;
                 }
             }
-            if all {
-                self.columns[*slot].set_bool(cursor.row, true)?;
+            for &slot in event.plain.iter().chain(event.propositions.iter().map(|(slot, _)| slot)) {
+                let Cells::Truth(cells) = &mut self.columns[slot] else { return None };
+                for (cell, &event) in cells.iter_mut().zip(&self.events) {
+                    *cell |= u8::from(event == id);
+                }
             }
         }
         Some(())
     }
 
     /// The batch, if the cursors' stretches fit together.
-    fn batch(self, cursors: &[Cursor], lines: u64) -> Option<BlockBatch> {
-        let mut time_range: Option<(Time, Time)> = None;
+    fn batch(mut self, cursors: &[Cursor], lines: u64) -> Option<BlockBatch> {
+        self.apply_events(cursors)?;
         let mut kept: Vec<Range<usize>> = Vec::new();
         for cursor in cursors {
-            for (occurred, &stamp) in self.learner.occurred.iter_mut().zip(&cursor.stamps) {
+            for (occurred, &stamp) in self.learner.occurred.iter_mut().zip(&cursor.stamps[2..]) {
                 *occurred |= stamp != NONE;
-            }
-            let rows = cursor.row - cursor.first_row;
-            if cursor.stamped != if self.plan.timed { rows } else { 0 } {
-                return None;
             }
             match kept.last_mut() {
                 Some(before) if before.end == cursor.first_row => before.end = cursor.row,
                 _ => kept.push(cursor.first_row..cursor.row),
             }
-            if cursor.stamped > 0 {
-                let first = match time_range {
-                    Some((_, last)) if last > cursor.first_time => return None,
-                    Some((first, _)) => first,
-                    None => cursor.first_time,
-                };
-                time_range = Some((first, cursor.last_time));
-            }
         }
         let len = kept.iter().map(ExactSizeIterator::len).sum();
+        let times = if self.plan.timed { keep(self.times, &kept) } else { Vec::new() };
+        let disorder =
+            times.iter().zip(times.iter().skip(1)).fold(false, |disorder, (a, b)| disorder | (a > b));
+        if disorder || times.contains(&UNSTAMPED) {
+            return None;
+        }
         self.learner.positions += len as u64;
-        let slots = self.columns.into_iter().map(|cells| cells.finish(&kept)).collect();
-        let times = self.plan.times.then(|| keep(self.times, &kept));
-        Some(BlockBatch { batch: Batch { len, slots, times }, time_range, lines, open_from: None })
+        Some(BlockBatch {
+            time_range: times.first().copied().zip(times.last().copied()),
+            batch: Batch {
+                len,
+                slots: self.columns.into_iter().map(|cells| cells.finish(&kept)).collect(),
+                times: self.plan.times.then_some(times),
+            },
+            lines,
+            open_from: None,
+        })
     }
 }
 
-/// Powers of ten that are exact as doubles (and as integers, as far as they are used as such).
-const POWERS: [f64; 20] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
-];
+/// [`Walk::finish`].
+struct Finish<'w, 'p>(&'w mut Walk<'p>, &'w mut Cursor);
 
-#[inline(never)]
-fn store_long_number(column: &mut Cells, row: usize, raw: &[u8]) -> Option<()> {
-    column.set_value(row, &number_value(std::str::from_utf8(raw).ok()?))
-}
+impl Work for Finish<'_, '_> {
+    type Result = Option<()>;
 
-#[inline(never)]
-fn decode_text(raw: &[u8]) -> Option<String> {
-    Some(Parser::new(std::str::from_utf8(raw).ok()?, "").string("").ok()?.into_owned())
-}
-
-#[inline(never)]
-fn decode(raw: &[u8]) -> Option<Value> {
-    Parser::new(std::str::from_utf8(raw).ok()?, "").value(1).ok()
-}
-
-fn is_constant(raw: &[u8], constant: &Value) -> Option<bool> {
-    if let (Value::Str(text), Some(b'"')) = (constant, raw.first())
-        && !raw.contains(&b'\\')
-    {
-        return Some(text.as_bytes() == &raw[1..raw.len() - 1]);
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        while self.1.at < self.1.end {
+            if self.0.step::<L>(self.1) == Step::Lost {
+                return None;
+            }
+        }
+        Some(())
     }
-    Some(equals(&decode(raw)?, constant, true))
 }
 
-/// The values that `steps` lead to.
-fn inside<'v>(value: &'v Value, steps: &[PathStep]) -> Vec<&'v Value> {
-    let mut current = vec![value];
-    for step in steps {
-        current = current
-            .into_iter()
-            .flat_map(|value| match (step, value) {
-                (PathStep::Field(name), Value::Object(fields)) => {
-                    fields.iter().find(|(key, _)| **key == **name).map(|(_, value)| value).into_iter().collect()
-                }
-                (PathStep::Each, Value::List(items)) => items.iter().collect::<Vec<_>>(),
-                _ => Vec::new(),
-            })
-            .collect();
+/// A step past a lead that was not expected.
+struct Unexpected<'w, 'p>(&'w mut Walk<'p>, &'w mut Cursor);
+
+impl Work for Unexpected<'_, '_> {
+    type Result = Step;
+
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        match self.0.find::<L>(self.1) {
+            Some(id) => self.0.pass::<L>(self.1, id),
+            None => Step::Lost,
+        }
     }
-    current
+}
+
+/// A step past a lead that goes on after the one that was expected.
+struct Longer<'w, 'p>(&'w mut Walk<'p>, &'w mut Cursor, LeadId);
+
+impl Work for Longer<'_, '_> {
+    type Result = Step;
+
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        let Longer(walk, cursor, known) = self;
+        match walk.parse(cursor) {
+            // Nothing is gained by a lead that is not longer.
+            Some(id) if walk.learner.leads[id as usize].len > walk.learner.leads[known as usize].len => {
+                walk.pass::<L>(cursor, id)
+            }
+            _ => Step::Lost,
+        }
+    }
+}
+
+/// [`Walk::other`].
+struct Other<'w, 'p>(&'w mut Walk<'p>, &'w mut Cursor, LeadId, u8);
+
+impl Work for Other<'_, '_> {
+    type Result = Step;
+
+    #[inline(always)]
+    fn work<L: Lanes>(self) -> Self::Result {
+        self.0.other::<L>(self.1, self.2, self.3)
+    }
 }
