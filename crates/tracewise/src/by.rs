@@ -62,8 +62,9 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
-    narrator.explain(evaluator.as_mut(), &mut findings)?;
+    let unexplained = narrator.explain(evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
+    loaded.warnings.extend(unexplained);
     let by = Some((column.to_string(), groups.keys.len()));
     Ok(report(session, spec, loaded, engine, properties, by))
 }

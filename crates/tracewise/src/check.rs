@@ -15,7 +15,7 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
     refuse_queries(spec)?;
     let (engine, evaluator) = plan::choose(session, spec, &session.evaluate_options())?;
     let all_times = session.violations > LOCATED;
-    let loaded = load(session, spec, files, evaluator.wanted(), all_times, None)?;
+    let mut loaded = load(session, spec, files, evaluator.wanted(), all_times, None)?;
     refuse_empty(&loaded)?;
     let (engine, mut evaluator) = replan(session, spec, &loaded, engine, evaluator)?;
     let answers = evaluator
@@ -43,8 +43,9 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
         }
         findings.push(finding);
     }
-    narrator.explain(evaluator.as_mut(), &mut findings)?;
+    let unexplained = narrator.explain(evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
+    loaded.warnings.extend(unexplained);
     Ok(report(session, spec, loaded, engine, properties, None))
 }
 

@@ -2,9 +2,10 @@
 
 use crate::check::{Finding, LOCATED, log_line};
 use crate::load::Loaded;
-use crate::{Error, PropertyReport, Session, Specification, Step, plan};
+use crate::{PropertyReport, Session, Specification, Step};
 use std::collections::HashMap;
 use tw_core::{Position, Value};
+use tw_diag::Diagnostic;
 use tw_ir::{Clock, Node, NodeId, SlotId, What};
 use tw_monitor::{Claim, Evaluator, Explanation};
 use tw_trace::Located;
@@ -37,12 +38,12 @@ impl<'a> Narrator<'a> {
         Self { session, spec, loaded, order }
     }
 
-    /// Explains what the findings ask to have explained.
+    /// Explains what the findings ask to have explained. Too large to explain is a warning: the verdicts stand.
     pub(crate) fn explain(
         &self,
         evaluator: &mut dyn Evaluator,
         findings: &mut [Finding],
-    ) -> Result<(), Error> {
+    ) -> Option<Diagnostic> {
         let mut options = self.session.evaluate_options();
         if !self.loaded.summary.timed {
             options.clock = Clock::Index;
@@ -56,13 +57,19 @@ impl<'a> Narrator<'a> {
             &requests,
             Explanation::DEPTH,
             COLUMNS,
-        )
-        .map_err(|refusal| plan::refused(self.spec, "explain", refusal))?;
+        );
+        let explanations = match explanations {
+            Ok(explanations) => explanations,
+            Err(refusal) => {
+                let message = format!("violations are not explained: {}", refusal.what);
+                return Some(Diagnostic::warning("not-explained", message));
+            }
+        };
         let asking = findings.iter_mut().filter(|finding| finding.explain.is_some());
         for (finding, explanation) in asking.zip(explanations) {
             finding.explanation = Some(explanation);
         }
-        Ok(())
+        None
     }
 
     /// Looks up the positions of all findings, once, and words the findings.

@@ -24,6 +24,7 @@ mod walk;
 
 use crate::{EvaluateOptions, Evaluator, Trace, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
 
@@ -132,8 +133,8 @@ pub fn explain(
     at: Position,
     depth_limit: usize,
 ) -> Result<Explanation, Unsupported> {
-    let mut columns = Columns { trace, evaluator, known: FxHashMap::default() };
-    explain_with(&mut columns, program, options, node, at, depth_limit)
+    let mut columns = Columns::new(program, trace, evaluator);
+    explain_with(&mut columns, program, options, node, at, depth_limit, false)
 }
 
 /// Explains the truth of many formulas, each at its position. Formulas share subformulas, and columns cost a pass over
@@ -147,11 +148,15 @@ pub fn explain_many(
     depth_limit: usize,
     budget: usize,
 ) -> Result<Vec<Explanation>, Unsupported> {
-    let mut columns = Columns { trace, evaluator, known: FxHashMap::default() };
+    let mut columns = Columns::new(program, trace, evaluator);
+    // Properties repeat themselves, and so do their explanations.
+    let mut distinct: Vec<(NodeId, Position)> = requests.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
     // At least one column; with no room for more, columns are asked for one level at a time.
     let room = (budget / (trace.len / 8 + 1)).max(1);
-    let mut explanations = Vec::with_capacity(requests.len());
-    let mut rest = requests;
+    let mut explanations: FxHashMap<(NodeId, Position), Explanation> = FxHashMap::default();
+    let mut rest = distinct.as_slice();
     while !rest.is_empty() {
         columns.known.clear();
         let mut wanted: Vec<NodeId> = Vec::new();
@@ -159,7 +164,7 @@ pub fn explain_many(
         let mut taken = 0;
         for &(node, _) in rest {
             let mut more = Vec::new();
-            if !nearby(program, node, depth_limit, &seen, room - wanted.len().min(room), &mut more) {
+            if !columns.nearby(program, node, depth_limit, &seen, room - wanted.len(), &mut more) {
                 break;
             }
             seen.extend(&more);
@@ -167,36 +172,16 @@ pub fn explain_many(
             taken += 1;
         }
         columns.fetch(wanted.into_iter())?;
-        // A formula that alone is too large is explained level by level.
+        // A formula that alone is too large is explained level by level, each forgotten before the next.
         let (now, later) = rest.split_at(taken.max(1));
         for &(node, at) in now {
-            explanations.push(explain_with(&mut columns, program, options, node, at, depth_limit)?);
+            let explanation =
+                explain_with(&mut columns, program, options, node, at, depth_limit, taken == 0)?;
+            explanations.insert((node, at), explanation);
         }
         rest = later;
     }
-    Ok(explanations)
-}
-
-/// The formulas up to `depth` levels below `node` that are not in `seen`; false if they are more than `most`.
-fn nearby(
-    program: &Program,
-    node: NodeId,
-    depth: usize,
-    seen: &FxHashSet<NodeId>,
-    most: usize,
-    into: &mut Vec<NodeId>,
-) -> bool {
-    let mut reached: FxHashSet<NodeId> = FxHashSet::default();
-    let mut level = vec![node];
-    for _ in 0..=depth {
-        level.retain(|&node| reached.insert(node));
-        into.extend(level.iter().filter(|node| !seen.contains(node)));
-        if into.len() > most {
-            return false;
-        }
-        level = level.iter().flat_map(|&node| step::parts(program, node)).collect();
-    }
-    true
+    Ok(requests.iter().filter_map(|request| explanations.get(request).cloned()).collect())
 }
 
 fn explain_with(
@@ -206,6 +191,7 @@ fn explain_with(
     node: NodeId,
     at: Position,
     depth_limit: usize,
+    forget: bool,
 ) -> Result<Explanation, Unsupported> {
     let trace = columns.trace;
     columns.fetch([node].into_iter())?;
@@ -214,6 +200,9 @@ fn explain_with(
         vec![Claim { node, range: (at, at), holds, rule: Rule::Truncated, children: Vec::new() }];
     let mut level = vec![0];
     for _ in 0..depth_limit {
+        if forget {
+            columns.known.clear();
+        }
         columns.fetch(level.iter().flat_map(|&index| step::parts(program, claims[index].node)))?;
         let mut below = Vec::new();
         for index in level {
@@ -259,22 +248,62 @@ fn explain_with(
     Ok(Explanation { claims, pending })
 }
 
-/// The truth columns asked for so far.
+/// The truth columns asked for so far. Those of atoms are the trace's own.
 struct Columns<'a> {
     trace: &'a Trace,
     evaluator: &'a mut dyn Evaluator,
-    known: FxHashMap<NodeId, Bits>,
+    atoms: FxHashMap<NodeId, usize>,
+    known: FxHashMap<NodeId, Cow<'a, Bits>>,
 }
 
-impl Columns<'_> {
+impl<'a> Columns<'a> {
+    fn new(program: &Program, trace: &'a Trace, evaluator: &'a mut dyn Evaluator) -> Self {
+        let atoms = program.atoms().into_iter().enumerate().map(|(index, node)| (node, index));
+        // A trace made for an engine that reads values may lack them.
+        let atoms =
+            atoms.filter(|&(_, index)| trace.atoms.get(index).is_some_and(|bits| bits.len() == trace.len));
+        Self { trace, evaluator, atoms: atoms.collect(), known: FxHashMap::default() }
+    }
+
     fn fetch(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Unsupported> {
         let mut missing: Vec<NodeId> = nodes.filter(|node| !self.known.contains_key(node)).collect();
         missing.sort_unstable();
         missing.dedup();
+        missing.retain(|node| match self.atoms.get(node) {
+            Some(&index) => {
+                self.known.insert(*node, Cow::Borrowed(&self.trace.atoms[index]));
+                false
+            }
+            None => true,
+        });
         if !missing.is_empty() {
             let columns = self.evaluator.columns(self.trace, &missing)?;
-            self.known.extend(missing.into_iter().zip(columns));
+            self.known.extend(missing.into_iter().zip(columns.into_iter().map(Cow::Owned)));
         }
         Ok(())
+    }
+
+    /// The formulas up to `depth` levels below `node` that are not in `seen` and have to be computed; false if they
+    /// are more than `most`.
+    fn nearby(
+        &self,
+        program: &Program,
+        node: NodeId,
+        depth: usize,
+        seen: &FxHashSet<NodeId>,
+        most: usize,
+        into: &mut Vec<NodeId>,
+    ) -> bool {
+        let mut reached: FxHashSet<NodeId> = FxHashSet::default();
+        let mut level = vec![node];
+        for _ in 0..=depth {
+            level.retain(|&node| reached.insert(node));
+            into.extend(level.iter().filter(|&node| !seen.contains(node) && !self.atoms.contains_key(node)));
+            if into.len() > most {
+                return false;
+            }
+            level = level.iter().flat_map(|&node| step::parts(program, node)).collect();
+        }
+        true
     }
 }

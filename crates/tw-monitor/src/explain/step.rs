@@ -4,6 +4,7 @@ use super::Rule;
 use super::walk::{Walk, Window};
 use crate::{EvaluateOptions, Trace, Unsupported};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use tw_core::{Bits, Position};
 use tw_ir::{Node, NodeId, Program, Semantics};
 
@@ -26,14 +27,14 @@ pub(super) fn parts(program: &Program, node: NodeId) -> impl Iterator<Item = Nod
     node.children().filter(move |_| taken_apart)
 }
 
-type Columns = FxHashMap<NodeId, Bits>;
+type Columns<'a> = FxHashMap<NodeId, Cow<'a, Bits>>;
 
 /// The rule and the claims by which `node` is `holds` at `at`.
 pub(super) fn justify(
     program: &Program,
     trace: &Trace,
     options: &EvaluateOptions,
-    columns: &Columns,
+    columns: &Columns<'_>,
     id: NodeId,
     at: Position,
     holds: bool,
@@ -118,7 +119,7 @@ fn neighbour(
 /// An operator that ranges over the offsets `low..=high`; `open` if the trace's end is what ends them.
 struct Operator<'a> {
     walk: &'a Walk<'a>,
-    columns: &'a Columns,
+    columns: &'a Columns<'a>,
     low: usize,
     high: usize,
     open: bool,
