@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Benchmarks of the whole program, beside peers on the same files in the same run.
 
-    bench/run.py [--rows 1000000,10000000] [--peers] [--repeat 5] [--only formulas,properties,formats,peers]
+    bench/run.py [--rows 1000000,10000000] [--peers] [--parquet] [--repeat 5] [--only formulas,properties,formats,peers]
 
 Builds the release binary, writes traces into bench/data (kept for the next run), and prints Markdown tables: wall time
 (best of N, runs interleaved), GB/s, ratio to `wc -l`, peak memory. `--peers` installs polars and duckdb with pip into
@@ -94,15 +94,15 @@ def formulas(rows, repeat):
         row(f"`{formula}`".replace("|", "\\|"), f"{seconds * 1e3:.1f}", f"{seconds / rows * 1e9:.2f}")
 
 
-def formats(rows, repeat):
+def formats(rows, repeat, parquet):
     table(f"`G (a -> F b)` end to end, {rows:,} positions", "file", "MB", "wc -l ms", "ms", "× wc -l", "GB/s", "peak MB")
     kinds = [("csv", "csv", 1), ("csv-words", "csv", 1), ("props", "props", 1), ("jsonl5", "jsonl", 10), ("jsonl20", "jsonl", 10)]
     files = [(kind, data(kind, ext, max(rows // divide, 1000))) for kind, ext, divide in kinds]
-    parquet = DATA / f"csv-{rows}.parquet"
-    if not parquet.exists() and rows <= 10_000_000:
-        subprocess.run([TRACEWISE, "convert", files[0][1], "-o", parquet], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    if parquet.exists():
-        files.append(("parquet", parquet))
+    if parquet and rows <= 10_000_000:
+        path = DATA / f"csv-{rows}.parquet"
+        if not path.exists():
+            subprocess.run([TRACEWISE, "convert", files[0][1], "-o", path], stdout=subprocess.DEVNULL, check=True)
+        files.append(("parquet", path))
     for kind, path in files:
         lines, mine, peak = float("inf"), float("inf"), 0
         for _ in range(repeat):  # interleaved, so that both see the same machine
@@ -168,17 +168,21 @@ def main():
     parser.add_argument("--rows", default="1000000,10000000,100000000")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--peers", action="store_true", help="install polars and duckdb with pip and compare")
+    parser.add_argument("--parquet", action="store_true", help="build with Parquet and measure it too (up to 1e7 rows)")
     parser.add_argument("--only", default="formulas,formats,properties,peers")
     options = parser.parse_args()
-    features = ["--features", "parquet"] if (DATA / "with-parquet").exists() else []
+    features = ["--features", "parquet"] if options.parquet else []
     subprocess.run(["cargo", "build", "--release", "-q", *features], cwd=ROOT, check=True)
     subprocess.run(["cargo", "build", "--release", "-q", "-p", "tw-testkit", "--example", "generate"], cwd=ROOT, check=True)
     print(f"load at start: {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores; page size {resource.getpagesize()}")
     only = options.only.split(",")
     for rows in (int(r) for r in options.rows.split(",")):
-        for name, bench in (("formulas", formulas), ("formats", formats), ("properties", properties)):
-            if name in only:
-                bench(rows, options.repeat)
+        if "formulas" in only:
+            formulas(rows, options.repeat)
+        if "formats" in only:
+            formats(rows, options.repeat, options.parquet)
+        if "properties" in only:
+            properties(rows, options.repeat)
         if options.peers and "peers" in only:
             peers(rows, options.repeat)
     print(f"\nload at end: {os.getloadavg()[0]:.2f}")

@@ -36,7 +36,7 @@ pub use inspect::{ColumnSummary, InspectReport};
 pub use plan::{EngineChoice, RootReport, SpecReport};
 pub use registry::{ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
-pub use session::Session;
+pub use session::{Progress, Session};
 pub use specification::Specification;
 
 pub use tw_core::{Time, TimeUnit, Value, Verdict};

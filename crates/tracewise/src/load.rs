@@ -173,6 +173,9 @@ pub(crate) fn load(
             column.append(more);
         }
         trace.len += part.len;
+        if let Some(progress) = &session.progress {
+            progress.set(input.bytes_read(), input.size());
+        }
         if let Some(more) = part.times {
             times.extend(more);
         }

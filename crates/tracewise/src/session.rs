@@ -4,9 +4,31 @@ use crate::{
     CheckReport, ConvertReport, Error, EvalReport, InspectReport, SpecReport, Specification, by, check,
     convert, eval, inspect, plan,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
 use tw_trace::ReadOptions;
+
+/// How far the reading of a trace is; another thread may watch.
+#[derive(Debug, Default)]
+pub struct Progress {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// Bytes read so far, and bytes in all if that is known (files, not streams).
+    pub fn get(&self) -> (u64, Option<u64>) {
+        let total = self.total.load(Ordering::Relaxed);
+        (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
+    }
+
+    pub(crate) fn set(&self, read: u64, total: Option<u64>) {
+        self.read.store(read, Ordering::Relaxed);
+        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
+    }
+}
 
 /// How to run. Start from [`Session::new`], set what differs, end with a verb.
 #[derive(Clone, Debug)]
@@ -20,6 +42,7 @@ pub struct Session {
     pub(crate) by: Option<String>,
     pub(crate) read: ReadOptions,
     pub(crate) memory_budget: usize,
+    pub(crate) progress: Option<Arc<Progress>>,
 }
 
 impl Default for Session {
@@ -41,6 +64,7 @@ impl Session {
             by: None,
             read: ReadOptions::default(),
             memory_budget: 4 << 30,
+            progress: None,
         }
     }
 
@@ -104,6 +128,13 @@ impl Session {
     #[must_use]
     pub fn memory_budget(mut self, bytes: usize) -> Self {
         self.memory_budget = bytes;
+        self
+    }
+
+    /// Where to note how far the reading is.
+    #[must_use]
+    pub fn progress(mut self, progress: Arc<Progress>) -> Self {
+        self.progress = Some(progress);
         self
     }
 

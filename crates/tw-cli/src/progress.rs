@@ -2,21 +2,26 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tracewise::Progress as Reading;
+
+/// How often the picture is renewed.
+const TICK: Duration = Duration::from_millis(100);
 
 /// How long work may take in silence.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Shows a spinner with the time gone by, from one second after the start until dropped.
+/// Shows how far the reading is, or a spinner where that is not known, from one second after the start until dropped.
 pub struct Progress {
     running: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
     /// Starts the clock. Nothing is ever shown when `quiet`, or when standard error is not a terminal.
-    pub fn start(quiet: bool, message: String) -> Self {
+    pub fn start(quiet: bool, message: String, reading: Option<Arc<Reading>>) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self { running: None };
         }
@@ -26,13 +31,25 @@ impl Progress {
                 return;
             }
             let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            let spinner = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
+            let whole = "{msg} {bar:30} {bytes} of {total_bytes} ({bytes_per_sec}, {eta} to go)";
+            if let Ok(style) = spinner {
                 bar.set_style(style);
             }
             bar.set_elapsed(PATIENCE);
             bar.set_message(message);
-            bar.enable_steady_tick(Duration::from_millis(100));
-            let _ = stopped.recv();
+            bar.enable_steady_tick(TICK);
+            while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if let Some((read, Some(total))) = reading.as_ref().map(|reading| reading.get()) {
+                    if bar.length().is_none()
+                        && let Ok(style) = ProgressStyle::with_template(whole)
+                    {
+                        bar.set_style(style);
+                        bar.set_length(total);
+                    }
+                    bar.set_position(read.min(total));
+                }
+            }
             bar.finish_and_clear();
         });
         // No thread, no spinner: the work itself is not concerned.

@@ -65,7 +65,12 @@ impl Engine for Reference {
         for id in program.reachable(&roots) {
             let node = program.dag.node(id);
             if let Some(what) = refused(node) {
-                return Err(Unsupported { node: Some(id), what: what.into(), help: None });
+                let help = matches!(
+                    node,
+                    Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_)
+                )
+                .then(|| "`--by COL` checks a property once per value of a column".into());
+                return Err(Unsupported { node: Some(id), what: what.into(), help });
             }
             if let Some(interval) = node.interval() {
                 ticks(id, interval, options)?;

@@ -7,6 +7,7 @@ use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_tra
 use crate::progress::Progress;
 use crate::report::{self, Checked};
 use clap::Args;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Verdict of each property on each trace, with an explanation of every violation
@@ -85,8 +86,10 @@ impl Runnable for Check {
         for trace in self.read.traces(&files)? {
             let started = Instant::now();
             let result = {
-                let _progress = Progress::start(context.quiet, format!("checking {}", trace.join(", ")));
-                session.check(&spec, &trace)
+                let reading = Arc::default();
+                let message = format!("checking {}", trace.join(", "));
+                let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
+                session.clone().progress(reading).check(&spec, &trace)
             };
             match result {
                 Ok(report) => {

@@ -37,7 +37,7 @@ impl Runnable for Convert {
         let trace = self.read.one_trace(&self.files, "convert")?;
         let session = self.read.session()?;
         let report = {
-            let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")));
+            let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")), None);
             session.convert(&trace, &self.out, self.to.as_deref())
         };
         let report = match report {

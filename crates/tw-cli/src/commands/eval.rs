@@ -9,6 +9,7 @@ use crate::style::Ink;
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
+use std::sync::Arc;
 use tracewise::EvalReport;
 
 /// Truth value of a formula at each position
@@ -45,8 +46,10 @@ impl Runnable for Eval {
         let trace = self.read.one_trace(&self.files, "eval")?;
         let session = self.evaluate.apply(self.read.session()?);
         let report = {
-            let _progress = Progress::start(context.quiet, format!("evaluating {}", trace.join(", ")));
-            session.eval(&spec, &trace)?
+            let reading = Arc::default();
+            let message = format!("evaluating {}", trace.join(", "));
+            let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
+            session.progress(reading).eval(&spec, &trace)?
         };
         context.warnings(&report.warnings, &spec.sources);
         if !context.quiet {

@@ -33,7 +33,8 @@ impl Runnable for Inspect {
         let mut exit = Exit::Holds;
         for (index, trace) in self.read.traces(&self.files)?.into_iter().enumerate() {
             let result = {
-                let _progress = Progress::start(context.quiet, format!("inspecting {}", trace.join(", ")));
+                let _progress =
+                    Progress::start(context.quiet, format!("inspecting {}", trace.join(", ")), None);
                 session.inspect(&trace)
             };
             match result {
