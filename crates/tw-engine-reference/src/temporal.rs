@@ -21,14 +21,23 @@ impl<'t> Time<'t> {
         Some(Self { interval, stamps })
     }
 
-    /// Whether |τk − τi| ∈ I.
-    fn within(&self, i: Position, k: Position) -> bool {
-        let Some(interval) = self.interval else { return true };
+    /// |τk − τi|.
+    fn distance(&self, i: Position, k: Position) -> i64 {
         let (early, late) = (i.min(k), i.max(k));
-        interval.contains(match self.stamps {
+        match self.stamps {
             Some(stamps) => stamps[late].saturating_sub(stamps[early]),
             None => (late - early) as i64,
-        })
+        }
+    }
+
+    /// Whether |τk − τi| ∈ I.
+    fn within(&self, i: Position, k: Position) -> bool {
+        self.interval.is_none_or(|interval| interval.contains(self.distance(i, k)))
+    }
+
+    /// Whether k lies past I: time never goes back, so every place further on does too.
+    fn beyond(&self, i: Position, k: Position) -> bool {
+        self.interval.is_some_and(|interval| self.distance(i, k) > interval.high)
     }
 }
 
@@ -103,7 +112,7 @@ impl Places<'_> {
             if self.time.within(self.at, k) && goal(k) {
                 return true;
             }
-            if !hold(k) {
+            if !hold(k) || self.time.beyond(self.at, k) {
                 return false;
             }
         }

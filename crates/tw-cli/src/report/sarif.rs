@@ -133,7 +133,9 @@ fn result(
         result["properties"]["position"] = violation.position.into();
         result["properties"]["time"] = violation.time.map(|time| time.format()).into();
         for (name, value) in &violation.bindings {
-            result["properties"]["bindings"][name] = words::quoted(value).into();
+            // What the writer of values wrote is JSON already.
+            result["properties"]["bindings"][name] =
+                serde_json::from_str(&crate::json::value(value)).unwrap_or_default();
         }
     }
     result
