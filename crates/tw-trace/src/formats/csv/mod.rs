@@ -6,7 +6,7 @@
 //! cell may hold commas, line ends and doubled quotes; quoting does not change what a cell is (`"1"` is `1`, `""` is
 //! null). Every row has as many cells as the header. A file without a header has neither columns nor rows.
 //!
-//! [`rows`] is the definition. [`block`] reads blocks straight into slot columns.
+//! `rows` is the definition. `block` reads blocks straight into slot columns.
 
 mod block;
 mod decode;

@@ -2,9 +2,9 @@
 //!
 //! The key `time` (or `--time`) is the timestamp, `event` (or `--event`) the name of an event whose arguments are the
 //! other keys; those are the variables. Blank lines are skipped. Every line is validated in full, needed or not: see
-//! [`super::json_value`] for what a line may hold and the few limits. Either every position has a timestamp or none has.
+//! `json_value` for what a line may hold and the few limits. Either every position has a timestamp or none has.
 //!
-//! [`rows`] is the definition. [`reader`] reads blocks with a walker that predicts the next key, and goes back to
+//! `rows` is the definition. `reader` reads blocks with a walker that predicts the next key, and goes back to
 //! the definition for whatever the walker does not know or does not like, so that errors are the same.
 
 mod columns;
