@@ -5,7 +5,7 @@ use std::io::Cursor;
 use tw_core::{Batch, Value};
 use tw_diag::Span;
 use tw_ir::{ArgumentKey, Expect, Path, Slot, What};
-use tw_trace::{Input, Projection, ReadOptions};
+use tw_trace::{Input, Projection, ReadOptions, Row, SlotBuilder, Vocabulary};
 
 fn slot(what: What) -> Slot {
     Slot { what, declared: true, span: Span::default() }
@@ -29,19 +29,16 @@ fn slots() -> Vec<Slot> {
 }
 
 /// Everything the slots are worth, as text, or the error.
-fn scan(format: &dyn tw_trace::TraceFormat, data: &[u8], options: &ReadOptions) -> Result<Vec<String>, String> {
+fn scan(
+    format: &dyn tw_trace::TraceFormat,
+    data: &[u8],
+    options: &ReadOptions,
+) -> Result<Vec<String>, String> {
     let slots = slots();
     let projection = Projection { slots: &slots, key: Some("s"), times: true };
     let input = Input::from_bytes("fuzz", data.to_vec());
     let mut all = Vec::new();
-    let map = |batch: Batch| {
-        Ok((0..batch.len)
-            .map(|at| {
-                let values: Vec<Value> = batch.slots.iter().map(|slot| slot.value(at)).collect();
-                format!("{values:?} {:?}", batch.times.as_ref().map(|times| times[at]))
-            })
-            .collect::<Vec<_>>())
-    };
+    let map = |batch: Batch| Ok(shown(&batch));
     let mut fold = |rows: Vec<String>| {
         all.extend(rows);
         Ok(std::ops::ControlFlow::Continue(()))
@@ -52,29 +49,60 @@ fn scan(format: &dyn tw_trace::TraceFormat, data: &[u8], options: &ReadOptions) 
     }
 }
 
+/// What the slots are worth by the definition: rows, one after another, through the slot builder.
+fn defined(
+    format: &dyn tw_trace::TraceFormat,
+    data: &[u8],
+    options: &ReadOptions,
+) -> Result<Vec<String>, String> {
+    let slots = slots();
+    let projection = Projection { slots: &slots, key: Some("s"), times: true };
+    // The byte order mark is taken off before a format sees the bytes.
+    let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
+    let text = |error: tw_trace::TraceError| error.to_string();
+    let mut rows = format.rows(Box::new(Cursor::new(data)), options).map_err(text)?;
+    let mut builder = SlotBuilder::new(&projection);
+    let mut vocabulary = Vocabulary::new(slots.len());
+    let mut row = Row::default();
+    let mut timed = false;
+    while rows.next(&mut row).map_err(text)? {
+        timed |= row.time.is_some();
+        builder.push(&row, &mut vocabulary).map_err(text)?;
+    }
+    Ok(shown(&builder.finish(timed)))
+}
+
+fn shown(batch: &Batch) -> Vec<String> {
+    (0..batch.len)
+        .map(|at| {
+            let values: Vec<Value> = batch.slots.iter().map(|slot| slot.value(at)).collect();
+            format!("{values:?} {:?}", batch.times.as_ref().map(|times| times[at]))
+        })
+        .collect()
+}
+
 /// Reads bytes as a trace in several ways; all of them answer alike.
 pub fn reader(format: &str, data: &[u8]) {
     let Some(format) = tracewise::format_named(format) else { return };
     let options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
-    // Rows: no panic, whatever the bytes.
-    if let Ok(mut rows) = format.rows(Box::new(Cursor::new(data)), &options) {
-        let mut row = tw_trace::Row::default();
-        while let Ok(true) = rows.next(&mut row) {}
-    }
     let whole = scan(format, data, &options);
     for block in [1, 7, 64, 4096] {
         let cut = scan(format, data, &ReadOptions { block, ..options.clone() });
         match (&whole, &cut) {
             (Ok(a), Ok(b)) => assert_eq!(a, b, "block size {block}"),
-            (Err(_), Err(_)) => {}
+            (Err(a), Err(b)) => assert_eq!(a, b, "block size {block}"),
             _ => panic!("block size {block}: {whole:?} but {cut:?}"),
         }
     }
-    // The definition: rows through the slot builder (forced by asking for sorting with no skew allowed).
-    let defined = scan(format, data, &ReadOptions { sort: Some(0), ..options });
+    let defined = defined(format, data, &options);
     match (&whole, &defined) {
         (Ok(a), Ok(b)) => assert_eq!(a, b, "definition"),
         (Err(_), Err(_)) => {}
+        // The order of time, the names of a program and byte order marks are judged by the scan, not by the rows.
+        (Err(message), Ok(_))
+            if ["timestamp", "unknown", "column and an event", "UTF-16"]
+                .iter()
+                .any(|m| message.contains(m)) => {}
         _ => panic!("fast {whole:?} but defined {defined:?}"),
     }
 }
