@@ -155,6 +155,15 @@ impl Printer<'_> {
         }
     }
 
+    /// How tightly the operand of a prefix operator must bind: `!x < 2` and `G x < 2` would be read right, but not by
+    /// everybody.
+    fn operand(&self, node: NodeId) -> u8 {
+        match self.program.dag.node(node) {
+            Node::Compare(..) | Node::In(..) | Node::Matches(..) => SUM,
+            _ => PREFIX,
+        }
+    }
+
     fn open(&mut self, node: Node, follow: u8) {
         use Node::*;
         let program = self.program;
@@ -203,11 +212,7 @@ impl Printer<'_> {
                 self.push([Task::Node(a, SUM, COMPARE), text(" matches "), owned(regex)]);
             }
             Pattern(index) => self.pattern(index),
-            // `!x < 2` would be read right, but not by everybody.
-            Not(a) => match program.dag.node(a) {
-                Compare(..) | In(..) | Matches(..) => self.push([text("!"), Task::Node(a, SUM, follow)]),
-                _ => self.push([text("!"), Task::Node(a, PREFIX, follow)]),
-            },
+            Not(a) => self.push([text("!"), Task::Node(a, self.operand(a), follow)]),
             And(a, b) => self.infix("&", None, a, AND, b, AND + 1, follow),
             Or(a, b) => self.infix("|", None, a, OR, b, OR + 1, follow),
             Xor(a, b) => self.infix("^", None, a, XOR, b, XOR + 1, follow),
@@ -226,7 +231,7 @@ impl Printer<'_> {
                     let _ = write!(operator, "{interval}");
                 }
                 operator.push(' ');
-                self.push([owned(operator), Task::Node(a, PREFIX, follow)]);
+                self.push([owned(operator), Task::Node(a, self.operand(a), follow)]);
             }
             Until(i, a, b)
             | WeakUntil(i, a, b)

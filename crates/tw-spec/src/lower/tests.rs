@@ -64,7 +64,7 @@ fn formulas_become_nodes() {
         ("F[0,5] a & G[10ms,3s) b & O[<=1h] c", "F[0,5] a & G[10ms,3s) b & O[0,1h] c", &["a", "b", "c"]),
         ("a U(2,inf) b & c S[1.5,2] d", "a U(2,inf) b & c S[1.5,2] d", &["a", "b", "c", "d"]),
         ("first & G !last", "", &[]),
-        ("G (x + 2 * y <= 3)", "G x + 2 * y <= 3", &["x: Number", "y: Number"]),
+        ("G (x + 2 * y <= 3)", "G (x + 2 * y <= 3)", &["x: Number", "y: Number"]),
         (
             "(x + 2) * y - (1 - z) > -3",
             "(x + 2) * y - (1 - z) > -3",

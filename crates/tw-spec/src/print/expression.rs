@@ -285,7 +285,8 @@ impl<'a> Printer<'a> {
                 self.map(map.as_ref());
                 self.text(" ");
                 let after_temporal = interval.is_none() && map.is_none();
-                let inside = Context { least: COMPARISON, follow: context.follow, after_temporal };
+                // As with `!`: `G x < 2` would be read right, but not by everybody.
+                let inside = Context { least: SIGN, follow: context.follow, after_temporal };
                 self.batch.push(Task::Expr(*body, inside));
             }
             ExprKind::Infix { op, interval, function, map, left, right } => {

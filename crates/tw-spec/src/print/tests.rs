@@ -21,7 +21,7 @@ fn only_needed_parentheses_are_printed() {
         ("not (x < 2)", "!(x < 2)"),
         ("! a == b", "!(a == b)"),
         ("(! a) == b", "(!a) == b"),
-        ("always (x > 3)", "G x > 3"),
+        ("always (x > 3)", "G (x > 3)"),
         ("(forall x. a) & b", "(forall x. a) & b"),
         ("a & (forall x. b & c)", "a & forall x. b & c"),
         ("(a & (forall x. b)) | c", "a & (forall x. b) | c"),
@@ -35,8 +35,8 @@ fn only_needed_parentheses_are_printed() {
         ("(if a then b else c) + 1 > 2", "(if a then b else c) + 1 > 2"),
         ("1 + (if a then b else c) > 2", "1 + if a then b else c > 2"),
         ("-(3) - (-3) == -(x)", "-(3) - -3 == -x"),
-        ("F ((2, 3)) == x", "F ((2, 3)) == x"),
-        ("F[<=5s] ((2, 3)) == x", "F[0,5s] (2, 3) == x"),
+        ("F ((2, 3)) == x", "F ((2, 3) == x)"),
+        ("F[<=5s] ((2, 3)) == x", "F[0,5s] ((2, 3) == x)"),
         ("a U ((2, inf)) == x", "a U ((2, inf)) == x"),
         ("G[0,1.50h)<>p", "G[0,1.5h) F p"),
         ("`T`.`x y`.in > `abc`", "`T`.`x y`.in > `abc`"),
@@ -275,6 +275,22 @@ fn no_parenthesis_can_be_left_out() {
             let Some(close) = close else { continue };
             // Values given by `:` or `??` always have parentheses as arguments, also where the first word is no name.
             if text[open..close].contains(" : ") || text[open..close].contains(" ?? ") {
+                continue;
+            }
+            // The operand of a prefix operator has them, if it is a comparison or arithmetic, for the reader's sake.
+            let before = text[..open].trim_end();
+            let prefixed = before.ends_with(['X', 'N', 'F', 'G', 'Y', 'Z', 'O', 'H', ']', ')', '}']);
+            let inner = parse_formula(&text[open + 1..close], 0).value;
+            let comparison = inner.exprs.get(body(&inner).index()).is_some_and(|expr| {
+                matches!(
+                    expr.kind,
+                    ExprKind::Compare(..)
+                        | ExprKind::In(..)
+                        | ExprKind::Matches(..)
+                        | ExprKind::Arithmetic(..)
+                )
+            });
+            if prefixed && comparison {
                 continue;
             }
             let without = format!("{} {} {}", &text[..open], &text[open + 1..close], &text[close + 1..]);
