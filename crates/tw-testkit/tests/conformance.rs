@@ -8,6 +8,7 @@ use tw_engine_reference::Reference;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
     Answer, Engine, EvaluateOptions, Evaluator, Explanation, Rule, Trace, Unsupported, Wanted, explain,
+    explain_many,
 };
 use tw_testkit::conformance::{cases, compare, describe};
 use tw_testkit::{Case, Rng, Shape, check_explanation};
@@ -128,4 +129,40 @@ fn explanations_of_columnar_answers_hold() {
 #[test]
 fn explanations_with_intervals_hold() {
     explanations_hold(&Reference, &Shape::METRIC, 0..(cases(CASES) / 20).max(200));
+}
+
+/// Explaining many formulas together, in whatever room, says what explaining each alone says.
+#[test]
+fn explanations_together_are_those_alone() {
+    for seed in 0..(cases(CASES) / 100).max(200) {
+        let case = Case::new(seed, &Shape::SMALL);
+        let Ok(trace) = case.trace(case.has_values()) else { continue };
+        let mut evaluator = Columnar.plan(&case.program, &case.options).unwrap();
+        let mut rng = Rng::new(seed);
+        let mut requests: Vec<(NodeId, usize)> = Vec::new();
+        for root in &case.program.roots {
+            requests.push((root.node, 0));
+            requests.push((root.node, rng.below(case.len())));
+        }
+        requests.push(requests[0]);
+        let depth = rng.pick(&[1, 3, Explanation::DEPTH]);
+        let alone: Vec<Explanation> = requests
+            .iter()
+            .map(|&(node, at)| {
+                explain(&case.program, &trace, &case.options, evaluator.as_mut(), node, at, depth).unwrap()
+            })
+            .collect();
+        for budget in [0, 64, 1000, usize::MAX] {
+            let together = explain_many(
+                &case.program,
+                &trace,
+                &case.options,
+                evaluator.as_mut(),
+                &requests,
+                depth,
+                budget,
+            );
+            assert_eq!(together.unwrap(), alone, "seed {seed}, budget {budget}\n{}", describe(&case));
+        }
+    }
 }
