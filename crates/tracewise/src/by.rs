@@ -65,7 +65,7 @@ pub(crate) fn check(
     let unexplained = narrator.explain(evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
     loaded.warnings.extend(unexplained);
-    let by = Some((column.to_string(), groups.keys.len()));
+    let by = Some((column.to_string(), groups.starts.len()));
     Ok(report(session, spec, loaded, engine, properties, by))
 }
 
@@ -73,10 +73,8 @@ pub(crate) fn check(
 struct Groups {
     /// Original position of each sorted one.
     order: Vec<u32>,
-    /// Where each key's stretch starts in `order`.
+    /// Where each key's stretch starts in `order`; the n-th stretch is the n-th key's.
     starts: Vec<usize>,
-    /// The key of each stretch; keys stand in order of appearance.
-    keys: Vec<u32>,
 }
 
 impl Groups {
@@ -103,7 +101,7 @@ impl Groups {
                 fill[id as usize] += 1;
             }
         }
-        Self { order, starts, keys: (0..keys.names.len() as u32).collect() }
+        Self { order, starts }
     }
 
     fn apply(&self, trace: &Trace) -> Trace {
@@ -155,7 +153,7 @@ impl Violations<'_> {
         let first = failing.first().map(|&(_, at)| groups.segment(at));
         let times = self.loaded.trace.times.as_ref().zip(self.loaded.summary.style);
         for &(position, at) in failing.iter().take(limit) {
-            let key = self.keys.names[groups.keys[groups.segment(at)] as usize].clone();
+            let key = self.keys.names[groups.segment(at)].clone();
             let violation = Violation {
                 // Without a position of its own, a violation has no time either.
                 position: invariant.then_some(position as usize),

@@ -100,7 +100,7 @@ pub(crate) fn refuse_empty(loaded: &Loaded) -> Result<(), Error> {
         "the trace has no positions, so there is nothing to check",
     )
     .in_file(&loaded.name);
-    Err(Error::Trace { error: Box::new(error), asked: None, sources: Box::default() })
+    Err(error.into())
 }
 
 /// The same engine again, if the trace turned out to have no timestamps: then bounds count positions.

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use tw_trace::{Arguments, Row, TraceError, TraceFormat};
+use tw_trace::{Arguments, Row, TraceFormat};
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -25,8 +25,6 @@ pub(crate) fn convert(
     output: &str,
     to: Option<&str>,
 ) -> Result<ConvertReport, Error> {
-    let plain =
-        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let target = target(output, to)?;
     let (input, format) = open(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
@@ -59,8 +57,7 @@ pub(crate) fn convert(
             kept.push(row.clone());
         }
         Ok(true)
-    })
-    .map_err(plain)?;
+    })?;
 
     // Arguments without names are called so in formats that need a name.
     columns.extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
@@ -73,23 +70,22 @@ pub(crate) fn convert(
             Box::new(BufWriter::new(std::io::stdout().lock()))
         } else {
             let file = File::create(&partial).map_err(|error| cannot_write(output, &error))?;
-            compressed(output, BufWriter::new(file)).map_err(|error| cannot_write(output, &error))?
+            tw_trace::compress(output, BufWriter::new(file)).map_err(|error| cannot_write(output, &error))?
         };
-        let mut sink = target.writer(file, &columns, has_time, has_event).map_err(plain)?;
+        let mut sink = target.writer(file, &columns, has_time, has_event)?;
         let mut positions = 0;
         if rereadable {
             tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
                 positions += 1;
                 sink.write(row).map(|()| true)
-            })
-            .map_err(plain)?;
+            })?;
         } else {
             for row in &kept {
                 positions += 1;
-                sink.write(row).map_err(plain)?;
+                sink.write(row)?;
             }
         }
-        sink.finish().map_err(plain)?;
+        sink.finish()?;
         Ok(positions)
     })();
     match written {
@@ -132,9 +128,4 @@ fn same_file(a: &str, b: &str) -> bool {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
     }
-}
-
-/// The writer for a name that may end in `.gz` or `.zst`.
-fn compressed<'a>(name: &str, file: impl Write + 'a) -> std::io::Result<Box<dyn Write + 'a>> {
-    tw_trace::compress(name, file)
 }

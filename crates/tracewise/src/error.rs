@@ -1,7 +1,7 @@
 //! What ends a run without a verdict, worded by whose fault it is: the specification's, the trace's, a limit's, the
 //! command line's.
 
-use tw_diag::{Diagnostic, Severity, Sources};
+use tw_diag::{Diagnostic, Sources};
 use tw_trace::{TraceError, TraceErrorKind};
 
 /// Why there is no answer. Every one of them is exit code 2.
@@ -84,15 +84,12 @@ impl Error {
             }
         }
     }
+}
 
-    /// Whether any finding is an error (always, by construction).
-    pub fn is_error(&self) -> bool {
-        match self {
-            Error::Specification { diagnostics, .. } => {
-                diagnostics.iter().any(|d| d.severity == Severity::Error)
-            }
-            _ => true,
-        }
+/// An error of the trace alone; `load::trace_error` adds the place of the specification where a slot is to blame.
+impl From<TraceError> for Error {
+    fn from(error: TraceError) -> Self {
+        Error::Trace { error: Box::new(error), asked: None, sources: Box::default() }
     }
 }
 

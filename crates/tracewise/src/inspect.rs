@@ -5,7 +5,7 @@ use crate::{Error, Session};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tw_core::Value;
-use tw_trace::{Row, TraceError};
+use tw_trace::Row;
 
 /// What a trace consists of.
 #[derive(Clone, Debug)]
@@ -144,8 +144,6 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let plain =
-        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let (input, format) = open(session, files)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
@@ -186,8 +184,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
             }
         }
         Ok(true)
-    })
-    .map_err(plain)?;
+    })?;
     let mut events: Vec<(String, u64)> =
         events.into_iter().map(|(name, count)| (name.to_string(), count)).collect();
     events.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -40,20 +40,22 @@ pub(crate) fn display_name(files: &[String]) -> String {
     }
 }
 
+/// What to add when a format (or the extension of its files) is known, but not to this build.
+fn missing_feature(name: &str) -> &'static str {
+    match name {
+        "parquet" | "arrow" => " (this build lacks Parquet and Arrow: build with `--features parquet`)",
+        _ => "",
+    }
+}
+
 /// Opens files as one trace and settles their format.
 pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'static dyn TraceFormat), Error> {
-    let plain =
-        |error: TraceError| Error::Trace { error: Box::new(error), asked: None, sources: Box::default() };
     let format = match &session.read.format {
         Some(name) => format_named(name).ok_or_else(|| {
             let known: Vec<&str> = formats().iter().map(|format| format.name()).collect();
             let near = tw_core::suggest(name, known.iter().copied())
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let feature = if matches!(name.as_str(), "parquet" | "arrow") {
-                " (this build lacks Parquet and Arrow: build with `--features parquet`)"
-            } else {
-                ""
-            };
+            let feature = missing_feature(name);
             Error::Usage(format!("unknown format `{name}`{near}{feature} (formats: {})", known.join(", ")))
         })?,
         None => {
@@ -66,12 +68,8 @@ pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'stat
                     Some(format) => format,
                     None => {
                         // A missing file is the likelier mistake than an unknown extension.
-                        Input::open(files).map_err(plain)?;
-                        let feature = if first.ends_with(".parquet") || first.ends_with(".arrow") {
-                            " (this build lacks Parquet and Arrow: build with `--features parquet`)"
-                        } else {
-                            ""
-                        };
+                        Input::open(files)?;
+                        let feature = missing_feature(first.rsplit('.').next().unwrap_or(""));
                         let known: Vec<&str> = all.iter().map(|format| format.name()).collect();
                         return Err(Error::Usage(format!(
                             "cannot tell the format of `{first}` by its name{feature}; say it with --format ({})",
@@ -82,7 +80,7 @@ pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'stat
             }
         }
     };
-    Ok((Input::open(files).map_err(plain)?, format))
+    Ok((Input::open(files)?, format))
 }
 
 /// A trace error together with the place of the specification that asks for what is missing.

@@ -118,9 +118,10 @@ impl Vocabulary {
                     )
                     .for_slot(id));
                 }
-                What::Event { arguments, .. } if event && self.unknown_argument(arguments).is_some() => {
-                    let argument = self.unknown_argument(arguments).unwrap_or_default();
-                    return Err(self.unknown(argument).for_slot(id));
+                What::Event { arguments, .. } if event => {
+                    if let Some(argument) = self.unknown_argument(arguments) {
+                        return Err(self.unknown(argument).for_slot(id));
+                    }
                 }
                 _ if variable || event || slot.declared => {}
                 What::Event { .. } if !open => {
