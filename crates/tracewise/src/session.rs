@@ -42,6 +42,7 @@ pub struct Session {
     pub(crate) by: Option<String>,
     pub(crate) read: ReadOptions,
     pub(crate) memory_budget: usize,
+    pub(crate) state_budget: usize,
     pub(crate) progress: Option<Arc<Progress>>,
 }
 
@@ -64,6 +65,7 @@ impl Session {
             by: None,
             read: ReadOptions::default(),
             memory_budget: 4 << 30,
+            state_budget: 10_000,
             progress: None,
         }
     }
@@ -131,6 +133,13 @@ impl Session {
         self
     }
 
+    /// States that a machine (automaton, residuals, slices) may keep.
+    #[must_use]
+    pub fn state_budget(mut self, states: usize) -> Self {
+        self.state_budget = states;
+        self
+    }
+
     /// Where to note how far the reading is.
     #[must_use]
     pub fn progress(mut self, progress: Arc<Progress>) -> Self {
@@ -146,6 +155,7 @@ impl Session {
             threads: self.read.threads,
             memory_budget: self.memory_budget,
             block: None,
+            state_budget: self.state_budget,
         }
     }
 

@@ -64,6 +64,7 @@ pub(crate) fn evaluate(
                 node: None,
                 what: format!("an atom with {} positions in a trace of {}", atom.len(), trace.len),
                 help: None,
+                exhausted: false,
             });
         }
     }
@@ -251,6 +252,7 @@ fn check_budget(
             mebibytes(budget)
         ),
         help: Some("allow more memory, or check fewer properties at a time".into()),
+        exhausted: true,
     })
 }
 

@@ -112,6 +112,7 @@ impl Edges {
                 node: None,
                 what: "a trace without positions".into(),
                 help: Some("every trace needs at least one position".into()),
+                exhausted: false,
             });
         }
         let plain = starts.len() == 1;

@@ -133,6 +133,7 @@ impl<'p> Planned<'p> {
             node: None,
             what: format!("a trace with {} atoms for a program with {atoms}", trace.atoms.len()),
             help: None,
+            exhausted: false,
         })
     }
 }
@@ -149,6 +150,7 @@ impl Evaluator for Planned<'_> {
             .get_or_insert_with(|| schedule(&self.lowered.graph, &self.sinks, segmented));
         let found = evaluate(schedule, trace, &self.options, limit, self.kernels)?;
         let answer = |(found, sink): (Found, &Sink)| Answer {
+            open: None,
             // On a plain trace the count says all.
             holds: match sink.want {
                 Want::Violations if !segmented => Bits::repeat(found.violation_count == 0, 1),
@@ -167,6 +169,7 @@ impl Evaluator for Planned<'_> {
                 node: Some(unknown),
                 what: "a node of another program".into(),
                 help: None,
+                exhausted: false,
             });
         }
         self.lowered.lower(nodes)?;

@@ -35,6 +35,7 @@ impl<'p> Lowered<'p> {
                 node: None,
                 what: "three-valued verdicts (`--semantics ltl3`)".into(),
                 help: Some("use `--semantics finite`, or an engine that looks at all continuations".into()),
+                exhausted: false,
             });
         }
         let mut atom = vec![None; program.dag.len()];
@@ -164,5 +165,5 @@ fn refusal(id: NodeId, node: Node) -> Unsupported {
             ),
         }
     };
-    Unsupported { node: Some(id), what, help: Some(help.into()) }
+    Unsupported { node: Some(id), what, help: Some(help.into()), exhausted: false }
 }

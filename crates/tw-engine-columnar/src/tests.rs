@@ -207,7 +207,7 @@ fn expected_answer(
         _ => Vec::new(),
     };
     let violation_count = violations.len();
-    Answer { holds, violations: violations.into_iter().take(limit).collect(), violation_count }
+    Answer { holds, open: None, violations: violations.into_iter().take(limit).collect(), violation_count }
 }
 
 /// Compares on random programs and traces; `seeds` numbers them.

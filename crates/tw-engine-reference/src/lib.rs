@@ -59,6 +59,7 @@ impl Engine for Reference {
                 node: None,
                 what: "three-valued verdicts (ltl3)".into(),
                 help: Some("use --semantics finite or repeat-last".into()),
+                exhausted: false,
             });
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
@@ -70,7 +71,7 @@ impl Engine for Reference {
                     Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_)
                 )
                 .then(|| "`--by COL` checks a property once per value of a column".into());
-                return Err(Unsupported { node: Some(id), what: what.into(), help });
+                return Err(Unsupported { node: Some(id), what: what.into(), help, exhausted: false });
             }
             if let Some(interval) = node.interval() {
                 ticks(id, interval, options)?;
@@ -99,7 +100,7 @@ fn refused(node: Node) -> Option<&'static str> {
 }
 
 fn ticks(id: NodeId, interval: Interval, options: &EvaluateOptions) -> Result<Ticks, Unsupported> {
-    let refuse = |what: String| Unsupported { node: Some(id), what, help: None };
+    let refuse = |what: String| Unsupported { node: Some(id), what, help: None, exhausted: false };
     if options.clock == Clock::Dense {
         return Err(refuse("intervals over continuous time (--clock dense)".into()));
     }
@@ -126,6 +127,7 @@ impl Definition<'_> {
                     trace.len
                 ),
                 help: Some("the reference engine is for small traces: use --engine auto".into()),
+                exhausted: true,
             });
         }
         let atoms = self.program.atoms();
@@ -144,6 +146,7 @@ impl Definition<'_> {
                     node: Some(id),
                     what: "a predicate over temporal formulas without the values of its names".into(),
                     help: None,
+                    exhausted: false,
                 });
             };
         }
@@ -185,6 +188,7 @@ impl Definition<'_> {
                     node: Some(id),
                     what: format!("a value at position {i}: {message}"),
                     help: None,
+                    exhausted: false,
                 },
             )
         };
@@ -204,6 +208,7 @@ impl Definition<'_> {
             node: Some(id),
             what: "an interval on a trace without timestamps".into(),
             help: Some("count positions: --clock index".into()),
+            exhausted: false,
         })?;
         let repeat = self.options.semantics == Semantics::RepeatLast;
         let mut column = Vec::with_capacity(trace.len);
@@ -233,7 +238,12 @@ impl Evaluator for Definition<'_> {
                 _ => Vec::new(),
             };
             let violation_count = violations.len();
-            Answer { holds, violations: violations.into_iter().take(limit).collect(), violation_count }
+            Answer {
+                holds,
+                open: None,
+                violations: violations.into_iter().take(limit).collect(),
+                violation_count,
+            }
         };
         Ok(roots.iter().map(answer).collect())
     }

@@ -1,6 +1,6 @@
 //! The engine interface.
 
-use crate::Trace;
+use crate::{Monitor, Trace};
 use tw_core::{Bits, Position, TimeUnit};
 use tw_ir::{Clock, NodeId, Program, Semantics};
 
@@ -28,6 +28,8 @@ pub struct EvaluateOptions {
     pub memory_budget: usize,
     /// Positions per block, a multiple of 64; `None` lets the engine choose. Tests vary it.
     pub block: Option<usize>,
+    /// States a machine may keep; more are built again when they are needed, or end in a refusal.
+    pub state_budget: usize,
 }
 
 impl Default for EvaluateOptions {
@@ -39,6 +41,7 @@ impl Default for EvaluateOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory_budget: 4 << 30,
             block: None,
+            state_budget: 10_000,
         }
     }
 }
@@ -52,6 +55,27 @@ pub struct Unsupported {
     pub what: String,
     /// What to try.
     pub help: Option<String>,
+    /// Whether a budget ran out: another engine may still answer. Otherwise the engine cannot run the construct at all.
+    pub exhausted: bool,
+}
+
+impl Unsupported {
+    /// A construct that the engine cannot run.
+    pub fn construct(node: NodeId, what: impl Into<String>) -> Self {
+        Self { node: Some(node), what: what.into(), help: None, exhausted: false }
+    }
+
+    /// A budget that ran out: `"more than 10,000 states"`.
+    pub fn budget(what: impl Into<String>) -> Self {
+        Self { node: None, what: what.into(), help: None, exhausted: true }
+    }
+
+    /// Adds what to try.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
 }
 
 /// What one root is worth.
@@ -59,6 +83,8 @@ pub struct Unsupported {
 pub struct Answer {
     /// Truth at the first position of each segment (one bit for a plain trace).
     pub holds: Bits,
+    /// Which segments leave the verdict open; `None` under a two-valued semantics. Where set, `holds` is not.
+    pub open: Option<Bits>,
     /// For a root `G φ` without interval: the positions where φ is false within the trace (all segments), at most
     /// `limit` of them, ascending. Empty otherwise.
     pub violations: Vec<Position>,
@@ -78,6 +104,22 @@ pub trait Engine: Sync {
         program: &'p Program,
         options: &EvaluateOptions,
     ) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+    /// Prepares to run every root on a live trace, or refuses. With `each_position` the monitor reports the verdict
+    /// about every position: of φ for a root `G φ` without interval, of the root itself otherwise.
+    fn monitor(
+        &self,
+        program: &Program,
+        options: &EvaluateOptions,
+        each_position: bool,
+    ) -> Result<Box<dyn Monitor>, Unsupported> {
+        let _ = (program, options, each_position);
+        Err(Unsupported {
+            node: None,
+            what: "a live trace: it needs all of it at once".into(),
+            help: Some("`automaton`, `rewrite` and `breadth-first` read one position after another".into()),
+            exhausted: false,
+        })
+    }
 }
 
 /// A program made ready for whole traces.

@@ -7,10 +7,16 @@
 
 mod engine;
 mod explain;
+mod forward;
+mod machine;
+mod monitor;
 mod predicates;
 mod trace;
 
 pub use engine::{Answer, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
+pub use forward::{Build, Forward};
+pub use machine::{Corrupt, Machine, Run, State, Stretch, put, take, transpose_eight, words};
+pub use monitor::{Chunk, Monitor, Obligation, Settled};
 pub use predicates::{PredicateError, Predicates};
 pub use trace::{Segments, Trace};

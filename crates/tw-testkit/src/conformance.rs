@@ -49,7 +49,7 @@ pub fn compare(engine: &dyn Engine, shape: &Shape, seeds: Range<u64>) -> Summary
 pub fn difference(engine: &dyn Engine, case: &Case) -> Result<Option<String>, Unsupported> {
     let mut evaluator = engine.plan(&case.program, &case.options)?;
     let mut reference = Reference.plan(&case.program, &case.options)?;
-    let refused = |what: String| Unsupported { node: None, what, help: None };
+    let refused = |what: String| Unsupported { node: None, what, help: None, exhausted: false };
     // The reference reads values where there are any to read, so that predicates are compared as well.
     let defined = case.trace(case.has_values()).map_err(|error| refused(error.to_string()))?;
     let mut trace = defined.clone();

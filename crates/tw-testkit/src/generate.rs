@@ -19,17 +19,28 @@ pub struct Shape {
     pub metric: usize,
     /// Chance in a thousand of a predicate over values where a proposition could stand.
     pub values: usize,
+    /// Whether past operators stand over past ones only, as engines that read forward ask.
+    pub online: bool,
 }
 
 impl Shape {
     /// Traces around word boundaries, past and future mixed to depth 6.
-    pub const SMALL: Shape =
-        Shape { lengths: &[1, 2, 3, 5, 17, 63, 64, 65, 127, 128, 129, 200], depth: 6, metric: 0, values: 60 };
+    pub const SMALL: Shape = Shape {
+        lengths: &[1, 2, 3, 5, 17, 63, 64, 65, 127, 128, 129, 200],
+        depth: 6,
+        metric: 0,
+        values: 60,
+        online: false,
+    };
     /// Traces around a page of bits.
-    pub const LONG: Shape = Shape { lengths: &[4095, 4096, 4097], depth: 6, metric: 0, values: 0 };
+    pub const LONG: Shape =
+        Shape { lengths: &[4095, 4096, 4097], depth: 6, metric: 0, values: 0, online: false };
     /// Short traces, half of the temporal operators with intervals.
     pub const METRIC: Shape =
-        Shape { lengths: &[1, 2, 3, 5, 8, 13, 21, 40], depth: 5, metric: 500, values: 30 };
+        Shape { lengths: &[1, 2, 3, 5, 8, 13, 21, 40], depth: 5, metric: 500, values: 30, online: false };
+    /// Formulas that can be read forward, on short traces.
+    pub const ONLINE: Shape =
+        Shape { lengths: &[1, 2, 3, 5, 8, 17, 40, 64, 65], depth: 4, metric: 0, values: 30, online: true };
 }
 
 /// A program, the slots of a trace, and how to evaluate the one on the other.
@@ -205,9 +216,32 @@ fn formula(
             }
         }
     };
+    let node = if shape.online { readable_forward(program, node) } else { node };
     let node = program.dag.add(node);
     made.push(node);
     node
+}
+
+/// A past operator over future ones is replaced by its mirror image.
+fn readable_forward(program: &Program, node: Node) -> Node {
+    let operands: Vec<NodeId> = node.children().collect();
+    let future = |id: &NodeId| {
+        let node = program.dag.node(*id);
+        node.is_future() || node == Node::Last
+    };
+    if !node.is_past() || !program.reachable(&operands).iter().any(future) {
+        return node;
+    }
+    match node {
+        Node::Previous(i, a) => Node::Next(i, a),
+        Node::WeakPrevious(i, a) => Node::WeakNext(i, a),
+        Node::Once(i, a) => Node::Finally(i, a),
+        Node::Historically(i, a) => Node::Globally(i, a),
+        Node::Since(i, a, b) => Node::Until(i, a, b),
+        Node::BackTo(i, a, b) => Node::WeakUntil(i, a, b),
+        Node::Trigger(i, a, b) => Node::Release(i, a, b),
+        node => node,
+    }
 }
 
 fn interval(rng: &mut Rng) -> Interval {

@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
         let Some(interval) = program.dag.node(node).interval() else {
             return Ok(Window::Offsets { low: 0, high: self.reach, open: self.forward });
         };
-        let refuse = |what: String| Unsupported { node: Some(node), what, help: None };
+        let refuse = |what: String| Unsupported { node: Some(node), what, help: None, exhausted: false };
         if options.clock == Clock::Dense {
             return Err(refuse("explanations over continuous time (--clock dense)".into()));
         }

@@ -1,0 +1,295 @@
+//! From formulas to alternating automata.
+
+use super::{Alternating, Direction, Expr, ExprId, Label, Node, NodeIndex, Options};
+use tw_ir::{Node as Formula, NodeId, Program};
+
+/// A construct that has no automaton.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The subformula.
+    pub node: NodeId,
+    /// What it is: "intervals on temporal operators".
+    pub what: &'static str,
+}
+
+/// The part of a binary temporal operator that decides its automaton: does a path that never meets the goal accept?
+#[derive(Clone, Copy)]
+struct Loop {
+    accepting: bool,
+    direction: Direction,
+}
+
+impl Alternating {
+    /// Without any formula.
+    pub fn new(options: Options) -> Self {
+        let mut automaton = Self {
+            exprs: Vec::new(),
+            nodes: Vec::new(),
+            index: Default::default(),
+            translated: Default::default(),
+            options,
+        };
+        automaton.add(Expr::True);
+        automaton.add(Expr::False);
+        automaton
+    }
+
+    /// The expression that accepts everything.
+    pub fn truth(&self) -> ExprId {
+        ExprId(0)
+    }
+
+    /// The expression that accepts nothing.
+    pub fn falsity(&self) -> ExprId {
+        ExprId(1)
+    }
+
+    fn add(&mut self, expr: Expr) -> ExprId {
+        *self.index.entry(expr).or_insert_with(|| {
+            self.exprs.push(expr);
+            ExprId((self.exprs.len() - 1) as u32)
+        })
+    }
+
+    /// Both expressions.
+    pub fn and(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.expr(a), self.expr(b)) {
+            (Expr::True, _) => b,
+            (_, Expr::True) => a,
+            (Expr::False, _) | (_, Expr::False) => self.falsity(),
+            _ if a == b => a,
+            _ => self.add(Expr::And(a, b)),
+        }
+    }
+
+    /// Either expression.
+    pub fn or(&mut self, a: ExprId, b: ExprId) -> ExprId {
+        match (self.expr(a), self.expr(b)) {
+            (Expr::False, _) => b,
+            (_, Expr::False) => a,
+            (Expr::True, _) | (_, Expr::True) => self.truth(),
+            _ if a == b => a,
+            _ => self.add(Expr::Or(a, b)),
+        }
+    }
+
+    fn node_expr(&mut self, node: Node) -> ExprId {
+        self.nodes.push(node);
+        let index = NodeIndex((self.nodes.len() - 1) as u32);
+        self.add(Expr::Node(index))
+    }
+
+    /// The automaton of a formula, or of its negation. Formulas translated before are shared.
+    pub fn formula(&mut self, program: &Program, formula: NodeId, negated: bool) -> Result<ExprId, Refused> {
+        let atoms = program.atoms();
+        // Which subformulas are needed in which polarity, from the top down; then built from the bottom up.
+        let mut needed = std::collections::BTreeSet::from([(formula, negated)]);
+        let mut build = Vec::new();
+        while let Some((id, negated)) = needed.pop_last() {
+            if self.translated.contains_key(&(id, negated)) {
+                continue;
+            }
+            build.push((id, negated));
+            let node = program.dag.node(id);
+            if atoms.binary_search(&id).is_err() {
+                if let Some(what) = refusal(node) {
+                    return Err(Refused { node: id, what });
+                }
+                needed.extend(operands(node, negated));
+            }
+        }
+        for (id, negated) in build.into_iter().rev() {
+            let expr = match atoms.binary_search(&id) {
+                Ok(atom) => self.literal(Label::Atom(atom as u32, !negated), (id, negated)),
+                Err(_) => self.operator(program.dag.node(id), (id, negated)),
+            };
+            self.translated.insert((id, negated), expr);
+        }
+        Ok(self.translated[&(formula, negated)])
+    }
+
+    fn literal(&mut self, label: Label, origin: (NodeId, bool)) -> ExprId {
+        let (delta, direction) = (self.truth(), Direction::State);
+        self.node_expr(Node {
+            label,
+            delta,
+            accepting: true,
+            direction,
+            stays: false,
+            looping: false,
+            origin,
+        })
+    }
+
+    fn operator(&mut self, node: Formula, origin: (NodeId, bool)) -> ExprId {
+        use Direction::{Future, Past};
+        use Formula::*;
+        let n = origin.1;
+        let sub = |automaton: &Self, id: NodeId, negated: bool| automaton.translated[&(id, negated)];
+        let weak = |direction| Loop { accepting: true, direction };
+        let strong = |direction| Loop { accepting: false, direction };
+        match node {
+            Bool(value) => {
+                if value != n {
+                    self.truth()
+                } else {
+                    self.falsity()
+                }
+            }
+            Last => self.literal(Label::Last(!n), origin),
+            // There is a previous position, or there is none.
+            First => {
+                let delta = if n { self.truth() } else { self.falsity() };
+                self.step(delta, !n, Past, origin)
+            }
+            Not(a) => sub(self, a, !n),
+            And(a, b) | Or(a, b) => {
+                let (x, y) = (sub(self, a, n), sub(self, b, n));
+                if matches!(node, And(..)) != n { self.and(x, y) } else { self.or(x, y) }
+            }
+            Implies(a, b) => {
+                let (x, y) = (sub(self, a, !n), sub(self, b, n));
+                if n { self.and(x, y) } else { self.or(x, y) }
+            }
+            Xor(a, b) | Iff(a, b) => {
+                // a differs from b where exactly one of the two holds.
+                let differ = matches!(node, Xor(..)) != n;
+                let (pa, na) = (sub(self, a, false), sub(self, a, true));
+                let (pb, nb) = (sub(self, b, false), sub(self, b, true));
+                let (one, other) = if differ {
+                    (self.and(pa, nb), self.and(na, pb))
+                } else {
+                    (self.and(pa, pb), self.and(na, nb))
+                };
+                self.or(one, other)
+            }
+            Next(_, a) | WeakNext(_, a) => {
+                let delta = sub(self, a, n);
+                self.step(delta, matches!(node, WeakNext(..)) != n, Future, origin)
+            }
+            Previous(_, a) | WeakPrevious(_, a) => {
+                let delta = sub(self, a, n);
+                self.step(delta, matches!(node, WeakPrevious(..)) != n, Past, origin)
+            }
+            Globally(_, a) | Finally(_, a) | Historically(_, a) | Once(_, a) => {
+                let direction = if node.is_future() { Future } else { Past };
+                let all = matches!(node, Globally(..) | Historically(..)) != n;
+                let local = sub(self, a, n);
+                self.unary_loop(local, Loop { accepting: all, direction }, origin)
+            }
+            // f U g, and !(f U g) = !g W (!f & !g); likewise for the others.
+            Until(_, f, g) | WeakUntil(_, f, g) | Since(_, f, g) | BackTo(_, f, g) => {
+                let direction = if node.is_future() { Future } else { Past };
+                let is_weak = matches!(node, WeakUntil(..) | BackTo(..));
+                if n {
+                    let (nf, ng) = (sub(self, f, true), sub(self, g, true));
+                    let goal = self.and(nf, ng);
+                    let kind = if is_weak { strong(direction) } else { weak(direction) };
+                    self.binary_loop(ng, goal, kind, origin)
+                } else {
+                    let (f, g) = (sub(self, f, false), sub(self, g, false));
+                    let kind = if is_weak { weak(direction) } else { strong(direction) };
+                    self.binary_loop(f, g, kind, origin)
+                }
+            }
+            // f R g = g W (f & g), and !(f R g) = !f U !g; likewise for the others.
+            Release(_, f, g) | StrongRelease(_, f, g) | Trigger(_, f, g) => {
+                let direction = if node.is_future() { Future } else { Past };
+                let is_weak = !matches!(node, StrongRelease(..));
+                let (f, g) = (sub(self, f, n), sub(self, g, n));
+                if n {
+                    let kind = if is_weak { strong(direction) } else { weak(direction) };
+                    self.binary_loop(f, g, kind, origin)
+                } else {
+                    let goal = self.and(f, g);
+                    let kind = if is_weak { weak(direction) } else { strong(direction) };
+                    self.binary_loop(g, goal, kind, origin)
+                }
+            }
+            _ => unreachable!("refused before"),
+        }
+    }
+
+    /// `X N Y Z`.
+    fn step(
+        &mut self,
+        delta: ExprId,
+        accepting: bool,
+        direction: Direction,
+        origin: (NodeId, bool),
+    ) -> ExprId {
+        let stays = self.options.repeat_last && direction == Direction::Future;
+        self.node_expr(Node {
+            label: Label::True,
+            delta,
+            accepting,
+            direction,
+            stays,
+            looping: false,
+            origin,
+        })
+    }
+
+    /// A node whose delta is still to be set, for the loops.
+    fn loop_node(&mut self, kind: Loop, origin: (NodeId, bool)) -> (NodeIndex, ExprId) {
+        let delta = self.truth();
+        let (accepting, direction) = (kind.accepting, kind.direction);
+        let node =
+            Node { label: Label::True, delta, accepting, direction, stays: false, looping: true, origin };
+        let expr = self.node_expr(node);
+        (NodeIndex((self.nodes.len() - 1) as u32), expr)
+    }
+
+    /// `G F H O`: the loop of a universal one accepts.
+    fn unary_loop(&mut self, local: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
+        let (index, node) = self.loop_node(kind, origin);
+        let (first, second) = if self.options.faithful { (node, local) } else { (local, node) };
+        let expr = if kind.accepting { self.and(first, second) } else { self.or(first, second) };
+        self.nodes[index.index()].delta = expr;
+        expr
+    }
+
+    /// `U W S B` and their duals.
+    fn binary_loop(&mut self, f: ExprId, g: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
+        let (index, node) = self.loop_node(kind, origin);
+        let (first, second) = if self.options.faithful { (node, f) } else { (f, node) };
+        let stay = self.and(first, second);
+        let expr = self.or(g, stay);
+        self.nodes[index.index()].delta = expr;
+        expr
+    }
+}
+
+/// The operands that the automaton of a formula is made of, with their polarities.
+fn operands(node: Formula, negated: bool) -> Vec<(NodeId, bool)> {
+    match node {
+        Formula::Not(a) => vec![(a, !negated)],
+        Formula::Implies(a, b) => vec![(a, !negated), (b, negated)],
+        Formula::Xor(a, b) | Formula::Iff(a, b) => vec![(a, false), (a, true), (b, false), (b, true)],
+        _ => node.children().map(|child| (child, negated)).collect(),
+    }
+}
+
+/// Why the node has no automaton; atoms have been looked at before.
+fn refusal(node: Formula) -> Option<&'static str> {
+    use Formula::*;
+    if node.interval().is_some() {
+        return Some("intervals on temporal operators");
+    }
+    match node {
+        Bool(_) | First | Last | Not(_) | And(..) | Or(..) | Xor(..) | Implies(..) | Iff(..) => None,
+        _ if node.is_future() || node.is_past() => None,
+        Forall(..) | Exists(..) | Variable(_) => Some("quantified variables"),
+        Pattern(_) => Some("event patterns with variables"),
+        Emit(..)
+        | Both(..)
+        | Either(..)
+        | Fails(..)
+        | NextMap { .. }
+        | UntilMap { .. }
+        | Collect(..)
+        | CollectWhile(..)
+        | Default(..) => Some("queries that return values"),
+        _ => Some("predicates over temporal formulas"),
+    }
+}

@@ -1,0 +1,18 @@
+//! Automata over traces: alternating, residual formulas, deterministic, emptiness over infinite words, and drawings.
+//!
+//! Engines are built on these; nothing here reads traces. Each module opens with its definitions:
+//!
+//! - [`alternating`]: the alternating automaton of a formula (and of its negation);
+//! - [`past`]: past operators for engines that read forward, one remembered bit each;
+//! - [`residual`]: formulas as exclusive-or of conjunctions, and what an event turns them into;
+//! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
+//! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
+//! - [`draw`]: pictures of automata.
+
+pub mod alternating;
+pub mod deterministic;
+pub mod diagram;
+pub mod draw;
+pub mod emptiness;
+pub mod past;
+pub mod residual;

@@ -1,0 +1,1 @@
+//! The three traversals of an alternating automaton, and statistics on its runs.

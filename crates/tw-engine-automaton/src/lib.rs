@@ -1,0 +1,1 @@
+//! Deterministic automata: one table look-up per event.

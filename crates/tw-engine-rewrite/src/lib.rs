@@ -1,0 +1,1 @@
+//! Monitoring by rewriting: the state is a formula.

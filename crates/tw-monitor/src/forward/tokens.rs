@@ -1,0 +1,149 @@
+//! One run from each position; runs that reach the same state are one.
+
+use crate::{Corrupt, Machine, State, Unsupported, put, take};
+use rustc_hash::FxHashMap;
+use tw_core::Position;
+
+/// Open runs of one goal, by state.
+#[derive(Default)]
+pub(super) struct Tokens {
+    groups: Vec<Group>,
+    /// Groups that were here when this step began are linked by state when there are many.
+    index: FxHashMap<State, usize>,
+    spare: Vec<Group>,
+}
+
+/// The positions whose runs are in one state.
+struct Group {
+    state: State,
+    positions: Ranges,
+}
+
+/// Sets of positions as ranges: a position that waits has often neighbours that wait for the same.
+#[derive(Default)]
+struct Ranges {
+    ranges: Vec<(Position, Position)>,
+}
+
+impl Ranges {
+    fn push(&mut self, from: Position, to: Position) {
+        match self.ranges.last_mut() {
+            Some(last) if last.1 == from => last.1 = to,
+            _ => self.ranges.push((from, to)),
+        }
+    }
+
+    fn append(&mut self, mut other: Ranges) {
+        // Small into large; the order within a group does not matter.
+        if other.ranges.len() > self.ranges.len() {
+            std::mem::swap(self, &mut other);
+        }
+        for (from, to) in other.ranges {
+            self.push(from, to);
+        }
+    }
+}
+
+/// Beyond as many groups a table finds the one with the same state.
+const FEW: usize = 8;
+
+impl Tokens {
+    /// Starts a run at `at` and steps every run over it. `settle` is told of ranges of positions that are settled.
+    pub(super) fn step<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        goal: usize,
+        history: State,
+        at: Position,
+        row: &[u64],
+        settle: &mut impl FnMut(Position, Position, bool),
+    ) -> Result<(), Unsupported> {
+        let state = machine.enter(goal, history)?;
+        self.groups.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
+        let mut next = std::mem::take(&mut self.spare);
+        self.index.clear();
+        for mut group in self.groups.drain(..) {
+            group.state = machine.step(goal, group.state, row)?;
+            if let Some(verdict) = machine.settled(goal, group.state) {
+                group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
+                continue;
+            }
+            let same = if next.len() <= FEW {
+                next.iter().position(|other: &Group| other.state == group.state)
+            } else {
+                if self.index.is_empty() {
+                    self.index.extend(next.iter().enumerate().map(|(index, group)| (group.state, index)));
+                }
+                self.index.get(&group.state).copied()
+            };
+            match same {
+                Some(index) => next[index].positions.append(group.positions),
+                None => {
+                    if !self.index.is_empty() {
+                        self.index.insert(group.state, next.len());
+                    }
+                    next.push(group);
+                }
+            }
+        }
+        self.spare = std::mem::replace(&mut self.groups, next);
+        Ok(())
+    }
+
+    /// The trace ends: what is open is decided by the end, or stays open.
+    pub(super) fn end<M: Machine>(
+        &mut self,
+        machine: &M,
+        goal: usize,
+        three_valued: bool,
+        settle: &mut impl FnMut(Position, Position, bool),
+    ) {
+        if !three_valued {
+            self.at_end(machine, goal, settle);
+        }
+        self.groups.clear();
+    }
+
+    /// What each open run is worth if the trace ends here.
+    pub(super) fn at_end<M: Machine>(
+        &self,
+        machine: &M,
+        goal: usize,
+        settle: &mut impl FnMut(Position, Position, bool),
+    ) {
+        for group in &self.groups {
+            let verdict = machine.holds_at_end(goal, group.state);
+            group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
+        }
+    }
+
+    pub(super) fn save<M: Machine>(&self, machine: &M, goal: usize, out: &mut Vec<u8>) {
+        put(self.groups.len() as u64, out);
+        for group in &self.groups {
+            machine.save(goal, group.state, out);
+            put(group.positions.ranges.len() as u64, out);
+            for &(from, to) in &group.positions.ranges {
+                put(from as u64, out);
+                put(to as u64, out);
+            }
+        }
+    }
+
+    pub(super) fn load<M: Machine>(machine: &mut M, goal: usize, from: &mut &[u8]) -> Result<Self, Corrupt> {
+        let mut tokens = Tokens::default();
+        for _ in 0..take(from)? {
+            let state = machine.load(goal, from)?;
+            let mut positions = Ranges::default();
+            for _ in 0..take(from)? {
+                let (start, end) = (take(from)? as Position, take(from)? as Position);
+                positions.ranges.push((start, end));
+            }
+            tokens.groups.push(Group { state, positions });
+        }
+        Ok(tokens)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.groups.iter().map(|group| group.positions.ranges.capacity() * 16 + 40).sum()
+    }
+}

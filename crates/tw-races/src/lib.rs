@@ -1,0 +1,1 @@
+//! Error patterns of concurrent programs: lock-order deadlocks and unprotected accesses.

@@ -1,0 +1,1 @@
+//! A tracing layer that checks properties inside the program.
