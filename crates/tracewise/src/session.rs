@@ -43,6 +43,7 @@ pub struct Session {
     pub(crate) read: ReadOptions,
     pub(crate) memory_budget: usize,
     pub(crate) state_budget: usize,
+    pub(crate) faithful: bool,
     pub(crate) progress: Option<Arc<Progress>>,
 }
 
@@ -66,6 +67,7 @@ impl Session {
             read: ReadOptions::default(),
             memory_budget: 4 << 30,
             state_budget: 10_000,
+            faithful: false,
             progress: None,
         }
     }
@@ -140,6 +142,13 @@ impl Session {
         self
     }
 
+    /// Keep an engine's published behaviour where it differs in cost alone.
+    #[must_use]
+    pub fn faithful(mut self, faithful: bool) -> Self {
+        self.faithful = faithful;
+        self
+    }
+
     /// Where to note how far the reading is.
     #[must_use]
     pub fn progress(mut self, progress: Arc<Progress>) -> Self {
@@ -156,6 +165,7 @@ impl Session {
             memory_budget: self.memory_budget,
             block: None,
             state_budget: self.state_budget,
+            faithful: self.faithful,
         }
     }
 

@@ -30,6 +30,9 @@ pub struct EvaluateOptions {
     pub block: Option<usize>,
     /// States a machine may keep; more are built again when they are needed, or end in a refusal.
     pub state_budget: usize,
+    /// Keep the published behaviour where it differs in cost alone (order of operands, no memo), so that published
+    /// experiments can be redone.
+    pub faithful: bool,
 }
 
 impl Default for EvaluateOptions {
@@ -42,6 +45,7 @@ impl Default for EvaluateOptions {
             memory_budget: 4 << 30,
             block: None,
             state_budget: 10_000,
+            faithful: false,
         }
     }
 }
