@@ -266,6 +266,55 @@ impl Node {
         [a, b, c].into_iter().flatten()
     }
 
+    /// The same operator over other children.
+    #[must_use]
+    pub fn with_children(self, mut f: impl FnMut(NodeId) -> NodeId) -> Node {
+        use Node::*;
+        match self {
+            Constant(_) | Slot(_) | Variable(_) | Bool(_) | First | Last | Truth(_) | Pattern(_) => self,
+            Negate(a) => Negate(f(a)),
+            Abs(a) => Abs(f(a)),
+            In(a, set) => In(f(a), set),
+            Matches(a, regex) => Matches(f(a), regex),
+            Not(a) => Not(f(a)),
+            Next(i, a) => Next(i, f(a)),
+            WeakNext(i, a) => WeakNext(i, f(a)),
+            Finally(i, a) => Finally(i, f(a)),
+            Globally(i, a) => Globally(i, f(a)),
+            Previous(i, a) => Previous(i, f(a)),
+            WeakPrevious(i, a) => WeakPrevious(i, f(a)),
+            Once(i, a) => Once(i, f(a)),
+            Historically(i, a) => Historically(i, f(a)),
+            Forall(v, a) => Forall(v, f(a)),
+            Exists(v, a) => Exists(v, f(a)),
+            Collect(agg, a) => Collect(agg, f(a)),
+            Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
+            Tuple(a, b) => Tuple(f(a), f(b)),
+            Compare(op, a, b) => Compare(op, f(a), f(b)),
+            And(a, b) => And(f(a), f(b)),
+            Or(a, b) => Or(f(a), f(b)),
+            Xor(a, b) => Xor(f(a), f(b)),
+            Implies(a, b) => Implies(f(a), f(b)),
+            Iff(a, b) => Iff(f(a), f(b)),
+            Until(i, a, b) => Until(i, f(a), f(b)),
+            WeakUntil(i, a, b) => WeakUntil(i, f(a), f(b)),
+            Release(i, a, b) => Release(i, f(a), f(b)),
+            StrongRelease(i, a, b) => StrongRelease(i, f(a), f(b)),
+            Since(i, a, b) => Since(i, f(a), f(b)),
+            BackTo(i, a, b) => BackTo(i, f(a), f(b)),
+            Trigger(i, a, b) => Trigger(i, f(a), f(b)),
+            Emit(a, b) => Emit(f(a), f(b)),
+            Both(g, a, b) => Both(g, f(a), f(b)),
+            Either(g, a, b) => Either(g, f(a), f(b)),
+            Fails(a, b) => Fails(f(a), f(b)),
+            CollectWhile(agg, a, b) => CollectWhile(agg, f(a), f(b)),
+            Default(a, b) => Default(f(a), f(b)),
+            NextMap { body, result, parameter } => NextMap { body: f(body), result: f(result), parameter },
+            UntilMap { pair, result, parameter } => UntilMap { pair: f(pair), result: f(result), parameter },
+            IfThenElse(a, b, c) => IfThenElse(f(a), f(b), f(c)),
+        }
+    }
+
     /// The interval of a temporal operator that has one.
     pub fn interval(self) -> Option<Interval> {
         use Node::*;

@@ -108,6 +108,10 @@ pub trait Engine: Sync {
         program: &'p Program,
         options: &EvaluateOptions,
     ) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+    /// Whether it has a [`Engine::monitor`] for live traces.
+    fn reads_forward(&self) -> bool {
+        false
+    }
     /// Prepares to run every root on a live trace, or refuses. With `each_position` the monitor reports the verdict
     /// about every position: of φ for a root `G φ` without interval, of the root itself otherwise.
     fn monitor(

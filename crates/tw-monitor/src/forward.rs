@@ -141,6 +141,13 @@ impl<M: Machine> Forward<'_, M> {
                         tokens.end(machine, goal, three_valued, &mut settle);
                     }
                 }
+                if machine.crowded() {
+                    let live = |(goal, tokens): (usize, &Tokens)| -> Vec<(usize, State)> {
+                        tokens.states().map(|state| (goal, state)).collect()
+                    };
+                    let live: Vec<(usize, State)> = tokens.iter().enumerate().flat_map(live).collect();
+                    machine.retain(&live);
+                }
                 history = machine.remember(history, row)?;
                 if last {
                     segment += 1;
@@ -189,11 +196,4 @@ impl<M: Machine> Evaluator for Forward<'_, M> {
         let mut machine = (self.build)(self.program, nodes, &self.options)?;
         Self::truths(&self.options, &mut machine, nodes.len(), trace, true)
     }
-}
-
-/// A state and what it was settled to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Progress {
-    Open(State),
-    Settled(bool),
 }

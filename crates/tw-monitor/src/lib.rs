@@ -18,5 +18,5 @@ pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};
 pub use machine::{Corrupt, Machine, Run, State, Stretch, put, take, transpose_eight, words};
 pub use monitor::{Chunk, Monitor, Obligation, Settled};
-pub use predicates::{PredicateError, Predicates};
+pub use predicates::{AtomParts, PredicateError, Predicates, compare};
 pub use trace::{Segments, Trace};

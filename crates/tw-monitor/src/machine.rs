@@ -6,7 +6,7 @@
 
 use crate::Unsupported;
 use std::cell::OnceCell;
-use tw_core::Bits;
+use tw_core::{Bits, Position};
 
 /// A state of a machine, by number. Numbers are the machine's own; equal states have equal numbers.
 pub type State = u32;
@@ -46,8 +46,44 @@ pub trait Machine: Send {
     /// Bytes held.
     fn heap_bytes(&self) -> usize;
 
+    /// Steps the goals `0..states.len()` over the position `at` and writes `at` to `since` where the state changes.
+    /// Goals with a verdict need not be stepped; their states are not used again. Returns whether to ask if goals whose
+    /// `since` is `at` are settled. Override it where all goals together can be stepped faster than one by one.
+    #[inline]
+    fn step_all(
+        &mut self,
+        states: &mut [State],
+        since: &mut [Position],
+        verdicts: &[Option<bool>],
+        at: Position,
+        atoms: &[u64],
+    ) -> Result<bool, Unsupported> {
+        let mut changed = at == 0;
+        for (goal, (state, since)) in states.iter_mut().zip(since).enumerate() {
+            if verdicts[goal].is_none() {
+                let next = self.step(goal, *state, atoms)?;
+                if next != *state {
+                    (*state, *since, changed) = (next, at, true);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Whether more states are kept than the budget allows: the caller is to say with [`Machine::retain`] which it still
+    /// uses. Asked after each position.
+    #[inline]
+    fn crowded(&self) -> bool {
+        false
+    }
+    /// The goals and states that are still in use; the machine may forget all others.
+    fn retain(&mut self, live: &[(usize, State)]) {
+        let _ = live;
+    }
+
     /// Steps from position `from` of the stretch up to `to` and stops after the first position that settles the goal.
-    /// Override it where whole columns can be read faster than position by position.
+    /// Override it where whole columns can be read faster than position by position. The caller has no other state of
+    /// the goal in use.
     fn run(
         &mut self,
         goal: usize,

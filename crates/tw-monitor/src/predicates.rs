@@ -32,6 +32,8 @@ use std::fmt;
 use tw_core::{Batch, Bits, Column, Position};
 use tw_ir::{Node, NodeId, Program};
 
+pub use value::compare;
+
 /// A predicate that has no truth value at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredicateError {
@@ -72,11 +74,17 @@ impl std::error::Error for PredicateError {}
 /// let atoms = Predicates::new(&program).evaluate(&batch).unwrap();
 /// assert_eq!(atoms[0].iter_ones().collect::<Vec<_>>(), [1, 2]);
 /// ```
+#[derive(Clone)]
 pub struct Predicates<'p> {
     program: &'p Program,
-    atoms: Vec<Atom>,
+    atoms: AtomParts,
 }
 
+/// What [`Predicates`] found out about a program: for those who own the program and cannot borrow it for long.
+#[derive(Clone, Debug)]
+pub struct AtomParts(std::sync::Arc<[Atom]>);
+
+#[derive(Debug)]
 struct Atom {
     node: NodeId,
     /// The nodes it is made of, ascending, itself last.
@@ -88,19 +96,29 @@ impl<'p> Predicates<'p> {
     pub fn new(program: &'p Program) -> Self {
         let atoms =
             program.atoms().into_iter().map(|node| Atom { node, order: parts(program, node) }).collect();
-        Self { program, atoms }
+        Self { program, atoms: AtomParts(atoms) }
+    }
+
+    /// As [`Predicates::new`] for the program that `parts` came from.
+    pub fn with_parts(program: &'p Program, parts: AtomParts) -> Self {
+        Self { program, atoms: parts }
+    }
+
+    /// What was found out about the program.
+    pub fn parts(&self) -> AtomParts {
+        self.atoms.clone()
     }
 
     /// The atoms, in the order of the columns that [`Predicates::evaluate`] returns; that of [`Program::atoms`].
     pub fn atoms(&self) -> impl ExactSizeIterator<Item = NodeId> + '_ {
-        self.atoms.iter().map(|atom| atom.node)
+        self.atoms.0.iter().map(|atom| atom.node)
     }
 
     /// One column per atom, or the error at the earliest position that has one.
     pub fn evaluate(&self, batch: &Batch) -> Result<Vec<Bits>, PredicateError> {
-        let mut columns = Vec::with_capacity(self.atoms.len());
+        let mut columns = Vec::with_capacity(self.atoms.0.len());
         let mut earliest: Option<PredicateError> = None;
-        for atom in &self.atoms {
+        for atom in self.atoms.0.iter() {
             match self.column(atom, batch) {
                 Ok(bits) => columns.push(bits),
                 Err(error) if earliest.as_ref().is_none_or(|e| error.position < e.position) => {
@@ -121,10 +139,10 @@ impl<'p> Predicates<'p> {
             }
             _ => None,
         };
-        let slots: Vec<Option<usize>> = self.atoms.iter().map(slot_of).collect();
-        let mut columns = Vec::with_capacity(self.atoms.len());
+        let slots: Vec<Option<usize>> = self.atoms.0.iter().map(slot_of).collect();
+        let mut columns = Vec::with_capacity(self.atoms.0.len());
         let mut earliest: Option<PredicateError> = None;
-        for (atom, slot) in self.atoms.iter().zip(&slots) {
+        for (atom, slot) in self.atoms.0.iter().zip(&slots) {
             match slot.map_or_else(|| self.column(atom, &batch), |_| Ok(Bits::new())) {
                 Ok(bits) => columns.push(bits),
                 Err(error) if earliest.as_ref().is_none_or(|e| error.position < e.position) => {

@@ -1,51 +1,53 @@
 //! A machine on a live trace.
 
-use super::{BLOCK, Progress, Tokens};
+use super::{BLOCK, Tokens};
 use crate::{Chunk, Corrupt, Machine, Monitor, Obligation, Settled, State, Stretch, Unsupported, put, take};
 use tw_core::Position;
 
 pub(super) struct Live<M> {
     machine: M,
     positions: Position,
-    roots: Vec<Root>,
+    /// Of each root its state, which is of no use once there is a verdict.
+    states: Vec<State>,
+    /// Of each root the position that last changed its state.
+    since: Vec<Position>,
+    verdicts: Vec<Option<bool>>,
     /// Runs from each position, one set per root; their goals follow those of the roots.
     each: Option<Vec<Tokens>>,
     history: State,
 }
 
-struct Root {
-    progress: Progress,
-    /// Positions read when the state last changed.
-    since: Position,
-}
-
 impl<M: Machine> Live<M> {
     pub(super) fn new(mut machine: M, roots: usize, each_position: bool) -> Result<Self, Unsupported> {
         let history = machine.origin();
-        let mut all = Vec::with_capacity(roots);
-        for goal in 0..roots {
-            all.push(Root { progress: Progress::Open(machine.enter(goal, history)?), since: 0 });
-        }
+        let states = (0..roots).map(|goal| machine.enter(goal, history)).collect::<Result<Vec<_>, _>>()?;
         let each = each_position.then(|| (0..roots).map(|_| Tokens::default()).collect());
-        Ok(Self { machine, positions: 0, roots: all, each, history })
+        Ok(Self {
+            machine,
+            positions: 0,
+            states,
+            since: vec![0; roots],
+            verdicts: vec![None; roots],
+            each,
+            history,
+        })
     }
 
     /// As [`Monitor::feed`], for positions whose atoms are packed together.
     fn stretch(&mut self, stretch: &Stretch<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
         let (start, len) = (self.positions, stretch.len());
-        for (goal, root) in self.roots.iter_mut().enumerate() {
-            let Progress::Open(state) = root.progress else { continue };
-            let run = self.machine.run(goal, state, stretch, 0, len)?;
-            root.progress = Progress::Open(run.state);
+        for goal in 0..self.states.len() {
+            if self.verdicts[goal].is_some() {
+                continue;
+            }
+            let run = self.machine.run(goal, self.states[goal], stretch, 0, len)?;
+            self.states[goal] = run.state;
             if let Some(changed) = run.changed {
-                root.since = start + changed;
+                self.since[goal] = start + changed;
             }
             // An empty stretch settles nothing, and its state may be one that was only entered.
-            if run.end > 0
-                && let Some(holds) = self.machine.settled(goal, run.state)
-            {
-                root.progress = Progress::Settled(holds);
-                out.push(Settled { root: goal, about: None, at: start + run.end - 1, holds });
+            if run.end > 0 {
+                self.settle(goal, start + run.end - 1, out);
             }
         }
         for offset in 0..if self.each.is_some() { len } else { 0 } {
@@ -55,18 +57,52 @@ impl<M: Machine> Live<M> {
         Ok(())
     }
 
-    /// Steps the runs from each position.
+    /// Notes the verdict of a root if the state reached at `at` settles it.
+    fn settle(&mut self, goal: usize, at: Position, out: &mut Vec<Settled>) {
+        if let Some(holds) = self.machine.settled(goal, self.states[goal]) {
+            self.verdicts[goal] = Some(holds);
+            out.push(Settled { root: goal, about: None, at, holds });
+        }
+    }
+
+    /// Looks whether roots whose state changed at `at` are settled. A state that stays was looked at when it was
+    /// reached, but for the first.
+    #[inline(never)]
+    fn settle_changed(&mut self, at: Position, out: &mut Vec<Settled>) {
+        for goal in 0..self.states.len() {
+            if self.since[goal] == at && self.verdicts[goal].is_none() {
+                self.settle(goal, at, out);
+            }
+        }
+    }
+
+    /// Steps the runs from each position. Apart, so that a step without them stays short.
+    #[inline(never)]
     fn each(&mut self, at: Position, row: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
         let Some(each) = &mut self.each else { return Ok(()) };
         for (root, tokens) in each.iter_mut().enumerate() {
-            let goal = self.roots.len() + root;
+            let goal = self.states.len() + root;
             tokens.step(&mut self.machine, goal, self.history, at, row, &mut |from, to, holds| {
                 let settled = |about| Settled { root, about: Some(about), at, holds };
                 out.extend((from..to).map(settled));
             })?;
         }
         self.history = self.machine.remember(self.history, row)?;
+        if self.machine.crowded() {
+            self.tidy();
+        }
         Ok(())
+    }
+
+    /// Lets the machine forget what is not in use.
+    #[inline(never)]
+    fn tidy(&mut self) {
+        let open = |(goal, _): &(usize, State)| self.verdicts[*goal].is_none();
+        let mut live: Vec<_> = self.states.iter().copied().enumerate().filter(open).collect();
+        for (root, tokens) in self.each.iter().flatten().enumerate() {
+            live.extend(tokens.states().map(|state| (self.states.len() + root, state)));
+        }
+        self.machine.retain(&live);
     }
 }
 
@@ -82,25 +118,15 @@ impl<M: Machine> Monitor for Live<M> {
 
     fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
         let at = self.positions;
-        for (goal, root) in self.roots.iter_mut().enumerate() {
-            let Progress::Open(state) = root.progress else { continue };
-            let next = self.machine.step(goal, state, atoms)?;
-            if next != state {
-                root.since = at;
-                root.progress = Progress::Open(next);
-            }
-            // A state that stays was looked at when it was reached, but for the first.
-            if (next != state || at == 0)
-                && let Some(holds) = self.machine.settled(goal, next)
-            {
-                root.progress = Progress::Settled(holds);
-                out.push(Settled { root: goal, about: None, at, holds });
-            }
+        if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? {
+            self.settle_changed(at, out);
         }
         if self.each.is_some() {
             let before = out.len();
             self.each(at, atoms, out)?;
             out[before..].sort_by_key(|settled| (settled.root, settled.about));
+        } else if self.machine.crowded() {
+            self.tidy();
         }
         self.positions += 1;
         Ok(())
@@ -111,23 +137,18 @@ impl<M: Machine> Monitor for Live<M> {
     }
 
     fn verdicts(&self) -> Vec<Option<bool>> {
-        let verdict = |root: &Root| match root.progress {
-            Progress::Open(_) => None,
-            Progress::Settled(holds) => Some(holds),
-        };
-        self.roots.iter().map(verdict).collect()
+        self.verdicts.clone()
     }
 
     fn pending(&self) -> Vec<Obligation> {
-        let open = |(goal, root): (usize, &Root)| match root.progress {
-            Progress::Open(state) => Some(Obligation {
+        let open = |(goal, &state): (usize, &State)| {
+            self.verdicts[goal].is_none().then(|| Obligation {
                 root: goal,
-                since: root.since,
+                since: self.since[goal],
                 residual: self.machine.residual(goal, state),
-            }),
-            Progress::Settled(_) => None,
+            })
         };
-        self.roots.iter().enumerate().filter_map(open).collect()
+        self.states.iter().enumerate().filter_map(open).collect()
     }
 
     fn finish(&self, out: &mut Vec<Settled>) -> Option<Vec<bool>> {
@@ -135,27 +156,26 @@ impl<M: Machine> Monitor for Live<M> {
         if let Some(each) = &self.each {
             let before = out.len();
             for (root, tokens) in each.iter().enumerate() {
-                tokens.at_end(&self.machine, self.roots.len() + root, &mut |from, to, holds| {
+                tokens.at_end(&self.machine, self.states.len() + root, &mut |from, to, holds| {
                     out.extend((from..to).map(|about| Settled { root, about: Some(about), at, holds }));
                 });
             }
             out[before..].sort_by_key(|settled| (settled.root, settled.about));
         }
-        let verdict = |(goal, root): (usize, &Root)| match root.progress {
-            Progress::Open(state) => self.machine.holds_at_end(goal, state),
-            Progress::Settled(holds) => holds,
+        let verdict = |(goal, verdict): (usize, &Option<bool>)| {
+            verdict.unwrap_or_else(|| self.machine.holds_at_end(goal, self.states[goal]))
         };
-        Some(self.roots.iter().enumerate().map(verdict).collect())
+        Some(self.verdicts.iter().enumerate().map(verdict).collect())
     }
 
     fn save(&self, out: &mut Vec<u8>) {
         put(self.positions as u64, out);
-        put(self.roots.len() as u64, out);
-        for (goal, root) in self.roots.iter().enumerate() {
-            put(root.since as u64, out);
-            match root.progress {
-                Progress::Settled(holds) => put(u64::from(holds), out),
-                Progress::Open(state) => {
+        put(self.states.len() as u64, out);
+        for (goal, &state) in self.states.iter().enumerate() {
+            put(self.since[goal] as u64, out);
+            match self.verdicts[goal] {
+                Some(holds) => put(u64::from(holds), out),
+                None => {
                     put(2, out);
                     self.machine.save(goal, state, out);
                 }
@@ -165,7 +185,7 @@ impl<M: Machine> Monitor for Live<M> {
         if let Some(each) = &self.each {
             self.machine.save_history(self.history, out);
             for (root, tokens) in each.iter().enumerate() {
-                tokens.save(&self.machine, self.roots.len() + root, out);
+                tokens.save(&self.machine, self.states.len() + root, out);
             }
         }
     }
@@ -173,17 +193,17 @@ impl<M: Machine> Monitor for Live<M> {
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
         let from = &mut from;
         let positions = take(from)? as Position;
-        if take(from)? != self.roots.len() as u64 {
+        let roots = self.states.len();
+        if take(from)? != roots as u64 {
             return Err(Corrupt("the saved state is of another number of properties".into()));
         }
-        let mut roots = Vec::with_capacity(self.roots.len());
-        for goal in 0..self.roots.len() {
-            let since = take(from)? as Position;
-            let progress = match take(from)? {
-                2 => Progress::Open(self.machine.load(goal, from)?),
-                holds => Progress::Settled(holds == 1),
-            };
-            roots.push(Root { progress, since });
+        let (mut states, mut since, mut verdicts) = (self.states.clone(), vec![0; roots], vec![None; roots]);
+        for goal in 0..roots {
+            since[goal] = take(from)? as Position;
+            match take(from)? {
+                2 => states[goal] = self.machine.load(goal, from)?,
+                holds => verdicts[goal] = Some(holds == 1),
+            }
         }
         if (take(from)? == 1) != self.each.is_some() {
             return Err(Corrupt("one of the two runs reports each position, the other does not".into()));
@@ -191,9 +211,9 @@ impl<M: Machine> Monitor for Live<M> {
         let mut restored = None;
         if self.each.is_some() {
             let history = self.machine.load_history(from)?;
-            let mut each = Vec::with_capacity(roots.len());
-            for root in 0..roots.len() {
-                each.push(Tokens::load(&mut self.machine, roots.len() + root, from)?);
+            let mut each = Vec::with_capacity(roots);
+            for root in 0..roots {
+                each.push(Tokens::load(&mut self.machine, roots + root, from)?);
             }
             restored = Some((history, each));
         }
@@ -203,12 +223,12 @@ impl<M: Machine> Monitor for Live<M> {
         if let Some((history, each)) = restored {
             (self.history, self.each) = (history, Some(each));
         }
-        (self.positions, self.roots) = (positions, roots);
+        (self.positions, self.states, self.since, self.verdicts) = (positions, states, since, verdicts);
         Ok(())
     }
 
     fn heap_bytes(&self) -> usize {
         let each = self.each.iter().flatten().map(Tokens::heap_bytes).sum::<usize>();
-        self.machine.heap_bytes() + each + self.roots.len() * size_of::<Root>()
+        self.machine.heap_bytes() + each + self.states.len() * 16
     }
 }

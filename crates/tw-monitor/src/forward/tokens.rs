@@ -8,7 +8,7 @@ use tw_core::Position;
 #[derive(Default)]
 pub(super) struct Tokens {
     groups: Vec<Group>,
-    /// Groups that were here when this step began are linked by state when there are many.
+    /// Where the group of a state is, once there are many.
     index: FxHashMap<State, usize>,
     spare: Vec<Group>,
 }
@@ -44,11 +44,22 @@ impl Ranges {
     }
 }
 
+/// The group of a state. The table holds the groups up to the number of its entries.
+fn find(groups: &[Group], index: &mut FxHashMap<State, usize>, state: State) -> Option<usize> {
+    if groups.len() <= FEW {
+        return groups.iter().position(|group| group.state == state);
+    }
+    for (at, group) in groups.iter().enumerate().skip(index.len()) {
+        index.insert(group.state, at);
+    }
+    index.get(&state).copied()
+}
+
 /// Beyond as many groups a table finds the one with the same state.
 const FEW: usize = 8;
 
 impl Tokens {
-    /// Starts a run at `at` and steps every run over it. `settle` is told of ranges of positions that are settled.
+    /// Steps every run over a position, and starts one there. `settle` is told of ranges of positions that are settled.
     pub(super) fn step<M: Machine>(
         &mut self,
         machine: &mut M,
@@ -58,8 +69,6 @@ impl Tokens {
         row: &[u64],
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {
-        let state = machine.enter(goal, history)?;
-        self.groups.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
         let mut next = std::mem::take(&mut self.spare);
         self.index.clear();
         for mut group in self.groups.drain(..) {
@@ -68,23 +77,22 @@ impl Tokens {
                 group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
                 continue;
             }
-            let same = if next.len() <= FEW {
-                next.iter().position(|other: &Group| other.state == group.state)
-            } else {
-                if self.index.is_empty() {
-                    self.index.extend(next.iter().enumerate().map(|(index, group)| (group.state, index)));
-                }
-                self.index.get(&group.state).copied()
-            };
-            match same {
+            match find(&next, &mut self.index, group.state) {
                 Some(index) => next[index].positions.append(group.positions),
-                None => {
-                    if !self.index.is_empty() {
-                        self.index.insert(group.state, next.len());
-                    }
-                    next.push(group);
-                }
+                None => next.push(group),
             }
+        }
+        // Most runs are settled by their first position: those are never stored.
+        let fresh = machine.enter(goal, history)?;
+        let state = machine.step(goal, fresh, row)?;
+        match machine.settled(goal, state) {
+            Some(verdict) => settle(at, at + 1, verdict),
+            None => match find(&next, &mut self.index, state) {
+                Some(index) => next[index].positions.push(at, at + 1),
+                None => {
+                    next.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
+                }
+            },
         }
         self.spare = std::mem::replace(&mut self.groups, next);
         Ok(())
@@ -141,6 +149,11 @@ impl Tokens {
             tokens.groups.push(Group { state, positions });
         }
         Ok(tokens)
+    }
+
+    /// The states in use.
+    pub(super) fn states(&self) -> impl Iterator<Item = State> + '_ {
+        self.groups.iter().map(|group| group.state)
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

@@ -92,7 +92,7 @@ fn parts_equality(a: &Value, b: &Value) -> Option<bool> {
 }
 
 /// `a op b` of two single values.
-pub(super) fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
+pub fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
     match op {
         CompareOp::Eq => equality(a, b) == Some(true),
         CompareOp::Ne => equality(a, b) == Some(false),
