@@ -19,6 +19,7 @@
 mod build;
 
 pub use build::Refused;
+pub(crate) use build::refusal;
 
 use tw_ir::NodeId;
 

@@ -1,4 +1,25 @@
 //! Pictures of automata: one graph, written as DOT, SVG or JSON.
+//!
+//! DOT is for those who have a program to lay it out, JSON for other programs, and SVG is laid out here: in layers from
+//! the initial vertices down (Sugiyama, Tagawa, Toda: "Methods for Visual Understanding of Hierarchical System
+//! Structures"), so that a picture needs nothing but a browser.
+
+mod alternating;
+mod deterministic;
+mod dot;
+mod json;
+mod layers;
+mod layout;
+mod order;
+mod route;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use alternating::alternating;
+pub use deterministic::deterministic;
+pub use svg::TooLarge;
 
 /// What a node of a picture is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,10 +32,32 @@ pub enum Kind {
     True,
     /// A state in which it is settled not to hold.
     False,
+    /// A state of a three-valued machine in which the property is not settled.
+    Open,
     /// A connective: all branches.
     And,
     /// A connective: one of the branches.
     Or,
+}
+
+impl Kind {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Accepting => "accepting",
+            Kind::Rejecting => "rejecting",
+            Kind::True => "true",
+            Kind::False => "false",
+            Kind::Open => "open",
+            Kind::And => "and",
+            Kind::Or => "or",
+        }
+    }
+
+    /// Whether it is drawn as a junction of edges rather than as a state.
+    fn is_junction(self) -> bool {
+        matches!(self, Kind::And | Kind::Or)
+    }
 }
 
 /// A node of a picture.

@@ -3,6 +3,8 @@
 //! - [`generate`]: a [`Case`] is a program and a trace made from a seed, the same on every machine.
 //! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
 //!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
+//! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
+//! - [`lasso`]: truth on infinite words, the oracle of three-valued verdicts.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
 //!
 //! ```
@@ -16,10 +18,13 @@
 pub mod conformance;
 mod explanation;
 pub mod generate;
+pub mod lasso;
+pub mod online;
 mod rng;
 mod shrink;
 
 pub use explanation::check_explanation;
 pub use generate::{Case, Shape};
+pub use online::compare_online;
 pub use rng::Rng;
 pub use shrink::shrink;

@@ -82,6 +82,19 @@ impl Alternating {
     /// The automaton of a formula, or of its negation. Formulas translated before are shared.
     pub fn formula(&mut self, program: &Program, formula: NodeId, negated: bool) -> Result<ExprId, Refused> {
         let atoms = program.atoms();
+        let literal = |id| atoms.binary_search(&id).ok().map(|atom| atom as u32);
+        self.formula_over(program, formula, negated, literal)
+    }
+
+    /// As [`Alternating::formula`], where `literal` tells which subformulas are read off the position, and by which
+    /// number: engines that read forward compute past operators beside the automaton and add them to the atoms.
+    pub fn formula_over(
+        &mut self,
+        program: &Program,
+        formula: NodeId,
+        negated: bool,
+        literal: impl Fn(NodeId) -> Option<u32>,
+    ) -> Result<ExprId, Refused> {
         // Which subformulas are needed in which polarity, from the top down; then built from the bottom up.
         let mut needed = std::collections::BTreeSet::from([(formula, negated)]);
         let mut build = Vec::new();
@@ -91,7 +104,7 @@ impl Alternating {
             }
             build.push((id, negated));
             let node = program.dag.node(id);
-            if atoms.binary_search(&id).is_err() {
+            if literal(id).is_none() {
                 if let Some(what) = refusal(node) {
                     return Err(Refused { node: id, what });
                 }
@@ -99,9 +112,9 @@ impl Alternating {
             }
         }
         for (id, negated) in build.into_iter().rev() {
-            let expr = match atoms.binary_search(&id) {
-                Ok(atom) => self.literal(Label::Atom(atom as u32, !negated), (id, negated)),
-                Err(_) => self.operator(program.dag.node(id), (id, negated)),
+            let expr = match literal(id) {
+                Some(atom) => self.literal(Label::Atom(atom, !negated), (id, negated)),
+                None => self.operator(program.dag.node(id), (id, negated)),
             };
             self.translated.insert((id, negated), expr);
         }
@@ -271,7 +284,7 @@ fn operands(node: Formula, negated: bool) -> Vec<(NodeId, bool)> {
 }
 
 /// Why the node has no automaton; atoms have been looked at before.
-fn refusal(node: Formula) -> Option<&'static str> {
+pub(crate) fn refusal(node: Formula) -> Option<&'static str> {
     use Formula::*;
     if node.interval().is_some() {
         return Some("intervals on temporal operators");
