@@ -1,0 +1,70 @@
+//! Ten properties on a live trace: what one event costs.
+//!
+//! `cargo run --release -p tw-engine-automaton --example ten [events]`
+
+use std::time::Instant;
+use tw_core::Bits;
+use tw_engine_automaton::{Automaton, mode};
+use tw_ir::Semantics;
+use tw_monitor::{Chunk, Engine, EvaluateOptions};
+
+/// None of them is ever settled on the events below, so that all ten are at work at every event.
+const PROPERTIES: [&str; 10] = [
+    "G (a -> F b)",
+    "G F c",
+    "G (d -> (e R f) | F g)",
+    "G (h -> X (i | F j))",
+    "F G k",
+    "G (a & !b -> F (c | l))",
+    "G (l -> Y a | F a)",
+    "F (G c | G d & F e)",
+    "G ((b S c) -> F d)",
+    "G (e -> F (f & X F g))",
+];
+
+fn main() {
+    let events = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000_000usize);
+    let text: String =
+        PROPERTIES.iter().enumerate().map(|(n, f)| format!("property p{n} : {f};\n")).collect();
+    let tree = tw_spec::parse(&text, 0);
+    let lowered = tw_spec::lower(&tree.value, &Default::default());
+    assert!(!tree.has_errors() && !lowered.has_errors(), "{:?}", lowered.diagnostics);
+    let program = lowered.value;
+    let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
+    for (root, formula) in program.roots.iter().zip(PROPERTIES) {
+        let mode = mode(&program, root.node, &options).expect("a small formula");
+        println!("{formula}: {mode}");
+    }
+    // Random rows, enough that branches are not learnt by heart.
+    let (mut seed, mut rows) = (1u64, Vec::with_capacity(1 << 16));
+    for _ in 0..1 << 16 {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        rows.push([(seed >> 40) & 0xfff]);
+    }
+    let columns: Vec<Bits> = (0..program.atoms().len())
+        .map(|atom| rows.iter().map(|row| row[0] >> atom & 1 == 1).collect())
+        .collect();
+    println!("{} atoms", columns.len());
+    let monitor = || Automaton.monitor(&program, &options, false).expect("small formulas");
+    for what in ["step", "feed", "step", "feed"] {
+        let (mut monitor, mut out) = (monitor(), Vec::new());
+        // On a machine with other work the best of many short batches tells more than the whole.
+        let mut batches = Vec::new();
+        let start = Instant::now();
+        for _ in 0..events.div_ceil(rows.len()) {
+            let batch = Instant::now();
+            if what == "step" {
+                rows.iter().try_for_each(|row| monitor.step(row, &mut out)).expect("within budgets");
+            } else {
+                let chunk = Chunk { len: rows.len(), atoms: &columns, times: None };
+                monitor.feed(&chunk, &mut out).expect("within budgets");
+            }
+            batches.push(batch.elapsed().as_secs_f64() * 1e9 / rows.len() as f64);
+        }
+        let whole = start.elapsed().as_secs_f64() * 1e9 / monitor.positions() as f64;
+        batches.sort_by(f64::total_cmp);
+        let (best, median) = (batches[0], batches[batches.len() / 2]);
+        println!("{what}: {whole:.2} ns per event for all ten; batches best {best:.2}, median {median:.2}");
+        assert_eq!(out.len(), 0, "a property was settled");
+    }
+}

@@ -1,0 +1,215 @@
+//! All properties of a program, and the histories that they can be entered after.
+
+use crate::bank::Bank;
+use crate::goal::Goal;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tw_automata::past::Past;
+use tw_core::Position;
+use tw_ir::{NodeId, Program};
+use tw_monitor::{Corrupt, EvaluateOptions, Machine, Run, State, Stretch, Unsupported, put, take};
+
+/// The deterministic automata of some formulas.
+pub struct Automata {
+    goals: Vec<Goal>,
+    /// The goals that are stepped together, and the numbers of the others.
+    bank: Bank,
+    others: Vec<usize>,
+    /// Whether all automata are complete, so that there is nothing to forget.
+    complete: bool,
+    /// Of each goal's past operators, the places among all of them.
+    places: Vec<Vec<usize>>,
+    /// Of each goal, where it is entered after which history.
+    entries: Vec<FxHashMap<State, State>>,
+    past: Past,
+    histories: Vec<Box<[bool]>>,
+    history_index: FxHashMap<Box<[bool]>, State>,
+    budget: usize,
+}
+
+/// The places of some past operators among others.
+pub(crate) fn places(some: &Past, among: &Past) -> Vec<usize> {
+    let place = |node: NodeId| among.memories().iter().position(|other| other.node == node).unwrap_or(0);
+    some.memories().iter().map(|memory| place(memory.node)).collect()
+}
+
+impl Automata {
+    /// Builds the automata of the goals, as far as the budgets allow.
+    pub fn new(program: &Program, goals: &[NodeId], options: &EvaluateOptions) -> Result<Self, Unsupported> {
+        let past = Past::new(program, goals)
+            .map_err(|refused| Unsupported::construct(refused.node, refused.what))?;
+        let shared = Arc::new(program.clone());
+        let build = crate::build_options(options, goals.len());
+        let all =
+            goals.iter().map(|&goal| Goal::new(&shared, goal, &build)).collect::<Result<Vec<_>, _>>()?;
+        let origin: Box<[bool]> = past.origin().into();
+        let (bank, others) = Bank::new(all.iter().map(Goal::table).enumerate());
+        Ok(Self {
+            bank,
+            others,
+            complete: all.iter().all(|goal| matches!(goal, Goal::Complete(_))),
+            places: all.iter().map(|goal| places(goal.past(), &past)).collect(),
+            entries: vec![FxHashMap::default(); all.len()],
+            goals: all,
+            histories: vec![origin.clone()],
+            history_index: FxHashMap::from_iter([(origin, 0)]),
+            past,
+            budget: options.state_budget.max(2),
+        })
+    }
+
+    /// Steps the goals that are not in the bank.
+    #[inline(never)]
+    fn step_others(
+        &mut self,
+        states: &mut [State],
+        since: &mut [Position],
+        verdicts: &[Option<bool>],
+        at: Position,
+        atoms: &[u64],
+    ) -> Result<bool, Unsupported> {
+        let (mut changed, roots) = (false, states.len());
+        for &goal in self.others.iter().take_while(|&&goal| goal < roots) {
+            if verdicts[goal].is_none() {
+                let next = self.goals[goal].step(states[goal], atoms)?;
+                if next != states[goal] {
+                    (states[goal], since[goal], changed) = (next, at, true);
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn intern(&mut self, history: Box<[bool]>) -> State {
+        if let Some(&known) = self.history_index.get(&history) {
+            return known;
+        }
+        // One history is in use at a time, beside the first.
+        if self.histories.len() >= self.budget {
+            self.histories.truncate(1);
+            self.history_index.retain(|_, number| *number == 0);
+            self.entries.iter_mut().for_each(FxHashMap::clear);
+        }
+        let number = self.histories.len() as State;
+        self.histories.push(history.clone());
+        self.history_index.insert(history, number);
+        number
+    }
+}
+
+impl Machine for Automata {
+    fn origin(&mut self) -> State {
+        0
+    }
+
+    fn remember(&mut self, history: State, atoms: &[u64]) -> Result<State, Unsupported> {
+        if self.past.is_empty() {
+            return Ok(0);
+        }
+        let (_, next) = self.past.advance(atoms, &self.histories[history as usize]);
+        Ok(self.intern(next.into()))
+    }
+
+    fn enter(&mut self, goal: usize, history: State) -> Result<State, Unsupported> {
+        // States made on demand may have been forgotten.
+        let known = matches!(self.goals[goal], Goal::Complete(_));
+        if known && let Some(&state) = self.entries[goal].get(&history) {
+            return Ok(state);
+        }
+        let all = &self.histories[history as usize];
+        let memory: Vec<bool> = self.places[goal].iter().map(|&place| all[place]).collect();
+        let state = self.goals[goal].enter(&memory)?;
+        if known {
+            self.entries[goal].insert(history, state);
+        }
+        Ok(state)
+    }
+
+    #[inline]
+    fn step(&mut self, goal: usize, state: State, atoms: &[u64]) -> Result<State, Unsupported> {
+        self.goals[goal].step(state, atoms)
+    }
+
+    fn holds_at_end(&self, goal: usize, state: State) -> bool {
+        self.goals[goal].holds_at_end(state)
+    }
+
+    #[inline]
+    fn settled(&mut self, goal: usize, state: State) -> Option<bool> {
+        self.goals[goal].settled(state)
+    }
+
+    fn residual(&self, goal: usize, state: State) -> String {
+        self.goals[goal].residual(state)
+    }
+
+    fn save(&self, goal: usize, state: State, out: &mut Vec<u8>) {
+        self.goals[goal].save(state, out);
+    }
+
+    fn load(&mut self, goal: usize, from: &mut &[u8]) -> Result<State, Corrupt> {
+        self.goals[goal].load(from)
+    }
+
+    fn save_history(&self, history: State, out: &mut Vec<u8>) {
+        let bits = &self.histories[history as usize];
+        put(bits.len() as u64, out);
+        bits.iter().for_each(|&bit| put(u64::from(bit), out));
+    }
+
+    fn load_history(&mut self, from: &mut &[u8]) -> Result<State, Corrupt> {
+        if take(from)? != self.past.memories().len() as u64 {
+            return Err(Corrupt("the saved state is of other past operators".into()));
+        }
+        let bits = (0..self.past.memories().len()).map(|_| Ok(take(from)? == 1));
+        let bits = bits.collect::<Result<Box<[bool]>, Corrupt>>()?;
+        Ok(self.intern(bits))
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let histories = self.histories.len() * (64 + 2 * self.past.memories().len());
+        self.goals.iter().map(Goal::heap_bytes).sum::<usize>() + histories + self.bank.heap_bytes()
+    }
+
+    fn run(
+        &mut self,
+        goal: usize,
+        state: State,
+        stretch: &Stretch<'_>,
+        from: usize,
+        to: usize,
+    ) -> Result<Run, Unsupported> {
+        self.goals[goal].run(state, stretch, from, to)
+    }
+
+    #[inline]
+    fn step_all(
+        &mut self,
+        states: &mut [State],
+        since: &mut [Position],
+        verdicts: &[Option<bool>],
+        at: Position,
+        atoms: &[u64],
+    ) -> Result<bool, Unsupported> {
+        let ask = self.bank.step(states, since, at, atoms) || at == 0;
+        if self.others.is_empty() {
+            return Ok(ask);
+        }
+        Ok(self.step_others(states, since, verdicts, at, atoms)? || ask)
+    }
+
+    #[inline]
+    fn crowded(&self) -> bool {
+        !self.complete && self.goals.iter().any(Goal::crowded)
+    }
+
+    fn retain(&mut self, live: &[(usize, State)]) {
+        for (number, goal) in self.goals.iter_mut().enumerate() {
+            if goal.crowded() {
+                let own: Vec<State> =
+                    live.iter().filter(|(goal, _)| *goal == number).map(|&(_, state)| state).collect();
+                goal.retain(&own);
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A whole automaton at work: transitions as a table where the goal uses few atoms, as trees otherwise.
+
+use crate::leap::Leaps;
+use tw_automata::deterministic::{Deterministic, Tree};
+use tw_monitor::{Run, State, Stretch};
+
+/// Most atoms of a goal whose transitions are a table: a symbol is a byte.
+const ATOMS: usize = 8;
+/// Most entries of a table.
+const ENTRIES: usize = 1 << 20;
+
+/// An automaton with its transitions laid out. In a table, states are *cells*: the number of the state times the number
+/// of symbols, which is where its row begins.
+pub(crate) struct Table {
+    automaton: Deterministic,
+    /// By cell and symbol, the next cell. A symbol has one bit per atom of the goal.
+    dense: Option<Vec<State>>,
+    leaps: Option<Leaps>,
+    /// From state to cell; 0 where there is no table.
+    shift: u32,
+    bits: Vec<Bits>,
+    check: u64,
+}
+
+/// Atoms of the goal that are neighbours in the program: part of a row, and where it goes in the symbol.
+#[derive(Clone, Copy)]
+struct Bits {
+    word: usize,
+    shift: u32,
+    mask: u64,
+    to: u32,
+}
+
+impl Table {
+    pub(crate) fn new(automaton: Deterministic) -> Self {
+        let atoms = automaton.atoms();
+        let fits = atoms.len() <= ATOMS && automaton.len() << atoms.len() <= ENTRIES;
+        let shift = if fits { atoms.len() as u32 } else { 0 };
+        let dense = fits.then(|| {
+            let mut table = Vec::with_capacity(automaton.len() << shift);
+            for state in 0..automaton.len() as State {
+                for symbol in 0..1u32 << shift {
+                    let holds = |atom: u32| symbol >> atoms.partition_point(|&other| other < atom) & 1 == 1;
+                    table.push(automaton.forest().walk(automaton.tree(state), holds) << shift);
+                }
+            }
+            table
+        });
+        let mut bits: Vec<Bits> = Vec::new();
+        for (place, &atom) in atoms.iter().enumerate() {
+            let (word, shift) = (atom as usize / 64, atom % 64);
+            match bits.last_mut() {
+                Some(run) if run.word == word && run.shift + run.mask.count_ones() == shift => {
+                    run.mask = run.mask << 1 | 1;
+                }
+                _ => bits.push(Bits { word, shift, mask: 1, to: place as u32 }),
+            }
+        }
+        let leaps = dense.as_ref().and_then(|next| Leaps::new(automaton.len(), atoms, next));
+        let check = check(&automaton);
+        Self { automaton, dense, leaps, shift, bits, check }
+    }
+
+    pub(crate) fn automaton(&self) -> &Deterministic {
+        &self.automaton
+    }
+
+    /// The atoms that the goal uses, ascending.
+    pub(crate) fn atoms(&self) -> &[u32] {
+        self.automaton.atoms()
+    }
+
+    /// The table, if there is one.
+    pub(crate) fn dense(&self) -> Option<&[State]> {
+        self.dense.as_deref()
+    }
+
+    /// A number that other automata are unlikely to have.
+    pub(crate) fn check(&self) -> u64 {
+        self.check
+    }
+
+    /// The state of the automaton that a state here is.
+    #[inline]
+    pub(crate) fn number(&self, state: State) -> u32 {
+        state >> self.shift
+    }
+
+    /// The state here of a number.
+    pub(crate) fn state(&self, number: u32) -> State {
+        number << self.shift
+    }
+
+    #[inline]
+    pub(crate) fn step(&self, state: State, row: &[u64]) -> State {
+        match &self.dense {
+            Some(table) => {
+                let add = |symbol, run: &Bits| symbol | (row[run.word] >> run.shift & run.mask) << run.to;
+                table[state as usize + self.bits.iter().fold(0, add) as usize]
+            }
+            None => self.automaton.step(state, row),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn settled(&self, state: State) -> Option<bool> {
+        self.automaton.settled(self.number(state))
+    }
+
+    pub(crate) fn run(&self, state: State, stretch: &Stretch<'_>, from: usize, to: usize) -> Run {
+        if let (Some(next), Some(leaps)) = (&self.dense, &self.leaps) {
+            return leaps.run(self, next, state, stretch, from, to);
+        }
+        let (mut state, mut changed) = (state, None);
+        for at in from..to {
+            let next = self.step(state, stretch.row(at));
+            if next != state {
+                (state, changed) = (next, Some(at));
+            }
+            if self.settled(state).is_some() {
+                return Run { state, end: at + 1, changed };
+            }
+        }
+        Run { state, end: to, changed }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let dense = self.dense.as_ref().map_or(0, |table| table.len() * size_of::<State>());
+        self.automaton.heap_bytes() + dense + self.leaps.as_ref().map_or(0, Leaps::heap_bytes)
+    }
+}
+
+/// Mixes the transitions and outputs of all states, which are numbered in a fixed order.
+fn check(automaton: &Deterministic) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut mix = |number: u64| hash = (hash ^ number).wrapping_mul(0x0000_0100_0000_01b3);
+    mix(automaton.len() as u64);
+    for state in 0..automaton.len() as u32 {
+        mix(automaton.holds_at_end(state).map_or(2, u64::from));
+        mix(automaton.settled(state).map_or(2, u64::from));
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut todo: Vec<Tree> = vec![automaton.tree(state)];
+        while let Some(tree) = todo.pop() {
+            match automaton.forest().test(tree) {
+                Some(test) if seen.insert(tree) => {
+                    mix(u64::from(test.atom));
+                    todo.extend([test.low, test.high]);
+                }
+                Some(_) => mix(1 << 32),
+                None => mix(tree.state().map_or(1 << 33, u64::from) | 1 << 34),
+            }
+        }
+    }
+    hash
+}
