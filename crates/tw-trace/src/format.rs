@@ -92,9 +92,10 @@ pub trait BlockReader: Send + Sync {
     }
 
     /// Adds what [`BlockReader::read_noting`] noted in a block that was cut rightly.
-    fn absorb(&self, seen: &Vocabulary) {
-        let _ = seen;
-    }
+    fn absorb(&self, seen: &Vocabulary);
+
+    /// What was seen so far of the names asked for, for another reader of the same stream to [`BlockReader::absorb`].
+    fn seen(&self) -> Vocabulary;
 
     /// Bytes and line (from 0, within the block) of the `index`-th position of a block read before.
     fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)>;

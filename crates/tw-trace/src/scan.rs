@@ -15,6 +15,7 @@ use tw_ir::{PathStep, What};
 pub(crate) use blocks::head_of;
 #[cfg(test)]
 pub(crate) use rows::scan as scan_by_rows;
+pub(crate) use rows::{missing_timestamp, surprising_timestamp};
 
 /// What was read.
 #[derive(Clone, Debug)]
@@ -62,7 +63,19 @@ pub fn read_rows(
     options: &ReadOptions,
     each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
 ) -> Result<(), TraceError> {
-    rows::drive(input, format, options, &mut |_| {}, &mut |arrival| each(arrival.row)).map(drop)
+    drive_rows(input, format, options, &mut |_| {}, each)
+}
+
+/// As [`read_rows`]; `opened` is told of each file whether its trace has events at all.
+pub(crate) fn drive_rows(
+    input: &Input,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    opened: &mut dyn FnMut(bool),
+    each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
+) -> Result<(), TraceError> {
+    let mut opened = |source: &dyn RowSource| opened(source.has_events());
+    rows::drive(input, format, options, &mut opened, &mut |arrival| each(arrival.row)).map(drop)
 }
 
 /// Gives an error about a slot the place of its cell, if the source knows it.

@@ -77,6 +77,16 @@ impl<'a> Wanted<'a> {
         Ok(batch)
     }
 
+    /// What was seen so far.
+    pub(super) fn seen(&self) -> Vocabulary {
+        self.vocabulary().clone()
+    }
+
+    /// Adds what was seen elsewhere.
+    pub(super) fn absorb(&self, seen: &Vocabulary) {
+        self.vocabulary().merge(seen);
+    }
+
     /// After the last block.
     pub(super) fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {
         self.vocabulary().judge(&self.projection, true)

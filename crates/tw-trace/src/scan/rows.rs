@@ -199,14 +199,14 @@ impl Order {
     }
 }
 
-pub(super) fn missing_timestamp() -> TraceError {
+pub(crate) fn missing_timestamp() -> TraceError {
     TraceError::new(
         TraceErrorKind::Time,
         "found no timestamp, expected one because earlier positions have them",
     )
 }
 
-pub(super) fn surprising_timestamp() -> TraceError {
+pub(crate) fn surprising_timestamp() -> TraceError {
     TraceError::new(
         TraceErrorKind::Time,
         "found a timestamp, expected none because earlier positions have none",

@@ -290,6 +290,10 @@ impl BlockReader for CsvBlocks<'_> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).merge(seen);
     }
 
+    fn seen(&self) -> Vocabulary {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)> {
         // Without quotes every line is a record, or empty.
         if index > 0 && memchr::memchr(b'"', block).is_none() {

@@ -14,7 +14,7 @@ use crate::formats::lines::{Lines, time_of};
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, words_for};
 use crate::formats::wanted::{SAMPLE, Wanted};
-use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning};
+use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, Vocabulary};
 use std::ops::Range;
 use tw_core::{Bits, Time, Value};
 use tw_ir::{ArgumentKey, What};
@@ -110,6 +110,14 @@ impl BlockReader for Reader<'_> {
             start = end + 1;
         }
         None
+    }
+
+    fn absorb(&self, seen: &Vocabulary) {
+        self.wanted.absorb(seen);
+    }
+
+    fn seen(&self) -> Vocabulary {
+        self.wanted.seen()
     }
 
     fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {

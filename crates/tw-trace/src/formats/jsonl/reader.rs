@@ -126,13 +126,21 @@ impl BlockReader for Reader<'_> {
         )
     }
 
-    fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {
+    fn absorb(&self, seen: &Vocabulary) {
+        lock(&self.vocabulary).merge(seen);
+    }
+
+    fn seen(&self) -> Vocabulary {
         let mut vocabulary = lock(&self.vocabulary).clone();
         if let Some(plan) = &self.plan {
             for learner in lock(&self.learners).iter() {
                 vocabulary.merge(&learner.vocabulary(plan));
             }
         }
-        vocabulary.judge(&self.projection, false)
+        vocabulary
+    }
+
+    fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {
+        self.seen().judge(&self.projection, false)
     }
 }

@@ -13,7 +13,7 @@ use crate::formats::lines::{Lines, time_of};
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, or_bits, words_for};
 use crate::formats::wanted::{SAMPLE, Wanted};
-use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning};
+use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, Vocabulary};
 use std::ops::Range;
 use tw_core::{Bits, Time, TimeUnit};
 use tw_ir::{ArgumentKey, What};
@@ -121,6 +121,14 @@ impl BlockReader for Reader<'_> {
         }
         let end = memchr::memchr(b'\n', &block[start..]).map_or(block.len(), |length| start + length);
         Some((start..end, index as u64))
+    }
+
+    fn absorb(&self, seen: &Vocabulary) {
+        self.wanted.absorb(seen);
+    }
+
+    fn seen(&self) -> Vocabulary {
+        self.wanted.seen()
     }
 
     fn finish(&self) -> Result<Vec<TraceWarning>, TraceError> {

@@ -1,0 +1,298 @@
+//! Live traces: bytes are pushed as they arrive, and every record is read the moment its line is complete.
+//!
+//! A format with a fast path is read by blocks that end at the last newline of what has arrived, so nothing waits for
+//! a block to fill. What a block held does not depend on where it was cut: of a block with a bad line, the lines
+//! before it are delivered first. Formats without a fast path are read row by row on a thread of their own ([`rows`]).
+//!
+//! Kept: the bytes of the record that is still open, the last timestamp, the names seen, and a few kilobytes to
+//! recognise the stream by when it is resumed ([`state`]).
+
+mod blocks;
+mod order;
+mod rows;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use crate::input::byte_order_mark;
+use crate::{Projection, ReadOptions, TraceError, TraceErrorKind, TraceFormat, TraceWarning, Vocabulary};
+use blocks::Blocks;
+use order::Order;
+use rows::RowThread;
+use std::borrow::Cow;
+use tw_core::{Batch, Position};
+
+pub use state::Unreadable;
+
+/// Bytes after which a header is no longer waited for.
+const HEAD: usize = 64 << 10;
+/// Bytes of the stream that are remembered, to recognise it by.
+const TAIL: usize = 4 << 10;
+
+/// Takes what a live trace holds.
+pub trait Receiver {
+    /// What a batch is turned into before it counts as read.
+    type Mapped;
+    /// What ends the reading.
+    type Error: From<TraceError>;
+
+    /// Looks at a batch; the index of the first position that cannot be used, and why.
+    fn map(&mut self, batch: Batch) -> Result<Self::Mapped, (usize, TraceError)>;
+
+    /// Takes positions, in order.
+    fn take(&mut self, mapped: Self::Mapped, arrival: &Arrival<'_>) -> Result<(), Self::Error>;
+
+    /// A line that cannot be read. `Ok` leaves it out and goes on.
+    fn bad_line(&mut self, error: TraceError) -> Result<(), Self::Error> {
+        Err(error.into())
+    }
+}
+
+/// How much of a stream has been read: whole records alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Positions delivered.
+    pub positions: u64,
+    /// Bytes of the file or stream, to its first byte that has not been read.
+    pub bytes: u64,
+    /// Lines of it.
+    pub lines: u64,
+}
+
+/// Positions that arrived together.
+pub struct Arrival<'b> {
+    /// How many.
+    pub len: usize,
+    /// What had been read before them.
+    pub before: Progress,
+    lines: LinesOf<'b>,
+}
+
+enum LinesOf<'b> {
+    Block(&'b dyn crate::BlockReader, &'b [u8]),
+    Numbers(&'b [u64]),
+}
+
+impl Arrival<'_> {
+    /// Line (from 1) and text of the `index`-th position, as far as known.
+    pub fn line(&self, index: Position) -> (Option<u64>, Option<Cow<'_, str>>) {
+        match self.lines {
+            LinesOf::Numbers(numbers) => (numbers.get(index).copied(), None),
+            LinesOf::Block(reader, bytes) => match reader.locate(bytes, index) {
+                None => (None, None),
+                Some((range, line)) => {
+                    let text = bytes.get(range).unwrap_or_default();
+                    let text = text.strip_suffix(b"\n").unwrap_or(text);
+                    let text = text.strip_suffix(b"\r").unwrap_or(text);
+                    (Some(self.before.lines + line + 1), Some(String::from_utf8_lossy(text)))
+                }
+            },
+        }
+    }
+}
+
+/// A trace that is still being written.
+pub struct Live<'a> {
+    format: &'static dyn TraceFormat,
+    projection: Projection<'a>,
+    options: ReadOptions,
+    name: String,
+    mode: Mode<'a>,
+    /// Bytes after the last whole record.
+    rest: Vec<u8>,
+    /// Length of `rest` when it was last found to end inside a record.
+    open: usize,
+    progress: Progress,
+    order: Order,
+    /// The last bytes read.
+    tail: Vec<u8>,
+    /// A file that continues another may begin with the same header again.
+    header_again: bool,
+    /// Positions that another process has read already; rows are read again from the start.
+    repeated: u64,
+}
+
+enum Mode<'a> {
+    /// Not enough has arrived to tell.
+    Start,
+    Blocks(Blocks<'a>),
+    Rows(RowThread, Vocabulary),
+}
+
+impl<'a> Live<'a> {
+    /// A stream called `name` of which nothing has arrived.
+    pub fn new(
+        name: &str,
+        format: &'static dyn TraceFormat,
+        projection: &Projection<'a>,
+        options: &ReadOptions,
+    ) -> Self {
+        Self {
+            format,
+            projection: projection.clone(),
+            options: options.clone(),
+            name: name.to_string(),
+            mode: Mode::Start,
+            rest: Vec::new(),
+            open: 0,
+            progress: Progress::default(),
+            order: Order::default(),
+            tail: Vec::new(),
+            header_again: false,
+            repeated: 0,
+        }
+    }
+
+    /// How much has been read.
+    pub fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    /// The last bytes read, at most 4 KiB.
+    pub fn tail(&self) -> &[u8] {
+        &self.tail
+    }
+
+    /// Takes bytes. Their last line waits for its end, unless they are the last.
+    pub fn push<R: Receiver>(&mut self, bytes: &[u8], last: bool, receiver: &mut R) -> Result<(), R::Error> {
+        let result = if self.rest.is_empty() {
+            // Most often all before the last newline is read from where it is.
+            self.offer(bytes, last, receiver).map(|used| self.rest.extend_from_slice(&bytes[used..]))
+        } else {
+            let mut all = std::mem::take(&mut self.rest);
+            all.extend_from_slice(bytes);
+            let result = self.offer(&all, last, receiver);
+            result.map(|used| {
+                all.drain(..used);
+                self.rest = all;
+            })
+        };
+        result?;
+        match self.rest.len() > self.options.max_record {
+            true => Err(self.too_long().into()),
+            false => Ok(()),
+        }
+    }
+
+    /// The file was replaced or emptied: what is pushed next is read as one that continues this one.
+    pub fn restart<R: Receiver>(&mut self, receiver: &mut R) -> Result<(), R::Error> {
+        if !self.rest.is_empty() {
+            self.push(b"\n", false, receiver)?;
+        }
+        self.rest.clear();
+        self.tail.clear();
+        (self.progress.bytes, self.progress.lines) = (0, 0);
+        self.header_again = true;
+        Ok(())
+    }
+
+    /// Names that have not occurred so far: errors or warnings, as at the end of a stored trace.
+    pub fn judge(&self) -> Result<Vec<TraceWarning>, TraceError> {
+        match &self.mode {
+            Mode::Start => Ok(Vec::new()),
+            Mode::Blocks(blocks) => blocks.reader.finish(),
+            Mode::Rows(_, seen) => seen.judge(&self.projection, self.format.open_vocabulary()),
+        }
+        .map_err(|error| error.in_file(&self.name))
+    }
+
+    /// Reads what can be read of `bytes`, which begin where the last record ended; says how much that was.
+    fn offer<R: Receiver>(&mut self, bytes: &[u8], last: bool, receiver: &mut R) -> Result<usize, R::Error> {
+        if let Mode::Rows(thread, seen) = &mut self.mode {
+            let mut job = rows::Job {
+                projection: &self.projection,
+                seen,
+                progress: &mut self.progress,
+                repeated: &mut self.repeated,
+                name: &self.name,
+            };
+            job.run(thread, bytes, last, receiver)?;
+            return Ok(bytes.len());
+        }
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let end = if last { bytes.len() } else { memchr::memrchr(b'\n', bytes).map_or(0, |at| at + 1) };
+        let known = self.open.min(end);
+        if end == 0 || !last && known > 0 && !blocks::may_be_complete(known, &bytes[known..end]) {
+            return Ok(0);
+        }
+        let mut used = 0;
+        if matches!(self.mode, Mode::Start) {
+            match self.start(&bytes[..end], last).map_err(|error| error.in_file(&self.name))? {
+                Started::Blocks(skipped) => used = skipped,
+                Started::Rows => {
+                    // Rows are counted from the beginning, the byte order mark included.
+                    return self.offer(bytes, last, receiver);
+                }
+                Started::Later => return Ok(0),
+            }
+        }
+        let Mode::Blocks(blocks) = &self.mode else { return Ok(0) };
+        if std::mem::take(&mut self.header_again) && bytes[used..end].starts_with(blocks.header()) {
+            let header = blocks.header().len();
+            let lines = memchr::memchr_iter(b'\n', blocks.header()).count() as u64;
+            self.skip(&bytes[used..used + header], lines);
+            used += header;
+        }
+        used += self.read_blocks(&bytes[used..end], last, receiver)?;
+        self.open = end.saturating_sub(used);
+        Ok(used)
+    }
+
+    /// Finds out how the stream is to be read.
+    fn start(&mut self, head: &[u8], last: bool) -> Result<Started, TraceError> {
+        let mark = byte_order_mark(head)?;
+        let text = &head[mark..];
+        let waits = !last && head.len() < HEAD;
+        // A header whose quotes are open goes on in the lines to come.
+        if waits && self.format.name() == "csv" && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
+            return Ok(Started::Later);
+        }
+        if self.options.sort.is_none()
+            && let Some(blocks) = Blocks::new(self.format, text, &self.projection, &self.options)?
+        {
+            let (skip, lines) = (mark + blocks.header().len(), blocks.header_lines());
+            self.mode = Mode::Blocks(blocks);
+            self.skip(&head[..skip], lines);
+            return Ok(Started::Blocks(skip));
+        }
+        if waits && text.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Started::Later);
+        }
+        self.read_rows()?;
+        Ok(Started::Rows)
+    }
+
+    fn read_rows(&mut self) -> Result<(), TraceError> {
+        let thread = RowThread::spawn(&self.name, self.format, &self.options)?;
+        self.mode = Mode::Rows(thread, Vocabulary::new(self.projection.slots.len()));
+        Ok(())
+    }
+
+    /// Counts bytes as read.
+    fn skip(&mut self, bytes: &[u8], lines: u64) {
+        self.progress.bytes += bytes.len() as u64;
+        self.progress.lines += lines;
+        if bytes.len() >= TAIL {
+            self.tail.clear();
+        } else if self.tail.len() + bytes.len() > TAIL {
+            self.tail.drain(..self.tail.len() + bytes.len() - TAIL);
+        }
+        self.tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
+    }
+
+    fn too_long(&self) -> TraceError {
+        let limit = self.options.max_record;
+        let message = format!("this record is longer than {limit} bytes, the most that is accepted");
+        TraceError::new(TraceErrorKind::Budget, message).at(self.progress.lines + 1, 1).in_file(&self.name)
+    }
+}
+
+enum Started {
+    /// By blocks, after a header of so many bytes.
+    Blocks(usize),
+    Rows,
+    /// More has to arrive.
+    Later,
+}

@@ -1,0 +1,150 @@
+//! What another process needs to read on where this one stopped.
+//!
+//! By blocks: the beginning of the stream (a header, whether records have timestamps), how far it was read, the last
+//! timestamp and the names seen. A row source keeps state of its own, so a stream that is read by rows is read again
+//! from its start, and the positions that were delivered are left out.
+
+use super::{Blocks, Live, Mode, Order, Progress};
+use crate::{TraceError, Vocabulary};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use tw_core::Time;
+
+/// What was saved cannot be read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+impl From<TraceError> for Unreadable {
+    fn from(error: TraceError) -> Self {
+        Unreadable(error.to_string())
+    }
+}
+
+impl Live<'_> {
+    /// Whether what follows [`Progress::bytes`] is enough to read on; otherwise the stream is needed from its start.
+    pub fn reads_on(&self) -> bool {
+        !matches!(self.mode, Mode::Rows(..))
+    }
+
+    /// Appends what [`Live::restore`] needs.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        let Progress { positions, bytes, lines } = self.progress;
+        for number in [positions, bytes, lines] {
+            number_out(number, out);
+        }
+        bytes_out(&self.tail, out);
+        match &self.mode {
+            Mode::Start => out.push(0),
+            Mode::Rows(..) => out.push(1),
+            Mode::Blocks(blocks) => {
+                out.push(2);
+                bytes_out(&blocks.head, out);
+                number_out(self.order.previous.map_or(0, |time| time as u64), out);
+                out.push(u8::from(self.order.previous.is_some()));
+                out.push(self.order.timed.map_or(2, u8::from));
+                out.push(u8::from(self.header_again));
+                vocabulary_out(&blocks.reader.seen(), out);
+            }
+        }
+    }
+
+    /// Continues from what [`Live::save`] wrote for a stream of the same format and options. What is pushed next are
+    /// the bytes that follow, or all of them again unless [`Live::reads_on`].
+    pub fn restore(&mut self, from: &mut &[u8]) -> Result<(), Unreadable> {
+        let mut numbers = [0; 3];
+        for number in &mut numbers {
+            *number = number_in(from)?;
+        }
+        let [positions, bytes, lines] = numbers;
+        let tail = bytes_in(from)?.to_vec();
+        match byte_in(from)? {
+            0 => {}
+            1 => {
+                self.repeated = positions;
+                self.progress = Progress { positions, bytes: 0, lines: 0 };
+                self.read_rows()?;
+                return Ok(());
+            }
+            2 => {
+                let head = bytes_in(from)?;
+                let time = number_in(from)? as Time;
+                let previous = (byte_in(from)? == 1).then_some(time);
+                let timed = match byte_in(from)? {
+                    0 => Some(false),
+                    1 => Some(true),
+                    _ => None,
+                };
+                self.order = Order { previous, timed };
+                self.header_again = byte_in(from)? == 1;
+                let seen = vocabulary_in(self.projection.slots.len(), from)?;
+                let blocks = Blocks::new(self.format, head, &self.projection, &self.options)?;
+                let lost = || Unreadable("the beginning of the stream cannot be read again".into());
+                let blocks = blocks.ok_or_else(lost)?;
+                blocks.reader.absorb(&seen);
+                self.mode = Mode::Blocks(blocks);
+            }
+            other => return Err(Unreadable(format!("found a way of reading numbered {other}"))),
+        }
+        self.progress = Progress { positions, bytes, lines };
+        self.tail = tail;
+        Ok(())
+    }
+}
+
+fn number_out(number: u64, out: &mut Vec<u8>) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn bytes_out(bytes: &[u8], out: &mut Vec<u8>) {
+    number_out(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+fn part<'b>(from: &mut &'b [u8], len: usize) -> Result<&'b [u8], Unreadable> {
+    let (part, rest) = from.split_at_checked(len).ok_or_else(|| Unreadable("it is cut short".into()))?;
+    *from = rest;
+    Ok(part)
+}
+
+fn byte_in(from: &mut &[u8]) -> Result<u8, Unreadable> {
+    part(from, 1).map(|part| part[0])
+}
+
+fn number_in(from: &mut &[u8]) -> Result<u64, Unreadable> {
+    let part = part(from, 8)?;
+    Ok(u64::from_le_bytes(part.try_into().map_err(|_| Unreadable("it is cut short".into()))?))
+}
+
+fn bytes_in<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], Unreadable> {
+    let len = number_in(from)?;
+    part(from, usize::try_from(len).unwrap_or(usize::MAX))
+}
+
+fn vocabulary_out(seen: &Vocabulary, out: &mut Vec<u8>) {
+    for flags in [&seen.variable, &seen.event] {
+        out.extend(flags.iter().map(|&flag| u8::from(flag)));
+    }
+    out.extend([u8::from(seen.key), u8::from(seen.has_events)]);
+    number_out(seen.positions, out);
+    for names in [&seen.variables, &seen.events] {
+        number_out(names.len() as u64, out);
+        names.iter().for_each(|name| bytes_out(name.as_bytes(), out));
+    }
+}
+
+fn vocabulary_in(slots: usize, from: &mut &[u8]) -> Result<Vocabulary, Unreadable> {
+    let mut seen = Vocabulary::new(slots);
+    seen.variable = part(from, slots)?.iter().map(|&flag| flag == 1).collect();
+    seen.event = part(from, slots)?.iter().map(|&flag| flag == 1).collect();
+    (seen.key, seen.has_events) = (byte_in(from)? == 1, byte_in(from)? == 1);
+    seen.positions = number_in(from)?;
+    let mut names = || -> Result<BTreeSet<Arc<str>>, Unreadable> {
+        let mut names = BTreeSet::new();
+        for _ in 0..number_in(from)? {
+            names.insert(String::from_utf8_lossy(bytes_in(from)?).into());
+        }
+        Ok(names)
+    };
+    (seen.variables, seen.events) = (names()?, names()?);
+    Ok(seen)
+}
