@@ -8,8 +8,8 @@ use crate::check::{
 };
 use crate::load::{Keys, Loaded, load};
 use crate::narrate::Narrator;
-use crate::{CheckReport, Error, Session, Specification, Violation, check, plan};
-use tw_core::{Bits, Value, Verdict};
+use crate::{CheckReport, Error, Session, Specification, Violation, check, plan, statistics};
+use tw_core::{Bits, Value};
 use tw_ir::Root;
 use tw_monitor::{Answer, Segments, Trace};
 use tw_trace::Stamp;
@@ -21,9 +21,9 @@ pub(crate) fn check(
     column: &str,
 ) -> Result<CheckReport, Error> {
     refuse_queries(spec)?;
-    let (engine, evaluator) = plan::choose(session, spec, &session.evaluate_options())?;
+    let chosen = plan::choose(session, spec, &session.evaluate_options())?;
     let mut loaded =
-        load(session, spec, files, evaluator.wanted(), session.violations > LOCATED, Some(column))?;
+        load(session, spec, files, chosen.evaluator.wanted(), session.violations > LOCATED, Some(column))?;
     refuse_empty(&loaded)?;
     let keys = loaded.keys.take().unwrap_or_default();
     if loaded.trace.len > u32::MAX as usize {
@@ -41,18 +41,14 @@ pub(crate) fn check(
         )));
     }
     loaded.trace = groups.apply(&loaded.trace);
-    let (engine, mut evaluator) = check::replan(session, spec, &loaded, engine, evaluator)?;
-    let answers = evaluator
-        .evaluate(&loaded.trace, usize::MAX)
-        .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?;
+    let (mut chosen, options) = check::replan(session, spec, &loaded, chosen)?;
+    let answers = chosen.evaluate(spec, &options, &loaded.trace, usize::MAX)?;
 
     let narrator = Narrator::new(session, spec, &loaded, Some(&groups.order));
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
-        let failing = answer.holds.find(false, 0);
-        let verdict = if failing.is_none() { Verdict::Satisfied } else { Verdict::Violated };
-        let mut finding = Finding::new(property(spec, &newlines, root, verdict));
+        let mut finding = Finding::new(property(spec, &newlines, root, check::verdict(&answer)));
         let violations = Violations { spec, loaded: &loaded, keys: &keys, groups: &groups, column };
         let first = violations.list(&mut finding, root, &answer, session.violations.max(1));
         // The first violation's own key is the one to explain; a satisfied property is explained on the first key.
@@ -60,13 +56,19 @@ pub(crate) fn check(
         if let Some(segment) = segment.filter(|_| session.explain) {
             finding.explain = Some((root.node, groups.starts[segment]));
         }
+        if let Some(statistic) = session.statistic {
+            let verdict = finding.report.verdict;
+            finding.report.statistic =
+                Some(statistics::statistic(session, spec, root, statistic, &loaded, verdict)?);
+        }
         findings.push(finding);
     }
-    let unexplained = narrator.explain(evaluator.as_mut(), &mut findings);
+    let unexplained = narrator.explain(chosen.evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
+    loaded.warnings.extend(chosen.notes);
     loaded.warnings.extend(unexplained);
     let by = Some((column.to_string(), groups.starts.len()));
-    Ok(report(session, spec, loaded, engine, properties, by))
+    Ok(report(session, spec, loaded, chosen.engine, properties, by))
 }
 
 /// Positions sorted by key.
@@ -145,7 +147,9 @@ impl Violations<'_> {
         let mut failing: Vec<(u32, usize)> = if invariant {
             answer.violations.iter().map(|&at| (groups.order[at], at)).collect()
         } else {
-            let starts = groups.starts.iter().enumerate().filter(|(segment, _)| !answer.holds.get(*segment));
+            let starts = groups.starts.iter().enumerate().filter(|(segment, _)| {
+                !answer.holds.get(*segment) && !answer.open.as_ref().is_some_and(|open| open.get(*segment))
+            });
             starts.map(|(_, &at)| (groups.order[at], at)).collect()
         };
         finding.report.violation_count = if invariant { answer.violation_count } else { failing.len() };

@@ -2,10 +2,11 @@
 
 use crate::load::{Loaded, load};
 use crate::narrate::Narrator;
-use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, plan};
-use tw_core::{Position, Verdict};
+use crate::plan::{self, Chosen};
+use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
+use tw_core::{Bits, Position, Verdict};
 use tw_ir::{Clock, Node, NodeId, Root, RootKind};
-use tw_monitor::{Engine, Evaluator, Explanation};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Explanation};
 use tw_trace::{Located, Stamp};
 
 /// How many violations get their log line looked up; the rest are positions and times alone.
@@ -13,21 +14,18 @@ pub(crate) const LOCATED: usize = 100;
 
 pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
     refuse_queries(spec)?;
-    let (engine, evaluator) = plan::choose(session, spec, &session.evaluate_options())?;
+    let chosen = plan::choose(session, spec, &session.evaluate_options())?;
     let all_times = session.violations > LOCATED;
-    let mut loaded = load(session, spec, files, evaluator.wanted(), all_times, None)?;
+    let mut loaded = load(session, spec, files, chosen.evaluator.wanted(), all_times, None)?;
     refuse_empty(&loaded)?;
-    let (engine, mut evaluator) = replan(session, spec, &loaded, engine, evaluator)?;
-    let answers = evaluator
-        .evaluate(&loaded.trace, session.violations.max(1))
-        .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?;
+    let (mut chosen, options) = replan(session, spec, &loaded, chosen)?;
+    let answers = chosen.evaluate(spec, &options, &loaded.trace, session.violations.max(1))?;
 
     let narrator = Narrator::new(session, spec, &loaded, None);
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
-        let holds = answer.holds.get(0);
-        let verdict = if holds { Verdict::Satisfied } else { Verdict::Violated };
+        let verdict = verdict(&answer);
         let mut finding = Finding::new(property(spec, &newlines, root, verdict));
         finding.report.violation_count = answer.violation_count;
         let times = loaded.trace.times.as_ref().zip(loaded.summary.style);
@@ -38,15 +36,30 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
                 Violation { position: Some(position), time, bindings: Vec::new(), line: None },
             );
         }
-        if session.explain && (!holds || session.witness) {
+        if session.explain && (verdict == Verdict::Violated || session.witness) {
             finding.explain = Some((root.node, 0));
+        }
+        if let Some(statistic) = session.statistic {
+            finding.report.statistic =
+                Some(statistics::statistic(session, spec, root, statistic, &loaded, verdict)?);
         }
         findings.push(finding);
     }
-    let unexplained = narrator.explain(evaluator.as_mut(), &mut findings);
+    let unexplained = narrator.explain(chosen.evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
+    loaded.warnings.extend(chosen.notes);
     loaded.warnings.extend(unexplained);
-    Ok(report(session, spec, loaded, engine, properties, None))
+    Ok(report(session, spec, loaded, chosen.engine, properties, None))
+}
+
+/// The verdict over all segments: violated if one is, else open if one is.
+pub(crate) fn verdict(answer: &Answer) -> Verdict {
+    let open = answer.open.as_ref().map_or(0, Bits::count_ones);
+    match answer.holds.len() - answer.holds.count_ones() - open {
+        0 if open == 0 => Verdict::Satisfied,
+        0 => Verdict::Unknown,
+        _ => Verdict::Violated,
+    }
 }
 
 /// What was found about a property, before its positions are looked up in the log: that is done for all properties at
@@ -108,16 +121,15 @@ pub(crate) fn replan<'p>(
     session: &Session,
     spec: &'p Specification,
     loaded: &Loaded,
-    engine: &'static dyn Engine,
-    evaluator: Box<dyn Evaluator + 'p>,
-) -> Result<(&'static dyn Engine, Box<dyn Evaluator + 'p>), Error> {
+    chosen: Chosen<'p>,
+) -> Result<(Chosen<'p>, EvaluateOptions), Error> {
     if loaded.summary.timed || !crate::load::needs_times(session, spec) {
-        return Ok((engine, evaluator));
+        return Ok((chosen, session.evaluate_options()));
     }
-    let session = session.clone().clock(Clock::Index).engine(engine.name());
+    let session = session.clone().clock(Clock::Index).engine(chosen.engine.name());
     let options = session.evaluate_options();
     plan::refuse_units(spec, &options, &format!("{} has no timestamps", loaded.name))?;
-    plan::choose(&session, spec, &options)
+    Ok((plan::choose(&session, spec, &options)?, options))
 }
 
 /// Where lines of the specification end.
@@ -146,6 +158,7 @@ pub(crate) fn property(
         violations: Vec::new(),
         violation_count: 0,
         explanation: None,
+        statistic: None,
     }
 }
 

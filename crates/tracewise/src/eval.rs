@@ -2,21 +2,24 @@
 
 use crate::load::load;
 use crate::{Error, EvalReport, Session, Specification, check, plan};
+use tw_ir::Semantics;
 
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
-    let (engine, evaluator) = plan::choose(session, spec, &session.evaluate_options())?;
-    let loaded = load(session, spec, files, evaluator.wanted(), false, None)?;
+    if session.semantics == Semantics::Ltl3 {
+        return Err(Error::Usage(
+            "eval gives two truth values: use --semantics finite or repeat-last".into(),
+        ));
+    }
+    let chosen = plan::choose(session, spec, &session.evaluate_options())?;
+    let loaded = load(session, spec, files, chosen.evaluator.wanted(), false, None)?;
     check::refuse_empty(&loaded)?;
-    let (engine, mut evaluator) = check::replan(session, spec, &loaded, engine, evaluator)?;
+    let (mut chosen, options) = check::replan(session, spec, &loaded, chosen)?;
     let Some(root) = spec.program.roots.first() else {
         return Err(Error::Usage("there is no formula to evaluate".into()));
     };
-    let values = evaluator
-        .columns(&loaded.trace, &[root.node])
-        .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?
-        .pop()
-        .unwrap_or_default();
+    let values = chosen.column(spec, &options, &loaded.trace, root.node)?;
     let mut warnings = spec.warnings.clone();
     warnings.extend(loaded.warnings);
-    Ok(EvalReport { trace: loaded.name, engine: engine.name(), values, warnings })
+    warnings.extend(chosen.notes);
+    Ok(EvalReport { trace: loaded.name, engine: chosen.engine.name(), values, warnings })
 }

@@ -23,24 +23,42 @@ mod error;
 mod eval;
 mod inspect;
 mod load;
+mod monitor;
 mod narrate;
 mod plan;
+mod races;
 mod registry;
 mod report;
 mod session;
+mod show;
 mod specification;
+mod statistics;
+mod watch;
 
 pub use convert::ConvertReport;
 pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
+pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
+pub use races::RacesReport;
 pub use registry::{ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
 pub use session::{Progress, Session};
+pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
 pub use specification::Specification;
+pub use statistics::{Part, Statistic, StatisticReport, Wait};
+pub use watch::{
+    Address, Checkpoints, Control, Every, Pending, WatchOptions, WatchReport, WatchSink, WatchSource,
+    WatchVerdict,
+};
 
+pub use tw_automata::draw::Graph;
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
 pub use tw_diag::{Diagnostic, Severity, Sources, render, to_json};
 pub use tw_ir::{Clock, Semantics};
+pub use tw_monitor::{Obligation, Settled};
+pub use tw_races::{
+    Deadlock, Fields as RaceFields, Limits as RaceLimits, Oddity, OddityKind, Place, Race, Turn, Use,
+};
 pub use tw_spec::{PATTERNS, PatternDoc};
 pub use tw_trace::{ReadOptions, Stamp, TimeStyle, TraceError};

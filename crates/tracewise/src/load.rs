@@ -50,37 +50,35 @@ fn missing_feature(name: &str) -> &'static str {
 
 /// Opens files as one trace and settles their format.
 pub(crate) fn open(session: &Session, files: &[String]) -> Result<(Input, &'static dyn TraceFormat), Error> {
-    let format = match &session.read.format {
-        Some(name) => format_named(name).ok_or_else(|| {
-            let known: Vec<&str> = formats().iter().map(|format| format.name()).collect();
-            let near = tw_core::suggest(name, known.iter().copied())
+    let format = format_of(session, files.first().map_or("-", String::as_str))?;
+    Ok((Input::open(files)?, format))
+}
+
+/// The format of a file or, with `-`, of standard input.
+pub(crate) fn format_of(session: &Session, first: &str) -> Result<&'static dyn TraceFormat, Error> {
+    let all = formats();
+    let known = || all.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
+    if let Some(name) = &session.read.format {
+        return format_named(name).ok_or_else(|| {
+            let near = tw_core::suggest(name, all.iter().map(|format| format.name()))
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
-            Error::Usage(format!("unknown format `{name}`{near}{feature} (formats: {})", known.join(", ")))
-        })?,
-        None => {
-            let first = files.first().map_or("-", String::as_str);
-            let all = formats();
-            if first == "-" {
-                format_named("jsonl").unwrap_or(all[0])
-            } else {
-                match tw_trace::detect(first, &all) {
-                    Some(format) => format,
-                    None => {
-                        // A missing file is the likelier mistake than an unknown extension.
-                        Input::open(files)?;
-                        let feature = missing_feature(first.rsplit('.').next().unwrap_or(""));
-                        let known: Vec<&str> = all.iter().map(|format| format.name()).collect();
-                        return Err(Error::Usage(format!(
-                            "cannot tell the format of `{first}` by its name{feature}; say it with --format ({})",
-                            known.join(", ")
-                        )));
-                    }
-                }
-            }
-        }
-    };
-    Ok((Input::open(files)?, format))
+            Error::Usage(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))
+        });
+    }
+    if first == "-" {
+        return Ok(format_named("jsonl").unwrap_or(all[0]));
+    }
+    if let Some(format) = tw_trace::detect(first, &all) {
+        return Ok(format);
+    }
+    // A missing file is the likelier mistake than an unknown extension.
+    Input::open(&[first.to_string()])?;
+    let feature = missing_feature(first.rsplit('.').next().unwrap_or(""));
+    Err(Error::Usage(format!(
+        "cannot tell the format of `{first}` by its name{feature}; say it with --format ({})",
+        known()
+    )))
 }
 
 /// A trace error together with the place of the specification that asks for what is missing.
@@ -109,6 +107,16 @@ fn not_computable(
     {
         (error.file, error.line) = (located.file, located.line);
     }
+    not_computable_at(spec, error, node, position)
+}
+
+/// The same, where the error knows its line.
+pub(crate) fn not_computable_at(
+    spec: &Specification,
+    error: TraceError,
+    node: NodeId,
+    position: Position,
+) -> Error {
     let diagnostic = Diagnostic::error(trace_code(&error.kind), error.to_string());
     let asked = match spec.span(node) {
         Some(span) => diagnostic.at(span, format!("computed here, at position {position}")),

@@ -2,11 +2,11 @@
 
 use crate::check::{Finding, LOCATED, log_line};
 use crate::load::Loaded;
-use crate::{PropertyReport, Session, Specification, Step};
+use crate::{PropertyReport, Session, Specification, Step, plan};
 use std::collections::HashMap;
-use tw_core::{Position, Value};
+use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Node, NodeId, SlotId, What};
+use tw_ir::{Clock, Node, NodeId, Semantics, SlotId, What};
 use tw_monitor::{Claim, Evaluator, Explanation};
 use tw_trace::Located;
 
@@ -38,7 +38,7 @@ impl<'a> Narrator<'a> {
         Self { session, spec, loaded, order }
     }
 
-    /// Explains what the findings ask to have explained. Too large to explain is a warning: the verdicts stand.
+    /// Explains what the findings ask to have explained, with columns from the engine that is fastest at them. Too large to explain is a warning: the verdicts stand.
     pub(crate) fn explain(
         &self,
         evaluator: &mut dyn Evaluator,
@@ -47,6 +47,18 @@ impl<'a> Narrator<'a> {
         let mut options = self.session.evaluate_options();
         if !self.loaded.summary.timed {
             options.clock = Clock::Index;
+        }
+        let three_valued = options.semantics == Semantics::Ltl3;
+        if three_valued {
+            options.semantics = Semantics::Finite;
+        }
+        let mut other = None;
+        if (self.session.engine != "auto" || three_valued) && self.loaded.trace.slots.is_none() {
+            other = plan::explainer(self.session, self.spec, &options);
+        }
+        let evaluator = other.as_deref_mut().unwrap_or(evaluator);
+        if three_valued {
+            self.keep_explicable(evaluator, findings);
         }
         let requests: Vec<_> = findings.iter().filter_map(|finding| finding.explain).collect();
         let explanations = tw_monitor::explain_many(
@@ -70,6 +82,17 @@ impl<'a> Narrator<'a> {
             finding.explanation = Some(explanation);
         }
         None
+    }
+
+    /// A verdict over infinite continuations is explained by the finite trace where that has the same verdict.
+    fn keep_explicable(&self, evaluator: &mut dyn Evaluator, findings: &mut [Finding]) {
+        for finding in findings {
+            let Some((node, at)) = finding.explain else { continue };
+            let holds = evaluator.columns(&self.loaded.trace, &[node]).ok().map(|columns| columns[0].get(at));
+            if holds != Some(finding.report.verdict == Verdict::Satisfied) {
+                finding.explain = None;
+            }
+        }
     }
 
     /// Looks up the positions of all findings, once, and words the findings.

@@ -1,9 +1,10 @@
 //! Choosing an engine, and saying why.
 
-use crate::{ENGINES, Error, Session, Specification, engine};
+use crate::{AutomatonSizes, ENGINES, Error, Session, Specification, engine, show};
+use tw_core::Bits;
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Fragment, IntervalError, NodeId, RootKind};
-use tw_monitor::{Engine, Evaluator, Unsupported};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported};
 
 /// An engine and the reason for it.
 #[derive(Clone, Debug)]
@@ -48,37 +49,98 @@ pub struct RootReport {
     pub nodes: usize,
     /// The engine for it alone.
     pub choice: EngineChoice,
+    /// How large its automata are.
+    pub automata: AutomatonSizes,
+}
+
+/// An engine ready to run a program, and what is to be said about the choice.
+pub(crate) struct Chosen<'p> {
+    pub engine: &'static dyn Engine,
+    pub evaluator: Box<dyn Evaluator + 'p>,
+    /// That another engine had to step in.
+    pub notes: Vec<Diagnostic>,
+}
+
+impl<'p> Chosen<'p> {
+    /// What each root is worth. Where the engine's budget runs out, another answers, and a note says so.
+    pub(crate) fn evaluate(
+        &mut self,
+        spec: &'p Specification,
+        options: &EvaluateOptions,
+        trace: &Trace,
+        limit: usize,
+    ) -> Result<Vec<Answer>, Error> {
+        self.run(spec, options, |evaluator| evaluator.evaluate(trace, limit))
+    }
+
+    /// The truth of a formula at every position, likewise.
+    pub(crate) fn column(
+        &mut self,
+        spec: &'p Specification,
+        options: &EvaluateOptions,
+        trace: &Trace,
+        node: NodeId,
+    ) -> Result<Bits, Error> {
+        self.run(spec, options, |evaluator| Ok(evaluator.columns(trace, &[node])?.pop().unwrap_or_default()))
+    }
+
+    fn run<T>(
+        &mut self,
+        spec: &'p Specification,
+        options: &EvaluateOptions,
+        run: impl Fn(&mut dyn Evaluator) -> Result<T, Unsupported>,
+    ) -> Result<T, Error> {
+        let refusal = match run(self.evaluator.as_mut()) {
+            Ok(answer) => return Ok(answer),
+            Err(refusal) => refusal,
+        };
+        let Some(other) = stand_in(spec, options, self.engine.name(), &refusal) else {
+            return Err(refused(spec, self.engine.name(), refusal));
+        };
+        *self = other;
+        run(self.evaluator.as_mut()).map_err(|refusal| refused(spec, self.engine.name(), refusal))
+    }
+}
+
+/// Another engine for one whose budget ran out.
+fn stand_in<'p>(
+    spec: &'p Specification,
+    options: &EvaluateOptions,
+    exhausted: &str,
+    refusal: &Unsupported,
+) -> Option<Chosen<'p>> {
+    if !refusal.exhausted {
+        return None;
+    }
+    let others = ENGINES.iter().filter(|engine| engine.name() != exhausted);
+    let (engine, evaluator) =
+        others.filter_map(|engine| Some((*engine, engine.plan(&spec.program, options).ok()?))).next()?;
+    let message = format!("engine `{exhausted}` gave up ({}); `{}` ran instead", refusal.what, engine.name());
+    Some(Chosen { engine, evaluator, notes: vec![Diagnostic::warning("engine-gave-up", message)] })
 }
 
 /// The engine for the session's program: the named one, or the first that accepts.
 pub(crate) fn choose<'p>(
     session: &Session,
     spec: &'p Specification,
-    options: &tw_monitor::EvaluateOptions,
-) -> Result<(&'static dyn Engine, Box<dyn Evaluator + 'p>), Error> {
+    options: &EvaluateOptions,
+) -> Result<Chosen<'p>, Error> {
     if options.clock == Clock::Index {
         refuse_units(spec, options, "`--clock index` counts positions")?;
     }
+    let chosen = |engine, evaluator| Chosen { engine, evaluator, notes: Vec::new() };
     if session.engine != "auto" {
-        let Some(engine) = engine(&session.engine) else {
-            let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
-            let near = tw_core::suggest(&session.engine, known.iter().copied())
-                .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(Error::Usage(format!(
-                "unknown engine `{}`{near} (engines: auto, {})",
-                session.engine,
-                known.join(", ")
-            )));
-        };
+        let engine = named(&session.engine)?;
         return match engine.plan(&spec.program, options) {
-            Ok(plan) => Ok((engine, plan)),
-            Err(refusal) => Err(refused(spec, engine.name(), refusal)),
+            Ok(evaluator) => Ok(chosen(engine, evaluator)),
+            Err(refusal) => stand_in(spec, options, engine.name(), &refusal)
+                .ok_or_else(|| refused(spec, engine.name(), refusal)),
         };
     }
     let mut last_refusal = None;
     for engine in ENGINES {
         match engine.plan(&spec.program, options) {
-            Ok(plan) => return Ok((*engine, plan)),
+            Ok(evaluator) => return Ok(chosen(*engine, evaluator)),
             Err(refusal) => last_refusal = Some(refusal),
         }
     }
@@ -89,12 +151,74 @@ pub(crate) fn choose<'p>(
     }
 }
 
-/// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.
-pub(crate) fn refuse_units(
+/// What explains verdicts: the fastest engine for the columns of subformulas, under the two-valued semantics.
+pub(crate) fn explainer<'p>(
+    session: &Session,
+    spec: &'p Specification,
+    options: &EvaluateOptions,
+) -> Option<Box<dyn Evaluator + 'p>> {
+    let session = session.clone().engine("auto");
+    choose(&session, spec, options).ok().map(|chosen| chosen.evaluator)
+}
+
+/// The engine for a live trace: the named one, or the first that reads forward and accepts.
+pub(crate) fn choose_monitor(
+    session: &Session,
     spec: &Specification,
-    options: &tw_monitor::EvaluateOptions,
-    why: &str,
-) -> Result<(), Error> {
+    each_position: bool,
+) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
+    choose_monitor_noting(session, spec, each_position, &mut |_| {})
+}
+
+/// As [`choose_monitor`]; `note` is told which engines refused before one accepted, and why.
+pub(crate) fn choose_monitor_noting(
+    session: &Session,
+    spec: &Specification,
+    each_position: bool,
+    note: &mut dyn FnMut(&str),
+) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
+    let options = session.evaluate_options();
+    if session.engine != "auto" {
+        let engine = named(&session.engine)?;
+        return match engine.monitor(&spec.program, &options, each_position) {
+            Ok(monitor) => Ok((engine, monitor)),
+            Err(refusal) => Err(refused(spec, engine.name(), refusal)),
+        };
+    }
+    // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
+    let mut first_refusal = None;
+    let mut refusals: Vec<String> = Vec::new();
+    for engine in ENGINES.iter().filter(|engine| engine.reads_forward()) {
+        match engine.monitor(&spec.program, &options, each_position) {
+            Ok(monitor) => {
+                if !refusals.is_empty() {
+                    note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
+                }
+                return Ok((*engine, monitor));
+            }
+            Err(refusal) => {
+                refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                first_refusal.get_or_insert(refusal);
+            }
+        }
+    }
+    match first_refusal {
+        Some(refusal) => Err(refusal_error(spec, "no engine of this build can watch", refusal)),
+        None => Err(Error::Usage("this build has no engine that reads live events".into())),
+    }
+}
+
+fn named(name: &str) -> Result<&'static dyn Engine, Error> {
+    engine(name).ok_or_else(|| {
+        let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
+        let near = tw_core::suggest(name, known.iter().copied())
+            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {})", known.join(", ")))
+    })
+}
+
+/// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.
+pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why: &str) -> Result<(), Error> {
     let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
     for id in spec.program.reachable(&roots) {
         let Some(interval) = spec.program.dag.node(id).interval() else { continue };
@@ -154,6 +278,7 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
                 formula: tw_ir::display(&spec.program, root.node),
                 nodes: fragment.nodes,
                 choice: choice(session, &alone, &options, &fragment),
+                automata: show::sizes(session, spec, root),
                 fragment,
             }
         })
@@ -187,20 +312,28 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
 fn choice(
     session: &Session,
     spec: &Specification,
-    options: &tw_monitor::EvaluateOptions,
+    options: &EvaluateOptions,
     fragment: &Fragment,
 ) -> EngineChoice {
     match choose(session, spec, options) {
-        Ok((engine, _)) => {
+        Ok(Chosen { engine, .. }) => {
             let reason = if session.engine != "auto" {
                 "you named it".to_string()
             } else {
-                let refusals: Vec<String> = ENGINES
-                    .iter()
-                    .take_while(|other| other.name() != engine.name())
-                    .filter_map(|other| {
-                        let refusal = other.plan(&spec.program, options).err()?;
-                        Some(format!("{} refuses {}", other.name(), refusal.what))
+                // Engines that refuse the same thing are named together.
+                let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
+                for other in ENGINES.iter().take_while(|other| other.name() != engine.name()) {
+                    let Err(refusal) = other.plan(&spec.program, options) else { continue };
+                    match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
+                        Some((names, _)) => names.push(other.name()),
+                        None => refusals.push((vec![other.name()], refusal.what)),
+                    }
+                }
+                let refusals: Vec<String> = refusals
+                    .into_iter()
+                    .map(|(names, what)| {
+                        let verb = if names.len() == 1 { "refuses" } else { "refuse" };
+                        format!("{} {verb} {what}", names.join(", "))
                     })
                     .collect();
                 let suffix =

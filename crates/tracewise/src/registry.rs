@@ -3,8 +3,17 @@
 use tw_monitor::Engine;
 use tw_trace::TraceFormat;
 
-/// Every engine. `auto` takes the first that accepts the program, so the fastest stand first.
-pub static ENGINES: &[&dyn Engine] = &[&tw_engine_columnar::Columnar, &tw_engine_reference::Reference];
+/// Every engine. `auto` takes the first that accepts the program (of those that read forward, for live traces), so the
+/// fastest stand first; the reference, which refuses least, stands last.
+pub static ENGINES: &[&dyn Engine] = &[
+    &tw_engine_columnar::Columnar,
+    &tw_engine_automaton::Automaton,
+    &tw_engine_alternating::BreadthFirst,
+    &tw_engine_rewrite::Rewrite,
+    &tw_engine_alternating::Reverse,
+    &tw_engine_alternating::DepthFirst,
+    &tw_engine_reference::Reference,
+];
 
 /// The engine called `name`.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {

@@ -1,5 +1,6 @@
 //! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
 
+use crate::StatisticReport;
 use tw_core::{Bits, Position, Value, Verdict};
 use tw_diag::Diagnostic;
 use tw_trace::Stamp;
@@ -48,6 +49,8 @@ pub struct PropertyReport {
     pub violation_count: usize,
     /// Why: for a violated property, and with `--witness` for a satisfied one.
     pub explanation: Option<Step>,
+    /// What `--stat` asked for.
+    pub statistic: Option<StatisticReport>,
 }
 
 /// One place where a property fails.

@@ -1,9 +1,11 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::{
-    CheckReport, ConvertReport, Error, EvalReport, InspectReport, SpecReport, Specification, by, check,
-    convert, eval, inspect, plan,
+    AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor,
+    ResidualReport, SpecReport, Specification, Statistic, by, check, convert, eval, inspect, plan, show,
 };
+use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
+use crate::{RaceFields, RaceLimits, RacesReport, races};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
@@ -40,6 +42,7 @@ pub struct Session {
     pub(crate) witness: bool,
     pub(crate) explain: bool,
     pub(crate) by: Option<String>,
+    pub(crate) statistic: Option<Statistic>,
     pub(crate) read: ReadOptions,
     pub(crate) memory_budget: usize,
     pub(crate) state_budget: usize,
@@ -64,12 +67,18 @@ impl Session {
             witness: false,
             explain: true,
             by: None,
+            statistic: None,
             read: ReadOptions::default(),
             memory_budget: 4 << 30,
             state_budget: 10_000,
             faithful: false,
             progress: None,
         }
+    }
+
+    /// The same as [`Session::new`]: a session is its own builder.
+    pub fn builder() -> Self {
+        Self::new()
     }
 
     /// Engine by name, or `auto`.
@@ -118,6 +127,13 @@ impl Session {
     #[must_use]
     pub fn by(mut self, column: Option<String>) -> Self {
         self.by = column;
+        self
+    }
+
+    /// A statistic to compute beside each verdict.
+    #[must_use]
+    pub fn statistic(mut self, statistic: Option<Statistic>) -> Self {
+        self.statistic = statistic;
         self
     }
 
@@ -177,6 +193,12 @@ impl Session {
         }
     }
 
+    /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under
+    /// `ltl3` (what [`Monitor::new`] takes), over finite ones otherwise.
+    pub fn monitor(&self, spec: &Specification) -> Result<Monitor, Error> {
+        Monitor::with(self, spec)
+    }
+
     /// Truth of the (first) formula at every position.
     pub fn eval(&self, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
         eval::eval(self, spec, files)
@@ -187,9 +209,47 @@ impl Session {
         inspect::inspect(self, files)
     }
 
+    /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.
+    pub fn races(
+        &self,
+        files: &[String],
+        fields: &RaceFields,
+        limits: RaceLimits,
+    ) -> Result<RacesReport, Error> {
+        races::races(self, files, fields, limits)
+    }
+
     /// Writes a trace in another format (by name, or by the extension of `output`).
     pub fn convert(&self, files: &[String], output: &str, to: Option<&str>) -> Result<ConvertReport, Error> {
         convert::convert(self, files, output, to)
+    }
+
+    /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream
+    /// ends or `control` is asked to.
+    pub fn watch(
+        &self,
+        spec: &Specification,
+        options: &WatchOptions,
+        control: &Control,
+        sink: &mut dyn WatchSink,
+    ) -> Result<WatchReport, Error> {
+        watch::watch(self, spec, options, control, sink)
+    }
+
+    /// Every property rewritten event by event: the formula that is still owed after each.
+    pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
+        show::rewriting(self, spec, files)
+    }
+
+    /// The automaton of each property and query, with its name.
+    pub fn automata(&self, spec: &Specification, kind: AutomatonKind) -> Result<Vec<(String, Graph)>, Error> {
+        let drawn = |root: &tw_ir::Root| Ok((root.name.clone(), show::automaton(self, spec, root, kind)?));
+        spec.program.roots.iter().map(drawn).collect()
+    }
+
+    /// The rewriting rules and goals of the properties, for Maude to check.
+    pub fn maude(&self, spec: &Specification) -> Result<String, Error> {
+        show::maude(spec)
     }
 
     /// What a specification consists of and which engine would run it, and why.

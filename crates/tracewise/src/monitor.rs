@@ -1,0 +1,244 @@
+//! Monitoring from code: a program feeds positions and gets verdicts the moment they are settled.
+//!
+//! ```
+//! use tracewise::{Monitor, Specification};
+//! # fn main() -> Result<(), tracewise::Error> {
+//! let spec = Specification::from_text("door.tw", "property closed : G (moving -> !open);")?;
+//! let mut monitor = Monitor::new(&spec)?;
+//! let (moving, open) = (monitor.slot("moving")?, monitor.slot("open")?);
+//! let mut row = monitor.row();
+//! row.set(moving, true);
+//! assert!(monitor.push(&row)?.is_empty());
+//! row.set(open, true);
+//! let settled = monitor.push(&row)?;
+//! assert!(!settled[0].holds && settled[0].at == 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Two ways lead in. [`Monitor::push`] takes a [`Row`] whose slots were looked up before: a proposition is one bit, so
+//! ten automata over propositions cost some nanoseconds per position. [`Monitor::event`] takes an event by name with
+//! its arguments, as a line of JSON would give it.
+
+mod cells;
+
+use crate::{Error, Session, Specification, check, plan};
+use cells::Cells;
+use std::sync::Arc;
+use tw_core::Value;
+use tw_ir::{NodeId, Semantics};
+use tw_monitor::{Obligation, Predicates, Settled};
+use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
+
+/// A specification at work on a live trace, owned by the program that it watches.
+pub struct Monitor {
+    spec: Specification,
+    engine: &'static str,
+    inner: Box<dyn tw_monitor::Monitor>,
+    cells: Cells,
+    atoms: Vec<u64>,
+    settled: Vec<Settled>,
+}
+
+/// Where a value goes in a [`Row`]: looked up once, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotHandle {
+    index: u32,
+    /// The bit of the atom that is this slot, if there is one.
+    bit: Option<u32>,
+}
+
+/// One position: what holds and what the variables are. Keeps its content from push to push.
+#[derive(Clone, Debug)]
+pub struct Row {
+    atoms: Vec<u64>,
+    values: Vec<Value>,
+}
+
+impl Row {
+    /// Says whether a proposition holds, or an event happens.
+    #[inline]
+    pub fn set(&mut self, slot: SlotHandle, holds: bool) {
+        match slot.bit {
+            Some(bit) => {
+                let word = &mut self.atoms[bit as usize / 64];
+                *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
+            }
+            None => self.values[slot.index as usize] = Value::Bool(holds),
+        }
+    }
+
+    /// Gives a variable its value.
+    pub fn put(&mut self, slot: SlotHandle, value: Value) {
+        match value {
+            Value::Bool(holds) => self.set(slot, holds),
+            value => self.values[slot.index as usize] = value,
+        }
+    }
+
+    /// Nothing holds, every variable is null.
+    pub fn clear(&mut self) {
+        self.atoms.fill(0);
+        self.values.fill(Value::Null);
+    }
+}
+
+impl Monitor {
+    /// Watches every property, `ltl3`, with the engine that suits it.
+    pub fn new(spec: &Specification) -> Result<Self, Error> {
+        Session::builder().semantics(Semantics::Ltl3).monitor(spec)
+    }
+
+    pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
+        check::refuse_queries(spec)?;
+        let (engine, inner) = plan::choose_monitor(session, spec, false)?;
+        let cells = Cells::new(&spec.program);
+        let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
+        Ok(Self { spec: spec.clone(), engine: engine.name(), inner, cells, atoms, settled: Vec::new() })
+    }
+
+    /// The engine at work.
+    pub fn engine(&self) -> &'static str {
+        self.engine
+    }
+
+    /// The specification.
+    pub fn specification(&self) -> &Specification {
+        &self.spec
+    }
+
+    /// The names that the specification reads, in the order of its slots.
+    pub fn names(&self) -> Vec<String> {
+        self.spec.program.slots.iter().map(|slot| tw_trace::describe(&slot.what)).collect()
+    }
+
+    /// The slot for a name of the specification.
+    pub fn slot(&self, name: &str) -> Result<SlotHandle, Error> {
+        let names = self.names();
+        let mut found = names.iter().enumerate().filter(|(_, other)| *other == name);
+        match (found.next(), found.next()) {
+            (Some((index, _)), None) => Ok(self.handle(index)),
+            (Some(_), Some(_)) => Err(Error::Usage(format!(
+                "the specification uses `{name}` in several ways (as an event with arguments, say): give events by name"
+            ))),
+            (None, _) => {
+                let near = tw_core::suggest(name, names.iter().map(String::as_str))
+                    .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                Err(Error::Usage(format!("the specification does not use `{name}`{near}")))
+            }
+        }
+    }
+
+    fn handle(&self, index: usize) -> SlotHandle {
+        SlotHandle { index: index as u32, bit: self.cells.bit(index) }
+    }
+
+    /// A position where nothing holds.
+    pub fn row(&self) -> Row {
+        Row { atoms: vec![0; self.atoms.len()], values: vec![Value::Null; self.spec.program.slots.len()] }
+    }
+
+    /// The next position. Returns what it settles.
+    #[inline]
+    pub fn push(&mut self, row: &Row) -> Result<&[Settled], Error> {
+        self.settled.clear();
+        let done = if self.cells.are_bits() {
+            self.inner.step(&row.atoms, &mut self.settled)
+        } else {
+            self.atoms.copy_from_slice(&row.atoms);
+            if let Err(error) = self.cells.fill(&self.spec.program, &row.values, &mut self.atoms) {
+                return Err(self.fault(error));
+            }
+            self.inner.step(&self.atoms, &mut self.settled)
+        };
+        match done {
+            Ok(()) => Ok(&self.settled),
+            Err(refusal) => Err(plan::refused(&self.spec, self.engine, refusal)),
+        }
+    }
+
+    /// The next position: an event and its arguments, by name. Returns what it settles.
+    pub fn event(&mut self, name: &str, arguments: &[(&str, Value)]) -> Result<&[Settled], Error> {
+        let variables =
+            arguments.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect::<Vec<_>>();
+        let events = vec![Event { name: name.into(), arguments: Arguments::OfRow }];
+        let row = tw_trace::Row { line: 0, time: None, variables, events, typed: true };
+        let projection = Projection { slots: &self.spec.program.slots, key: None, times: false };
+        let mut builder = SlotBuilder::new(&projection);
+        let mut vocabulary = Vocabulary::new(self.spec.program.slots.len());
+        if let Err(error) = builder.push(&row, &mut vocabulary) {
+            return Err(self.fault(error));
+        }
+        let predicates = Predicates::with_parts(&self.spec.program, self.cells.parts());
+        let columns = predicates.evaluate_owned(builder.finish(false)).map_err(not_computable);
+        let columns = columns.map_err(|error| self.fault(error))?;
+        self.atoms.fill(0);
+        for (atom, column) in columns.iter().enumerate() {
+            self.atoms[atom / 64] |= u64::from(column.get(0)) << (atom % 64);
+        }
+        self.settled.clear();
+        match self.inner.step(&self.atoms, &mut self.settled) {
+            Ok(()) => Ok(&self.settled),
+            Err(refusal) => Err(plan::refused(&self.spec, self.engine, refusal)),
+        }
+    }
+
+    fn fault(&self, error: TraceError) -> Error {
+        let place = format!("position {}", self.inner.positions());
+        crate::load::trace_error(&self.spec, error.in_file(&place))
+    }
+
+    /// How many positions were pushed.
+    pub fn positions(&self) -> usize {
+        self.inner.positions()
+    }
+
+    /// The verdict of each property that is settled, in the order of the specification.
+    pub fn verdicts(&self) -> Vec<Option<bool>> {
+        self.inner.verdicts()
+    }
+
+    /// What each property that is not settled still waits for.
+    pub fn pending(&self) -> Vec<Obligation> {
+        self.inner.pending()
+    }
+
+    /// Whether each property holds if the trace ends here; `None` before the first position.
+    pub fn finish(&self) -> Option<Vec<bool>> {
+        self.inner.finish(&mut Vec::new())
+    }
+
+    /// The state, for another process with the same specification to [`Monitor::restore`].
+    pub fn save(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.inner.save(&mut bytes);
+        bytes
+    }
+
+    /// Goes on from a saved state.
+    pub fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
+        self.inner.restore(saved).map_err(|corrupt| Error::Usage(format!("cannot resume: {corrupt}")))
+    }
+
+    /// A verdict in words: the property, its sentence and formula, and the position that settled it.
+    pub fn describe(&self, settled: &Settled) -> String {
+        let root = &self.spec.program.roots[settled.root];
+        let title = root.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
+        let verdict = if settled.holds { "satisfied" } else { "violated" };
+        let formula = self.formula(root.node);
+        let formula = if formula == root.name { String::new() } else { format!(": {formula}") };
+        format!("{}{title} is {verdict} since position {}{formula}", root.name, settled.at)
+    }
+
+    fn formula(&self, node: NodeId) -> String {
+        self.spec.words(node)
+    }
+}
+
+/// A term without a value, as an error of the position.
+fn not_computable(error: tw_monitor::PredicateError) -> TraceError {
+    TraceError::new(TraceErrorKind::Type, error.message)
+}
+
+#[cfg(test)]
+mod tests;

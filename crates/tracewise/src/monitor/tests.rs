@@ -1,0 +1,63 @@
+use crate::{Monitor, Specification, Value};
+
+fn monitor(text: &str) -> Monitor {
+    Monitor::new(&Specification::from_text("test.tw", text).unwrap()).unwrap()
+}
+
+#[test]
+fn rows_and_events_agree() {
+    let text = r#"
+        property limit : G (level <= 10);
+        property named : F (user == "bob");
+    "#;
+    let (mut rows, mut events) = (monitor(text), monitor(text));
+    let (level, user) = (rows.slot("level").unwrap(), rows.slot("user").unwrap());
+    let mut row = rows.row();
+    for (number, name) in [(3, "ann"), (10, "eve"), (4, "bob"), (11, "ann")] {
+        row.put(level, Value::Int(number));
+        row.put(user, Value::text(name));
+        let by_row = rows.push(&row).unwrap().to_vec();
+        let fields = [("level", Value::Int(number)), ("user", Value::text(name))];
+        assert_eq!(events.event("step", &fields).unwrap(), by_row);
+    }
+    assert_eq!(rows.verdicts(), [Some(false), Some(true)]);
+    assert_eq!(rows.verdicts(), events.verdicts());
+}
+
+#[test]
+fn verdicts_come_when_they_are_settled() {
+    let mut monitor =
+        monitor(r#"property answered "every request is answered" : G (req -> F ack); property no : G !bad;"#);
+    let [req, ack, bad] = ["req", "ack", "bad"].map(|name| monitor.slot(name).unwrap());
+    let mut row = monitor.row();
+    row.set(req, true);
+    assert!(monitor.push(&row).unwrap().is_empty());
+    assert_eq!(monitor.finish(), Some(vec![false, true]));
+    assert!(monitor.pending().iter().any(|owed| owed.root == 0 && owed.residual.contains("F ack")));
+    row.clear();
+    row.set(ack, true);
+    monitor.push(&row).unwrap();
+    assert_eq!(monitor.finish(), Some(vec![true, true]));
+    let saved = monitor.save();
+    row.set(bad, true);
+    let settled = monitor.push(&row).unwrap().to_vec();
+    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds), (1, 1, 2, false));
+    assert_eq!(monitor.describe(&settled[0]), "no is violated since position 2: G !bad");
+    monitor.restore(&saved).unwrap();
+    assert_eq!((monitor.positions(), monitor.verdicts()), (2, vec![None, None]));
+}
+
+#[test]
+fn what_does_not_fit_is_an_error_and_not_a_verdict() {
+    let mut monitor = monitor("property limit : G (level + 1 <= 10);");
+    assert!(monitor.slot("levle").unwrap_err().to_string().contains("did you mean `level`"));
+    let level = monitor.slot("level").unwrap();
+    let mut row = monitor.row();
+    row.put(level, Value::text("high"));
+    assert!(monitor.push(&row).unwrap_err().to_string().contains("a finite number"));
+    row.put(level, Value::Int(i64::MAX));
+    assert!(monitor.push(&row).is_err());
+    row.put(level, Value::Int(9));
+    assert!(monitor.push(&row).unwrap().is_empty());
+    assert_eq!(monitor.positions(), 1);
+}

@@ -1,0 +1,88 @@
+//! `races`: error patterns of concurrent programs, with the log lines they rest on.
+
+use crate::check::log_line;
+use crate::load::{display_name, open};
+use crate::{Error, LogLine, Session};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+use tw_core::Position;
+use tw_races::{Fields, Limits, OddityKind, Place, Report};
+use tw_trace::{Input, Projection, TraceError, TraceFormat};
+
+/// What was found in a trace, and where its lines are.
+#[derive(Clone, Debug)]
+pub struct RacesReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// The findings.
+    pub found: Report,
+    lines: HashMap<u64, LogLine>,
+}
+
+impl RacesReport {
+    /// The log line of a place; only its number where the text is gone (a long stream).
+    pub fn line(&self, place: Place) -> LogLine {
+        self.lines.get(&place.position).cloned().unwrap_or_else(|| LogLine {
+            file: self.trace.clone(),
+            line: place.line,
+            text: String::new(),
+        })
+    }
+}
+
+pub(crate) fn races(
+    session: &Session,
+    files: &[String],
+    fields: &Fields,
+    limits: Limits,
+) -> Result<RacesReport, Error> {
+    let (input, format) = open(session, files)?;
+    let trace = display_name(files);
+    let found = tw_races::read(&input, format, &session.read, fields, limits)
+        .map_err(|error| error.in_file(&trace))?;
+    let places = places(&found);
+    // What cannot be read again is told without its text: the findings stand.
+    let lines = lines(session, &input, format, &places).unwrap_or_default();
+    Ok(RacesReport { trace, found, lines })
+}
+
+/// Every place that a report speaks of.
+fn places(report: &Report) -> BTreeSet<u64> {
+    let mut places: Vec<Place> = Vec::new();
+    for turn in report.deadlocks.iter().flat_map(|deadlock| &deadlock.turns) {
+        places.extend([turn.held_at, turn.at]);
+    }
+    for race in &report.races {
+        places.extend([race.access.at, race.earlier.at]);
+        places.extend(race.write.as_ref().map(|write| write.at));
+    }
+    for oddity in &report.oddities {
+        places.push(oddity.at);
+        match &oddity.kind {
+            OddityKind::HeldByOther(_, since) | OddityKind::GotWhileHeld(_, since) => places.push(*since),
+            OddityKind::NotHeld => {}
+        }
+    }
+    places.into_iter().map(|place| place.position).collect()
+}
+
+/// The lines of positions. Rows were read one by one; a second look by blocks, up to the last position wanted, finds
+/// them by file too, and after sorting.
+fn lines(
+    session: &Session,
+    input: &Input,
+    format: &dyn TraceFormat,
+    places: &BTreeSet<u64>,
+) -> Result<HashMap<u64, LogLine>, TraceError> {
+    let Some(&last) = places.last() else { return Ok(HashMap::new()) };
+    let mut passed = 0;
+    let mut fold = |positions: usize| {
+        passed += positions as u64;
+        Ok(if passed > last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    };
+    let nothing = Projection::default();
+    let summary = tw_trace::scan(input, format, &nothing, &session.read, &|batch| Ok(batch.len), &mut fold)?;
+    let wanted: Vec<Position> = places.iter().map(|&position| position as Position).collect();
+    let located = summary.locator.locate(input, format, &session.read, &wanted)?;
+    Ok(located.iter().filter_map(|at| Some((at.position as u64, log_line(at)?))).collect())
+}

@@ -1,0 +1,185 @@
+//! `watch`: verdicts on a trace that is still being written, the moment they are settled.
+//!
+//! Threads deliver bytes in the order of their arrival ([`feed`], [`listen`]); one thread reads the lines that they
+//! complete, steps the monitor and tells the sink ([`judge`]). Kept are the monitor's state and the line that is still
+//! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
+//! process goes on exactly there ([`checkpoint`]).
+
+mod checkpoint;
+mod control;
+mod feed;
+mod judge;
+mod lines;
+mod listen;
+mod run;
+mod settings;
+mod timers;
+
+use crate::{Diagnostic, Error, LogLine, Verdict};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+use tw_core::Position;
+
+pub use control::Control;
+pub(crate) use run::watch;
+
+/// Where a live trace comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchSource {
+    /// Standard input.
+    Stdin,
+    /// A file, to its end.
+    File(String),
+    /// A file that grows.
+    Follow(String),
+    /// Connections to a socket; the lines of all of them are one stream, in the order of their arrival.
+    Listen(Address),
+}
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// `HOST:PORT`; port 0 takes any that is free.
+    Tcp(String),
+    /// A Unix domain socket.
+    Unix(PathBuf),
+}
+
+impl Address {
+    /// `tcp:HOST:PORT`, `HOST:PORT` or `unix:PATH`.
+    pub fn parse(text: &str) -> Result<Address, String> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            return match path {
+                "" => Err("expected a path after `unix:`".into()),
+                path => Ok(Address::Unix(path.into())),
+            };
+        }
+        let address = text.strip_prefix("tcp:").unwrap_or(text);
+        match address.rsplit_once(':').map(|(_, port)| port.parse::<u16>()) {
+            Some(Ok(_)) => Ok(Address::Tcp(address.to_string())),
+            _ => Err(format!("found `{text}`, expected tcp:HOST:PORT, HOST:PORT or unix:PATH")),
+        }
+    }
+}
+
+/// How often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Every {
+    /// After so many positions.
+    Positions(u64),
+    /// After so much time.
+    Time(Duration),
+}
+
+/// Where the state is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoints {
+    /// The file.
+    pub path: PathBuf,
+    /// How often it is written, beside after every settled verdict and at the end.
+    pub every: Option<Every>,
+    /// Go on from what it holds.
+    pub resume: bool,
+}
+
+/// How to watch.
+#[derive(Clone, Debug)]
+pub struct WatchOptions {
+    /// Where the trace comes from.
+    pub source: WatchSource,
+    /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
+    pub each_position: bool,
+    /// Leave out lines that cannot be read, instead of ending with the first.
+    pub skip_bad_lines: bool,
+    /// End with the first violation.
+    pub stop_on_violation: bool,
+    /// List what is pending, how often.
+    pub pending_every: Option<Every>,
+    /// Keep the state in a file.
+    pub checkpoints: Option<Checkpoints>,
+}
+
+impl WatchOptions {
+    /// The verdicts of the properties, nothing more.
+    pub fn new(source: WatchSource) -> Self {
+        Self {
+            source,
+            each_position: false,
+            skip_bad_lines: false,
+            stop_on_violation: false,
+            pending_every: None,
+            checkpoints: None,
+        }
+    }
+}
+
+/// A verdict on its way out.
+#[derive(Clone, Debug)]
+pub struct WatchVerdict<'w> {
+    /// The property's name; with `-e` the formula's text.
+    pub property: &'w str,
+    /// The sentence in quotes after the name.
+    pub title: Option<&'w str>,
+    /// The position that the verdict is about, when each is told; `None` is the property itself.
+    pub about: Option<Position>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The position that settled it, or the last one of the stream.
+    pub position: Position,
+    /// Whether no continuation changes it. Otherwise the stream ended, and this is its finite verdict.
+    pub settled: bool,
+    /// The line of that position.
+    pub line: Option<LogLine>,
+    /// What was still owed when the stream ended, and since when.
+    pub pending: Option<Pending<'w>>,
+}
+
+/// What a property waits for.
+#[derive(Clone, Debug)]
+pub struct Pending<'w> {
+    /// The property's name.
+    pub property: &'w str,
+    /// The position after which it has been waiting for just this.
+    pub since: Position,
+    /// Its line, if that is known.
+    pub line: Option<u64>,
+    /// What is owed, as a formula.
+    pub owed: String,
+}
+
+/// Takes what a watch has to say, as it happens.
+pub trait WatchSink {
+    /// A verdict.
+    fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()>;
+    /// What is pending after so many positions.
+    fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()>;
+    /// A line that was left out.
+    fn bad_line(&mut self, error: &Error);
+    /// Something the user should know: where it listens, which engine had to step in.
+    fn note(&mut self, note: &str);
+    /// Findings about the specification.
+    fn warnings(&mut self, warnings: &[Diagnostic]);
+    /// Nothing more comes for now.
+    fn flush(&mut self) -> io::Result<()>;
+    /// Whether nobody listens any more.
+    fn closed(&self) -> bool {
+        false
+    }
+}
+
+/// What a watch came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WatchReport {
+    /// Positions read, those before a checkpoint included.
+    pub positions: u64,
+    /// Lines left out.
+    pub bad_lines: u64,
+    /// The engine.
+    pub engine: &'static str,
+    /// The verdict of each property: settled, or what it is worth if the trace ends here. Empty if no position came.
+    pub verdicts: Vec<bool>,
+}
+
+#[cfg(test)]
+mod tests;

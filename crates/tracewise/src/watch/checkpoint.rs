@@ -1,0 +1,204 @@
+//! The file that keeps the state of a watch.
+//!
+//! ```text
+//! magic and version │ BLAKE3 of the rest │ what was watched, how │ the stream │ the monitor │ verdicts told
+//! ```
+//!
+//! It is replaced as a whole: written beside, forced to disk, renamed over the old one, and the directory forced to
+//! disk. Whoever is killed at any moment leaves the old state or the new one. A file that is cut short, damaged or of
+//! another watch is refused by name of what differs.
+
+use super::judge::Told;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use tw_monitor::{put, take};
+
+const MAGIC: &[u8; 16] = b"tracewise state\n";
+const VERSION: u8 = 1;
+const HEADER: usize = MAGIC.len() + 1 + 32;
+
+/// The state of a watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Checkpoint {
+    /// What was watched and how: labels and values, all of which have to agree.
+    pub settings: Vec<(String, String)>,
+    /// `Live::save`.
+    pub live: Vec<u8>,
+    /// `Monitor::save`.
+    pub monitor: Vec<u8>,
+    /// Verdicts told.
+    pub told: Vec<Told>,
+    /// Lines left out.
+    pub bad_lines: u64,
+}
+
+impl Checkpoint {
+    /// Replaces the file at `path`.
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        let body = self.encode();
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        let mut file = File::create(&beside)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&[VERSION])?;
+        file.write_all(blake3::hash(&body).as_bytes())?;
+        file.write_all(&body)?;
+        file.sync_all()?;
+        drop(file);
+        std::fs::rename(&beside, path)?;
+        #[cfg(unix)]
+        if let Some(directory) = path.parent() {
+            let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+            File::open(directory)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// Reads it back; `None` if there is none.
+    pub fn read(path: &Path) -> Result<Option<Self>, String> {
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        if !bytes.starts_with(MAGIC) {
+            return Err("this is not a checkpoint".into());
+        }
+        match bytes.get(MAGIC.len()) {
+            Some(&VERSION) => {}
+            Some(other) => {
+                return Err(format!("it has version {other} of the format, this build reads {VERSION}"));
+            }
+            None => return Err("it is cut short".into()),
+        }
+        let Some((header, body)) = bytes.split_at_checked(HEADER) else {
+            return Err("it is cut short".into());
+        };
+        if blake3::hash(body).as_bytes() != &header[MAGIC.len() + 1..] {
+            return Err("it is damaged or cut short: its content does not have its checksum".into());
+        }
+        Self::decode(body).map(Some)
+    }
+
+    /// What differs between the two watches, in words.
+    pub fn differs(&self, settings: &[(String, String)]) -> Option<String> {
+        let value = |label: &str| settings.iter().find(|(other, _)| other == label).map(|(_, value)| value);
+        self.settings.iter().find_map(|(label, theirs)| match value(label) {
+            Some(ours) if ours == theirs => None,
+            _ if label == "specification" => Some("it is of another specification".into()),
+            Some(ours) => Some(format!("its {label} is {theirs}, that of this run is {ours}")),
+            None => Some(format!("its {label} is {theirs}, which this build does not know")),
+        })
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        put(self.settings.len() as u64, &mut out);
+        for (label, value) in &self.settings {
+            put_bytes(label.as_bytes(), &mut out);
+            put_bytes(value.as_bytes(), &mut out);
+        }
+        put_bytes(&self.live, &mut out);
+        put_bytes(&self.monitor, &mut out);
+        put(self.told.len() as u64, &mut out);
+        for told in &self.told {
+            put(told.root as u64, &mut out);
+            put(told.position as u64, &mut out);
+            put(u64::from(told.holds), &mut out);
+            put(told.line.as_ref().map_or(0, |(line, _)| *line), &mut out);
+            put_bytes(told.line.as_ref().map_or(b"", |(_, text)| text.as_bytes()), &mut out);
+        }
+        put(self.bad_lines, &mut out);
+        out
+    }
+
+    fn decode(mut body: &[u8]) -> Result<Self, String> {
+        let from = &mut body;
+        let mut state = Self::default();
+        for _ in 0..number(from)? {
+            state.settings.push((text(from)?, text(from)?));
+        }
+        state.live = bytes(from)?.to_vec();
+        state.monitor = bytes(from)?.to_vec();
+        for _ in 0..number(from)? {
+            let (root, position) = (number(from)? as usize, number(from)? as usize);
+            let holds = number(from)? == 1;
+            let (line, text) = (number(from)?, text(from)?);
+            state.told.push(Told { root, position, holds, line: (line > 0).then_some((line, text)) });
+        }
+        state.bad_lines = number(from)?;
+        if from.is_empty() { Ok(state) } else { Err("it is longer than it should be".into()) }
+    }
+}
+
+fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    put(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+fn number(from: &mut &[u8]) -> Result<u64, String> {
+    take(from).map_err(|corrupt| corrupt.to_string())
+}
+
+fn bytes<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], String> {
+    let len = usize::try_from(number(from)?).unwrap_or(usize::MAX);
+    let (part, rest) = from.split_at_checked(len).ok_or("it is cut short")?;
+    *from = rest;
+    Ok(part)
+}
+
+fn text(from: &mut &[u8]) -> Result<String, String> {
+    bytes(from).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Checkpoint {
+        let told = |root, line| Told { root, position: 300 * root, holds: root == 1, line };
+        Checkpoint {
+            settings: vec![("engine".into(), "rewrite".into()), ("specification".into(), "ab".into())],
+            live: vec![1, 2, 3],
+            monitor: vec![0; 300],
+            told: vec![told(0, None), told(1, Some((7, "löst\n".into())))],
+            bad_lines: 3,
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let directory = std::env::temp_dir().join(format!("tracewise-checkpoint-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join("state");
+        assert_eq!(Checkpoint::read(&path), Ok(None));
+        example().write(&path).unwrap();
+        example().write(&path).unwrap();
+        assert_eq!(Checkpoint::read(&path), Ok(Some(example())));
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 1, "nothing is left beside it");
+
+        // Cut anywhere, or with any byte changed, it is refused.
+        let whole = std::fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            std::fs::write(&path, &whole[..at]).unwrap();
+            assert!(Checkpoint::read(&path).is_err(), "cut at {at}");
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            std::fs::write(&path, &damaged).unwrap();
+            assert!(Checkpoint::read(&path).is_err(), "damaged at {at}");
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let settings = |engine: &str, spec: &str| {
+            vec![("engine".to_string(), engine.to_string()), ("specification".to_string(), spec.to_string())]
+        };
+        assert_eq!(example().differs(&settings("rewrite", "ab")), None);
+        let engine = example().differs(&settings("automaton", "ab")).unwrap();
+        assert_eq!(engine, "its engine is rewrite, that of this run is automaton");
+        assert!(example().differs(&settings("rewrite", "cd")).unwrap().contains("another specification"));
+    }
+}

@@ -1,0 +1,294 @@
+//! The loop of a watch: messages in, verdicts out; timers, checkpoints, and the end.
+
+use super::checkpoint::Checkpoint;
+use super::feed::{Feed, Message, Resume};
+use super::judge::{Halt, Judge, Told};
+use super::settings::settings;
+use super::timers::Timers;
+use super::{Checkpoints, Control, WatchOptions, WatchReport, WatchSink, WatchSource};
+use crate::load::{format_of, needs_times, trace_error};
+use crate::{Diagnostic, Error, Session, Specification, check, plan};
+use tw_trace::{Live, Projection, TraceWarning};
+
+/// Positions after which names that have not occurred are mentioned.
+const NAMES_AFTER: u64 = 1000;
+/// How many of them.
+const NAMES_MENTIONED: usize = 5;
+
+pub(crate) fn watch(
+    session: &Session,
+    spec: &Specification,
+    options: &WatchOptions,
+    control: &Control,
+    sink: &mut dyn WatchSink,
+) -> Result<WatchReport, Error> {
+    check::refuse_queries(spec)?;
+    let (name, path) = match &options.source {
+        WatchSource::Stdin => ("<stdin>", "-"),
+        WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
+        WatchSource::Listen(_) => ("<socket>", "-"),
+    };
+    let format = format_of(session, path)?;
+    let (engine, monitor) =
+        plan::choose_monitor_noting(session, spec, options.each_position, &mut |note| sink.note(note))?;
+    let projection = Projection { slots: &spec.program.slots, key: None, times: needs_times(session, spec) };
+    let live = Live::new(name, format, &projection, &session.read);
+    let judge = Judge::new(spec, options, name, (engine.name(), monitor), sink);
+    let settings = settings(session, spec, options, format, engine.name());
+    let mut run = Run { live, judge, settings, next: Timers::new(options), names_judged: false };
+    let resume = run.resume()?;
+    let greets = options.checkpoints.is_some();
+    let feed = Feed::open(&options.source, resume, greets, session.read.max_record, control)?;
+    feed.notes.iter().for_each(|note| run.judge.sink.note(note));
+    let ended = match run.follow(&feed, control) {
+        Ok(ended) => ended,
+        Err(Stop::Halt(halt)) => {
+            run.judge.conclude(halt)?;
+            return Ok(run.report(false));
+        }
+        Err(Stop::Error(error)) => return Err(error),
+    };
+    run.end(ended)
+}
+
+/// How a stream ended.
+#[derive(Clone, Copy, PartialEq)]
+enum Ended {
+    /// It is over.
+    Over,
+    /// Somebody asked.
+    Asked,
+}
+
+enum Stop {
+    Halt(Halt),
+    Error(Error),
+}
+
+impl From<Halt> for Stop {
+    fn from(halt: Halt) -> Self {
+        Stop::Halt(halt)
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::Halt(Halt::Output(error))
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Stop::Error(error)
+    }
+}
+
+struct Run<'r> {
+    live: Live<'r>,
+    judge: Judge<'r>,
+    settings: Vec<(String, String)>,
+    next: Timers,
+    names_judged: bool,
+}
+
+impl Run<'_> {
+    /// Takes over the state of the checkpoint, if there is one and it is wanted: tells what was told, and says where
+    /// the stream goes on.
+    fn resume(&mut self) -> Result<Resume, Error> {
+        let Some(Checkpoints { path, resume: true, .. }) = &self.judge.options.checkpoints else {
+            return Ok(Resume::default());
+        };
+        let refuse = |why: String| Error::Usage(format!("cannot resume from {}: {why}", path.display()));
+        let Some(state) = Checkpoint::read(path).map_err(refuse)? else {
+            self.judge.sink.note(&format!("there is no {} yet; starting anew", path.display()));
+            return Ok(Resume::default());
+        };
+        if let Some(why) = state.differs(&self.settings) {
+            return Err(refuse(why));
+        }
+        let mut saved = state.live.as_slice();
+        self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
+        self.judge.monitor.restore(&state.monitor).map_err(|corrupt| refuse(corrupt.to_string()))?;
+        let roots = self.judge.spec.program.roots.len();
+        if !saved.is_empty() || state.told.iter().any(|told| told.root >= roots) {
+            return Err(refuse("its parts do not belong together".into()));
+        }
+        self.judge.bad_lines = state.bad_lines;
+        self.tell_again(state.told)
+            .map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        if !self.live.reads_on() {
+            return Ok(Resume::default());
+        }
+        Ok(Resume { offset: self.live.progress().bytes, tail: self.live.tail().to_vec() })
+    }
+
+    fn tell_again(&mut self, told: Vec<Told>) -> std::io::Result<()> {
+        if !self.judge.options.each_position {
+            told.iter().try_for_each(|told| self.judge.tell(told, true, None))?;
+        }
+        self.judge.told = told;
+        self.judge.sink.flush()
+    }
+
+    /// Reads until the stream or somebody's patience ends.
+    fn follow(&mut self, feed: &Feed, control: &Control) -> Result<Ended, Stop> {
+        loop {
+            if control.take_pending() {
+                self.list_pending()?;
+            }
+            if control.stopped() || self.judge.sink.closed() {
+                return Ok(Ended::Asked);
+            }
+            self.timers()?;
+            let Some(message) = feed.next(self.next.instant()) else { continue };
+            let told = self.judge.told.len();
+            match message {
+                Message::Bytes(bytes) => {
+                    self.live.push(&bytes, false, &mut self.judge)?;
+                    feed.recycle(bytes);
+                    self.judge_names();
+                }
+                Message::Restarted(note) => {
+                    self.judge.sink.note(&note);
+                    self.live.restart(&mut self.judge)?;
+                }
+                Message::Opened(greeting) => {
+                    self.checkpoint()?;
+                    let (position, line) = (self.live.progress().positions, self.live.progress().lines);
+                    greeting.say(&format!("{{\"resume\":{{\"position\":{position},\"line\":{line}}}}}\n"));
+                }
+                Message::Note(note) => self.judge.sink.note(&note),
+                Message::Fault(error) => return Err(Halt::Trace(error).into()),
+                Message::End => return Ok(Ended::Over),
+                Message::Wake => {}
+            }
+            self.judge.sink.flush()?;
+            if self.judge.told.len() > told {
+                self.checkpoint()?;
+            }
+        }
+    }
+
+    /// What is due by number of positions or by time.
+    fn timers(&mut self) -> Result<(), Stop> {
+        let positions = self.live.progress().positions;
+        if self.next.pending.due(positions) {
+            self.list_pending()?;
+        }
+        if self.next.checkpoint.due(positions) {
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    fn list_pending(&mut self) -> Result<(), Stop> {
+        let now = self.live.progress();
+        let pending = self.judge.pending(now);
+        self.judge.sink.pending(now.positions, &pending)?;
+        Ok(self.judge.sink.flush()?)
+    }
+
+    /// Mentions names that have not occurred, once there was time for them to: a slip of the pen would never settle.
+    fn judge_names(&mut self) {
+        if self.names_judged || self.live.progress().positions < NAMES_AFTER {
+            return;
+        }
+        self.names_judged = true;
+        match self.live.judge() {
+            Ok(mut warnings) => {
+                let more = warnings.len().saturating_sub(NAMES_MENTIONED);
+                warnings.truncate(NAMES_MENTIONED);
+                let warnings = self.warnings(warnings, "so far, ");
+                self.judge.sink.warnings(&warnings);
+                if more > 0 {
+                    self.judge.sink.note(&format!("so far, {more} more names have not occurred"));
+                }
+            }
+            Err(error) => self.judge.sink.note(&format!("so far, {}", error.message)),
+        }
+    }
+
+    fn warnings(&self, warnings: Vec<TraceWarning>, prefix: &str) -> Vec<Diagnostic> {
+        let slots = &self.judge.spec.program.slots;
+        let diagnostic = |warning: TraceWarning| {
+            let diagnostic = Diagnostic::warning("never-occurs", format!("{prefix}{}", warning.message));
+            match warning.slot.and_then(|slot| slots.get(slot as usize)) {
+                Some(slot) => diagnostic.at(slot.span, "always false here"),
+                None => diagnostic,
+            }
+        };
+        warnings.into_iter().map(diagnostic).collect()
+    }
+
+    fn checkpoint(&mut self) -> Result<(), Error> {
+        let options = self.judge.options;
+        let Some(Checkpoints { path, .. }) = &options.checkpoints else { return Ok(()) };
+        let fault = |why: String| Error::Usage(format!("cannot keep the state in {}: {why}", path.display()));
+        if !self.live.reads_on() && matches!(options.source, WatchSource::Listen(_)) {
+            return Err(fault(
+                "a stream of this format can be resumed only from its start, and a socket has none".into(),
+            ));
+        }
+        let mut state = Checkpoint {
+            settings: self.settings.clone(),
+            told: self.judge.told.clone(),
+            bad_lines: self.judge.bad_lines,
+            ..Checkpoint::default()
+        };
+        self.live.save(&mut state.live);
+        self.judge.monitor.save(&mut state.monitor);
+        state.write(path).map_err(|error| fault(error.to_string()))?;
+        self.next.checkpoint.done(self.live.progress().positions);
+        Ok(())
+    }
+
+    /// The stream is over: reads its last line, and tells what open properties are worth.
+    fn end(mut self, ended: Ended) -> Result<WatchReport, Error> {
+        // Without the last line, which may be cut: whoever resumes reads it as it is then.
+        self.checkpoint()?;
+        if ended == Ended::Over {
+            if let Err(halt) = self.live.push(b"", true, &mut self.judge) {
+                self.judge.conclude(halt)?;
+                return Ok(self.report(false));
+            }
+            let warnings = self.live.judge().map_err(|error| trace_error(self.judge.spec, error))?;
+            let warnings = self.warnings(warnings, "");
+            self.judge.sink.warnings(&warnings);
+        }
+        self.last_words().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        Ok(self.report(true))
+    }
+
+    fn last_words(&mut self) -> std::io::Result<()> {
+        let mut open = Vec::new();
+        let Some(verdicts) = self.judge.monitor.finish(&mut open) else { return self.judge.sink.flush() };
+        for found in &open {
+            if let Some(about) = found.about {
+                self.judge.tell_position(found, about, false)?;
+            }
+        }
+        if !self.judge.options.each_position {
+            let position = self.judge.monitor.positions().saturating_sub(1);
+            let settled = self.judge.monitor.verdicts();
+            let mut pending = self.judge.pending(self.live.progress()).into_iter();
+            for (root, holds) in verdicts.into_iter().enumerate() {
+                if settled[root].is_none() {
+                    let told = Told { root, position, holds, line: None };
+                    self.judge.tell(&told, false, pending.next())?;
+                }
+            }
+        }
+        self.judge.sink.flush()
+    }
+
+    fn report(&self, ended: bool) -> WatchReport {
+        let finite = if ended { self.judge.monitor.finish(&mut Vec::new()) } else { None };
+        let settled = || self.judge.told.iter().map(|told| told.holds).collect();
+        WatchReport {
+            positions: self.live.progress().positions,
+            bad_lines: self.judge.bad_lines,
+            engine: self.judge.engine,
+            verdicts: finite.unwrap_or_else(settled),
+        }
+    }
+}

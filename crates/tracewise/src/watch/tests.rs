@@ -1,0 +1,107 @@
+//! Watching from code, and what needs no process of its own.
+
+use super::*;
+use crate::{Semantics, Session, Specification};
+use std::sync::{Arc, Mutex};
+
+/// Keeps what was said, and may ask for something in return.
+#[derive(Clone, Default)]
+struct Heard {
+    said: Arc<Mutex<Vec<String>>>,
+    stop_after: Option<(usize, Control)>,
+}
+
+impl Heard {
+    fn say(&self, text: String) {
+        let mut said = self.said.lock().unwrap();
+        said.push(text);
+        if let Some((count, control)) = &self.stop_after
+            && said.len() == *count
+        {
+            control.stop();
+        }
+    }
+}
+
+impl WatchSink for Heard {
+    fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()> {
+        let settled = if verdict.settled { "" } else { " at the end" };
+        let line = verdict.line.as_ref().map_or(String::new(), |line| format!(", line {}", line.line));
+        let (name, word, at) = (verdict.property, verdict.verdict.as_str(), verdict.position);
+        self.say(format!("{name} {word} by {at}{line}{settled}"));
+        Ok(())
+    }
+
+    fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()> {
+        self.say(format!("{} pending after {positions}", pending.len()));
+        Ok(())
+    }
+
+    fn bad_line(&mut self, error: &Error) {
+        self.say(error.to_string());
+    }
+
+    fn note(&mut self, note: &str) {
+        self.say(note.to_string());
+    }
+
+    fn warnings(&mut self, warnings: &[Diagnostic]) {
+        warnings.iter().for_each(|warning| self.say(warning.message.clone()));
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn trace(name: &str, text: &str) -> String {
+    let path = std::env::temp_dir().join(format!("tracewise-watch-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn watch(formula: &str, source: WatchSource, control: &Control, heard: &mut Heard) -> WatchReport {
+    let spec = Specification::from_text("t.tw", formula).unwrap();
+    let session = Session::new().semantics(Semantics::Ltl3);
+    session.watch(&spec, &WatchOptions::new(source), control, heard).unwrap()
+}
+
+#[test]
+fn a_file_is_watched_from_code() {
+    let path = trace("code.props", "p\nq\np\n");
+    let mut heard = Heard::default();
+    let text = "property a : G (q -> X p); property b : F q; property c : G (p -> F q);";
+    let report = watch(text, WatchSource::File(path.clone()), &Control::new(), &mut heard);
+    assert_eq!((report.positions, report.bad_lines, report.verdicts), (3, 0, vec![true, true, false]));
+    let said = heard.said.lock().unwrap();
+    assert_eq!(
+        *said,
+        ["b satisfied by 1, line 2", "a satisfied by 2 at the end", "c violated by 2 at the end"]
+    );
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_slip_of_the_pen_is_mentioned_early() {
+    let path = trace("early.props", &"ack\n".repeat(2000));
+    let control = Control::new();
+    // The file does not end; the warning is what ends the watch.
+    let mut heard = Heard { stop_after: Some((1, control.clone())), ..Heard::default() };
+    let report = watch("property a : G F akc;", WatchSource::Follow(path.clone()), &control, &mut heard);
+    assert!(report.positions >= 1000);
+    let said = heard.said.lock().unwrap();
+    assert!(said[0].starts_with("so far, event `akc` never occurs"), "{said:?}");
+    assert!(said[0].contains("did you mean `ack`?"), "{said:?}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn addresses() {
+    let tcp = |text: &str| Ok(Address::Tcp(text.to_string()));
+    assert_eq!(Address::parse("tcp:localhost:80"), tcp("localhost:80"));
+    assert_eq!(Address::parse("[::1]:0"), tcp("[::1]:0"));
+    assert_eq!(Address::parse("unix:/run/t.sock"), Ok(Address::Unix("/run/t.sock".into())));
+    for bad in ["", "localhost", "localhost:", "localhost:http", "host:70000", "unix:"] {
+        assert!(Address::parse(bad).is_err(), "{bad}");
+    }
+}
