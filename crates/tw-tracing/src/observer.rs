@@ -1,0 +1,161 @@
+//! Takes records from all threads: checks properties, hands records on.
+
+use crate::callsite::{Callsites, Vocabulary};
+use crate::outlet::Outlet;
+use crate::{Record, Violation};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tracewise::{Error, Monitor, Settled, Value};
+
+/// What is called for violations.
+pub(crate) type OnViolation = Box<dyn Fn(&Violation) + Send + Sync>;
+
+/// What all parts of a layer share.
+pub(crate) struct Observer {
+    pub names: Vocabulary,
+    pub callsites: Callsites,
+    pub on_violation: OnViolation,
+    /// Whether every event is written out.
+    pub writes: bool,
+    pub state: Mutex<State>,
+}
+
+/// What one thread at a time may touch.
+pub(crate) struct State {
+    pub monitor: Option<Monitor>,
+    /// Why checking ended early.
+    pub error: Option<Error>,
+    /// The last positions.
+    pub recent: VecDeque<Record>,
+    /// How many of them to keep.
+    pub remember: usize,
+    pub outlets: Vec<Outlet>,
+}
+
+impl Observer {
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere in the program must not silence what is observed after it.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes one record; `counts` if it is a position.
+    pub fn observe(&self, record: Record, counts: bool) {
+        let mut state = self.state();
+        for outlet in &mut state.outlets {
+            outlet.write(&record);
+        }
+        if !counts || state.error.is_some() {
+            return;
+        }
+        let State { monitor: Some(monitor), error, recent, remember, .. } = &mut *state else { return };
+        let mut arguments: Vec<(&str, Value)> = record
+            .fields
+            .iter()
+            .filter(|(name, _)| self.names.reads(name))
+            .map(|(name, value)| (*name, value.clone()))
+            .collect();
+        for (name, text) in [
+            ("thread", &*record.thread),
+            ("level", record.metadata.level().as_str()),
+            ("target", record.metadata.target()),
+        ] {
+            if self.names.reads(name) && !arguments.iter().any(|(known, _)| *known == name) {
+                arguments.push((name, Value::text(text)));
+            }
+        }
+        let violated: Vec<Settled> = match monitor.event(&record.name, &arguments) {
+            Ok(settled) => settled.iter().filter(|settled| !settled.holds).copied().collect(),
+            Err(fault) => {
+                // Once: a field of the wrong type would fail again with each event.
+                eprintln!("tracewise: properties are no longer checked: {}", fault.render(false).trim_end());
+                *error = Some(fault);
+                return;
+            }
+        };
+        if recent.len() >= *remember {
+            recent.pop_front();
+        }
+        recent.push_back(record);
+        if violated.is_empty() {
+            return;
+        }
+        let violations: Vec<Violation> =
+            violated.iter().map(|settled| violation(monitor, settled, recent)).collect();
+        // Whoever is called may log, which comes here again.
+        drop(state);
+        violations.iter().for_each(|violation| (self.on_violation)(violation));
+    }
+}
+
+fn violation(monitor: &Monitor, settled: &Settled, recent: &VecDeque<Record>) -> Violation {
+    let spec = monitor.specification();
+    let root = &spec.program.roots[settled.root];
+    Violation {
+        property: root.name.clone(),
+        title: root.title.clone(),
+        formula: spec.words(root.node),
+        position: settled.at,
+        recent: recent.iter().cloned().collect(),
+    }
+}
+
+/// How a property came out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Name of the property.
+    pub property: String,
+    /// Whether it holds of the run, now that the run is over.
+    pub holds: bool,
+    /// Whether that was settled before the end, whatever might have followed.
+    pub settled: bool,
+}
+
+/// Ends the observation, at the latest when it is dropped.
+#[must_use = "dropped, it ends the observation"]
+pub struct Guard {
+    pub(crate) observer: Arc<Observer>,
+}
+
+impl Guard {
+    /// Ends the observation: writes what is left to write, and returns the verdict of each property on the whole run.
+    /// Without an event to judge by, no property has one. The layer does nothing from now on.
+    pub fn finish(self) -> Result<Vec<Outcome>, Error> {
+        let (monitor, error) = self.end();
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let Some(monitor) = monitor else { return Ok(Vec::new()) };
+        let settled = monitor.verdicts();
+        let last = monitor.finish().unwrap_or_default();
+        let roots = &monitor.specification().program.roots;
+        let outcome = |((root, holds), settled): ((&tw_ir::Root, bool), Option<bool>)| Outcome {
+            property: root.name.clone(),
+            holds,
+            settled: settled.is_some(),
+        };
+        Ok(roots.iter().zip(last).zip(settled).map(outcome).collect())
+    }
+
+    /// Positions so far.
+    pub fn positions(&self) -> usize {
+        self.observer.state().monitor.as_ref().map_or(0, Monitor::positions)
+    }
+
+    /// Takes everything out of the layer; the monitor, and the first thing that went wrong.
+    fn end(&self) -> (Option<Monitor>, Option<Error>) {
+        let mut state = self.observer.state();
+        let outlets = std::mem::take(&mut state.outlets);
+        let (monitor, error) = (state.monitor.take(), state.error.take());
+        // Flushing waits for the other end; threads that still log need not.
+        drop(state);
+        let failures: Vec<String> = outlets.into_iter().filter_map(Outlet::finish).collect();
+        (monitor, error.or_else(|| failures.into_iter().next().map(Error::Usage)))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // What went wrong was said on standard error when it did.
+        let _ = self.end();
+    }
+}
