@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
 use std::io::Read;
-use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, TimeUnit};
+use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, Statistic, TimeUnit};
 
 /// How traces are read.
 #[derive(Args, Clone, Debug)]
@@ -109,16 +109,27 @@ pub struct EvaluateArgs {
     /// Memory that columns and engine may take, e.g. 500MB or 2GB
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub memory: Option<usize>,
+
+    /// States that an automaton (or residuals, or sets of slices) may take
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub states: Option<u32>,
+
+    /// Keep an engine's published order of work where it differs in cost alone
+    #[arg(long)]
+    pub faithful: bool,
 }
 
 impl EvaluateArgs {
     /// The session with these settings.
     pub fn apply(&self, session: Session) -> Session {
-        let session = session.engine(&self.engine).semantics(self.semantics);
-        match self.memory {
-            Some(bytes) => session.memory_budget(bytes),
-            None => session,
+        let mut session = session.engine(&self.engine).semantics(self.semantics).faithful(self.faithful);
+        if let Some(bytes) = self.memory {
+            session = session.memory_budget(bytes);
         }
+        if let Some(states) = self.states {
+            session = session.state_budget(states as usize);
+        }
+        session
     }
 }
 
@@ -258,7 +269,7 @@ pub fn limit(text: &str) -> Result<usize, String> {
 }
 
 /// A parser for a table of named values, which help and completions list.
-fn named<T: Copy + Send + Sync + 'static>(
+pub fn named<T: Copy + Send + Sync + 'static>(
     table: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
     let names = table.iter().map(|(name, _)| PossibleValue::new(*name));
@@ -275,7 +286,13 @@ fn clocks() -> impl TypedValueParser<Value = Clock> {
     named(&Clock::ALL)
 }
 
-fn semantics() -> impl TypedValueParser<Value = Semantics> {
+/// The statistics of `check --stat`.
+pub fn statistics() -> impl TypedValueParser<Value = Statistic> {
+    named(&Statistic::ALL)
+}
+
+/// The semantics.
+pub fn semantics() -> impl TypedValueParser<Value = Semantics> {
     named(&Semantics::ALL)
 }
 
@@ -296,7 +313,8 @@ impl TypedValueParser for Known {
     }
 }
 
-fn engines() -> Known {
+/// The engines.
+pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
     let named =
         tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));

@@ -1,14 +1,15 @@
 //! `tracewise check`: the verdict of each property on each trace.
 
-use super::Runnable;
+use super::{Runnable, residuals};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_traces};
+use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_traces, statistics};
 use crate::progress::Progress;
 use crate::report::{self, Checked};
 use clap::Args;
 use std::sync::Arc;
 use std::time::Instant;
+use tracewise::Statistic;
 
 /// Verdict of each property on each trace, with an explanation of every violation
 #[derive(Args, Debug)]
@@ -41,6 +42,15 @@ pub struct Check {
     /// Check every property once per value of this column (per request id, per user)
     #[arg(long, value_name = "COL")]
     by: Option<String>,
+
+    /// Beside each verdict: fewest visits to rejecting nodes, parts of the formula that were exercised, how long
+    /// eventualities waited, parts that did not matter
+    #[arg(long, value_name = "NAME", value_parser = statistics())]
+    stat: Option<Statistic>,
+
+    /// The formula that is still owed after each event (by the engine `rewrite`)
+    #[arg(long, conflicts_with_all = ["by", "stat", "witness", "violations"])]
+    show_residual: bool,
 
     /// What to print
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names())]
@@ -81,8 +91,20 @@ impl Runnable for Check {
             .violations(if context.quiet { 0 } else { self.violations })
             .witness(self.witness)
             .explain(!self.no_explain && !context.quiet)
-            .by(self.by.clone());
+            .by(self.by.clone())
+            .statistic(self.stat);
         let mut exit = Exit::Holds;
+        if self.show_residual {
+            for trace in self.read.traces(&files)? {
+                for report in session.residuals(&spec, &trace)? {
+                    exit = exit.and(residuals::exit(&report, self.evaluate.semantics));
+                    if !context.quiet {
+                        residuals::write(&report, self.output == "json", context)?;
+                    }
+                }
+            }
+            return Ok(exit);
+        }
         for trace in self.read.traces(&files)? {
             let started = Instant::now();
             let result = {

@@ -1,15 +1,16 @@
 //! `tracewise explain`: what a specification consists of, which engine runs it, and why.
 
-use super::{OutputArgs, Runnable};
+use super::Runnable;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
 use crate::json::{Object, array};
-use crate::options::{EvaluateArgs, FILES, formulas, specification};
+use crate::options::{EvaluateArgs, FILES, formulas, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
+use clap::builder::TypedValueParser;
 use std::io::{self, Write};
-use tracewise::{RootReport, Session, SpecReport};
+use tracewise::{AutomatonKind, Graph, RootReport, Session, SpecReport};
 
 /// Fragment, chosen engine and why, and size of each property
 #[derive(Args, Debug)]
@@ -25,8 +26,17 @@ pub struct Explain {
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
-    #[command(flatten)]
-    output: OutputArgs,
+    /// The automaton of each property instead: `alternating`, or `dfa` (three-valued with `--semantics ltl3`)
+    #[arg(long, value_name = "KIND", value_parser = automata())]
+    automaton: Option<AutomatonKind>,
+
+    /// Rewriting rules and goals for Maude instead
+    #[arg(long, conflicts_with = "automaton")]
+    maude: bool,
+
+    /// Text for people, or one JSON object per line; for automata also `dot` and `svg`
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json", "dot", "svg"])]
+    output: String,
 
     #[command(flatten)]
     evaluate: EvaluateArgs,
@@ -40,9 +50,26 @@ impl Runnable for Explain {
             None => ("<formula>", formulas(&self.formulas)?),
         };
         context.warnings(&spec.warnings, &spec.sources);
-        let report = self.evaluate.apply(Session::new()).explain_spec(&spec)?;
+        let session = self.evaluate.apply(Session::new());
+        if self.maude {
+            let text = session.maude(&spec)?;
+            if !context.quiet {
+                context.out.write_all(text.as_bytes())?;
+            }
+            return Ok(Exit::Holds);
+        }
+        if let Some(kind) = self.automaton {
+            return self.draw(&session.automata(&spec, kind)?, context);
+        }
+        if let "dot" | "svg" = self.output.as_str() {
+            return Err(usage(format!(
+                "`--output {}` is for automata: add `--automaton alternating`",
+                self.output
+            )));
+        }
+        let report = session.explain_spec(&spec)?;
         if !context.quiet {
-            if self.output.json() {
+            if self.output == "json" {
                 write_json(name, &report, &mut context.out)?;
             } else {
                 write_text(&report, context.style, &mut context.out)?;
@@ -50,6 +77,34 @@ impl Runnable for Explain {
         }
         Ok(Exit::Holds)
     }
+}
+
+impl Explain {
+    /// Automata, one after the other; an SVG file holds one.
+    fn draw(&self, automata: &[(String, Graph)], context: &mut Context) -> Outcome {
+        if self.output == "svg" && automata.len() != 1 {
+            return Err(usage("`--output svg` draws one property: name it with `-e`, or use `--output dot`"));
+        }
+        if context.quiet {
+            return Ok(Exit::Holds);
+        }
+        for (name, graph) in automata {
+            let text = match self.output.as_str() {
+                "svg" => graph.to_svg().map_err(|large| usage(large.to_string()))?,
+                "json" => {
+                    let object = Object::new().field("property", name.as_str());
+                    object.field("automaton", graph.to_json()).end() + "\n"
+                }
+                _ => graph.to_dot(),
+            };
+            context.out.write_all(text.as_bytes())?;
+        }
+        Ok(Exit::Holds)
+    }
+}
+
+fn automata() -> impl TypedValueParser<Value = AutomatonKind> {
+    named(&AutomatonKind::ALL)
 }
 
 fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -74,6 +129,13 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
         };
         row(out, "fragment", &format!("{}{depth}", root.fragment.name()))?;
         row(out, "size", &words::counted(root.nodes as u64, "node"))?;
+        if let Some(nodes) = root.automata.alternating {
+            let mut text = format!("alternating: {}", words::counted(nodes as u64, "node"));
+            if let Some(deterministic) = &root.automata.deterministic {
+                text.push_str(&format!("; deterministic: {deterministic}"));
+            }
+            row(out, "automata", &text)?;
+        }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
             Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
@@ -137,5 +199,7 @@ fn root_json(root: &RootReport) -> String {
         .field("nodes", root.nodes)
         .field("engine", root.choice.engine)
         .field("reason", root.choice.reason.as_str())
+        .field("alternating_nodes", root.automata.alternating)
+        .field("deterministic", root.automata.deterministic.as_deref())
         .end()
 }

@@ -8,6 +8,9 @@ mod explain;
 mod fmt;
 mod inspect;
 mod man;
+mod races;
+mod residuals;
+mod watch;
 
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
@@ -47,10 +50,12 @@ fn run_with<A: Args + Runnable>(matches: &ArgMatches, context: &mut Context) -> 
 pub static COMMANDS: &[Command] = &[
     row::<check::Check>("check"),
     row::<eval::Eval>("eval"),
+    row::<watch::Watch>("watch"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
+    row::<races::Races>("races"),
     row::<completions::Completions>("completions"),
     row::<man::Man>("man"),
 ];

@@ -1,6 +1,6 @@
 //! `--output json`: one object per property and trace, one per line. The first ten fields and their order are fixed.
 
-use super::{Checked, Reporter};
+use super::{Checked, Reporter, statistics};
 use crate::json::{self, Object, array};
 use std::io::{self, Write};
 use tracewise::{CheckReport, PropertyReport, Violation};
@@ -37,6 +37,9 @@ fn object(report: &CheckReport, property: &PropertyReport) -> String {
     }
     if let Some(explanation) = &property.explanation {
         object = object.raw("explanation", &json::step(explanation));
+    }
+    if let Some(statistic) = &property.statistic {
+        object = object.raw("stat", &statistics::json(statistic));
     }
     object.end()
 }

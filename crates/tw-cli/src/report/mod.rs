@@ -4,6 +4,7 @@ mod github;
 mod json;
 mod junit;
 mod sarif;
+mod statistics;
 mod text;
 
 use crate::style::Style;

@@ -1,6 +1,6 @@
 //! `--output text`: for people. What failed, the log line where it failed, and why, in their own words.
 
-use super::{Checked, Reporter};
+use super::{Checked, Reporter, statistics};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io::{self, Write};
@@ -134,7 +134,8 @@ impl Page<'_> {
         if let Some(first) = violations.next() {
             self.first_violation(first)?;
         } else if property.explanation.is_none() {
-            return self.remainder(property);
+            self.remainder(property)?;
+            return self.statistic(property);
         }
         if let Some(explanation) = words::core(property) {
             self.explanation(explanation)?;
@@ -142,7 +143,17 @@ impl Page<'_> {
         for violation in violations {
             self.other_violation(violation)?;
         }
-        self.remainder(property)
+        self.remainder(property)?;
+        self.statistic(property)
+    }
+
+    /// What `--stat` found.
+    fn statistic(&mut self, property: &PropertyReport) -> io::Result<()> {
+        let Some(statistic) = &property.statistic else { return Ok(()) };
+        for line in statistics::text(property, statistic, self.style) {
+            writeln!(self.out, "  {line}")?;
+        }
+        Ok(())
     }
 
     /// The place and the log line of the first violation.

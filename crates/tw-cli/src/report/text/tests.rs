@@ -60,6 +60,7 @@ pub(crate) fn sample() -> CheckReport {
         violations: Vec::new(),
         violation_count: 0,
         explanation: None,
+        statistic: None,
     };
     let answered = PropertyReport {
         position: Some(6),

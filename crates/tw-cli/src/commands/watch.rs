@@ -1,0 +1,206 @@
+//! `tracewise watch`: verdicts on a live trace, the moment they are settled.
+
+mod alarm;
+mod signals;
+mod voice;
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Failure, Outcome, usage};
+use crate::exit::Exit;
+use crate::options::{FILES, ReadArgs, engines, formulas, semantics, specification};
+use alarm::Alarm;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+use tracewise::{
+    Address, Checkpoints, Control, Every, Semantics, Specification, Verdict, WatchOptions, WatchSource,
+};
+use voice::Voice;
+
+/// Verdicts on a live trace, one line as soon as each is settled
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "tracewise watch [OPTIONS] SPEC.tw [TRACE]\n       \
+                      tracewise watch [OPTIONS] -e FORMULA [TRACE]",
+    after_help = "\
+Standard input is read unless a trace, --follow or --listen is given. At the end of the stream, or on an interrupt, \
+every property that is still open is told as what it is worth if the trace ends there.
+Signals: INT and TERM end the watch, a second INT kills it, USR1 lists what is pending.
+Exit codes: 0 all hold, 1 something is violated, 2 bad usage or input, 3 nothing was read."
+)]
+pub struct Watch {
+    /// The specification, then the trace (`-` is standard input); with `-e`, the trace alone
+    #[arg(value_name = "FILE", value_hint = FILES, num_args = 0..=2)]
+    files: Vec<String>,
+
+    /// A formula to watch; may be given several times
+    #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
+    formulas: Vec<String>,
+
+    /// Go on reading the file as it grows
+    #[arg(long, conflicts_with = "listen")]
+    follow: bool,
+
+    /// Read from the connections to a socket: tcp:HOST:PORT, HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
+    listen: Option<Address>,
+
+    /// Tell the verdict about every position, as soon as it is settled: of φ for a property `G φ`
+    #[arg(long)]
+    each_position: bool,
+
+    /// List what is pending, every so many positions (1000) or so often (5s, 100ms)
+    #[arg(long, value_name = "N|TIME", value_parser = every)]
+    pending_every: Option<Every>,
+
+    /// Run a command (by `sh -c`) for each settled violation, given as JSON on its standard input
+    #[arg(long, value_name = "CMD")]
+    on_violation: Option<String>,
+
+    /// End with the first violation
+    #[arg(long)]
+    stop_on_violation: bool,
+
+    /// Report lines that cannot be read and go on, instead of ending with the first
+    #[arg(long)]
+    skip_bad_lines: bool,
+
+    /// Keep the state in a file: after every settled verdict, at the end, and as --checkpoint-every says
+    #[arg(long, value_name = "FILE", value_hint = FILES)]
+    checkpoint: Option<PathBuf>,
+
+    /// Also every so many positions (1000000) or so often (10s)
+    #[arg(long, value_name = "N|TIME", value_parser = every, requires = "checkpoint")]
+    checkpoint_every: Option<Every>,
+
+    /// Go on from the checkpoint: a file where it was left, standard input from its start
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    /// Engine to run; `auto` takes the fastest that can
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engines(), help_heading = "Evaluation")]
+    engine: String,
+
+    /// When a verdict is settled: over infinite continuations (ltl3), or over finite ones
+    #[arg(long, value_name = "NAME", default_value = "ltl3", value_parser = semantics(), help_heading = "Evaluation")]
+    semantics: Semantics,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Runnable for Watch {
+    fn run(self, context: &mut Context) -> Outcome {
+        let (spec, source) = self.specification_and_source()?;
+        context.warnings(&spec.warnings, &spec.sources);
+        if spec.program.roots.is_empty() {
+            return Err(usage("the specification has no property to watch"));
+        }
+        let session = self.read.session()?.engine(&self.engine).semantics(self.semantics);
+        let checkpoints = self.checkpoint.clone().map(|path| Checkpoints {
+            path,
+            every: self.checkpoint_every,
+            resume: self.resume,
+        });
+        let options = WatchOptions {
+            each_position: self.each_position,
+            skip_bad_lines: self.skip_bad_lines,
+            stop_on_violation: self.stop_on_violation,
+            pending_every: self.pending_every,
+            checkpoints,
+            ..WatchOptions::new(source)
+        };
+        let control = Control::new();
+        signals::install(&control).map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
+        let alarm = self.on_violation.as_deref().map(Alarm::new);
+        let (json, sources) = (self.output.json(), &spec.sources);
+        let mut voice = Voice { context, sources, json, alarm, started: std::time::Instant::now() };
+        let report = session.watch(&spec, &options, &control, &mut voice);
+        voice.silence();
+        let report = report?;
+        voice.summary(&report);
+        if report.positions == 0 {
+            return Ok(Exit::Undecided);
+        }
+        let verdict = |holds: &bool| if *holds { Verdict::Satisfied } else { Verdict::Violated };
+        Ok(report.verdicts.iter().fold(Exit::Holds, |exit, holds| exit.and(verdict(holds).into())))
+    }
+}
+
+impl Watch {
+    fn specification_and_source(&self) -> Result<(Specification, WatchSource), Failure> {
+        let mut files = self.files.iter().map(String::as_str);
+        let spec = if !self.formulas.is_empty() {
+            formulas(&self.formulas)?
+        } else {
+            match files.next() {
+                Some("-") => {
+                    return Err(usage("standard input is the trace; the specification has to be a file"));
+                }
+                Some(path) => specification(path)?,
+                None => {
+                    let help = "no specification given: tracewise watch SPEC.tw [TRACE] (or -e FORMULA)";
+                    return Err(usage(help));
+                }
+            }
+        };
+        let trace = files.next();
+        if let Some(extra) = files.next() {
+            return Err(usage(format!("`watch` takes one trace, but `{extra}` was given too")));
+        }
+        if !self.formulas.is_empty() && trace.is_some_and(|trace| trace.ends_with(".tw")) {
+            return Err(usage(
+                "with `-e` the file is a trace, but a specification was given; give one or the other",
+            ));
+        }
+        let source = match (trace, &self.listen) {
+            (Some(trace), Some(_)) => {
+                return Err(usage(format!("`{trace}` and --listen: a watch reads one or the other")));
+            }
+            (None, Some(address)) => WatchSource::Listen(address.clone()),
+            (None | Some("-"), None) if self.follow => {
+                return Err(usage("--follow needs a file; standard input is followed to its end anyway"));
+            }
+            (None | Some("-"), None) => WatchSource::Stdin,
+            (Some(path), None) if self.follow => WatchSource::Follow(path.to_string()),
+            (Some(path), None) => WatchSource::File(path.to_string()),
+        };
+        Ok((spec, source))
+    }
+}
+
+/// `1000`, `5s`, `100ms`.
+fn every(text: &str) -> Result<Every, String> {
+    let help = "expected a number of positions, or a time such as 5s, 100ms, 1m";
+    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    if unit.is_empty() {
+        return match number.trim().parse() {
+            Ok(0) | Err(_) => Err(help.into()),
+            Ok(positions) => Ok(Every::Positions(positions)),
+        };
+    }
+    let time = tracewise::TimeUnit::parse(unit).and_then(|unit| unit.parse_number(number.trim()).ok());
+    match time.and_then(|time| u64::try_from(time).ok()) {
+        Some(time) if time > 0 => Ok(Every::Time(Duration::from_nanos(time))),
+        _ => Err(help.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_often() {
+        assert_eq!(every("1000"), Ok(Every::Positions(1000)));
+        assert_eq!(every("1.5s"), Ok(Every::Time(Duration::from_millis(1500))));
+        assert_eq!(every("100 ms"), Ok(Every::Time(Duration::from_millis(100))));
+        for bad in ["", "0", "-1", "5 weeks", "s", "0s", "-1s"] {
+            assert!(every(bad).is_err(), "{bad}");
+        }
+    }
+}

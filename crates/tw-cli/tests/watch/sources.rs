@@ -1,0 +1,178 @@
+//! Where a live trace comes from.
+
+use crate::process::{directory, file, run, watch};
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+#[test]
+fn a_file_is_read_to_its_end() {
+    let trace = file("file", "t.props", "p\nq\np");
+    let end = run(&["-e", "F q", "-e", "G (q -> X p)", &trace, "--output", "json"], "");
+    let settled: Vec<bool> = end.json().iter().map(|line| line["settled"].as_bool().unwrap()).collect();
+    assert_eq!((end.code, settled), (Some(0), vec![true, false]));
+    // Compressed ones too, by their content.
+    let packed = format!("{trace}.gz");
+    let gzip = std::process::Command::new("gzip").args(["-k", &trace]).status();
+    if gzip.is_ok_and(|status| status.success()) {
+        let again = run(&["-e", "F q", "-e", "G (q -> X p)", &packed, "--output", "json"], "");
+        assert_eq!((again.code, again.out.len()), (Some(0), end.out.len()));
+    }
+}
+
+#[test]
+fn a_growing_file_is_followed() {
+    let trace = file("follow", "t.props", "p\n");
+    let watch = watch(&["-e", "G !bad", "-e", "F good", &trace, "--follow", "--output", "json"]);
+    assert!(watch.is_silent());
+    let path = trace.clone();
+    let writer = std::thread::spawn(move || {
+        let mut file = OpenOptions::new().append(true).open(path).unwrap();
+        for part in ["p\np", "\np\ngo", "od", "\np\n", "bad", "\n"] {
+            file.write_all(part.as_bytes()).unwrap();
+            std::thread::sleep(Duration::from_millis(15));
+        }
+    });
+    let (good, bad) = (watch.json(), watch.json());
+    assert_eq!(
+        (&good["verdict"], &good["position"], &good["line"]["line"]),
+        (&"satisfied".into(), &4.into(), &5.into())
+    );
+    assert_eq!((&bad["verdict"], &bad["position"]), (&"violated".into(), &6.into()));
+    writer.join().unwrap();
+    watch.signal("TERM");
+    assert_eq!(watch.end().code, Some(1));
+}
+
+#[test]
+fn a_file_that_is_emptied_or_replaced_is_read_on_and_reported() {
+    let trace = file("rotate", "t.csv", "p,q\n0,0\n1,0\n");
+    let watch = watch(&["-e", "F (q & X X (p & q))", &trace, "--follow", "--output", "json"]);
+    std::thread::sleep(Duration::from_millis(100));
+    std::fs::rename(&trace, format!("{trace}.1")).unwrap();
+    std::fs::write(&trace, "p,q\n0,1\n").unwrap();
+    watch.error_line("was replaced");
+    std::thread::sleep(Duration::from_millis(300));
+    OpenOptions::new().write(true).truncate(true).open(&trace).unwrap();
+    watch.error_line("became shorter");
+    // The header is no line of the trace, here either.
+    std::fs::write(&trace, "p,q\n0,0\n1,1\n").unwrap();
+    let verdict = watch.json();
+    assert_eq!((&verdict["verdict"], &verdict["position"]), (&"satisfied".into(), &4.into()));
+    assert_eq!(verdict["line"]["line"], 3);
+    watch.signal("INT");
+    assert_eq!(watch.end().code, Some(0));
+}
+
+/// The address after `listening on `.
+fn address(line: &str) -> String {
+    let start = line.find("listening on ").unwrap() + "listening on ".len();
+    line[start..].trim_end_matches(['"', '}']).to_string()
+}
+
+#[test]
+fn a_socket_takes_several_connections() {
+    for scheme in ["tcp:", ""] {
+        let place = format!("{scheme}127.0.0.1:0");
+        let watch = watch(&[
+            "-e",
+            "G !bad",
+            "-e",
+            "F (a & X b)",
+            "--listen",
+            &place,
+            "--format",
+            "props",
+            "--output",
+            "json",
+        ]);
+        let address = address(&watch.error_line("listening on"));
+        let address = address.strip_prefix("tcp:").unwrap();
+        assert!(!address.ends_with(":0"), "{address}");
+        let (mut one, mut two) = (TcpStream::connect(address).unwrap(), TcpStream::connect(address).unwrap());
+        // Lines of one do not cut lines of the other.
+        one.write_all(b"x\nba").unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        two.write_all(b"a\n").unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        one.write_all(b"r\nbad").unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        two.write_all(b"a\nb\n").unwrap();
+        let verdict = watch.json();
+        assert_eq!((&verdict["property"], &verdict["position"]), (&"F (a & X b)".into(), &4.into()));
+        // A line that its connection leaves open ends with it.
+        drop(one);
+        let verdict = watch.json();
+        assert_eq!((&verdict["property"], &verdict["position"]), (&"G !bad".into(), &5.into()));
+        watch.signal("INT");
+        let end = watch.end();
+        assert_eq!((end.code, end.out), (Some(1), vec![]));
+    }
+}
+
+#[test]
+fn a_unix_socket_listens_and_is_removed() {
+    let path = directory("unix").join("socket");
+    let place = format!("unix:{}", path.display());
+    let arguments = ["-e", "G !bad", "--listen", &place, "--format", "props", "--output", "json"];
+    let first = watch(&arguments);
+    first.error_line("listening on unix:");
+    UnixStream::connect(&path).unwrap().write_all(b"x\nbad\n").unwrap();
+    assert_eq!(first.json()["position"], 1);
+    // One that lives keeps its place; what a crash leaves behind is replaced.
+    let second = watch(&arguments);
+    second.error_line("cannot listen on");
+    assert_eq!(second.end().code, Some(2));
+    first.kill();
+    assert!(path.exists());
+    let third = watch(&arguments);
+    third.error_line("listening on unix:");
+    UnixStream::connect(&path).unwrap().write_all(b"bad\n").unwrap();
+    assert_eq!(third.json()["position"], 0);
+    third.signal("INT");
+    assert_eq!(third.end().code, Some(1));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_client_is_told_where_to_go_on() {
+    let state = directory("greeting").join("state").to_str().unwrap().to_string();
+    let arguments = [
+        "-e",
+        "G !bad",
+        "--listen",
+        "127.0.0.1:0",
+        "--format",
+        "csv",
+        "--output",
+        "json",
+        "--checkpoint",
+        &state,
+        "--resume",
+    ];
+    let connect = |watch: &crate::process::Watch| {
+        let address = address(&watch.error_line("listening on"));
+        let stream = TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+        let mut greeting = String::new();
+        BufReader::new(&stream).read_line(&mut greeting).unwrap();
+        (stream, greeting)
+    };
+    let first = watch(&arguments);
+    let (mut stream, greeting) = connect(&first);
+    assert_eq!(greeting, "{\"resume\":{\"position\":0,\"line\":0}}\n");
+    stream.write_all(b"ok,bad\n1,0\n1,0\n").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    first.signal("TERM");
+    assert_eq!(first.end().code, Some(0));
+    // The header was sent before.
+    let second = watch(&arguments);
+    let (mut stream, greeting) = connect(&second);
+    assert_eq!(greeting, "{\"resume\":{\"position\":2,\"line\":3}}\n");
+    stream.write_all(b"0,1\n").unwrap();
+    let verdict = second.json();
+    assert_eq!((&verdict["position"], &verdict["line"]["line"]), (&2.into(), &4.into()));
+    second.signal("TERM");
+    assert_eq!(second.end().code, Some(1));
+}
