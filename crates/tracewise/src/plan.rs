@@ -137,15 +137,21 @@ pub(crate) fn choose<'p>(
                 .ok_or_else(|| refused(spec, engine.name(), refusal)),
         };
     }
-    let mut last_refusal = None;
+    let mut refusals = Vec::new();
     for engine in ENGINES {
         match engine.plan(&spec.program, options) {
             Ok(evaluator) => return Ok(chosen(*engine, evaluator)),
-            Err(refusal) => last_refusal = Some(refusal),
+            Err(refusal) => refusals.push(refusal),
         }
     }
-    // The last engine is the reference, which refuses least: its reason is the informative one.
-    match last_refusal {
+    // The last engine is the reference, which refuses least: its reason is the informative one, unless it refuses the
+    // semantics altogether and another engine got as far as a subformula.
+    let last = refusals.pop();
+    let informative = match &last {
+        Some(refusal) if refusal.node.is_none() => refusals.into_iter().find(|other| other.node.is_some()),
+        _ => None,
+    };
+    match informative.or(last) {
         Some(refusal) => Err(refusal_error(spec, "no engine of this build can run", refusal)),
         None => Err(Error::Usage("this build has no engines".into())),
     }
@@ -203,7 +209,13 @@ pub(crate) fn choose_monitor_noting(
         }
     }
     match first_refusal {
-        Some(refusal) => Err(refusal_error(spec, "no engine of this build can watch", refusal)),
+        Some(mut refusal) => {
+            let stored = || "`tracewise check` runs it on a stored trace".to_string();
+            if !refusal.exhausted && choose(session, spec, &EvaluateOptions::default()).is_ok() {
+                refusal.help.get_or_insert_with(stored);
+            }
+            Err(refusal_error(spec, "no engine of this build can watch", refusal))
+        }
         None => Err(Error::Usage("this build has no engine that reads live events".into())),
     }
 }

@@ -30,18 +30,23 @@ pub(crate) struct Bank {
 struct Group {
     /// The first of consecutive goals.
     first: usize,
-    /// Where the table of each begins; as many count as there are goals.
-    bases: [u16; LANES],
     goals: usize,
-    /// Places of bytes in a row: word and shift.
-    bytes: Vec<(usize, u32)>,
-    /// For each of these bytes and each value, what it adds to the symbols: a byte per goal.
-    symbols: Vec<u128>,
+    bytes: Vec<Byte>,
+}
+
+/// A byte of a row that goals look at.
+struct Byte {
+    /// Where it is: word and shift.
+    place: (usize, u32),
+    /// For each value, what it adds to the symbols: a byte per goal.
+    symbols: Box<[u128; 256]>,
 }
 
 impl Bank {
     /// Takes over as many of the goals as fit and returns the others.
-    pub(crate) fn new<'a>(tables: impl Iterator<Item = (usize, Option<&'a Table>)>) -> (Self, Vec<usize>) {
+    pub(crate) fn new<'a>(
+        tables: impl Iterator<Item = (usize, Option<&'a mut Table>)>,
+    ) -> (Self, Vec<usize>) {
         let (mut bank, mut others) = (Self::default(), Vec::new());
         for (goal, table) in tables {
             let added = table.is_some_and(|table| bank.add(goal, table));
@@ -52,52 +57,47 @@ impl Bank {
         (bank, others)
     }
 
-    fn add(&mut self, goal: usize, table: &Table) -> bool {
-        let Some(next) = table.dense() else { return false };
+    fn add(&mut self, goal: usize, table: &mut Table) -> bool {
+        let Some(entries) = table.dense().map(<[State]>::len) else { return false };
         let places = |atom: &u32| (*atom as usize / 64, atom % 64 / 8 * 8);
         let atoms = table.atoms();
         let mut wanted: Vec<(usize, u32)> = atoms.iter().map(places).collect();
         wanted.dedup();
-        if wanted.len() > BYTES || self.used + next.len() > CELLS {
+        if wanted.len() > BYTES || self.used + entries > CELLS {
             return false;
         }
         let fits = |group: &Group| {
-            let more = wanted.iter().filter(|byte| !group.bytes.contains(byte)).count();
+            let known = |place: &&(usize, u32)| group.bytes.iter().any(|byte| byte.place == **place);
+            let more = wanted.iter().filter(|place| !known(place)).count();
             let room = group.goals < LANES && group.bytes.len() + more <= BYTES;
             room && group.first + group.goals == goal
         };
         if !self.groups.last().is_some_and(fits) {
-            self.groups.push(Group {
-                first: goal,
-                bases: [0; LANES],
-                goals: 0,
-                bytes: Vec::new(),
-                symbols: Vec::new(),
-            });
+            self.groups.push(Group { first: goal, goals: 0, bytes: Vec::new() });
         }
         let Some(group) = self.groups.last_mut() else { return false };
-        for byte in wanted {
-            if !group.bytes.contains(&byte) {
-                group.bytes.push(byte);
-                group.symbols.extend([0; 256]);
+        for place in wanted {
+            if group.bytes.iter().all(|byte| byte.place != place) {
+                group.bytes.push(Byte { place, symbols: Box::new([0; 256]) });
             }
         }
         for (place, atom) in atoms.iter().enumerate() {
-            let byte = group.bytes.iter().position(|byte| *byte == places(atom)).unwrap_or(0);
-            for value in (0..256).filter(|value| value >> (atom % 8) & 1 == 1) {
-                group.symbols[byte << 8 | value] |= 1 << (8 * group.goals + place);
+            for byte in group.bytes.iter_mut().filter(|byte| byte.place == places(atom)) {
+                for value in (0..256).filter(|value| value >> (atom % 8) & 1 == 1) {
+                    byte.symbols[value] |= 1 << (8 * group.goals + place);
+                }
             }
         }
-        group.bases[group.goals] = self.used as u16;
         group.goals += 1;
         let symbols = 1 << atoms.len();
         let cells = self.next.get_or_insert_with(|| Box::new([0; CELLS]));
-        for (cell, &after) in next.iter().enumerate() {
-            let before = (cell & !(symbols - 1)) as State;
+        table.place(self.used as State);
+        for (cell, &after) in table.dense().unwrap_or_default().iter().enumerate() {
+            let before = (self.used + (cell & !(symbols - 1))) as State;
             let becomes = table.settled(before).is_none() && table.settled(after).is_some();
             cells[self.used + cell] = after | if becomes { SETTLED } else { 0 };
         }
-        self.used += next.len();
+        self.used += entries;
         true
     }
 
@@ -118,15 +118,13 @@ impl Bank {
             let Some(states) = states.get_mut(group.first..end) else { break };
             let Some(since) = since.get_mut(group.first..end) else { break };
             let mut symbols = 0;
-            for (&(word, shift), table) in group.bytes.iter().zip(group.symbols.chunks_exact(256)) {
-                symbols |= table[(row[word] >> shift & 0xff) as usize];
+            for Byte { place: (word, shift), symbols: adds } in &group.bytes {
+                symbols |= adds[(row[*word] >> shift & 0xff) as usize];
             }
             let symbols = symbols.to_le_bytes();
-            for (((state, since), base), symbol) in
-                states.iter_mut().zip(since).zip(&group.bases).zip(&symbols)
-            {
+            for ((state, since), symbol) in states.iter_mut().zip(since).zip(&symbols) {
                 // Cells have 16 bits: nothing is cut off.
-                let cell = base.wrapping_add(*state as u16).wrapping_add(u16::from(*symbol));
+                let cell = (*state as u16).wrapping_add(u16::from(*symbol));
                 let entry = next[usize::from(cell)];
                 seen |= entry;
                 let after = entry & !SETTLED;
@@ -139,7 +137,7 @@ impl Bank {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        let groups = self.groups.iter().map(|group| group.symbols.len() * 16 + size_of::<Group>());
+        let groups = self.groups.iter().map(|group| group.bytes.len() * 256 * 16 + size_of::<Group>());
         self.next.as_ref().map_or(0, |_| CELLS * 4) + groups.sum::<usize>()
     }
 }

@@ -47,7 +47,7 @@ impl Goal {
     }
 
     /// The whole automaton, if this is one.
-    pub(crate) fn table(&self) -> Option<&Table> {
+    pub(crate) fn table(&mut self) -> Option<&mut Table> {
         match self {
             Goal::Complete(table) => Some(table),
             _ => None,

@@ -94,7 +94,7 @@ impl Leaps {
                 for position in at..until {
                     let place = (position - start) * WIDTH;
                     let symbol = bytes[place / 8] as usize >> (place % 8) & ((1 << self.atoms) - 1);
-                    let after = next[state as usize + symbol];
+                    let after = next[goal.cell(state) + symbol];
                     changed = if after == state { changed } else { position };
                     state = after;
                 }

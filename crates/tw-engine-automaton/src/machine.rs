@@ -40,10 +40,10 @@ impl Automata {
             .map_err(|refused| Unsupported::construct(refused.node, refused.what))?;
         let shared = Arc::new(program.clone());
         let build = crate::build_options(options, goals.len());
-        let all =
+        let mut all =
             goals.iter().map(|&goal| Goal::new(&shared, goal, &build)).collect::<Result<Vec<_>, _>>()?;
         let origin: Box<[bool]> = past.origin().into();
-        let (bank, others) = Bank::new(all.iter().map(Goal::table).enumerate());
+        let (bank, others) = Bank::new(all.iter_mut().map(Goal::table).enumerate());
         Ok(Self {
             bank,
             others,

@@ -18,6 +18,8 @@ pub(crate) struct Table {
     leaps: Option<Leaps>,
     /// From state to cell; 0 where there is no table.
     shift: u32,
+    /// The cell of the first state: where the table stands among those of a bank.
+    origin: State,
     bits: Vec<Bits>,
     check: u64,
 }
@@ -58,7 +60,15 @@ impl Table {
         }
         let leaps = dense.as_ref().and_then(|next| Leaps::new(automaton.len(), atoms, next));
         let check = check(&automaton);
-        Self { automaton, dense, leaps, shift, bits, check }
+        Self { automaton, dense, leaps, shift, origin: 0, bits, check }
+    }
+
+    /// Moves the table to `origin`. No state may have been handed out before.
+    pub(crate) fn place(&mut self, origin: State) {
+        for next in self.dense.iter_mut().flatten() {
+            *next = *next - self.origin + origin;
+        }
+        self.origin = origin;
     }
 
     pub(crate) fn automaton(&self) -> &Deterministic {
@@ -80,15 +90,21 @@ impl Table {
         self.check
     }
 
+    /// Where the row of a state begins.
+    #[inline]
+    pub(crate) fn cell(&self, state: State) -> usize {
+        (state - self.origin) as usize
+    }
+
     /// The state of the automaton that a state here is.
     #[inline]
     pub(crate) fn number(&self, state: State) -> u32 {
-        state >> self.shift
+        (state - self.origin) >> self.shift
     }
 
     /// The state here of a number.
     pub(crate) fn state(&self, number: u32) -> State {
-        number << self.shift
+        (number << self.shift) + self.origin
     }
 
     #[inline]
@@ -96,7 +112,7 @@ impl Table {
         match &self.dense {
             Some(table) => {
                 let add = |symbol, run: &Bits| symbol | (row[run.word] >> run.shift & run.mask) << run.to;
-                table[state as usize + self.bits.iter().fold(0, add) as usize]
+                table[self.cell(state) + self.bits.iter().fold(0, add) as usize]
             }
             None => self.automaton.step(state, row),
         }
