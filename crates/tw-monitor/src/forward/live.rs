@@ -94,33 +94,6 @@ impl<M: Machine> Live<M> {
         Ok(())
     }
 
-    /// What follows a step now and then: states that are settled, runs from each position, too many states. Apart from
-    /// the step itself, which is to stay small.
-    #[inline(never)]
-    fn look(
-        &mut self,
-        ask: bool,
-        at: Position,
-        atoms: &[u64],
-        out: &mut Vec<Settled>,
-    ) -> Result<(), Unsupported> {
-        for goal in 0..if ask { self.states.len() } else { 0 } {
-            // A state that stays was looked at when it was reached, but for the first.
-            if self.since[goal] == at && self.verdicts[goal].is_none() {
-                self.settle(goal, at, out);
-            }
-        }
-        if self.each.is_some() {
-            let before = out.len();
-            self.each(at, atoms, out)?;
-            out[before..].sort_by_key(|settled| (settled.root, settled.about));
-        }
-        if self.machine.crowded() {
-            self.tidy();
-        }
-        Ok(())
-    }
-
     /// Lets the machine forget what is not in use.
     #[inline(never)]
     fn tidy(&mut self) {
@@ -145,9 +118,15 @@ impl<M: Machine> Monitor for Live<M> {
 
     fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
         let at = self.positions;
-        let ask = self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)?;
-        if ask || self.each.is_some() || self.machine.crowded() {
-            self.look(ask, at, atoms, out)?;
+        if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? {
+            self.settle_changed(at, out);
+        }
+        if self.each.is_some() {
+            let before = out.len();
+            self.each(at, atoms, out)?;
+            out[before..].sort_by_key(|settled| (settled.root, settled.about));
+        } else if self.machine.crowded() {
+            self.tidy();
         }
         self.positions += 1;
         Ok(())
