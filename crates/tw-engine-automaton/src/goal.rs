@@ -154,6 +154,14 @@ impl Goal {
         }
     }
 
+    pub(crate) fn misses(&self) -> u64 {
+        match self {
+            Goal::Complete(_) => 0,
+            Goal::Split(split) => split.misses(),
+            Goal::OnDemand(lazy) => lazy.misses(),
+        }
+    }
+
     pub(crate) fn retain(&mut self, live: &[State]) {
         match self {
             Goal::Complete(_) => {}

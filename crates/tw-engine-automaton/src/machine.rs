@@ -203,6 +203,10 @@ impl Machine for Automata {
         !self.complete && self.goals.iter().any(Goal::crowded)
     }
 
+    fn misses(&self) -> u64 {
+        if self.complete { 0 } else { self.goals.iter().map(Goal::misses).sum() }
+    }
+
     fn retain(&mut self, live: &[(usize, State)]) {
         for (number, goal) in self.goals.iter_mut().enumerate() {
             if goal.crowded() {

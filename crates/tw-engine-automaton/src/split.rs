@@ -140,6 +140,10 @@ impl Split {
         self.index.len() > self.crowd || self.parts.iter().any(|part| part.goal.crowded())
     }
 
+    pub(crate) fn misses(&self) -> u64 {
+        self.parts.iter().map(|part| part.goal.misses()).sum()
+    }
+
     pub(crate) fn retain(&mut self, live: &[State]) {
         let live: rustc_hash::FxHashSet<State> = live.iter().copied().collect();
         for (place, part) in self.parts.iter_mut().enumerate() {

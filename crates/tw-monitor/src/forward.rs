@@ -18,6 +18,9 @@ use tw_ir::{Node, NodeId, Program, Semantics};
 /// Positions whose atoms are packed at a time.
 const BLOCK: usize = 1 << 14;
 
+/// Steps of a stored trace that may build states.
+const MISSES: usize = 2_000;
+
 /// Builds a machine for the given goals.
 pub type Build<M> = fn(&Program, &[NodeId], &EvaluateOptions) -> Result<M, Unsupported>;
 
@@ -68,6 +71,17 @@ fn body(program: &Program, root: NodeId) -> Option<NodeId> {
     }
 }
 
+/// Gives up on a machine that builds states all the time: engines that need none are faster then.
+fn check_misses<M: Machine>(machine: &M, options: &EvaluateOptions) -> Result<(), Unsupported> {
+    // Three-valued verdicts have no engine that needs no states.
+    let three_valued = options.semantics == Semantics::Ltl3;
+    let limit = if three_valued { options.state_budget.max(MISSES) } else { MISSES } as u64;
+    if machine.misses() <= limit {
+        return Ok(());
+    }
+    Err(Unsupported::budget(format!("more than {limit} steps that had to build the state they led to")))
+}
+
 impl<M: Machine> Forward<'_, M> {
     /// Whether each segment settles the root, and how. `None` is open (three-valued semantics only).
     fn verdicts(&mut self, trace: &Trace, goal: usize) -> Result<Vec<Option<bool>>, Unsupported> {
@@ -92,6 +106,7 @@ impl<M: Machine> Forward<'_, M> {
                 if let Ok(now) = state {
                     let next = self.machine.run(goal, now, &stretch, from - block, to - block)?.state;
                     state = Ok(next);
+                    check_misses(&self.machine, &self.options)?;
                     if let Some(verdict) = self.machine.settled(goal, next) {
                         verdicts.push(Some(verdict));
                         state = Err(());
@@ -148,6 +163,7 @@ impl<M: Machine> Forward<'_, M> {
                     let live: Vec<(usize, State)> = tokens.iter().enumerate().flat_map(live).collect();
                     machine.retain(&live);
                 }
+                check_misses(machine, options)?;
                 history = machine.remember(history, row)?;
                 if last {
                     segment += 1;

@@ -76,6 +76,11 @@ pub trait Machine: Send {
     fn crowded(&self) -> bool {
         false
     }
+    /// How many steps had to build the state or transition that they needed. A stored trace for which that happens more
+    /// often than the budget has states is left to another engine.
+    fn misses(&self) -> u64 {
+        0
+    }
     /// The goals and states that are still in use; the machine may forget all others.
     fn retain(&mut self, live: &[(usize, State)]) {
         let _ = live;

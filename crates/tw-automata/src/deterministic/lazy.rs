@@ -37,6 +37,8 @@ pub struct Lazy {
     crowd: usize,
     /// Whether more states were in use at once than may be kept.
     exhausted: bool,
+    /// Transitions that had to be built.
+    misses: u64,
 }
 
 /// A state by its parts.
@@ -84,6 +86,7 @@ impl Lazy {
             budget,
             crowd: budget.states.max(FEW),
             exhausted: false,
+            misses: 0,
         })
     }
 
@@ -121,7 +124,7 @@ impl Lazy {
                     return Ok(next);
                 }
             }
-            None => match self.explorer.expand(state, &mut self.forest, TESTS) {
+            None => match self.build(state) {
                 Ok(tree) => {
                     self.transitions.insert(state, Transitions::Tree(tree));
                     return Ok(self.follow(tree, row));
@@ -131,6 +134,7 @@ impl Lazy {
                 }
             },
         }
+        self.misses += 1;
         let next = match self.explorer.advance(state, row) {
             Ok(next) => next,
             Err(Stop::Budget(_)) => {
@@ -147,6 +151,17 @@ impl Lazy {
             rows.insert(self.scratch.clone().into(), next);
         }
         Ok(next)
+    }
+
+    /// All transitions of a state, if they are few tests.
+    fn build(&mut self, state: u32) -> Result<Tree, Stop> {
+        self.misses += 1;
+        self.explorer.expand(state, &mut self.forest, TESTS)
+    }
+
+    /// How many steps had to build what they needed, which takes a thousand times as long as finding it.
+    pub fn misses(&self) -> u64 {
+        self.misses
     }
 
     fn follow(&self, tree: Tree, row: &[u64]) -> u32 {
