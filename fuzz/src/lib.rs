@@ -126,3 +126,62 @@ pub fn spec(data: &[u8]) {
         assert_eq!(printed, tw_spec::print(&again.value));
     }
 }
+
+/// Takes what a live trace delivers, as text.
+struct Heard(Vec<String>);
+
+impl tw_trace::Receiver for Heard {
+    type Mapped = Vec<String>;
+    type Error = tw_trace::TraceError;
+
+    fn map(&mut self, batch: Batch) -> Result<Vec<String>, (usize, tw_trace::TraceError)> {
+        Ok(shown(&batch))
+    }
+
+    fn take(&mut self, mapped: Vec<String>, _: &tw_trace::Arrival<'_>) -> Result<(), tw_trace::TraceError> {
+        self.0.extend(mapped);
+        Ok(())
+    }
+}
+
+/// A live trace, however its bytes arrive, delivers what arrived whole would deliver. The first byte picks the format,
+/// the second how the rest is cut.
+pub fn live(data: &[u8]) {
+    let [format, cut, data @ ..] = data else { return };
+    let names = ["props", "events", "csv", "jsonl"];
+    let name = names[usize::from(*format) % names.len()];
+    let Some(format) = tw_trace::FORMATS.iter().find(|format| format.name() == name) else { return };
+    let slots = slots();
+    let projection = Projection { slots: &slots, key: None, times: false };
+    let read = |size: usize| {
+        let mut live = tw_trace::Live::new("fuzz", *format, &projection, &ReadOptions::default());
+        let mut heard = Heard(Vec::new());
+        let result = data
+            .chunks(size.max(1))
+            .try_for_each(|bytes| live.push(bytes, false, &mut heard))
+            .and_then(|()| live.push(&[], true, &mut heard));
+        (heard.0, result.err().map(|error| error.to_string()))
+    };
+    let (whole, pieces) = (read(data.len()), read(usize::from(*cut)));
+    assert_eq!(whole, pieces, "{name}, cut by {cut}");
+}
+
+/// Bytes that are no saved state are refused, and leave a monitor that works.
+pub fn restore(data: &[u8]) {
+    let text =
+        "property a : G (p -> F q); property b : (p U q) | G (q -> O p); property c : X X (p ^ F G q);";
+    let Ok(spec) = tracewise::Specification::from_text("fuzz.tw", text) else { return };
+    let [engine, data @ ..] = data else { return };
+    let engine = ["automaton", "rewrite", "breadth-first"][usize::from(*engine) % 3];
+    // A budget of one state makes the automaton save states by their parts.
+    let session = tracewise::Session::builder().engine(engine).state_budget(1 + data.len() % 2 * 10_000);
+    let Ok(mut monitor) = session.monitor(&spec) else { return };
+    let restored = monitor.restore(data);
+    let Ok(slot) = monitor.slot("p") else { return };
+    let mut row = monitor.row();
+    row.set(slot, true);
+    let _ = (restored, monitor.push(&row).map(<[_]>::len), monitor.finish(), monitor.pending());
+    // What such a state saves, the same monitor takes back.
+    let saved = monitor.save();
+    assert!(monitor.restore(&saved).is_ok());
+}

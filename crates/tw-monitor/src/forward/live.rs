@@ -193,6 +193,9 @@ impl<M: Machine> Monitor for Live<M> {
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
         let from = &mut from;
         let positions = take(from)? as Position;
+        if positions > isize::MAX as usize {
+            return Err(Corrupt("the saved state has too many positions".into()));
+        }
         let roots = self.states.len();
         if take(from)? != roots as u64 {
             return Err(Corrupt("the saved state is of another number of properties".into()));
@@ -213,7 +216,7 @@ impl<M: Machine> Monitor for Live<M> {
             let history = self.machine.load_history(from)?;
             let mut each = Vec::with_capacity(roots);
             for root in 0..roots {
-                each.push(Tokens::load(&mut self.machine, roots + root, from)?);
+                each.push(Tokens::load(&mut self.machine, roots + root, positions, from)?);
             }
             restored = Some((history, each));
         }

@@ -137,13 +137,22 @@ impl Tokens {
         }
     }
 
-    pub(super) fn load<M: Machine>(machine: &mut M, goal: usize, from: &mut &[u8]) -> Result<Self, Corrupt> {
+    /// Reads back what [`Tokens::save`] wrote after `read` positions.
+    pub(super) fn load<M: Machine>(
+        machine: &mut M,
+        goal: usize,
+        read: Position,
+        from: &mut &[u8],
+    ) -> Result<Self, Corrupt> {
         let mut tokens = Tokens::default();
         for _ in 0..take(from)? {
             let state = machine.load(goal, from)?;
             let mut positions = Ranges::default();
             for _ in 0..take(from)? {
                 let (start, end) = (take(from)? as Position, take(from)? as Position);
+                if start >= end || end > read {
+                    return Err(Corrupt("the saved state is about positions that were not read".into()));
+                }
                 positions.ranges.push((start, end));
             }
             tokens.groups.push(Group { state, positions });
