@@ -45,7 +45,7 @@ pub(crate) struct RecordReader {
     /// Names of the keys by their place in the object; records mostly repeat the one before.
     names: Vec<Arc<str>>,
     /// Where the last record's timestamp was.
-    pub(crate) time_at: usize,
+    time_at: usize,
     /// The last record's variables, and where their values were.
     values_at: Vec<(Arc<str>, usize)>,
 }

@@ -71,8 +71,8 @@ impl<'a> Reader<'a> {
                 if let Some((_, before)) = times
                     && before.time > stamp.time
                 {
-                    let (line, column) = rows.time_place();
-                    return Err(TraceError::decreasing(stamp, before).at(line, column));
+                    // The line alone, as where a block ends between the two.
+                    return Err(TraceError::decreasing(stamp, before).at(row.line, 1));
                 }
                 times = Some((times.map_or(stamp, |(first, _)| first), stamp));
             }

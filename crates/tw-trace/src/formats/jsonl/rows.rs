@@ -36,11 +36,6 @@ impl<'a> Rows<'a> {
         place(std::str::from_utf8(&self.buffer).unwrap_or_default(), at, self.line, 1)
     }
 
-    /// Line and column of the last row's timestamp.
-    pub(super) fn time_place(&self) -> (u64, u64) {
-        self.place_of(self.reader.time_at)
-    }
-
     /// The next line into the buffer, without its newline; false at the end.
     fn read_line(&mut self) -> Result<bool, TraceError> {
         self.buffer.clear();
