@@ -34,7 +34,7 @@ def measure(*arguments):
 
 def plot(path, title, x_label, y_label, series):
     """A log-log chart: `series` maps a name to a list of (x, y)."""
-    width, height, left, right, top, bottom = 640, 400, 70, 170, 44, 50
+    width, height, left, right, top, bottom = 700, 400, 70, 230, 44, 50
     points = [point for line in series.values() for point in line if point[1] > 0]
     low_x, high_x = (f(math.log10(x) for x, _ in points) for f in (min, max))
     low_y, high_y = math.floor(min(math.log10(y) for _, y in points)), math.ceil(max(math.log10(y) for _, y in points))
