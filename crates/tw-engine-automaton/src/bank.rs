@@ -4,7 +4,7 @@
 //! contributes to all of them. Then each property is one look-up; whether some state became settled is a bit of the
 //! entries that were read.
 
-use crate::table::Table;
+use crate::table::{SETTLED, Table};
 use std::hint::select_unpredictable;
 use tw_core::Position;
 use tw_monitor::State;
@@ -15,8 +15,6 @@ const LANES: usize = 16;
 const BYTES: usize = 6;
 /// Cells of all tables together; of those in use only the beginning is ever read.
 const CELLS: usize = 1 << 16;
-/// In an entry: the state is settled, and the one before was not.
-const SETTLED: u32 = 1 << 31;
 
 #[derive(Default)]
 pub(crate) struct Bank {
@@ -125,9 +123,8 @@ impl Bank {
             for ((state, since), symbol) in states.iter_mut().zip(since).zip(&symbols) {
                 // Cells have 16 bits: nothing is cut off.
                 let cell = (*state as u16).wrapping_add(u16::from(*symbol));
-                let entry = next[usize::from(cell)];
-                seen |= entry;
-                let after = entry & !SETTLED;
+                let after = next[usize::from(cell)];
+                seen |= after;
                 // Which of many states change is hard to predict.
                 *since = select_unpredictable(after == *state, *since, at);
                 *state = after;

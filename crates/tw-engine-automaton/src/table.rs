@@ -9,6 +9,10 @@ const ATOMS: usize = 8;
 /// Most entries of a table.
 const ENTRIES: usize = 1 << 20;
 
+/// In a state that a bank has just reached: it is settled, and the one before was not. The bank leaves it there, since
+/// a settled state is of no further use.
+pub(crate) const SETTLED: State = 1 << 31;
+
 /// An automaton with its transitions laid out. In a table, states are *cells*: the number of the state times the number
 /// of symbols, which is where its row begins.
 pub(crate) struct Table {
@@ -99,7 +103,7 @@ impl Table {
     /// The state of the automaton that a state here is.
     #[inline]
     pub(crate) fn number(&self, state: State) -> u32 {
-        (state - self.origin) >> self.shift
+        ((state & !SETTLED) - self.origin) >> self.shift
     }
 
     /// The state here of a number.
