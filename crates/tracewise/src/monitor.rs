@@ -26,8 +26,8 @@ use crate::{Error, Session, Specification, check, plan};
 use cells::Cells;
 use std::sync::Arc;
 use tw_core::Value;
-use tw_ir::{NodeId, Semantics};
-use tw_monitor::{Obligation, Predicates, Settled};
+use tw_ir::Semantics;
+use tw_monitor::{Obligation, Predicates, Settled, Unsupported};
 use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
 
 /// A specification at work on a live trace, owned by the program that it watches.
@@ -60,10 +60,7 @@ impl Row {
     #[inline]
     pub fn set(&mut self, slot: SlotHandle, holds: bool) {
         match slot.bit {
-            Some(bit) => {
-                let word = &mut self.atoms[bit as usize / 64];
-                *word = *word & !(1 << (bit % 64)) | u64::from(holds) << (bit % 64);
-            }
+            Some(bit) => set_bit(&mut self.atoms, bit, holds),
             None => self.values[slot.index as usize] = Value::Bool(holds),
         }
     }
@@ -91,7 +88,7 @@ impl Monitor {
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
         check::refuse_queries(spec)?;
-        let (engine, inner) = plan::choose_monitor(session, spec, false)?;
+        let (engine, inner) = plan::choose_monitor(session, spec, false, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         Ok(Self { spec: spec.clone(), engine: engine.name(), inner, cells, atoms, settled: Vec::new() })
@@ -151,10 +148,7 @@ impl Monitor {
             }
             self.inner.step(&self.atoms, &mut self.settled)
         };
-        match done {
-            Ok(()) => Ok(&self.settled),
-            Err(refusal) => Err(plan::refused(&self.spec, self.engine, refusal)),
-        }
+        self.settled_by(done)
     }
 
     /// The next position: an event and its arguments, by name. Returns what it settles.
@@ -177,7 +171,14 @@ impl Monitor {
             self.atoms[atom / 64] |= u64::from(column.get(0)) << (atom % 64);
         }
         self.settled.clear();
-        match self.inner.step(&self.atoms, &mut self.settled) {
+        let done = self.inner.step(&self.atoms, &mut self.settled);
+        self.settled_by(done)
+    }
+
+    /// What a step settled, or why it could not be taken.
+    #[inline]
+    fn settled_by(&self, done: Result<(), Unsupported>) -> Result<&[Settled], Error> {
+        match done {
             Ok(()) => Ok(&self.settled),
             Err(refusal) => Err(plan::refused(&self.spec, self.engine, refusal)),
         }
@@ -225,14 +226,17 @@ impl Monitor {
         let root = &self.spec.program.roots[settled.root];
         let title = root.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
         let verdict = if settled.holds { "satisfied" } else { "violated" };
-        let formula = self.formula(root.node);
+        let formula = self.spec.words(root.node);
         let formula = if formula == root.name { String::new() } else { format!(": {formula}") };
         format!("{}{title} is {verdict} since position {}{formula}", root.name, settled.at)
     }
+}
 
-    fn formula(&self, node: NodeId) -> String {
-        self.spec.words(node)
-    }
+/// Sets one of the bits that are packed 64 to a word.
+#[inline]
+fn set_bit(words: &mut [u64], bit: u32, value: bool) {
+    let word = &mut words[bit as usize / 64];
+    *word = *word & !(1 << (bit % 64)) | u64::from(value) << (bit % 64);
 }
 
 /// A term without a value, as an error of the position.

@@ -38,7 +38,8 @@ impl<'a> Narrator<'a> {
         Self { session, spec, loaded, order }
     }
 
-    /// Explains what the findings ask to have explained, with columns from the engine that is fastest at them. Too large to explain is a warning: the verdicts stand.
+    /// Explains what the findings ask to have explained, with columns from the engine that is fastest at them. Too large
+    /// to explain is a warning: the verdicts stand.
     pub(crate) fn explain(
         &self,
         evaluator: &mut dyn Evaluator,

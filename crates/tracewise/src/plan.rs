@@ -167,17 +167,9 @@ pub(crate) fn explainer<'p>(
     choose(&session, spec, options).ok().map(|chosen| chosen.evaluator)
 }
 
-/// The engine for a live trace: the named one, or the first that reads forward and accepts.
+/// The engine for a live trace: the named one, or the first that reads forward and accepts. `note` is told which engines
+/// refused before it, and why.
 pub(crate) fn choose_monitor(
-    session: &Session,
-    spec: &Specification,
-    each_position: bool,
-) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
-    choose_monitor_noting(session, spec, each_position, &mut |_| {})
-}
-
-/// As [`choose_monitor`]; `note` is told which engines refused before one accepted, and why.
-pub(crate) fn choose_monitor_noting(
     session: &Session,
     spec: &Specification,
     each_position: bool,

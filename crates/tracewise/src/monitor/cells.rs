@@ -1,7 +1,7 @@
 //! From the cells of a row to atoms: a bit where the atom is a proposition, one comparison where it compares a variable
 //! with a constant, and the general way, through columns of one position, for all else.
 
-use super::not_computable;
+use super::{not_computable, set_bit};
 use tw_core::{Batch, Value};
 use tw_ir::{CompareOp, Node, Program};
 use tw_monitor::{AtomParts, Predicates, compare};
@@ -76,10 +76,6 @@ impl Cells {
         values: &[Value],
         atoms: &mut [u64],
     ) -> Result<(), TraceError> {
-        let mut set = |atom: u32, holds: bool| {
-            let word = &mut atoms[atom as usize / 64];
-            *word = *word & !(1 << (atom % 64)) | u64::from(holds) << (atom % 64);
-        };
         let mut fits = self.general.is_empty();
         for (atom, slot, op, constant) in &self.comparisons {
             let value = &values[*slot as usize];
@@ -87,7 +83,7 @@ impl Cells {
             fits &= matches!(value, Value::Null | Value::Int(_) | Value::Bool(_))
                 || matches!(value, Value::Real(real) if real.is_finite());
             fits &= is_number(constant) || matches!(value, Value::Null | Value::Bool(_));
-            set(*atom, compare(*op, value, constant));
+            set_bit(atoms, *atom, compare(*op, value, constant));
         }
         if fits {
             return Ok(());
@@ -105,7 +101,7 @@ impl Cells {
         let columns =
             Predicates::with_parts(program, self.parts()).evaluate(&batch).map_err(not_computable)?;
         for &atom in &self.general {
-            set(atom, columns[atom as usize].get(0));
+            set_bit(atoms, atom, columns[atom as usize].get(0));
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub(crate) fn watch(
     };
     let format = format_of(session, path)?;
     let (engine, monitor) =
-        plan::choose_monitor_noting(session, spec, options.each_position, &mut |note| sink.note(note))?;
+        plan::choose_monitor(session, spec, options.each_position, &mut |note| sink.note(note))?;
     let projection = Projection { slots: &spec.program.slots, key: None, times: needs_times(session, spec) };
     let live = Live::new(name, format, &projection, &session.read);
     let judge = Judge::new(spec, options, name, (engine.name(), monitor), sink);
