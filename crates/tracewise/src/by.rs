@@ -6,7 +6,7 @@
 use crate::check::{
     Finding, LOCATED, is_invariant, newlines, property, refuse_empty, refuse_queries, report,
 };
-use crate::load::{Keys, Loaded, load};
+use crate::load::{Keys, Loaded, Need, load};
 use crate::narrate::Narrator;
 use crate::{CheckReport, Error, Session, Specification, Violation, check, plan, statistics};
 use tw_core::{Bits, Value};
@@ -22,8 +22,9 @@ pub(crate) fn check(
 ) -> Result<CheckReport, Error> {
     refuse_queries(spec)?;
     let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-    let mut loaded =
-        load(session, spec, files, chosen.evaluator.wanted(), session.violations > LOCATED, Some(column))?;
+    let times = session.violations > LOCATED;
+    let need = Need { times, key: Some(column), ..Need::of(chosen.evaluator.wanted()) };
+    let mut loaded = load(session, spec, files, need)?;
     refuse_empty(&loaded)?;
     let keys = loaded.keys.take().unwrap_or_default();
     if loaded.trace.len > u32::MAX as usize {
@@ -119,6 +120,7 @@ impl Groups {
                 .slots
                 .as_ref()
                 .map(|slots| slots.iter().map(|slot| slot.gather(&self.order)).collect()),
+            terms: trace.terms.iter().map(|term| term.gather(&self.order)).collect(),
             segments: Some(Segments { starts: self.starts.clone() }),
         }
     }

@@ -1,6 +1,6 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
-use crate::load::{Loaded, load};
+use crate::load::{Loaded, Need, load};
 use crate::narrate::Narrator;
 use crate::plan::{self, Chosen};
 use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
@@ -15,8 +15,8 @@ pub(crate) const LOCATED: usize = 100;
 pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
     refuse_queries(spec)?;
     let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-    let all_times = session.violations > LOCATED;
-    let mut loaded = load(session, spec, files, chosen.evaluator.wanted(), all_times, None)?;
+    let need = Need { times: session.violations > LOCATED, ..Need::of(chosen.evaluator.wanted()) };
+    let mut loaded = load(session, spec, files, need)?;
     refuse_empty(&loaded)?;
     let (mut chosen, options) = replan(session, spec, &loaded, chosen)?;
     let answers = chosen.evaluate(spec, &options, &loaded.trace, session.violations.max(1))?;

@@ -1,6 +1,6 @@
 //! `eval`: the truth of a formula at every position.
 
-use crate::load::load;
+use crate::load::{Need, load};
 use crate::{Error, EvalReport, Session, Specification, check, plan};
 use tw_ir::Semantics;
 
@@ -11,7 +11,7 @@ pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) ->
         ));
     }
     let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-    let loaded = load(session, spec, files, chosen.evaluator.wanted(), false, None)?;
+    let loaded = load(session, spec, files, Need::of(chosen.evaluator.wanted()))?;
     check::refuse_empty(&loaded)?;
     let (mut chosen, options) = check::replan(session, spec, &loaded, chosen)?;
     let Some(root) = spec.program.roots.first() else {

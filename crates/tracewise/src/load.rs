@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Position, Time};
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, NodeId};
-use tw_monitor::{Predicates, Trace, Wanted};
+use tw_ir::{Clock, NodeId, SlotId};
+use tw_monitor::{Predicates, Term, Terms, Trace, Wanted};
 use tw_trace::{Input, Locator, Projection, Summary, TraceError, TraceErrorKind, TraceFormat};
 
 /// A trace in memory and the way back to its lines.
@@ -19,7 +19,29 @@ pub(crate) struct Loaded {
     pub trace: Trace,
     pub summary: Summary,
     pub keys: Option<Keys>,
+    /// The columns of [`Need::kept`].
+    pub kept: Vec<Column>,
     pub warnings: Vec<Diagnostic>,
+}
+
+/// What is to be taken from a trace beside the truth of atoms.
+#[derive(Clone, Copy)]
+pub(crate) struct Need<'a> {
+    /// What the engine reads.
+    pub wanted: Wanted,
+    /// Timestamps, whether or not the program measures time.
+    pub times: bool,
+    /// The `--by` column.
+    pub key: Option<&'a str>,
+    /// Slots to be kept as they are read.
+    pub kept: &'a [SlotId],
+}
+
+impl Need<'_> {
+    /// What an engine reads, and nothing else.
+    pub(crate) fn of(wanted: Wanted) -> Self {
+        Need { wanted, times: false, key: None, kept: &[] }
+    }
 }
 
 /// The `--by` column.
@@ -134,9 +156,22 @@ pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
 struct Part {
     len: usize,
     atoms: Result<Vec<Bits>, tw_monitor::PredicateError>,
+    terms: Vec<Term>,
     times: Option<Vec<Time>>,
     slots: Option<Vec<Column>>,
+    kept: Vec<Column>,
     key: Option<Column>,
+}
+
+/// Bytes that a column takes, about.
+fn column_bytes(column: &Column) -> usize {
+    match column {
+        Column::Truth(bits) => bits.heap_bytes(),
+        Column::Int { values, .. } => values.len() * 8 + values.len() / 8,
+        Column::Real { values, .. } => values.len() * 8 + values.len() / 8,
+        Column::Text { ids, .. } => ids.len() * 4 + ids.len() / 8,
+        Column::Any(values) => std::mem::size_of_val(values.as_slice()),
+    }
 }
 
 /// Reads a whole trace for a program.
@@ -144,16 +179,16 @@ pub(crate) fn load(
     session: &Session,
     spec: &Specification,
     files: &[String],
-    wanted: Wanted,
-    all_times: bool,
-    key: Option<&str>,
+    need: Need<'_>,
 ) -> Result<Loaded, Error> {
+    let Need { wanted, key, .. } = need;
     let (input, format) = open(session, files)?;
-    let predicates = Predicates::new(&spec.program);
+    let (predicates, all_terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
     let projection =
-        Projection { slots: &spec.program.slots, key, times: all_times || needs_times(session, spec) };
+        Projection { slots: &spec.program.slots, key, times: need.times || needs_times(session, spec) };
     let mut trace = Trace { atoms: vec![Bits::new(); spec.program.atoms().len()], ..Trace::default() };
     let mut slots: Option<Vec<Column>> = None;
+    let mut kept: Vec<Column> = Vec::new();
     let mut times: Vec<Time> = Vec::new();
     let mut keys = Keys::default();
     let mut key_index: FxHashMap<Arc<str>, u32> = FxHashMap::default();
@@ -161,12 +196,13 @@ pub(crate) fn load(
     let map = |mut batch: Batch| -> Result<Part, TraceError> {
         let key = key.and_then(|_| batch.slots.pop());
         let (len, times) = (batch.len, batch.times.take());
-        Ok(match wanted {
-            Wanted::Atoms => Part { len, atoms: predicates.evaluate_owned(batch), times, slots: None, key },
-            Wanted::Values => {
-                Part { len, atoms: predicates.evaluate(&batch), times, slots: Some(batch.slots), key }
-            }
-        })
+        let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
+        let terms = if wanted == Wanted::Atoms { Vec::new() } else { all_terms.evaluate(&batch) };
+        let (atoms, slots) = match wanted {
+            Wanted::Atoms | Wanted::Terms => (predicates.evaluate_owned(batch), None),
+            Wanted::Values => (predicates.evaluate(&batch), Some(batch.slots)),
+        };
+        Ok(Part { len, atoms, terms, times, slots, kept, key })
     };
     let budget = session.memory_budget;
     let mut overflow = None;
@@ -186,16 +222,21 @@ pub(crate) fn load(
             times.extend(more);
         }
         if let Some(more) = part.slots {
-            match &mut slots {
-                None => slots = Some(more),
-                Some(columns) => columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more)),
-            }
+            append_columns(slots.get_or_insert_default(), more);
+        }
+        append_columns(&mut kept, part.kept);
+        match trace.terms.is_empty() {
+            true => trace.terms = part.terms,
+            false => trace.terms.iter_mut().zip(part.terms).for_each(|(term, more)| term.append(more)),
         }
         if let Some(column) = part.key {
             add_keys(&mut keys, &mut key_index, &column);
         }
-        let held =
-            trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>() + times.len() * 8 + keys.ids.len() * 4;
+        let columns = trace.terms.iter().map(|term| &term.column).chain(slots.iter().flatten()).chain(&kept);
+        let held = trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>()
+            + columns.map(column_bytes).sum::<usize>()
+            + times.len() * 8
+            + keys.ids.len() * 4;
         if held > budget {
             return Err(TraceError::new(
                 TraceErrorKind::Budget,
@@ -229,7 +270,16 @@ pub(crate) fn load(
             }
         })
         .collect();
-    Ok(Loaded { name: display_name(files), input, format, trace, summary, keys: key.map(|_| keys), warnings })
+    let (name, keys) = (display_name(files), key.map(|_| keys));
+    Ok(Loaded { name, input, format, trace, summary, keys, kept, warnings })
+}
+
+fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>) {
+    if columns.is_empty() {
+        *columns = more;
+    } else {
+        columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more));
+    }
 }
 
 fn add_keys(keys: &mut Keys, index: &mut FxHashMap<Arc<str>, u32>, column: &Column) {

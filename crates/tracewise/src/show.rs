@@ -1,6 +1,6 @@
 //! What engines make of a formula: its automata, the rules that rewrite it, and the formula after each event.
 
-use crate::load::load;
+use crate::load::{Need, load};
 use crate::{Error, LogLine, Session, Specification, check, plan};
 use tw_automata::alternating::{Alternating, Options, Refused};
 use tw_automata::draw::{Graph, alternating};
@@ -126,7 +126,7 @@ pub(crate) fn rewriting(
     files: &[String],
 ) -> Result<Vec<ResidualReport>, Error> {
     check::refuse_queries(spec)?;
-    let loaded = load(session, spec, files, Wanted::Atoms, false, None)?;
+    let loaded = load(session, spec, files, Need::of(Wanted::Atoms))?;
     check::refuse_empty(&loaded)?;
     let options = session.evaluate_options();
     let mut reports = Vec::with_capacity(spec.program.roots.len());

@@ -17,7 +17,14 @@ fn program(atoms: usize, build: impl FnOnce(&mut Program, &[NodeId]) -> NodeId) 
     }
     let node = build(&mut program, &propositions);
     let (name, span) = ("root".into(), Default::default());
-    program.roots.push(Root { name, title: None, kind: RootKind::Property, node, span });
+    program.roots.push(Root {
+        name,
+        title: None,
+        division: Default::default(),
+        kind: RootKind::Property,
+        node,
+        span,
+    });
     program.spans = vec![None; program.dag.len()];
     program
 }

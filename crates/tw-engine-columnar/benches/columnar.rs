@@ -78,7 +78,14 @@ fn parse(program: &mut Program, text: &str) -> NodeId {
 fn add_root(program: &mut Program, text: &str) {
     let node = parse(program, text);
     let name = text.to_owned();
-    program.roots.push(Root { name, title: None, kind: RootKind::Property, node, span: Default::default() });
+    program.roots.push(Root {
+        name,
+        title: None,
+        division: Default::default(),
+        kind: RootKind::Property,
+        node,
+        span: Default::default(),
+    });
 }
 
 struct Random(u64);

@@ -28,7 +28,7 @@
 //! let always = program.dag.add(Node::Globally(None, a));
 //! program.roots.push(Root {
 //!     name: "always a".into(),
-//!     title: None,
+//!     title: None, division: Default::default(),
 //!     kind: RootKind::Property,
 //!     node: always,
 //!     span: Default::default(),

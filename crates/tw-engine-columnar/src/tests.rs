@@ -78,6 +78,7 @@ fn add_root(program: &mut Program, node: NodeId) {
     program.roots.push(Root {
         name: format!("r{}", program.roots.len()),
         title: None,
+        division: Default::default(),
         kind: RootKind::Property,
         node,
         span: Default::default(),

@@ -18,7 +18,7 @@
 //! program.slots.push(Slot { what, declared: false, span: Default::default() });
 //! let p = program.dag.add(Node::Truth(0));
 //! let node = program.dag.add(Node::Finally(None, p));
-//! let root = Root { name: "F p".into(), title: None, kind: RootKind::Property, node, span: Default::default() };
+//! let root = Root { name: "F p".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
 //! program.roots.push(root);
 //!
 //! let column: Bits = [false, false, true].into_iter().collect();

@@ -35,6 +35,7 @@ impl Build {
         let root = Root {
             name: String::new(),
             title: None,
+            division: Default::default(),
             kind: RootKind::Property,
             node,
             span: Default::default(),
@@ -157,6 +158,7 @@ fn segments_and_violations() {
     let root = |node| Root {
         name: String::new(),
         title: None,
+        division: Default::default(),
         kind: RootKind::Property,
         node,
         span: Default::default(),
@@ -195,6 +197,7 @@ impl Build {
         let root = Root {
             name: String::new(),
             title: None,
+            division: Default::default(),
             kind: RootKind::Property,
             node,
             span: Default::default(),
@@ -219,6 +222,7 @@ fn terms_over_temporal_formulas() {
     f.0.roots = vec![Root {
         name: String::new(),
         title: None,
+        division: Default::default(),
         kind: RootKind::Property,
         node,
         span: Default::default(),

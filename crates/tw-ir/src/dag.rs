@@ -369,6 +369,23 @@ impl Node {
         )
     }
 
+    /// Whether this returns a value rather than a truth value.
+    pub fn is_experiment(self) -> bool {
+        use Node::*;
+        matches!(
+            self,
+            Emit(..)
+                | Both(..)
+                | Either(..)
+                | Fails(..)
+                | NextMap { .. }
+                | UntilMap { .. }
+                | Collect(..)
+                | CollectWhile(..)
+                | Default(..)
+        )
+    }
+
     /// How the operator is written, for messages: `F`, `forall`, `max[…]`.
     pub fn operator(self) -> &'static str {
         use Node::*;

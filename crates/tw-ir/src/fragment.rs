@@ -60,7 +60,7 @@ pub fn fragment(program: &Program, root: NodeId) -> Fragment {
         fragment.metric |= node.interval().is_some();
         // A variable without a quantifier is the parameter of a map (`X{v => v + 1}`), which binds by itself.
         fragment.first_order |= is_first_order(node) && !matches!(node, Node::Variable(_));
-        fragment.experiments |= is_experiment(node);
+        fragment.experiments |= node.is_experiment();
         fragment.temporal_depth = fragment.temporal_depth.max(depth[id.index()]);
     }
     fragment
@@ -71,20 +71,41 @@ pub(crate) fn is_first_order(node: Node) -> bool {
     matches!(node, Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_))
 }
 
-/// Whether the node returns a value rather than a truth value.
-pub(crate) fn is_experiment(node: Node) -> bool {
-    matches!(
-        node,
-        Node::Emit(..)
-            | Node::Both(..)
-            | Node::Either(..)
-            | Node::Fails(..)
-            | Node::NextMap { .. }
-            | Node::UntilMap { .. }
-            | Node::Collect(..)
-            | Node::CollectWhile(..)
-            | Node::Default(..)
-    )
+pub(crate) fn terms(program: &Program) -> Vec<NodeId> {
+    let dag = &program.dag;
+    let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+    let mut terms: Vec<NodeId> = reachable(program, &roots)
+        .into_iter()
+        .filter_map(|id| match dag.node(id) {
+            Node::Emit(_, term) | Node::Fails(_, term) | Node::Default(_, term) => Some(term),
+            _ => None,
+        })
+        .filter(|term| !matches!(dag.node(*term), Node::Constant(_)))
+        .collect();
+    terms.sort_unstable();
+    terms.dedup();
+    terms
+}
+
+pub(crate) fn guards(program: &Program) -> Vec<NodeId> {
+    let dag = &program.dag;
+    let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+    let mut below: Vec<NodeId> = roots.clone();
+    for id in reachable(program, &roots) {
+        match dag.node(id) {
+            Node::Emit(formula, _) => below.push(formula),
+            Node::Both(_, a, b) | Node::Either(_, a, b) | Node::CollectWhile(_, a, b) => below.extend([a, b]),
+            Node::Fails(a, _) | Node::NextMap { body: a, .. } | Node::Collect(_, a) | Node::Default(a, _) => {
+                below.push(a)
+            }
+            Node::UntilMap { pair, .. } => below.extend(dag.node(pair).children()),
+            _ => {}
+        }
+    }
+    below.retain(|id| !dag.node(*id).is_experiment());
+    below.sort_unstable();
+    below.dedup();
+    below
 }
 
 pub(crate) fn reachable(program: &Program, from: &[NodeId]) -> Vec<NodeId> {
@@ -113,7 +134,7 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
         let node = dag.node(id);
         let itself = match node {
             Node::First | Node::Last => false,
-            _ => !(node.is_future() || node.is_past() || is_first_order(node) || is_experiment(node)),
+            _ => !(node.is_future() || node.is_past() || is_first_order(node) || node.is_experiment()),
         };
         local[id.index()] = itself && node.children().all(|child| local[child.index()]);
     }
@@ -201,7 +222,14 @@ mod tests {
 
         fn root(&mut self, node: NodeId) {
             let (kind, span) = (RootKind::Property, Span::default());
-            self.0.roots.push(Root { name: "r".into(), title: None, kind, node, span });
+            self.0.roots.push(Root {
+                name: "r".into(),
+                title: None,
+                division: Default::default(),
+                kind,
+                node,
+                span,
+            });
         }
 
         fn atoms(&self) -> Vec<String> {

@@ -51,12 +51,30 @@ pub struct Root {
     pub name: String,
     /// The sentence in quotes after the name, if given.
     pub title: Option<String>,
+    /// Parts of the trace that it is asked of one by one.
+    pub division: Division,
     /// Property (a formula) or query (an experiment).
     pub kind: RootKind,
     /// The formula.
     pub node: NodeId,
     /// Where it is written.
     pub span: Span,
+}
+
+/// How a query divides a trace; each part is a trace of its own, in which the query is asked at the first position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Division {
+    /// `by user`: the positions that share a value of this column. Those where it is null are in no part.
+    pub by: Option<Path>,
+    /// `every 1m`: windows of this length, aligned to its multiples.
+    pub every: Option<Bound>,
+}
+
+impl Division {
+    /// Whether the trace is left whole.
+    pub fn is_whole(&self) -> bool {
+        *self == Division::default()
+    }
 }
 
 /// What is asked of a root.
@@ -87,6 +105,17 @@ impl Program {
     /// constants `true`, `false`, `first`, `last` are the engine's business.
     pub fn atoms(&self) -> Vec<NodeId> {
         fragment::atoms(self)
+    }
+
+    /// The terms whose values queries collect (`e` in `φ : e`, `c` in `!{c} ψ` and `ψ ?? c`), ascending; constants are
+    /// not among them. They are computed once per position before an engine runs.
+    pub fn terms(&self) -> Vec<NodeId> {
+        fragment::terms(self)
+    }
+
+    /// The formulas that queries rest on: those that stand directly below an experiment, or are a query themselves.
+    pub fn guards(&self) -> Vec<NodeId> {
+        fragment::guards(self)
     }
 
     /// The nodes reachable from the given ones, ascending (children before parents).

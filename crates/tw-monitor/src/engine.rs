@@ -9,6 +9,8 @@ use tw_ir::{Clock, NodeId, Program, Semantics};
 pub enum Wanted {
     /// Truth of atoms alone.
     Atoms,
+    /// Values of terms too (`Trace::terms`).
+    Terms,
     /// Slot values too (`Trace::slots`).
     Values,
 }

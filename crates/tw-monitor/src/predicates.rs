@@ -26,13 +26,17 @@ mod lanes;
 mod leaf;
 mod pack;
 mod scalar;
+mod terms;
 mod value;
 
 use std::fmt;
 use tw_core::{Batch, Bits, Column, Position};
 use tw_ir::{Node, NodeId, Program};
 
-pub use value::compare;
+pub(crate) use scalar::Scalar;
+pub use scalar::arithmetic;
+pub use terms::{Term, Terms};
+pub use value::{compare, order};
 
 /// A predicate that has no truth value at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +70,7 @@ impl std::error::Error for PredicateError {}
 /// program.slots.push(Slot { what, declared: false, span: Default::default() });
 /// let (queue, ten) = (program.dag.add(Node::Slot(0)), program.dag.constant(Value::Int(10)));
 /// let node = program.dag.add(Node::Compare(CompareOp::Gt, queue, ten));
-/// let root = Root { name: "busy".into(), title: None, kind: RootKind::Property, node, span: Default::default() };
+/// let root = Root { name: "busy".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
 /// program.roots.push(root);
 ///
 /// let column = Column::Int { values: vec![3, 11, 40], valid: Bits::repeat(true, 3) };
@@ -168,7 +172,7 @@ impl<'p> Predicates<'p> {
         if let Some(bits) = leaf::leaf(self.program, batch, atom.node) {
             return Ok(bits);
         }
-        let mut scalar = scalar::Scalar::new(self.program, batch, &atom.order);
+        let mut scalar = Scalar::new(self.program, batch, &atom.order);
         if let Some(lanes) = lanes::Lanes::compile(self.program, batch, &atom.order)
             && let Ok(bits) = lanes.run()
         {

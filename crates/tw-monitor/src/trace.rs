@@ -1,5 +1,6 @@
 //! A stored trace as engines see it.
 
+use crate::Term;
 use tw_core::{Bits, Column, Position, Time};
 
 /// The truth of every atom at every position, and what else a program needs.
@@ -13,6 +14,8 @@ pub struct Trace {
     pub times: Option<Vec<Time>>,
     /// One column per slot, if the engine asked for values (`Wanted::Values`).
     pub slots: Option<Vec<Column>>,
+    /// One column per term of the program, in the order of `Program::terms`, if the engine asked for them.
+    pub terms: Vec<Term>,
     /// Several traces laid end to end (`--by`), each with its own first and last position; `None` is one trace.
     pub segments: Option<Segments>,
 }

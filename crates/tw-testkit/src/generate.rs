@@ -6,7 +6,7 @@ use tw_ir::{
     ArithmeticOp, Bound, Clock, CompareOp, Expect, Interval, Node, NodeId, Path, PathStep, Program, Root,
     RootKind, Semantics, SetItem, Slot, What,
 };
-use tw_monitor::{EvaluateOptions, PredicateError, Predicates, Segments, Trace};
+use tw_monitor::{EvaluateOptions, PredicateError, Predicates, Segments, Terms, Trace};
 
 /// What kind of cases to make.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +95,7 @@ impl Case {
         let batch = Batch { len: self.len(), slots: self.slots.clone(), times: Some(self.times.clone()) };
         Ok(Trace {
             len: self.len(),
+            terms: Terms::new(&self.program).evaluate(&batch),
             atoms: Predicates::new(&self.program).evaluate(&batch)?,
             times: batch.times,
             slots: values.then_some(batch.slots),
@@ -160,6 +161,7 @@ fn program(rng: &mut Rng, shape: &Shape) -> Program {
         program.roots.push(Root {
             name,
             title: None,
+            division: Default::default(),
             kind: RootKind::Property,
             node,
             span: Default::default(),

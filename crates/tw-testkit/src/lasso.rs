@@ -212,7 +212,14 @@ mod tests {
         let unread = program.dag.add(Node::And(a, b));
         for node in [made, unread] {
             let (name, span) = (String::new(), Default::default());
-            program.roots.push(Root { name, title: None, kind: RootKind::Property, node, span });
+            program.roots.push(Root {
+                name,
+                title: None,
+                division: Default::default(),
+                kind: RootKind::Property,
+                node,
+                span,
+            });
         }
         (program, made)
     }

@@ -45,6 +45,7 @@ impl Fixture {
         let root = Root {
             name: String::new(),
             title: None,
+            division: Default::default(),
             kind: RootKind::Property,
             node,
             span: Default::default(),

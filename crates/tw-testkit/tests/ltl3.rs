@@ -26,7 +26,14 @@ fn declare() -> Program {
 /// Adds a root. Another one reads all propositions, so that they are the atoms, in order.
 fn add_root(program: &mut Program, node: NodeId) {
     let name = display(program, node);
-    program.roots.push(Root { name, title: None, kind: RootKind::Property, node, span: Default::default() });
+    program.roots.push(Root {
+        name,
+        title: None,
+        division: Default::default(),
+        kind: RootKind::Property,
+        node,
+        span: Default::default(),
+    });
 }
 
 fn finish(program: &mut Program) {

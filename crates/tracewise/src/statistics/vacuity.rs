@@ -48,6 +48,7 @@ pub(super) fn vacuous(
         atoms: kept.iter().filter_map(column).collect(),
         times: trace.times.clone(),
         slots: trace.slots.clone(),
+        terms: Vec::new(),
         segments: trace.segments.clone(),
     };
     let options = session.evaluate_options();

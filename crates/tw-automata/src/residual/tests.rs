@@ -22,7 +22,14 @@ impl Make {
     /// Asks for a formula, and returns it in canonical form.
     fn goal(&mut self, node: NodeId, terms: &mut Terms) -> Result<FormulaId, Untranslatable> {
         let (kind, span) = (RootKind::Property, Default::default());
-        self.0.roots.push(Root { name: "r".into(), title: None, kind, node, span });
+        self.0.roots.push(Root {
+            name: "r".into(),
+            title: None,
+            division: Default::default(),
+            kind,
+            node,
+            span,
+        });
         terms.translate(&self.0, &Past::default(), node)
     }
 }

@@ -175,23 +175,50 @@ impl<'b> Lanes<'b> {
 
     /// The truth of the predicate at every position, or the first position where it cannot be computed.
     pub(super) fn run(self) -> Result<Bits, Position> {
+        self.widest(&mut |_| ())
+    }
+
+    /// The values of a term of numbers at every position. Errors end it, as in [`Lanes::run`]; `None` if the term is
+    /// a truth value.
+    pub(super) fn numbers(self) -> Option<Result<Column, Position>> {
+        let (kind, len) = (self.registers.last()?.kind, self.len);
+        let full = len.div_ceil(64) * 64;
+        match kind {
+            Kind::Truth => None,
+            Kind::Int => {
+                let mut values = Vec::with_capacity(full);
+                let valid = self.widest(&mut |register| values.extend_from_slice(&register.ints));
+                values.truncate(len);
+                Some(valid.map(|valid| Column::Int { values, valid }))
+            }
+            Kind::Real => {
+                let mut values = Vec::with_capacity(full);
+                let valid = self.widest(&mut |register| values.extend_from_slice(&register.reals));
+                values.truncate(len);
+                Some(valid.map(|valid| Column::Real { values, valid }))
+            }
+        }
+    }
+
+    fn widest(self, each: &mut impl FnMut(&Register)) -> Result<Bits, Position> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, as just detected.
-            return unsafe { self.run_avx2() };
+            return unsafe { self.run_avx2(each) };
         }
-        self.run_portable()
+        self.run_portable(each)
     }
 
     /// The same loops compiled for 256-bit registers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn run_avx2(self) -> Result<Bits, Position> {
-        self.run_portable()
+    fn run_avx2(self, each: &mut impl FnMut(&Register)) -> Result<Bits, Position> {
+        self.run_portable(each)
     }
 
+    /// Bits of the result (truth, or which values there are); `each` sees the result's register after every word.
     #[inline(always)]
-    fn run_portable(mut self) -> Result<Bits, Position> {
+    fn run_portable(mut self, each: &mut impl FnMut(&Register)) -> Result<Bits, Position> {
         let mut words = Vec::with_capacity(self.len.div_ceil(64));
         for at in 0..self.len.div_ceil(64) {
             for (i, step) in self.steps.iter().enumerate() {
@@ -206,6 +233,7 @@ impl<'b> Lanes<'b> {
                 return Err(at * 64 + error.trailing_zeros() as usize);
             }
             words.push(result.word & inside);
+            each(result);
         }
         Ok(Bits::from_words(words, self.len))
     }

@@ -44,27 +44,51 @@ fn truth(value: &Value) -> bool {
     }
 }
 
-/// Evaluates one predicate; `order` lists the nodes it is made of, ascending, itself last.
-pub(super) struct Scalar<'a> {
+/// Evaluates one predicate or term; `order` lists the nodes it is made of, ascending, itself last.
+pub(crate) struct Scalar<'a> {
     program: &'a Program,
-    batch: &'a Batch,
+    slots: &'a [Column],
     order: &'a [NodeId],
     cells: Vec<Cell>,
+    /// A variable and its value.
+    binding: Option<(u32, &'a Value)>,
 }
 
 impl<'a> Scalar<'a> {
     pub(super) fn new(program: &'a Program, batch: &'a Batch, order: &'a [NodeId]) -> Self {
-        Self { program, batch, order, cells: Vec::with_capacity(order.len()) }
+        let cells = Vec::with_capacity(order.len());
+        Self { program, slots: &batch.slots, order, cells, binding: None }
+    }
+
+    /// A term without slots, in which `variable` has a value.
+    pub(crate) fn bound(program: &'a Program, order: &'a [NodeId], variable: u32, value: &'a Value) -> Self {
+        let cells = Vec::with_capacity(order.len());
+        Self { program, slots: &[], order, cells, binding: Some((variable, value)) }
     }
 
     /// The truth of the predicate at a position of the batch.
     pub(super) fn at(&mut self, position: Position) -> Result<bool, String> {
+        self.run(position);
+        self.cells.last().map_or(Ok(false), Cell::truth)
+    }
+
+    /// The value of the term at a position of the batch; a list if it has several.
+    pub(crate) fn value(&mut self, position: Position) -> Result<Value, String> {
+        self.run(position);
+        match self.cells.pop() {
+            None => Ok(Value::Null),
+            Some(Cell::One(value)) => Ok(value),
+            Some(Cell::Many(values)) => Ok(Value::List(values)),
+            Some(Cell::Error(message)) => Err(message),
+        }
+    }
+
+    fn run(&mut self, position: Position) {
         self.cells.clear();
         for &id in self.order {
             let cell = self.cell(id, position);
             self.cells.push(cell);
         }
-        self.cells.last().map_or(Ok(false), Cell::truth)
     }
 
     fn get(&self, id: NodeId) -> &Cell {
@@ -78,7 +102,7 @@ impl<'a> Scalar<'a> {
         match dag.node(id) {
             Node::Constant(constant) => Cell::One(dag.constants[constant as usize].clone()),
             Node::Slot(slot) => {
-                let column = &self.batch.slots[slot as usize];
+                let column = &self.slots[slot as usize];
                 match (&self.program.slots[slot as usize].what, column) {
                     (What::Variable(path, _), Column::Any(values)) if path.has_each() => {
                         match &values[position] {
@@ -89,9 +113,7 @@ impl<'a> Scalar<'a> {
                     _ => Cell::One(column.value(position)),
                 }
             }
-            Node::Truth(slot) => {
-                Cell::One(Value::Bool(truth(&self.batch.slots[slot as usize].value(position))))
-            }
+            Node::Truth(slot) => Cell::One(Value::Bool(truth(&self.slots[slot as usize].value(position)))),
             Node::Bool(value) => Cell::One(Value::Bool(value)),
             Node::Negate(a) => self.map(a, negate),
             Node::Abs(a) => self.map(a, absolute),
@@ -115,7 +137,10 @@ impl<'a> Scalar<'a> {
             Node::Xor(a, b) => self.connect(a, b, |a, b| a ^ b),
             Node::Implies(a, b) => self.connect(a, b, |a, b| !a | b),
             Node::Iff(a, b) => self.connect(a, b, |a, b| a == b),
-            // Never inside an atom (`Program::atoms`).
+            Node::Variable(variable) if self.binding.is_some_and(|(bound, _)| bound == variable) => {
+                Cell::One(self.binding.map_or(Value::Null, |(_, value)| value.clone()))
+            }
+            // Never inside an atom (`Program::atoms`) or a term (`Program::terms`).
             other => Cell::Error(format!("`{}` cannot stand in a term", other.operator())),
         }
     }
@@ -185,7 +210,9 @@ fn absolute(value: &Value) -> Result<Value, String> {
     }
 }
 
-fn arithmetic(op: ArithmeticOp, a: &Value, b: &Value) -> Result<Value, String> {
+/// `a op b`: null if a side is null or the result is no finite number; an error if an integer overflows or a side is
+/// no number.
+pub fn arithmetic(op: ArithmeticOp, a: &Value, b: &Value) -> Result<Value, String> {
     use ArithmeticOp::*;
     let symbol = match op {
         Add => "+",

@@ -83,6 +83,7 @@ impl Build {
         let root = Root {
             name: String::new(),
             title: None,
+            division: Default::default(),
             kind: RootKind::Property,
             node,
             span: Default::default(),

@@ -45,7 +45,7 @@ pub(super) fn order_int_real(int: i64, real: f64) -> Ordering {
 }
 
 /// The order of two numbers or two texts; `None` for anything else.
-pub(super) fn order(a: &Value, b: &Value) -> Option<Ordering> {
+pub fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
         (Value::Real(a), Value::Real(b)) => a.partial_cmp(b),

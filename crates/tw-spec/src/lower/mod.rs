@@ -58,6 +58,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
         roots.push(Root {
             name: name.name.clone(),
             title: title.clone(),
+            division: tw_ir::Division::default(),
             kind,
             node: tw_ir::NodeId(0),
             span,

@@ -1,0 +1,169 @@
+//! What an engine for queries is: it computes values where an [`Engine`](crate::Engine) computes verdicts.
+//!
+//! A query is an experiment over *guards* (formulas, [`Program::guards`]) and *terms* ([`Program::terms`]). Terms are
+//! computed when the trace is read ([`crate::Terms`]). Guards are truth columns: an engine names those that it wants to
+//! be given, which any formula engine computes, and evaluates the others itself.
+
+use crate::{EvaluateOptions, Trace, Unsupported, Wanted};
+use tw_core::{Bits, Column, Position, Time, Value};
+use tw_ir::{NodeId, Program};
+
+/// A value that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Computed {
+    /// A value; null if the experiment has none.
+    Value(Value),
+    /// It cannot be computed, and why: `the sum 9223372036854775808 overflows a 64-bit integer`.
+    Error(String),
+}
+
+impl Computed {
+    /// The value, or why there is none.
+    pub fn ok(&self) -> Result<&Value, &str> {
+        match self {
+            Computed::Value(value) => Ok(value),
+            Computed::Error(message) => Err(message),
+        }
+    }
+}
+
+impl From<Result<Value, String>> for Computed {
+    fn from(result: Result<Value, String>) -> Self {
+        result.map_or_else(Computed::Error, Computed::Value)
+    }
+}
+
+/// The values of an experiment at consecutive positions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// Null where it has none; of a formula, `Truth`, which is read as `true` or none.
+    pub column: Column,
+    /// Positions whose value cannot be computed, ascending, and why. The column is null there.
+    pub errors: Vec<(Position, String)>,
+}
+
+impl Values {
+    /// The value at a position.
+    pub fn at(&self, position: Position) -> Computed {
+        if let Ok(index) = self.errors.binary_search_by_key(&position, |(at, _)| *at) {
+            return Computed::Error(self.errors[index].1.clone());
+        }
+        Computed::Value(match &self.column {
+            Column::Truth(bits) => {
+                if bits.get(position) {
+                    Value::Bool(true)
+                } else {
+                    Value::Null
+                }
+            }
+            other => other.value(position),
+        })
+    }
+
+    /// Number of positions.
+    pub fn len(&self) -> usize {
+        self.column.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Something to be said about a part of a query: that it is approximate, and by how much.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Note {
+    /// The aggregate.
+    pub node: NodeId,
+    /// `rank ±1.33 % with 99 % confidence (KLL)`
+    pub bound: String,
+}
+
+/// Registered in `tracewise::QUERY_ENGINES`.
+pub trait QueryEngine: Sync {
+    /// Name on the command line.
+    fn name(&self) -> &'static str;
+    /// One line for help and `explain`.
+    fn about(&self) -> &'static str;
+    /// Prepares to compute every root, or refuses with the construct that it cannot do. Roots are asked as they
+    /// stand: divisions (`by`, `every`) are the caller's business, who hands over segments.
+    fn plan<'p>(
+        &self,
+        program: &'p Program,
+        options: &EvaluateOptions,
+    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported>;
+    /// Whether it has a [`QueryEngine::monitor`] for live traces.
+    fn reads_forward(&self) -> bool {
+        false
+    }
+    /// Prepares to compute every root on a live trace, or refuses.
+    fn monitor(
+        &self,
+        program: &Program,
+        options: &EvaluateOptions,
+    ) -> Result<Box<dyn QueryMonitor>, Unsupported> {
+        let _ = (program, options);
+        Err(Unsupported {
+            node: None,
+            what: "a live trace: it needs all of it at once".into(),
+            help: Some("`forward` reads one position after another".into()),
+            exhausted: false,
+        })
+    }
+}
+
+/// Queries made ready for whole traces.
+pub trait QueryEvaluator: Send {
+    /// What the trace must hold.
+    fn wanted(&self) -> Wanted;
+    /// The formulas whose truth it is given, in this order, in each call.
+    fn guards(&self) -> &[NodeId];
+    /// The value of each root at the first position of each segment.
+    fn values(&mut self, trace: &Trace, guards: &[Bits]) -> Result<Vec<Vec<Computed>>, Unsupported>;
+    /// The values of the given experiments (or guards) at every position, in the given order. Experiments are nodes
+    /// reachable from the roots.
+    fn columns(
+        &mut self,
+        trace: &Trace,
+        guards: &[Bits],
+        nodes: &[NodeId],
+    ) -> Result<Vec<Values>, Unsupported>;
+    /// What is to be said about the last values or columns.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// Queries on a live trace.
+pub trait QueryMonitor: Send {
+    /// Takes the next positions: atoms in the order of `Program::atoms`, terms in that of `Program::terms`.
+    fn push(&mut self, live: &Live<'_>) -> Result<(), Unsupported>;
+    /// The value of each root, should the trace end here. Costs what is pending, not what has been read.
+    fn values(&mut self) -> Result<Vec<Computed>, Unsupported>;
+    /// What is to be said about the last values.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+    /// Positions taken so far.
+    fn position(&self) -> Position;
+    /// Bytes held for what is not yet decided.
+    fn pending_bytes(&self) -> usize;
+    /// Writes the state, for another process to go on from.
+    fn save(&self, out: &mut Vec<u8>);
+    /// Goes on from a saved state of the same program.
+    fn restore(&mut self, bytes: &mut &[u8]) -> Result<(), crate::Corrupt>;
+}
+
+/// Consecutive positions of a live trace.
+#[derive(Clone, Copy, Debug)]
+pub struct Live<'a> {
+    /// How many.
+    pub len: usize,
+    /// One column per atom.
+    pub atoms: &'a [Bits],
+    /// One column per term; error positions count from the first of these positions.
+    pub terms: &'a [crate::Term],
+    /// Timestamps, if the program needs them.
+    pub times: Option<&'a [Time]>,
+}

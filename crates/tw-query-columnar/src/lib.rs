@@ -1,0 +1,1 @@
+//! Queries over whole columns, block by block.

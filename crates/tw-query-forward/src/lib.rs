@@ -1,0 +1,1 @@
+//! Queries over a stream: values with a delay.

@@ -1,0 +1,1 @@
+//! Queries by algebraic alternating automata, evaluated backwards.
