@@ -3,9 +3,7 @@
 //! Positions are sorted by key (stably, by counting), laid end to end and evaluated as segments: the engine runs once,
 //! whatever the number of keys. Positions where the column is null belong to no key.
 
-use crate::check::{
-    Finding, LOCATED, is_invariant, newlines, property, refuse_empty, refuse_queries, report,
-};
+use crate::check::{Finding, LOCATED, is_invariant, newlines, properties_of, property, refuse_empty, report};
 use crate::load::{Keys, Loaded, Need, load};
 use crate::narrate::Narrator;
 use crate::{CheckReport, Error, Session, Specification, Violation, check, plan, statistics};
@@ -20,7 +18,7 @@ pub(crate) fn check(
     files: &[String],
     column: &str,
 ) -> Result<CheckReport, Error> {
-    refuse_queries(spec)?;
+    let spec = &*properties_of(spec)?;
     let chosen = plan::choose(session, spec, &session.evaluate_options())?;
     let times = session.violations > LOCATED;
     let need = Need { times, key: Some(column), ..Need::of(chosen.evaluator.wanted()) };
@@ -34,7 +32,7 @@ pub(crate) fn check(
             loaded.trace.len
         )));
     }
-    let groups = Groups::of(&keys);
+    let groups = Groups::of(keys.names.len(), &keys.ids);
     if groups.order.is_empty() {
         return Err(Error::Usage(format!(
             "the column `{column}` of --by has no value anywhere in {}",
@@ -73,17 +71,18 @@ pub(crate) fn check(
 }
 
 /// Positions sorted by key.
-struct Groups {
+pub(crate) struct Groups {
     /// Original position of each sorted one.
-    order: Vec<u32>,
+    pub order: Vec<u32>,
     /// Where each key's stretch starts in `order`; the n-th stretch is the n-th key's.
-    starts: Vec<usize>,
+    pub starts: Vec<usize>,
 }
 
 impl Groups {
-    fn of(keys: &Keys) -> Self {
-        let mut counts = vec![0usize; keys.names.len()];
-        for &id in &keys.ids {
+    /// Of that many keys, from the key's number of each position (`u32::MAX`: no key).
+    pub(crate) fn of(keys: usize, ids: &[u32]) -> Self {
+        let mut counts = vec![0usize; keys];
+        for &id in ids {
             if id != u32::MAX {
                 counts[id as usize] += 1;
             }
@@ -98,7 +97,7 @@ impl Groups {
             .collect();
         let mut fill = starts.clone();
         let mut order = vec![0u32; next];
-        for (at, &id) in keys.ids.iter().enumerate() {
+        for (at, &id) in ids.iter().enumerate() {
             if id != u32::MAX {
                 order[fill[id as usize]] = at as u32;
                 fill[id as usize] += 1;
@@ -107,7 +106,7 @@ impl Groups {
         Self { order, starts }
     }
 
-    fn apply(&self, trace: &Trace) -> Trace {
+    pub(crate) fn apply(&self, trace: &Trace) -> Trace {
         let pick = |bits: &Bits| self.order.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
         Trace {
             len: self.order.len(),

@@ -4,6 +4,7 @@ use crate::load::{Loaded, Need, load};
 use crate::narrate::Narrator;
 use crate::plan::{self, Chosen};
 use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
+use std::borrow::Cow;
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::{Clock, Node, NodeId, Root, RootKind};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Explanation};
@@ -13,7 +14,7 @@ use tw_trace::{Located, Stamp};
 pub(crate) const LOCATED: usize = 100;
 
 pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
-    refuse_queries(spec)?;
+    let spec = &*properties_of(spec)?;
     let chosen = plan::choose(session, spec, &session.evaluate_options())?;
     let need = Need { times: session.violations > LOCATED, ..Need::of(chosen.evaluator.wanted()) };
     let mut loaded = load(session, spec, files, need)?;
@@ -84,23 +85,26 @@ impl Finding {
     }
 }
 
-/// Queries have values, not verdicts.
-pub(crate) fn refuse_queries(spec: &Specification) -> Result<(), Error> {
-    match spec.program.roots.iter().find(|root| root.kind == RootKind::Query) {
-        None => Ok(()),
-        Some(root) => Err(Error::Unsupported {
+/// The specification without its queries, which have values, not verdicts.
+pub(crate) fn properties_of(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
+    let is_query = |root: &Root| root.kind == RootKind::Query;
+    let Some(query) = spec.program.roots.iter().find(|root| is_query(root)) else {
+        return Ok(Cow::Borrowed(spec));
+    };
+    if spec.program.roots.iter().all(is_query) {
+        return Err(Error::Unsupported {
             diagnostic: tw_diag::Diagnostic::error(
                 "query-in-check",
-                format!(
-                    "`{}` is a query: it has a value, not a verdict, and no engine of this build computes it",
-                    root.name
-                ),
+                format!("`{}` is a query: it has a value, not a verdict", query.name),
             )
-            .at(root.span, "this query")
-            .help("keep queries in a file of their own, apart from the properties to check"),
+            .at(query.span, "this query")
+            .help("`tracewise query` computes it; a property is written `property name : …;`"),
             sources: Box::new(spec.sources.clone()),
-        }),
+        });
     }
+    let mut spec = spec.clone();
+    spec.program.roots.retain(|root| !is_query(root));
+    Ok(Cow::Owned(spec))
 }
 
 /// An empty trace has no position 0 for a property to hold at.

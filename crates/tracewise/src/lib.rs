@@ -26,6 +26,7 @@ mod load;
 mod monitor;
 mod narrate;
 mod plan;
+mod query;
 mod races;
 mod registry;
 mod report;
@@ -40,8 +41,9 @@ pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
 pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
+pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Totals, Witness};
 pub use races::RacesReport;
-pub use registry::{ENGINES, engine, format_named, formats};
+pub use registry::{ENGINES, QUERY_ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
 pub use session::{Progress, Session};
 pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
@@ -49,7 +51,7 @@ pub use specification::Specification;
 pub use statistics::{Part, Statistic, StatisticReport, Wait};
 pub use watch::{
     Address, Checkpoints, Control, Every, Pending, WatchOptions, WatchReport, WatchSink, WatchSource,
-    WatchVerdict,
+    WatchValue, WatchVerdict,
 };
 
 pub use tw_automata::draw::Graph;

@@ -87,7 +87,7 @@ impl Monitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
-        check::refuse_queries(spec)?;
+        let spec = &*check::properties_of(spec)?;
         let (engine, inner) = plan::choose_monitor(session, spec, false, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];

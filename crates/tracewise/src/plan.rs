@@ -1,9 +1,11 @@
 //! Choosing an engine, and saying why.
 
-use crate::{AutomatonSizes, ENGINES, Error, Session, Specification, engine, show};
+use crate::{
+    AutomatonSizes, ENGINES, Error, QUERY_ENGINES, Session, Specification, check, engine, query, show,
+};
 use tw_core::Bits;
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Fragment, IntervalError, NodeId, RootKind};
+use tw_ir::{Clock, Fragment, IntervalError, NodeId, Root, RootKind};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported};
 
 /// An engine and the reason for it.
@@ -49,6 +51,8 @@ pub struct RootReport {
     pub nodes: usize,
     /// The engine for it alone.
     pub choice: EngineChoice,
+    /// Why a query cannot be watched live, if it cannot.
+    pub not_live: Option<String>,
     /// How large its automata are.
     pub automata: AutomatonSizes,
 }
@@ -82,6 +86,17 @@ impl<'p> Chosen<'p> {
         node: NodeId,
     ) -> Result<Bits, Error> {
         self.run(spec, options, |evaluator| Ok(evaluator.columns(trace, &[node])?.pop().unwrap_or_default()))
+    }
+
+    /// The truth of several formulas at every position, likewise.
+    pub(crate) fn columns(
+        &mut self,
+        spec: &'p Specification,
+        options: &EvaluateOptions,
+        trace: &Trace,
+        nodes: &[NodeId],
+    ) -> Result<Vec<Bits>, Error> {
+        self.run(spec, options, |evaluator| evaluator.columns(trace, nodes))
     }
 
     fn run<T>(
@@ -281,7 +296,11 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
                 query: root.kind == RootKind::Query,
                 formula: tw_ir::display(&spec.program, root.node),
                 nodes: fragment.nodes,
-                choice: choice(session, &alone, &options, &fragment),
+                choice: match root.kind {
+                    RootKind::Query => query_choice(session, &alone, &options),
+                    RootKind::Property => choice(session, &alone, &options, &fragment),
+                },
+                not_live: not_live(&alone, root, &options),
                 automata: show::sizes(session, spec, root),
                 fragment,
             }
@@ -308,9 +327,55 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
         nodes: spec.program.dag.len(),
         atoms: spec.program.atoms().len(),
         reads,
-        choice: choice(session, spec, &options, &whole),
+        choice: whole_choice(session, spec, &options, &whole),
         patterns: spec.patterns_used(),
     })
+}
+
+/// The engine for the whole specification: of its properties or, if it has none, of its queries.
+fn whole_choice(
+    session: &Session,
+    spec: &Specification,
+    options: &EvaluateOptions,
+    fragment: &Fragment,
+) -> EngineChoice {
+    match check::properties_of(spec) {
+        Ok(properties) => choice(session, &properties, options, fragment),
+        Err(_) => query_choice(session, spec, options),
+    }
+}
+
+fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
+    match query::choose(session, spec, options) {
+        Ok((engine, _)) => {
+            let reason = match session.engine.as_str() {
+                "auto" => format!("the fastest engine for these queries: {}", engine.about()),
+                _ => "you named it".to_string(),
+            };
+            EngineChoice { engine: Some(engine.name()), reason }
+        }
+        Err(Error::Unsupported { diagnostic, .. }) => {
+            EngineChoice { engine: None, reason: diagnostic.message }
+        }
+        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
+    }
+}
+
+/// Why no engine for queries can read this one forwards.
+fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option<String> {
+    if root.kind == RootKind::Property {
+        return None;
+    }
+    if !root.division.is_whole() {
+        return Some("it divides the trace (`by`, `every`)".into());
+    }
+    let mut refusals = QUERY_ENGINES
+        .iter()
+        .filter(|engine| engine.reads_forward())
+        .map(|engine| engine.monitor(&spec.program, options).err());
+    // One that accepts is enough.
+    let first = refusals.next().unwrap_or_default()?;
+    if refusals.any(|refusal| refusal.is_none()) { None } else { Some(first.what) }
 }
 
 fn choice(

@@ -1,6 +1,6 @@
 //! The registries: one row per engine and per format.
 
-use tw_monitor::Engine;
+use tw_monitor::{Engine, QueryEngine};
 use tw_trace::TraceFormat;
 
 /// Every engine. `auto` takes the first that accepts the program (of those that read forward, for live traces), so the
@@ -13,6 +13,14 @@ pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_alternating::Reverse,
     &tw_engine_alternating::DepthFirst,
     &tw_engine_reference::Reference,
+];
+
+/// Every engine for queries, the fastest first; `auto` takes the first that accepts.
+pub static QUERY_ENGINES: &[&dyn QueryEngine] = &[
+    &tw_query_columnar::Columnar,
+    &tw_query_forward::Forward,
+    &tw_query_reverse::Reverse,
+    &tw_engine_reference::ReferenceQueries,
 ];
 
 /// The engine called `name`.

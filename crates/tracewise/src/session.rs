@@ -1,8 +1,9 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::{
-    AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor,
-    ResidualReport, SpecReport, Specification, Statistic, by, check, convert, eval, inspect, plan, show,
+    AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor, QueryReport,
+    ResidualReport, SpecReport, Specification, Statistic, Totals, by, check, convert, eval, inspect, plan,
+    query, show,
 };
 use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
 use crate::{RaceFields, RaceLimits, RacesReport, races};
@@ -43,6 +44,7 @@ pub struct Session {
     pub(crate) explain: bool,
     pub(crate) by: Option<String>,
     pub(crate) statistic: Option<Statistic>,
+    pub(crate) everywhere: bool,
     pub(crate) read: ReadOptions,
     pub(crate) memory_budget: usize,
     pub(crate) state_budget: usize,
@@ -68,6 +70,7 @@ impl Session {
             explain: true,
             by: None,
             statistic: None,
+            everywhere: false,
             read: ReadOptions::default(),
             memory_budget: 4 << 30,
             state_budget: 10_000,
@@ -137,6 +140,13 @@ impl Session {
         self
     }
 
+    /// Whether `query` gives the value at every position, too.
+    #[must_use]
+    pub fn everywhere(mut self, everywhere: bool) -> Self {
+        self.everywhere = everywhere;
+        self
+    }
+
     /// How to read traces.
     #[must_use]
     pub fn read(mut self, read: ReadOptions) -> Self {
@@ -191,6 +201,21 @@ impl Session {
             Some(column) => by::check(self, spec, files, column),
             None => check::check(self, spec, files),
         }
+    }
+
+    /// Values of every query on one trace; several files are one trace, laid end to end.
+    pub fn query(&self, spec: &Specification, files: &[String]) -> Result<QueryReport, Error> {
+        query::query(self, spec, files)
+    }
+
+    /// The same, one trace of several: what its aggregates collect goes into the totals, too.
+    pub fn query_and_add(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        totals: &mut Totals,
+    ) -> Result<QueryReport, Error> {
+        query::query_and_add(self, spec, files, totals)
     }
 
     /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under

@@ -2,10 +2,11 @@
 
 use crate::load::{Need, load};
 use crate::{Error, LogLine, Session, Specification, check, plan};
+use tw_automata::algebraic;
 use tw_automata::alternating::{Alternating, Options, Refused};
 use tw_automata::draw::{Graph, alternating};
 use tw_engine_rewrite::residuals;
-use tw_ir::{Root, Semantics};
+use tw_ir::{Root, RootKind, Semantics};
 use tw_monitor::{Unsupported, Wanted};
 
 /// Which automaton to draw.
@@ -76,6 +77,15 @@ pub(crate) fn automaton(
 ) -> Result<Graph, Error> {
     let options = session.evaluate_options();
     match kind {
+        AutomatonKind::Alternating if root.kind == RootKind::Query => {
+            algebraic::graph(&spec.program, root.node, &root.name, Default::default()).map_err(|refused| {
+                plan::refused(spec, "alternating", Unsupported::construct(refused.node, refused.what))
+            })
+        }
+        AutomatonKind::Deterministic if root.kind == RootKind::Query => Err(Error::Usage(format!(
+            "`{}` is a query: its automaton computes values and is alternating (--automaton alternating)",
+            root.name
+        ))),
         AutomatonKind::Alternating => {
             let (automaton, expr) = build_alternating(session, spec, root)?;
             Ok(alternating(&spec.program, &automaton, expr, &root.name))
@@ -104,6 +114,12 @@ fn build_alternating(
 
 /// How large the automata of a property are, as far as they exist.
 pub(crate) fn sizes(session: &Session, spec: &Specification, root: &Root) -> AutomatonSizes {
+    if root.kind == RootKind::Query {
+        let mut automaton = algebraic::Algebraic::new(&spec.program, Default::default());
+        let query = automaton.query(&spec.program, root.node).ok();
+        let nodes = query.map(|query| automaton.reachable(&[query]).len());
+        return AutomatonSizes { alternating: nodes, deterministic: None };
+    }
     let alternating =
         build_alternating(session, spec, root).ok().map(|(automaton, expr)| automaton.reachable(expr).len());
     let deterministic = alternating
@@ -125,7 +141,7 @@ pub(crate) fn rewriting(
     spec: &Specification,
     files: &[String],
 ) -> Result<Vec<ResidualReport>, Error> {
-    check::refuse_queries(spec)?;
+    let spec = &*check::properties_of(spec)?;
     let loaded = load(session, spec, files, Need::of(Wanted::Atoms))?;
     check::refuse_empty(&loaded)?;
     let options = session.evaluate_options();

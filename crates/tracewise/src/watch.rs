@@ -5,6 +5,7 @@
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
 //! process goes on exactly there ([`checkpoint`]).
 
+mod accounts;
 mod checkpoint;
 mod control;
 mod feed;
@@ -19,7 +20,7 @@ use crate::{Diagnostic, Error, LogLine, Verdict};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
-use tw_core::Position;
+use tw_core::{Position, Value};
 
 pub use control::Control;
 pub(crate) use run::watch;
@@ -96,6 +97,8 @@ pub struct WatchOptions {
     pub stop_on_violation: bool,
     /// List what is pending, how often.
     pub pending_every: Option<Every>,
+    /// Tell the values of queries, how often (beside at the end).
+    pub values_every: Option<Every>,
     /// Keep the state in a file.
     pub checkpoints: Option<Checkpoints>,
 }
@@ -109,6 +112,7 @@ impl WatchOptions {
             skip_bad_lines: false,
             stop_on_violation: false,
             pending_every: None,
+            values_every: None,
             checkpoints: None,
         }
     }
@@ -148,10 +152,29 @@ pub struct Pending<'w> {
     pub owed: String,
 }
 
+/// What a query is worth so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WatchValue {
+    /// The query's name; with `-e` its text.
+    pub query: String,
+    /// The sentence in quotes after the name.
+    pub title: Option<String>,
+    /// The value, should the trace end here; null if there is none.
+    pub value: Value,
+    /// Why it cannot be computed.
+    pub fault: Option<String>,
+    /// How far off it may be, if it is approximate.
+    pub approximate: Vec<String>,
+    /// The last position that was read.
+    pub position: Position,
+}
+
 /// Takes what a watch has to say, as it happens.
 pub trait WatchSink {
     /// A verdict.
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()>;
+    /// What a query is worth so far.
+    fn value(&mut self, value: &WatchValue) -> io::Result<()>;
     /// What is pending after so many positions.
     fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()>;
     /// A line that was left out.

@@ -2,10 +2,14 @@
 //! every engine that accepts the specification must give them.
 //!
 //! Blocks: `tw` the specification; a format's name the trace; `verdicts` (or `verdicts repeat-last`, `verdicts ltl3`)
-//! one line a property, `name: satisfied`, `name: unknown` or `name: violated [positions…]`; `eval` lines `name: 1 0 1` with the truth at each position.
+//! one line a property, `name: satisfied`, `name: unknown` or `name: violated [positions…]`; `eval` lines `name: 1 0 1`
+//! with the truth at each position; `values` lines `name: 5` with the value of a query at the first position, `null` for
+//! none and `error` where it cannot be computed; `values everywhere` lines `name: 5 null 7` with the value at each.
 
 use std::path::{Path, PathBuf};
-use tracewise::{ENGINES, Error, ReadOptions, Semantics, Session, Specification, Verdict, format_named};
+use tracewise::{
+    ENGINES, Error, QUERY_ENGINES, ReadOptions, Semantics, Session, Specification, Verdict, format_named,
+};
 
 struct Case {
     name: String,
@@ -43,7 +47,7 @@ fn read_case(file: &Path) -> Case {
         let body = body.iter().map(|line| format!("{line}\n")).collect::<String>();
         match info {
             "tw" => case.spec = body,
-            _ if info.starts_with("verdicts") || info == "eval" => {
+            _ if info.starts_with("verdicts") || info == "eval" || info.starts_with("values") => {
                 case.expected.push((info.to_string(), body))
             }
             format if format_named(format).is_some() => {
@@ -66,12 +70,14 @@ fn every_engine_agrees_with_the_corpus() {
     assert!(cases.len() >= 8, "the corpus has {} cases", cases.len());
     for case in &cases {
         std::fs::write(&trace, &case.trace).unwrap();
+        let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
+        let session = Session::new().violations(usize::MAX).read(read);
         let mut ran = 0;
         for engine in ENGINES {
-            let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
-            let session = Session::new().engine(engine.name()).violations(usize::MAX).read(read);
-            ran += usize::from(run(case, &session, engine.name(), &trace));
+            ran += usize::from(run(case, &session.clone().engine(engine.name()), engine.name(), &trace));
         }
+        let queries: Vec<&str> = QUERY_ENGINES.iter().map(|engine| engine.name()).collect();
+        ran += run_queries(case, &session, &queries, &trace);
         assert!(ran > 0, "{}: no engine accepts it", case.name);
     }
     std::fs::remove_dir_all(directory).unwrap();
@@ -82,7 +88,7 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
     let spec = Specification::from_text("corpus", &case.spec)
         .unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let mut ran = false;
-    for (kind, expected) in &case.expected {
+    for (kind, expected) in case.expected.iter().filter(|(kind, _)| !kind.starts_with("values")) {
         if kind == "eval" {
             for line in expected.lines() {
                 let (name, bits) = line.split_once(':').unwrap();
@@ -133,4 +139,40 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
         ran = true;
     }
     ran
+}
+
+/// How many of the engines accept some query; those must give the values expected, one query at a time.
+fn run_queries(case: &Case, session: &Session, engines: &[&str], trace: &String) -> usize {
+    let spec = Specification::from_text("corpus", &case.spec)
+        .unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let mut accepted = 0;
+    for engine in engines {
+        let mut ran = false;
+        for (kind, expected) in case.expected.iter().filter(|(kind, _)| kind.starts_with("values")) {
+            let everywhere = kind.ends_with("everywhere");
+            let session = session.clone().engine(*engine).everywhere(everywhere);
+            for line in expected.lines() {
+                let (name, expected) = line.split_once(':').unwrap();
+                let mut one = spec.clone();
+                one.program.roots.retain(|root| root.name == name);
+                let found = match session.query(&one, std::slice::from_ref(trace)) {
+                    Ok(report) => {
+                        let query = &report.queries[0];
+                        let first = std::slice::from_ref(&query.groups[0].value);
+                        let values = query.everywhere.as_deref().unwrap_or(first);
+                        values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+                    }
+                    Err(Error::Unsupported { diagnostic, .. }) if diagnostic.code == "not-computable" => {
+                        "error".to_string()
+                    }
+                    Err(Error::Unsupported { .. }) => continue,
+                    Err(error) => panic!("{} {name} by {engine}: {error}", case.name),
+                };
+                assert_eq!(found, expected.trim(), "{} {name} by {engine}, {kind}", case.name);
+                ran = true;
+            }
+        }
+        accepted += usize::from(ran);
+    }
+    accepted
 }

@@ -145,32 +145,64 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
     Ok(Specification::from_text("<stdin>", &text)?)
 }
 
-/// The specification made of formulas given with `-e`, each named by its text.
-pub fn formulas(texts: &[String]) -> Result<Specification, Failure> {
-    if let [text] = texts {
-        return Ok(Specification::from_formula(text)?);
+/// What `-e` gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// Formulas, to be checked.
+    Formulas,
+    /// Queries, to be computed.
+    Queries,
+}
+
+/// The specification made of formulas and queries given on the command line, each named by its text.
+pub fn inline(formulas: &[String], queries: &[String]) -> Result<Specification, Failure> {
+    match (formulas, queries) {
+        ([formula], []) => return Ok(Specification::from_formula(formula)?),
+        ([], [query]) => return Ok(Specification::from_query(query)?),
+        _ => {}
     }
     // Each is read alone first, so that its errors show the text as given, and so that the file made of them
     // below is well-formed. One file means one pass over the trace and shared subformulas.
     let mut joined = String::new();
-    for (index, text) in texts.iter().enumerate() {
+    for (index, text) in formulas.iter().enumerate() {
         Specification::from_formula(text)?;
         // The semicolon stands on its own line: a formula may end in a comment.
         joined.push_str(&format!("property formula{} : {text}\n;\n", index + 1));
     }
+    for (index, text) in queries.iter().enumerate() {
+        Specification::from_query(text)?;
+        joined.push_str(&format!("query query{} : {text}\n;\n", index + 1));
+    }
     let mut spec = Specification::from_text("<formula>", &joined)?;
-    for (root, text) in spec.program.roots.iter_mut().zip(texts) {
+    for (root, text) in spec.program.roots.iter_mut().zip(formulas.iter().chain(queries)) {
         root.name = text.trim().to_string();
     }
     Ok(spec)
 }
 
+/// The specification made of formulas or queries, whichever each text is.
+pub fn either(texts: &[String]) -> Result<Specification, Failure> {
+    let is_query = |text: &&String| {
+        Specification::from_formula(text).is_err() && Specification::from_query(text).is_ok()
+    };
+    let (queries, formulas): (Vec<&String>, Vec<&String>) = texts.iter().partition(is_query);
+    let owned = |texts: Vec<&String>| texts.into_iter().cloned().collect::<Vec<String>>();
+    inline(&owned(formulas), &owned(queries))
+}
+
+/// The specification made of formulas given with `-e`, each named by its text.
+pub fn formulas(texts: &[String]) -> Result<Specification, Failure> {
+    inline(texts, &[])
+}
+
 /// The specification of a command that takes `SPEC` or `-e`, and the traces that follow it.
 pub fn specification_and_traces(
+    what: Given,
     given: &[String],
     files: &[String],
     command: &str,
 ) -> Result<(Specification, Vec<String>), Failure> {
+    let word = if what == Given::Formulas { "FORMULA" } else { "QUERY" };
     let is_spec = |file: &str| file.ends_with(".tw");
     if !given.is_empty() {
         if let Some(file) = files.iter().find(|file| is_spec(file)) {
@@ -179,20 +211,24 @@ pub fn specification_and_traces(
             )));
         }
         if files.is_empty() {
-            return Err(usage(format!("no trace given: tracewise {command} -e FORMULA TRACE…")));
+            return Err(usage(format!("no trace given: tracewise {command} -e {word} TRACE…")));
         }
-        return Ok((formulas(given)?, files.to_vec()));
+        let spec = match what {
+            Given::Formulas => inline(given, &[])?,
+            Given::Queries => inline(&[], given)?,
+        };
+        return Ok((spec, files.to_vec()));
     }
     let Some((spec, traces)) = files.split_first() else {
         return Err(usage(format!(
-            "no specification given: tracewise {command} SPEC.tw TRACE… (or -e FORMULA)"
+            "no specification given: tracewise {command} SPEC.tw TRACE… (or -e {word})"
         )));
     };
     let known_format = tw_trace::detect(spec, &tracewise::formats()).map(|format| format.name());
     if let Some(format) = known_format.filter(|_| !is_spec(spec)) {
         return Err(usage(format!(
             "`{spec}` is a trace ({format}), but the specification comes first: tracewise {command} SPEC.tw TRACE… \
-             (or -e FORMULA)"
+             (or -e {word})"
         )));
     }
     if traces.is_empty() {
@@ -236,7 +272,7 @@ impl Skew {
 }
 
 /// `2GB`, `500MB`, `64KiB`, `1000`.
-fn bytes(text: &str) -> Result<usize, String> {
+pub fn bytes(text: &str) -> Result<usize, String> {
     let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, suffix) = text.split_at(split);
     let factor: f64 = match suffix.to_ascii_lowercase().as_str() {
@@ -318,6 +354,14 @@ pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
     let named =
         tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    Known(std::iter::once(auto).chain(named).collect())
+}
+
+/// The engines for queries.
+pub fn query_engines() -> Known {
+    let auto = PossibleValue::new("auto").help("The fastest engine that can run the queries");
+    let engines = tracewise::QUERY_ENGINES.iter();
+    let named = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
 

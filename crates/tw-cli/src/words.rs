@@ -39,6 +39,20 @@ pub fn duration(time: Duration) -> String {
     }
 }
 
+/// A value as a person writes it: `5` for 5.0, `(1, null)` for a pair.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::Real(real) if real.fract() == 0.0 && real.abs() < 1e15 => format!("{}", *real as i64),
+        Value::List(items) if items.iter().all(|item| !matches!(item, Value::List(_) | Value::Object(_))) => {
+            let items: Vec<String> = items.iter().map(self::value).collect();
+            format!("({})", items.join(", "))
+        }
+        // Nested data may be as deep as a log line is long.
+        Value::List(_) | Value::Object(_) => crate::json::value(value),
+        other => other.to_string(),
+    }
+}
+
 /// The text with control characters made visible: a log line must not steer the terminal.
 pub fn printable(text: &str) -> String {
     text.trim_end_matches(['\r', '\n'])

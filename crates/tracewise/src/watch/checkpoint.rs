@@ -15,7 +15,7 @@ use std::path::Path;
 use tw_monitor::{put, take};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
@@ -27,6 +27,8 @@ pub(super) struct Checkpoint {
     pub live: Vec<u8>,
     /// `Monitor::save`.
     pub monitor: Vec<u8>,
+    /// `QueryMonitor::save`.
+    pub queries: Vec<u8>,
     /// Verdicts told.
     pub told: Vec<Told>,
     /// Lines left out.
@@ -101,6 +103,7 @@ impl Checkpoint {
         }
         put_bytes(&self.live, &mut out);
         put_bytes(&self.monitor, &mut out);
+        put_bytes(&self.queries, &mut out);
         put(self.told.len() as u64, &mut out);
         for told in &self.told {
             put(told.root as u64, &mut out);
@@ -121,6 +124,7 @@ impl Checkpoint {
         }
         state.live = bytes(from)?.to_vec();
         state.monitor = bytes(from)?.to_vec();
+        state.queries = bytes(from)?.to_vec();
         for _ in 0..number(from)? {
             let (root, position) = (number(from)? as usize, number(from)? as usize);
             let holds = number(from)? == 1;
@@ -162,6 +166,7 @@ mod tests {
             settings: vec![("engine".into(), "rewrite".into()), ("specification".into(), "ab".into())],
             live: vec![1, 2, 3],
             monitor: vec![0; 300],
+            queries: vec![7; 9],
             told: vec![told(0, None), told(1, Some((7, "löst\n".into())))],
             bad_lines: 3,
         }

@@ -1,7 +1,8 @@
 //! From lines to verdicts: the receiver of a live trace.
 
+use super::accounts::{Accounts, Read};
 use super::lines::LineMap;
-use super::{Pending, WatchOptions, WatchSink, WatchVerdict};
+use super::{Every, Pending, WatchOptions, WatchSink, WatchVerdict};
 use crate::load::{not_computable_at, trace_error};
 use crate::{Error, LogLine, Specification, Verdict, plan};
 use std::io;
@@ -21,6 +22,8 @@ pub(super) struct Judge<'j> {
     pub engine: &'static str,
     pub monitor: Box<dyn Monitor>,
     pub sink: &'j mut dyn WatchSink,
+    /// The queries, if there are some.
+    pub accounts: Option<Accounts>,
     predicates: Predicates<'j>,
     settled: Vec<Settled>,
     /// Verdicts of properties told so far.
@@ -44,7 +47,11 @@ pub(super) struct Told {
 pub(super) enum Halt {
     Trace(TraceError),
     Refused(Unsupported),
+    /// The queries cannot go on.
+    Uncounted(Unsupported),
     Output(io::Error),
+    /// A value cannot be told.
+    Fault(Error),
     /// Nothing more is wanted.
     Enough,
 }
@@ -67,6 +74,7 @@ impl<'j> Judge<'j> {
         options: &'j WatchOptions,
         name: &'j str,
         (engine, monitor): (&'static str, Box<dyn Monitor>),
+        accounts: Option<Accounts>,
         sink: &'j mut dyn WatchSink,
     ) -> Self {
         Self {
@@ -76,6 +84,7 @@ impl<'j> Judge<'j> {
             engine,
             monitor,
             sink,
+            accounts,
             predicates: Predicates::new(&spec.program),
             settled: Vec::new(),
             told: Vec::new(),
@@ -134,12 +143,59 @@ impl<'j> Judge<'j> {
             .collect()
     }
 
+    /// Hands positions to the queries, and tells their values after every so many positions, not after more.
+    fn count(
+        &mut self,
+        before: Position,
+        len: usize,
+        read: &Read,
+        times: Option<&[Time]>,
+    ) -> Result<(), Halt> {
+        let every = match self.options.values_every {
+            Some(Every::Positions(every)) => every.max(1) as usize,
+            _ => usize::MAX,
+        };
+        let mut from = 0;
+        while from < len {
+            let step = (every - (before + from) % every).min(len - from);
+            let Some(accounts) = &mut self.accounts else { return Ok(()) };
+            let taken = match step == len {
+                true => accounts.take(len, read, times),
+                false => {
+                    let times = times.map(|times| &times[from..from + step]);
+                    accounts.take(step, &read.part(from, step), times)
+                }
+            };
+            taken.map_err(Halt::Uncounted)?;
+            from += step;
+            if (before + from) % every == 0 {
+                self.tell_values().map_err(Halt::Fault)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells what queries are worth so far.
+    pub fn tell_values(&mut self) -> Result<(), Error> {
+        let Some(accounts) = &mut self.accounts else { return Ok(()) };
+        for value in accounts.values()? {
+            let told = self.sink.value(&value);
+            told.map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        }
+        Ok(())
+    }
+
     /// An early end as an error, unless it is none.
     pub fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
         match halt {
             Halt::Enough => Ok(()),
+            Halt::Fault(error) => Err(error),
             Halt::Trace(error) => Err(self.error(error)),
             Halt::Refused(refusal) => Err(plan::refused(self.spec, self.engine, refusal)),
+            Halt::Uncounted(refusal) => Err(match &self.accounts {
+                Some(accounts) => accounts.refused(refusal),
+                None => plan::refused(self.spec, self.engine, refusal),
+            }),
             Halt::Output(error) => Err(Error::Usage(format!("cannot write the output: {error}"))),
         }
     }
@@ -160,6 +216,7 @@ fn verdict(holds: bool) -> Verdict {
 pub(super) struct Atoms {
     columns: Vec<Bits>,
     times: Option<Vec<Time>>,
+    queries: Option<Read>,
 }
 
 impl Receiver for Judge<'_> {
@@ -168,8 +225,10 @@ impl Receiver for Judge<'_> {
 
     fn map(&mut self, mut batch: Batch) -> Result<Atoms, (usize, TraceError)> {
         let times = batch.times.take();
-        match self.predicates.evaluate_owned(batch) {
-            Ok(columns) => Ok(Atoms { columns, times }),
+        let queries = self.accounts.as_ref().map(|accounts| accounts.read(&batch)).transpose();
+        let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
+        match both {
+            Ok((columns, queries)) => Ok(Atoms { columns, times, queries }),
             Err(error) => {
                 self.fault = Some((error.node, self.monitor.positions() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
@@ -204,7 +263,11 @@ impl Receiver for Judge<'_> {
         }
         settled.clear();
         self.settled = settled;
-        fed.map_err(Halt::Refused)
+        fed.map_err(Halt::Refused)?;
+        match &atoms.queries {
+            Some(read) => self.count(before, arrival.len, read, atoms.times.as_deref()),
+            None => Ok(()),
+        }
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {

@@ -1,13 +1,15 @@
 //! The loop of a watch: messages in, verdicts out; timers, checkpoints, and the end.
 
+use super::accounts::Accounts;
 use super::checkpoint::Checkpoint;
 use super::feed::{Feed, Message, Resume};
 use super::judge::{Halt, Judge, Told};
 use super::settings::settings;
 use super::timers::Timers;
-use super::{Checkpoints, Control, WatchOptions, WatchReport, WatchSink, WatchSource};
+use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
 use crate::load::{format_of, needs_times, trace_error};
-use crate::{Diagnostic, Error, Session, Specification, check, plan};
+use crate::{Diagnostic, Error, Session, Specification, plan};
+use tw_ir::RootKind;
 use tw_trace::{Live, Projection, TraceWarning};
 
 /// Positions after which names that have not occurred are mentioned.
@@ -22,7 +24,11 @@ pub(crate) fn watch(
     control: &Control,
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
-    check::refuse_queries(spec)?;
+    let accounts = Accounts::open(session, spec)?;
+    let whole = spec;
+    let mut properties = spec.clone();
+    properties.program.roots.retain(|root| root.kind == RootKind::Property);
+    let spec = &properties;
     let (name, path) = match &options.source {
         WatchSource::Stdin => ("<stdin>", "-"),
         WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
@@ -33,8 +39,8 @@ pub(crate) fn watch(
         plan::choose_monitor(session, spec, options.each_position, &mut |note| sink.note(note))?;
     let projection = Projection { slots: &spec.program.slots, key: None, times: needs_times(session, spec) };
     let live = Live::new(name, format, &projection, &session.read);
-    let judge = Judge::new(spec, options, name, (engine.name(), monitor), sink);
-    let settings = settings(session, spec, options, format, engine.name());
+    let judge = Judge::new(spec, options, name, (engine.name(), monitor), accounts, sink);
+    let settings = settings(session, whole, options, format, engine.name());
     let mut run = Run { live, judge, settings, next: Timers::new(options), names_judged: false };
     let resume = run.resume()?;
     let greets = options.checkpoints.is_some();
@@ -109,6 +115,9 @@ impl Run<'_> {
         let mut saved = state.live.as_slice();
         self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
         self.judge.monitor.restore(&state.monitor).map_err(|corrupt| refuse(corrupt.to_string()))?;
+        if let Some(accounts) = &mut self.judge.accounts {
+            accounts.restore(&state.queries).map_err(|corrupt| refuse(corrupt.to_string()))?;
+        }
         let roots = self.judge.spec.program.roots.len();
         if !saved.is_empty() || state.told.iter().any(|told| told.root >= roots) {
             return Err(refuse("its parts do not belong together".into()));
@@ -175,6 +184,10 @@ impl Run<'_> {
         if self.next.pending.due(positions) {
             self.list_pending()?;
         }
+        if self.next.values.due(positions) {
+            self.judge.tell_values()?;
+            self.judge.sink.flush()?;
+        }
         if self.next.checkpoint.due(positions) {
             self.checkpoint()?;
         }
@@ -185,6 +198,7 @@ impl Run<'_> {
         let now = self.live.progress();
         let pending = self.judge.pending(now);
         self.judge.sink.pending(now.positions, &pending)?;
+        self.judge.tell_values()?;
         Ok(self.judge.sink.flush()?)
     }
 
@@ -237,6 +251,9 @@ impl Run<'_> {
         };
         self.live.save(&mut state.live);
         self.judge.monitor.save(&mut state.monitor);
+        if let Some(accounts) = &self.judge.accounts {
+            accounts.save(&mut state.queries);
+        }
         state.write(path).map_err(|error| fault(error.to_string()))?;
         self.next.checkpoint.done(self.live.progress().positions);
         Ok(())
@@ -256,6 +273,14 @@ impl Run<'_> {
             self.judge.sink.warnings(&warnings);
         }
         self.last_words().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        // Unless they have just been told.
+        let positions = self.live.progress().positions;
+        let told =
+            matches!(self.judge.options.values_every, Some(Every::Positions(n)) if positions % n.max(1) == 0);
+        if !told {
+            self.judge.tell_values()?;
+        }
+        self.judge.sink.flush().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
         Ok(self.report(true))
     }
 
@@ -287,7 +312,10 @@ impl Run<'_> {
         WatchReport {
             positions: self.live.progress().positions,
             bad_lines: self.judge.bad_lines,
-            engine: self.judge.engine,
+            engine: match &self.judge.accounts {
+                Some(accounts) if self.judge.spec.program.roots.is_empty() => accounts.engine(),
+                _ => self.judge.engine,
+            },
             verdicts: finite.unwrap_or_else(settled),
         }
     }

@@ -32,6 +32,11 @@ impl WatchSink for Heard {
         Ok(())
     }
 
+    fn value(&mut self, value: &crate::WatchValue) -> io::Result<()> {
+        self.say(format!("{} = {}", value.query, value.value));
+        Ok(())
+    }
+
     fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()> {
         self.say(format!("{} pending after {positions}", pending.len()));
         Ok(())

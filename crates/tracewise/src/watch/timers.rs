@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Timers {
     /// To list what is pending.
     pub pending: Timer,
+    /// To tell the values of queries.
+    pub values: Timer,
     /// To keep the state.
     pub checkpoint: Timer,
 }
@@ -14,12 +16,15 @@ pub(super) struct Timers {
 impl Timers {
     pub fn new(options: &WatchOptions) -> Self {
         let checkpoint = options.checkpoints.as_ref().and_then(|checkpoints| checkpoints.every);
-        Self { pending: Timer::new(options.pending_every), checkpoint: Timer::new(checkpoint) }
+        // Values after so many positions are told just there, by whoever counts them.
+        let values = options.values_every.filter(|every| matches!(every, Every::Time(_)));
+        let (pending, values) = (Timer::new(options.pending_every), Timer::new(values));
+        Self { pending, values, checkpoint: Timer::new(checkpoint) }
     }
 
     /// When the next is due by time.
     pub fn instant(&self) -> Option<Instant> {
-        [&self.pending, &self.checkpoint].into_iter().filter_map(|timer| timer.at).min()
+        [&self.pending, &self.values, &self.checkpoint].into_iter().filter_map(|timer| timer.at).min()
     }
 }
 

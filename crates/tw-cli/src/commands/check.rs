@@ -3,7 +3,7 @@
 use super::{Runnable, residuals};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{EvaluateArgs, FILES, ReadArgs, limit, specification_and_traces, statistics};
+use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics};
 use crate::progress::Progress;
 use crate::report::{self, Checked};
 use clap::Args;
@@ -66,19 +66,20 @@ pub struct Check {
 impl Runnable for Check {
     fn run(self, context: &mut Context) -> Outcome {
         let mut reporter = report::reporter(&self.output, context.style);
-        let (spec, files) = match specification_and_traces(&self.formulas, &self.files, "check") {
-            Ok(both) => both,
-            Err(failure) => {
-                // Where CI looks for findings, a broken specification is one.
-                if let Failure::Error(error) = &failure
-                    && !context.quiet
-                {
-                    reporter.error(None, error, &mut context.out)?;
-                    reporter.finish(&mut context.out)?;
+        let (spec, files) =
+            match specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check") {
+                Ok(both) => both,
+                Err(failure) => {
+                    // Where CI looks for findings, a broken specification is one.
+                    if let Failure::Error(error) = &failure
+                        && !context.quiet
+                    {
+                        reporter.error(None, error, &mut context.out)?;
+                        reporter.finish(&mut context.out)?;
+                    }
+                    return Err(failure);
                 }
-                return Err(failure);
-            }
-        };
+            };
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() {
             // "All of nothing holds" would pass for a success.

@@ -4,7 +4,7 @@ use super::Runnable;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
 use crate::json::{Object, array};
-use crate::options::{EvaluateArgs, FILES, formulas, named, specification};
+use crate::options::{EvaluateArgs, FILES, either, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
@@ -22,7 +22,7 @@ pub struct Explain {
     #[arg(value_name = "SPEC", value_hint = FILES, required_unless_present = "formulas", conflicts_with = "formulas")]
     spec: Option<String>,
 
-    /// A formula to explain; may be given several times
+    /// A formula or query to explain; may be given several times
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
@@ -47,7 +47,7 @@ impl Runnable for Explain {
         let (name, spec) = match &self.spec {
             Some(path) => (path.as_str(), specification(path)?),
             None if self.formulas.is_empty() => return Err(usage("no specification given")),
-            None => ("<formula>", formulas(&self.formulas)?),
+            None => ("<formula>", either(&self.formulas)?),
         };
         context.warnings(&spec.warnings, &spec.sources);
         let session = self.evaluate.apply(Session::new());
@@ -136,6 +136,10 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
             }
             row(out, "automata", &text)?;
         }
+        if root.query {
+            let live = root.not_live.as_ref().map_or("yes".into(), |why| format!("no: {why}"));
+            row(out, "live", &live)?;
+        }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
             Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
@@ -201,5 +205,7 @@ fn root_json(root: &RootReport) -> String {
         .field("reason", root.choice.reason.as_str())
         .field("alternating_nodes", root.automata.alternating)
         .field("deterministic", root.automata.deterministic.as_deref())
+        .maybe("live", root.query.then_some(root.not_live.is_none()))
+        .maybe("not_live", root.not_live.as_deref())
         .end()
 }

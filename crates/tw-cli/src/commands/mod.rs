@@ -8,8 +8,10 @@ mod explain;
 mod fmt;
 mod inspect;
 mod man;
+mod query;
 mod races;
 mod residuals;
+mod simulate;
 mod watch;
 
 use crate::context::{Context, Outcome};
@@ -49,12 +51,14 @@ fn run_with<A: Args + Runnable>(matches: &ArgMatches, context: &mut Context) -> 
 /// Every command, in the order of help.
 pub static COMMANDS: &[Command] = &[
     row::<check::Check>("check"),
+    row::<query::Query>("query"),
     row::<eval::Eval>("eval"),
     row::<watch::Watch>("watch"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
+    row::<simulate::Simulate>("simulate"),
     row::<races::Races>("races"),
     row::<completions::Completions>("completions"),
     row::<man::Man>("man"),

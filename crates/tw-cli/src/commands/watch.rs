@@ -7,7 +7,7 @@ mod voice;
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, engines, formulas, semantics, specification};
+use crate::options::{FILES, ReadArgs, engines, inline, semantics, specification};
 use alarm::Alarm;
 use clap::Args;
 use std::path::PathBuf;
@@ -37,6 +37,10 @@ pub struct Watch {
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
+    /// A query to keep the value of; may be given several times
+    #[arg(long = "query", value_name = "QUERY", allow_hyphen_values = true)]
+    queries: Vec<String>,
+
     /// Go on reading the file as it grows
     #[arg(long, conflicts_with = "listen")]
     follow: bool,
@@ -52,6 +56,10 @@ pub struct Watch {
     /// List what is pending, every so many positions (1000) or so often (5s, 100ms)
     #[arg(long, value_name = "N|TIME", value_parser = every)]
     pending_every: Option<Every>,
+
+    /// Tell the values of queries, every so many positions (1000) or so often (5s); at the end they are told anyway
+    #[arg(long, value_name = "N|TIME", value_parser = every)]
+    values_every: Option<Every>,
 
     /// Run a command (by `sh -c`) for each settled violation, given as JSON on its standard input
     #[arg(long, value_name = "CMD")]
@@ -97,7 +105,7 @@ impl Runnable for Watch {
         let (spec, source) = self.specification_and_source()?;
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() {
-            return Err(usage("the specification has no property to watch"));
+            return Err(usage("the specification has no property and no query to watch"));
         }
         let session = self.read.session()?.engine(&self.engine).semantics(self.semantics);
         let checkpoints = self.checkpoint.clone().map(|path| Checkpoints {
@@ -110,6 +118,7 @@ impl Runnable for Watch {
             skip_bad_lines: self.skip_bad_lines,
             stop_on_violation: self.stop_on_violation,
             pending_every: self.pending_every,
+            values_every: self.values_every,
             checkpoints,
             ..WatchOptions::new(source)
         };
@@ -133,8 +142,9 @@ impl Runnable for Watch {
 impl Watch {
     fn specification_and_source(&self) -> Result<(Specification, WatchSource), Failure> {
         let mut files = self.files.iter().map(String::as_str);
-        let spec = if !self.formulas.is_empty() {
-            formulas(&self.formulas)?
+        let given = !self.formulas.is_empty() || !self.queries.is_empty();
+        let spec = if given {
+            inline(&self.formulas, &self.queries)?
         } else {
             match files.next() {
                 Some("-") => {
@@ -151,7 +161,7 @@ impl Watch {
         if let Some(extra) = files.next() {
             return Err(usage(format!("`watch` takes one trace, but `{extra}` was given too")));
         }
-        if !self.formulas.is_empty() && trace.is_some_and(|trace| trace.ends_with(".tw")) {
+        if given && trace.is_some_and(|trace| trace.ends_with(".tw")) {
             return Err(usage(
                 "with `-e` the file is a trace, but a specification was given; give one or the other",
             ));

@@ -64,6 +64,28 @@ pub fn cases() -> Vec<Case> {
         with_trace("query-in-check", "check -e 'count[a]' t.csv"),
         with_trace("query-beside-a-property", "check s.tw t.csv")
             .file("s.tw", "property p : count[a] > 3;\n"),
+        with_trace("query-without-a-query", "query s.tw t.csv").file("s.tw", "property p : G a;\n"),
+        with_trace("query-of-a-comparison", "query -e 'count[a] > 3' t.csv"),
+        with_trace("query-of-a-bare-term", "query -e 'a + 1' t.csv"),
+        with_trace("query-with-an-engine-for-verdicts", "query --engine automaton -e 'count[a]' t.csv"),
+        with_trace("query-read-forward-that-cannot-be", "query --engine forward -e 'avg[max[a]]' t.csv"),
+        with_trace("query-that-overflows", "query -e 'sum[x]' t.csv")
+            .file("t.csv", "x\n9223372036854775807\n1\n"),
+        with_trace("query-term-that-overflows", "query -e 'max[x + 1]' t.csv")
+            .file("t.csv", "x\n9223372036854775807\n1\n"),
+        with_trace("query-by-an-unknown-column", "query -e 'count[a] by user' t.csv"),
+        with_trace("query-by-an-empty-column", "query -e 'count[a] by user' t.csv")
+            .file("t.csv", "a,user\n1,\n"),
+        with_trace("query-every-nothing", "query -e 'count[a] every 0' t.csv"),
+        with_trace("query-every-minute-without-time", "query -e 'count[a] every 1m' t.csv"),
+        with_trace("query-at-somewhere", "query --at 3 -e 'count[a]' t.csv"),
+        with_trace("query-plot-of-another-kind", "query --plot p.gif -e 'count[a]' t.csv"),
+        with_trace("query-plot-nowhere", "query --quiet --plot no/where.svg -e 'count[a]' t.csv"),
+        with_trace("query-of-text", "query -e 'sum[name]' t.csv").file("t.csv", "name\nbob\n"),
+        bad("query-of-nothing", "query -e 'count[a]' t.csv").file("t.csv", "a,b\n"),
+        bad("query-of-nothing-forwards", "query --engine forward -e 'count[a]' t.csv").file("t.csv", "a,b\n"),
+        bad("query-of-a-bad-row", "query -e 'count[a]' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
+        with_trace("watch-a-query-that-looks-ahead", "watch --query 'avg[max[a]]' t.csv"),
         with_trace("eval-of-a-bad-formula", "eval -e 'G (a' t.csv"),
         with_trace("eval-of-two-traces", "eval -e 'G a' t.csv t.csv"),
         bad("eval-of-nothing", "eval -e 'G a' t.csv").file("t.csv", "a,b\n"),

@@ -4,4 +4,5 @@ mod check;
 mod commands;
 mod common;
 mod outputs;
+mod query;
 mod races;

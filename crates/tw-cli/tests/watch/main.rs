@@ -4,4 +4,5 @@ mod checkpoints;
 mod ending;
 mod process;
 mod sources;
+mod values;
 mod verdicts;

@@ -7,7 +7,9 @@ use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
-use tracewise::{Diagnostic, Error, Pending, Sources, Verdict, WatchReport, WatchSink, WatchVerdict};
+use tracewise::{
+    Diagnostic, Error, Pending, Sources, Verdict, WatchReport, WatchSink, WatchValue, WatchVerdict,
+};
 
 /// Characters of a log line shown to people.
 const SHOWN: usize = 120;
@@ -53,6 +55,18 @@ impl Voice<'_> {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
+    fn value_text(&self, value: &WatchValue) -> String {
+        let style = self.context.style;
+        let name = words::clip(&words::printable(&value.query), 200);
+        let shown = match &value.fault {
+            Some(fault) => format!("cannot be computed: {fault}"),
+            None => words::printable(&words::value(&value.value)),
+        };
+        let bounds = value.approximate.iter().map(|bound| format!("; {bound}")).collect::<String>();
+        let place = style.paint(Ink::Faint, format!("(up to position {}{bounds})", value.position));
+        format!("= {} {shown} {place}", style.paint(Ink::Strong, name))
+    }
+
     fn text(&self, verdict: &WatchVerdict<'_>) -> String {
         let style = self.context.style;
         let (ink, mark) = match verdict.verdict {
@@ -83,6 +97,22 @@ impl Voice<'_> {
             text.push_str(&format!("; owed since position {}: {owed}", pending.since));
         }
         text
+    }
+}
+
+/// A value as an object.
+fn value_object(value: &WatchValue) -> String {
+    let object = Object::new()
+        .field("query", value.query.as_str())
+        .raw("value", &json::value(&value.value))
+        .field("position", value.position)
+        .maybe("error", value.fault.as_deref());
+    match value.approximate.as_slice() {
+        [] => object.end(),
+        bounds => {
+            let bounds = bounds.iter().map(|bound| serde_json::Value::from(bound.as_str()).to_string());
+            object.raw("approximate", &json::array(bounds)).end()
+        }
     }
 }
 
@@ -117,6 +147,14 @@ impl WatchSink for Voice<'_> {
             return Ok(());
         }
         let line = if self.json { object(verdict) } else { self.text(verdict) };
+        writeln!(self.context.out, "{line}")
+    }
+
+    fn value(&mut self, value: &WatchValue) -> io::Result<()> {
+        if self.context.quiet {
+            return Ok(());
+        }
+        let line = if self.json { value_object(value) } else { self.value_text(value) };
         writeln!(self.context.out, "{line}")
     }
 

@@ -1,0 +1,271 @@
+//! `query`: the value of every query on one trace.
+//!
+//! Queries that divide the trace alike (`by user`, `every 1m`) run together on the divided trace, whose parts are
+//! segments: an engine runs once per way of dividing, whatever the number of parts.
+
+mod compute;
+mod divide;
+mod missing;
+mod stream;
+mod total;
+mod witness;
+
+pub use total::Totals;
+pub use witness::{Origin, Witness};
+
+use crate::load::{Loaded, Need, load, needs_times};
+use crate::{Error, LogLine, QUERY_ENGINES, Session, Specification, check, plan};
+use compute::Job;
+use divide::Divided;
+use tw_core::{Position, Value};
+use tw_diag::Diagnostic;
+use tw_ir::{Clock, Division, Expect, Root, RootKind, Semantics, Slot, SlotId, What};
+use tw_monitor::{EvaluateOptions, QueryEngine};
+use tw_trace::Stamp;
+
+/// The values of all queries on one trace.
+#[derive(Clone, Debug)]
+pub struct QueryReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// Number of positions.
+    pub positions: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Engine that ran.
+    pub engine: &'static str,
+    /// One per query, in the order written.
+    pub queries: Vec<QueryResult>,
+    /// Findings that did not stop the run.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What one query is worth.
+#[derive(Clone, Debug)]
+pub struct QueryResult {
+    /// Name; with `-e` the query's text.
+    pub name: String,
+    /// The sentence in quotes after the name.
+    pub title: Option<String>,
+    /// The query as the user wrote it.
+    pub expression: String,
+    /// The column after `by`.
+    pub by: Option<String>,
+    /// The length after `every`.
+    pub every: Option<String>,
+    /// One per part of the trace; just one if the query does not divide it.
+    pub groups: Vec<Group>,
+    /// The value at every position of the trace, if that was asked for.
+    pub everywhere: Option<Vec<Value>>,
+    /// Timestamps of the positions, with `everywhere`.
+    pub times: Option<Vec<Stamp>>,
+    /// Parts that are approximate, and how far off they may be.
+    pub approximate: Vec<Approximation>,
+}
+
+/// The value on one part of the trace.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Value of the `by` column.
+    pub key: Option<Value>,
+    /// The window of `every`: from, and up to but not including.
+    pub window: Option<(Edge, Edge)>,
+    /// The value; null if there is none.
+    pub value: Value,
+    /// Why there is none: which part has no value, and what to write instead.
+    pub missing: Option<String>,
+    /// Where the value comes from.
+    pub witness: Option<Witness>,
+}
+
+/// An end of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Edge {
+    /// An instant.
+    Time(Stamp),
+    /// A position.
+    Position(Position),
+}
+
+/// A part of a query that is approximate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Approximation {
+    /// The aggregate, in the user's words.
+    pub part: String,
+    /// How far off it may be: `rank ±1.33 % with 99 % confidence (KLL)`.
+    pub bound: String,
+}
+
+/// Beyond this many parts, lines and reasons are not looked up.
+const EXPLAINED: usize = 100;
+
+pub(crate) fn query(session: &Session, spec: &Specification, files: &[String]) -> Result<QueryReport, Error> {
+    run(session, spec, files, None)
+}
+
+/// The same, adding what was collected to the totals over several traces.
+pub(crate) fn query_and_add(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    totals: &mut Totals,
+) -> Result<QueryReport, Error> {
+    run(session, spec, files, Some(totals))
+}
+
+fn run(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    totals: Option<&mut Totals>,
+) -> Result<QueryReport, Error> {
+    if session.semantics != Semantics::Finite {
+        return Err(Error::Usage("queries are read on the trace as it ended: use --semantics finite".into()));
+    }
+    let mut spec = queries_of(session, spec)?;
+    let (engine, wanted) = {
+        let (engine, evaluator) = choose(session, &spec, &session.evaluate_options())?;
+        (engine, evaluator.wanted())
+    };
+    if stream::fits(session, &spec, engine) && totals.is_none() {
+        return stream::run(session, &spec, files, engine);
+    }
+    let keys = key_slots(&mut spec);
+    let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
+    let times = session.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
+    let mut loaded = load(session, &spec, files, Need { times, kept: &kept, ..Need::of(wanted) })?;
+    check::refuse_empty(&loaded)?;
+    let options = options(session, &spec, &loaded)?;
+
+    let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
+    for (division, roots) in divisions(&spec) {
+        let key = keys[roots[0]].map(|slot| &loaded.kept[kept.iter().position(|k| *k == slot).unwrap_or(0)]);
+        let divided = Divided::new(&division, key, &loaded, &options)?;
+        let job = Job { session, spec: &spec, engine, options: &options, loaded: &loaded };
+        for (root, result) in roots.iter().zip(job.run(&roots, &divided)?) {
+            results[*root] = Some(result);
+        }
+    }
+    if let Some(totals) = totals {
+        totals.add(session, &spec, engine, &options, &loaded.trace)?;
+    }
+    let mut warnings = spec.warnings.clone();
+    warnings.append(&mut loaded.warnings);
+    Ok(QueryReport {
+        trace: loaded.name,
+        positions: loaded.summary.positions,
+        bytes: loaded.summary.bytes,
+        engine: engine.name(),
+        queries: results.into_iter().flatten().collect(),
+        warnings,
+    })
+}
+
+/// The specification without its properties, each query divided by the session's column unless it says otherwise.
+fn queries_of(session: &Session, spec: &Specification) -> Result<Specification, Error> {
+    let mut spec = spec.clone();
+    spec.program.roots.retain(|root| root.kind == RootKind::Query);
+    if spec.program.roots.is_empty() {
+        return Err(Error::Usage(
+            "the specification has properties, but no query; `tracewise check` gives their verdicts".into(),
+        ));
+    }
+    if let Some(column) = &session.by {
+        for root in spec.program.roots.iter_mut().filter(|root| root.division.by.is_none()) {
+            root.division.by = Some(tw_ir::Path::field(column));
+        }
+    }
+    Ok(spec)
+}
+
+/// The engine for queries: the named one, or the first that accepts.
+pub(crate) fn choose<'p>(
+    session: &Session,
+    spec: &'p Specification,
+    options: &EvaluateOptions,
+) -> Result<(&'static dyn QueryEngine, Box<dyn tw_monitor::QueryEvaluator + 'p>), Error> {
+    if session.engine != "auto" {
+        let Some(engine) = QUERY_ENGINES.iter().find(|engine| engine.name() == session.engine) else {
+            let known: Vec<&str> = QUERY_ENGINES.iter().map(|engine| engine.name()).collect();
+            return Err(Error::Usage(format!(
+                "engine `{}` gives verdicts, not values (engines for queries: auto, {})",
+                session.engine,
+                known.join(", ")
+            )));
+        };
+        return match engine.plan(&spec.program, options) {
+            Ok(evaluator) => Ok((*engine, evaluator)),
+            Err(refusal) => Err(plan::refused(spec, engine.name(), refusal)),
+        };
+    }
+    let mut first = None;
+    for engine in QUERY_ENGINES {
+        match engine.plan(&spec.program, options) {
+            Ok(evaluator) => return Ok((*engine, evaluator)),
+            Err(refusal) => {
+                first.get_or_insert((engine.name(), refusal));
+            }
+        }
+    }
+    Err(match first {
+        Some((engine, refusal)) => plan::refused(spec, engine, refusal),
+        None => Error::Usage("this build has no engine for queries".into()),
+    })
+}
+
+/// Adds a slot for each `by` column, so that it is read in the same pass; the slot of each root.
+fn key_slots(spec: &mut Specification) -> Vec<Option<SlotId>> {
+    let mut slots: Vec<(tw_ir::Path, SlotId)> = Vec::new();
+    let program = &mut spec.program;
+    let mut slot = |root: &Root| {
+        let path = root.division.by.as_ref()?;
+        if let Some((_, slot)) = slots.iter().find(|(known, _)| known == path) {
+            return Some(*slot);
+        }
+        let what = What::Variable(path.clone(), Expect::Any);
+        program.slots.push(Slot { what, declared: false, span: root.span });
+        let slot = (program.slots.len() - 1) as SlotId;
+        slots.push((path.clone(), slot));
+        Some(slot)
+    };
+    program.roots.iter().map(&mut slot).collect()
+}
+
+/// Queries that divide the trace alike, by their numbers.
+fn divisions(spec: &Specification) -> Vec<(Division, Vec<usize>)> {
+    let mut divisions: Vec<(Division, Vec<usize>)> = Vec::new();
+    for (index, root) in spec.program.roots.iter().enumerate() {
+        match divisions.iter_mut().find(|(division, _)| *division == root.division) {
+            Some((_, roots)) => roots.push(index),
+            None => divisions.push((root.division.clone(), vec![index])),
+        }
+    }
+    divisions
+}
+
+/// How to evaluate, now that it is known whether the trace has timestamps.
+fn options(session: &Session, spec: &Specification, loaded: &Loaded) -> Result<EvaluateOptions, Error> {
+    let mut options = session.evaluate_options();
+    if !loaded.summary.timed {
+        if needs_times(session, spec) {
+            plan::refuse_units(
+                spec,
+                &EvaluateOptions { clock: Clock::Index, ..options.clone() },
+                &format!("{} has no timestamps", loaded.name),
+            )?;
+        }
+        options.clock = Clock::Index;
+    }
+    Ok(options)
+}
+
+/// A query whose value cannot be computed.
+fn failed(spec: &Specification, root: &Root, place: &str, message: &str) -> Error {
+    let diagnostic = Diagnostic::error(
+        "not-computable",
+        format!("the value of `{}`{place} cannot be computed: {message}", root.name),
+    )
+    .at(root.span, "in this query")
+    .help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real");
+    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+}

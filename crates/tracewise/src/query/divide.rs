@@ -1,0 +1,178 @@
+//! Parts of a trace: `by user`, `every 1m`.
+
+use crate::by::Groups;
+use crate::load::Loaded;
+use crate::query::Edge;
+use crate::{Error, Specification};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use tw_core::{Column, Position, Value};
+use tw_ir::{Bound, Clock, Division, Interval};
+use tw_monitor::{EvaluateOptions, Segments, Trace};
+use tw_trace::Stamp;
+
+/// What distinguishes a part.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Label {
+    pub key: Option<Value>,
+    pub window: Option<(Edge, Edge)>,
+}
+
+/// A trace whose segments are the parts.
+pub(super) struct Divided<'t> {
+    pub trace: Cow<'t, Trace>,
+    /// Original position of each position, if they were sorted.
+    pub order: Option<Vec<u32>>,
+    /// One per segment.
+    pub labels: Vec<Label>,
+}
+
+impl<'t> Divided<'t> {
+    pub(super) fn new(
+        division: &Division,
+        key: Option<&Column>,
+        loaded: &'t Loaded,
+        options: &EvaluateOptions,
+    ) -> Result<Self, Error> {
+        let trace = &loaded.trace;
+        let whole = Divided { trace: Cow::Borrowed(trace), order: None, labels: vec![Label::default()] };
+        let mut divided = match (&division.by, key) {
+            (Some(path), Some(column)) => by(trace, column, &path.to_string(), &loaded.name)?,
+            _ => whole,
+        };
+        if let Some(every) = division.every {
+            divided.cut(every, loaded, options)?;
+        }
+        Ok(divided)
+    }
+
+    /// Where the position of this trace stands in the log.
+    pub(super) fn original(&self, position: Position) -> Position {
+        self.order.as_ref().map_or(position, |order| order[position] as Position)
+    }
+
+    /// Cuts every part into windows. Times do not decrease, so a window is a stretch of positions.
+    fn cut(&mut self, every: Bound, loaded: &Loaded, options: &EvaluateOptions) -> Result<(), Error> {
+        let clock = if self.trace.times.is_some() { options.clock } else { Clock::Index };
+        let length = Interval { low: every, high: Some(every) }
+            .ticks(clock, options.unit)
+            .map_err(|error| Error::Usage(format!("`every {every}`: {error} ({})", loaded.name)))?
+            .low;
+        if length <= 0 {
+            return Err(Error::Usage(format!("`every {every}`: a window must be longer than nothing")));
+        }
+        let (mut starts, mut labels) = (Vec::new(), Vec::new());
+        let style = loaded.summary.style;
+        for (segment, label) in self.labels.iter().enumerate() {
+            let (start, end) = (self.trace.starts()[segment], self.trace.segment_end(segment));
+            let mut current = None;
+            for at in start..end {
+                let place = match (&self.trace.times, clock) {
+                    (Some(times), Clock::Stamps | Clock::Dense) => times[at],
+                    _ => (at - start) as i64,
+                };
+                let window = place.div_euclid(length);
+                if current == Some(window) {
+                    continue;
+                }
+                current = Some(window);
+                let edge = |window: i64| {
+                    let place = window.saturating_mul(length);
+                    match (clock, style) {
+                        (Clock::Stamps | Clock::Dense, Some(style)) => {
+                            Edge::Time(Stamp { time: place, style })
+                        }
+                        _ => Edge::Position(place as Position),
+                    }
+                };
+                starts.push(at);
+                let window = Some((edge(window), edge(window.saturating_add(1))));
+                labels.push(Label { window, ..label.clone() });
+            }
+        }
+        self.trace.to_mut().segments = Some(Segments { starts });
+        self.labels = labels;
+        Ok(())
+    }
+}
+
+fn by(trace: &Trace, column: &Column, name: &str, file: &str) -> Result<Divided<'static>, Error> {
+    if trace.len > u32::MAX as usize {
+        return Err(Error::Usage(format!(
+            "`by` handles up to {} positions; this trace has {}",
+            u32::MAX,
+            trace.len
+        )));
+    }
+    let (keys, ids) = keys(column);
+    if keys.is_empty() {
+        return Err(Error::Usage(format!("the column `{name}` of `by` has no value anywhere in {file}")));
+    }
+    let groups = Groups::of(keys.len(), &ids);
+    let trace = Cow::Owned(groups.apply(trace));
+    let labels = keys.into_iter().map(|key| Label { key: Some(key), window: None }).collect();
+    Ok(Divided { trace, order: Some(groups.order), labels })
+}
+
+/// The distinct values of a column in order of appearance, and the number of each position's (`u32::MAX`: null).
+fn keys(column: &Column) -> (Vec<Value>, Vec<u32>) {
+    let mut keys = Vec::new();
+    let ids = match column {
+        Column::Text { ids, dictionary, valid } => {
+            let mut numbers = vec![u32::MAX; dictionary.entries.len()];
+            let mut number = |at: usize| {
+                let entry = ids[at] as usize;
+                if numbers[entry] == u32::MAX {
+                    numbers[entry] = keys.len() as u32;
+                    keys.push(Value::Str(dictionary.entries[entry].clone()));
+                }
+                numbers[entry]
+            };
+            (0..ids.len()).map(|at| if valid.get(at) { number(at) } else { u32::MAX }).collect()
+        }
+        Column::Int { values, valid } => {
+            let mut numbers: FxHashMap<i64, u32> = FxHashMap::default();
+            let mut number = |value: i64| {
+                *numbers.entry(value).or_insert_with(|| {
+                    keys.push(Value::Int(value));
+                    (keys.len() - 1) as u32
+                })
+            };
+            let each = values.iter().enumerate();
+            each.map(|(at, value)| if valid.get(at) { number(*value) } else { u32::MAX }).collect()
+        }
+        other => {
+            let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
+            let mut number = |value: Value| {
+                // The debug form tells kinds apart and prints reals exactly.
+                *numbers.entry(format!("{value:?}")).or_insert_with(|| {
+                    keys.push(value);
+                    (keys.len() - 1) as u32
+                })
+            };
+            let values = (0..other.len()).map(|at| other.value(at));
+            values.map(|value| if value.is_null() { u32::MAX } else { number(value) }).collect()
+        }
+    };
+    (keys, ids)
+}
+
+/// The trace as a program with fewer roots reads it: atoms and terms are numbered per program.
+pub(super) fn restrict<'t>(trace: &'t Trace, from: &Specification, to: &Specification) -> Cow<'t, Trace> {
+    let (atoms, terms) = (from.program.atoms(), from.program.terms());
+    let (kept_atoms, kept_terms) = (to.program.atoms(), to.program.terms());
+    if atoms == kept_atoms && (terms == kept_terms || trace.terms.is_empty()) {
+        return Cow::Borrowed(trace);
+    }
+    let atom = |id: &tw_ir::NodeId| atoms.binary_search(id).ok().map(|index| trace.atoms[index].clone());
+    let term =
+        |id: &tw_ir::NodeId| terms.binary_search(id).ok().and_then(|index| trace.terms.get(index).cloned());
+    Cow::Owned(Trace {
+        len: trace.len,
+        atoms: kept_atoms.iter().filter_map(atom).collect(),
+        times: trace.times.clone(),
+        slots: trace.slots.clone(),
+        terms: kept_terms.iter().filter_map(term).collect(),
+        segments: trace.segments.clone(),
+    })
+}

@@ -1,0 +1,101 @@
+//! Why a query has no value: which part of it has none.
+
+use super::QueryResult;
+use super::compute::{Job, Ready, root, with_roots};
+use super::divide::restrict;
+use crate::{Error, Specification};
+use tw_core::Value;
+use tw_ir::{Aggregate, Node, NodeId, Program, RootKind};
+use tw_monitor::Trace;
+
+/// The experiments that a query asks at the first position, itself among them, ascending: below them stand aggregates
+/// and what else is decided elsewhere.
+pub(super) fn asked_first(program: &Program, query: NodeId) -> Vec<NodeId> {
+    let (mut asked, mut todo) = (vec![query], vec![query]);
+    while let Some(id) = todo.pop() {
+        let below = match program.dag.node(id) {
+            Node::Both(_, a, b) | Node::Either(_, a, b) => vec![a, b],
+            Node::Default(a, _) | Node::Fails(a, _) | Node::Emit(a, _) | Node::CollectWhile(_, _, a) => {
+                vec![a]
+            }
+            _ => Vec::new(),
+        };
+        for id in below {
+            if !asked.contains(&id) {
+                asked.push(id);
+                todo.push(id);
+            }
+        }
+    }
+    asked.sort_unstable();
+    asked
+}
+
+/// Tells of every part without a value why it has none.
+pub(super) fn explain(
+    job: &Job<'_>,
+    spec: &Specification,
+    trace: &Trace,
+    results: &mut [QueryResult],
+) -> Result<(), Error> {
+    for (query, result) in spec.program.roots.iter().zip(results) {
+        if result.groups.iter().all(|group| !group.value.is_null()) {
+            continue;
+        }
+        let asked = asked_first(&spec.program, query.node);
+        let parts = asked.iter().map(|&node| root(spec, node, RootKind::Query)).collect();
+        let parts = with_roots(spec, parts);
+        let shown = restrict(trace, spec, &parts);
+        // The reason is a courtesy: an engine that cannot run the parts alone costs the reason, not the value.
+        let Ok(mut ready) = Ready::new(job.session, &parts, job.engine, job.options, &shown) else {
+            continue;
+        };
+        let Ok(values) = ready.values(&shown) else { continue };
+        for (segment, group) in result.groups.iter_mut().enumerate().filter(|(_, g)| g.value.is_null()) {
+            let is_null = |id: NodeId| {
+                let index = asked.binary_search(&id).unwrap_or_default();
+                values[index][segment].ok() == Ok(&Value::Null)
+            };
+            group.missing = Some(reason(spec, query.node, is_null));
+        }
+    }
+    Ok(())
+}
+
+fn reason(spec: &Specification, query: NodeId, is_null: impl Fn(NodeId) -> bool) -> String {
+    let mut at = query;
+    loop {
+        let words = spec.words(at);
+        return match spec.program.dag.node(at) {
+            Node::Both(_, a, _) if is_null(a) => {
+                at = a;
+                continue;
+            }
+            Node::Both(_, _, b) if is_null(b) => {
+                at = b;
+                continue;
+            }
+            Node::Both(..) => format!("`{words}` divides by zero, or its result is no finite number"),
+            Node::Either(_, a, _) | Node::Default(a, _) if is_null(a) => {
+                at = a;
+                continue;
+            }
+            Node::Collect(Aggregate::Count | Aggregate::Distinct | Aggregate::Sum, _) => {
+                format!("`{words}` collected nothing; write `{words} ?? 0` to have 0 then")
+            }
+            Node::Collect(..) => format!("`{words}` collected nothing"),
+            Node::CollectWhile(_, _, during) if is_null(during) => {
+                format!("`{}` does not hold at the first position", spec.words(during))
+            }
+            Node::CollectWhile(..) => format!("`{words}` collected nothing"),
+            Node::Emit(formula, _) if is_null(formula) => {
+                format!("`{}` does not hold at the first position", spec.words(formula))
+            }
+            Node::Emit(_, term) => format!("`{}` has no value at the first position", spec.words(term)),
+            Node::NextMap { .. } => format!("`{words}` has no value at the second position"),
+            Node::UntilMap { .. } => format!("what `{words}` waits for does not come"),
+            Node::Fails(..) => format!("`{words}` has a value only where its part has none"),
+            _ => format!("`{words}` does not hold at the first position"),
+        };
+    }
+}

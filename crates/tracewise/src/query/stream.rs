@@ -1,0 +1,111 @@
+//! Queries in one pass over a trace that is not kept: memory is what the queries hold back.
+
+use super::{Approximation, Group, QueryReport, QueryResult, failed};
+use crate::load::{display_name, needs_times, open, trace_error};
+use crate::{Error, Session, Specification, plan};
+use std::ops::ControlFlow;
+use tw_core::{Batch, Bits, Position};
+use tw_diag::Diagnostic;
+use tw_ir::NodeId;
+use tw_monitor::{Live, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
+use tw_trace::{Projection, TraceError, TraceErrorKind};
+
+/// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
+pub(super) fn fits(session: &Session, spec: &Specification, engine: &dyn QueryEngine) -> bool {
+    let whole = spec.program.roots.iter().all(|root| root.division.is_whole());
+    engine.reads_forward() && whole && !session.everywhere && !session.witness && !needs_times(session, spec)
+}
+
+struct Part {
+    len: usize,
+    atoms: Result<Vec<Bits>, PredicateError>,
+    terms: Vec<Term>,
+}
+
+pub(super) fn run(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    engine: &dyn QueryEngine,
+) -> Result<QueryReport, Error> {
+    let refused = |refusal| plan::refused(spec, engine.name(), refusal);
+    let mut monitor = engine.monitor(&spec.program, &session.evaluate_options()).map_err(refused)?;
+    let (input, format) = open(session, files)?;
+    let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
+    let projection = Projection { slots: &spec.program.slots, key: None, times: false };
+    let map = |batch: Batch| -> Result<Part, TraceError> {
+        let (len, terms) = (batch.len, terms.evaluate(&batch));
+        Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })
+    };
+    let mut wrong: Option<(NodeId, Position)> = None;
+    let mut refusal: Option<Unsupported> = None;
+    let mut fold = |part: Part| -> Result<ControlFlow<()>, TraceError> {
+        let atoms = part.atoms.map_err(|error| {
+            wrong = Some((error.node, monitor.position() + error.position));
+            TraceError::new(TraceErrorKind::Type, error.message)
+        })?;
+        if let Some(progress) = &session.progress {
+            progress.set(input.bytes_read(), input.size());
+        }
+        let live = Live { len: part.len, atoms: &atoms, terms: &part.terms, times: None };
+        match monitor.push(&live) {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(found) => {
+                refusal = Some(found);
+                Ok(ControlFlow::Break(()))
+            }
+        }
+    };
+    let scanned = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold);
+    if let Some(refusal) = refusal {
+        return Err(refused(refusal));
+    }
+    let name = display_name(files);
+    let summary = scanned.map_err(|error| match wrong {
+        Some((node, position)) => crate::load::not_computable_at(spec, error, node, position),
+        None => trace_error(spec, error.in_file(&name)),
+    })?;
+    if summary.positions == 0 {
+        return Err(TraceError::new(
+            TraceErrorKind::Usage,
+            "the trace has no positions, so there is nothing to ask",
+        )
+        .in_file(&name)
+        .into());
+    }
+    let values = monitor.values().map_err(refused)?;
+    let notes = monitor.notes();
+    let mut queries = Vec::with_capacity(values.len());
+    for (root, computed) in spec.program.roots.iter().zip(values) {
+        let value = computed.ok().cloned().map_err(|message| failed(spec, root, "", message))?;
+        let reachable = spec.program.reachable(&[root.node]);
+        let mine = notes.iter().filter(|note| reachable.binary_search(&note.node).is_ok());
+        let note = |note: &tw_monitor::Note| Approximation {
+            part: spec.words(note.node),
+            bound: note.bound.clone(),
+        };
+        queries.push(QueryResult {
+            name: root.name.clone(),
+            title: root.title.clone(),
+            expression: spec.words(root.node),
+            by: None,
+            every: None,
+            groups: vec![Group { key: None, window: None, value, missing: None, witness: None }],
+            everywhere: None,
+            times: None,
+            approximate: mine.map(note).collect(),
+        });
+    }
+    let mut warnings = spec.warnings.clone();
+    warnings.extend(
+        summary.warnings.iter().map(|warning| Diagnostic::warning("never-occurs", warning.message.clone())),
+    );
+    Ok(QueryReport {
+        trace: name,
+        positions: summary.positions,
+        bytes: summary.bytes,
+        engine: engine.name(),
+        queries,
+        warnings,
+    })
+}

@@ -1,0 +1,172 @@
+//! Answers as a chart: what is asked decides its kind.
+
+use super::Answers;
+use super::table::{divided, edge};
+use super::text::{histogram, number};
+use crate::words::value as shown;
+use tracewise::{Edge, Group, QueryReport, QueryResult, TimeStyle};
+use tw_plot::{Axis, Body, Chart, Scale, Series};
+
+/// Values at every position or per window are lines, a histogram is one, everything else is bars.
+pub fn chart(answers: &Answers) -> Chart {
+    let results: Vec<(&QueryReport, &QueryResult)> = answers
+        .reports
+        .iter()
+        .flat_map(|(report, _)| report.queries.iter().map(move |r| (report, r)))
+        .collect();
+    if results.iter().any(|(_, result)| result.everywhere.is_some()) {
+        return everywhere(answers, &results);
+    }
+    if results.iter().any(|(_, result)| result.every.is_some()) {
+        return windows(answers, &results);
+    }
+    let bins = results.iter().find_map(|(report, result)| {
+        Some((*report, *result, result.groups.iter().find_map(|group| histogram(&group.value))?))
+    });
+    if let Some((report, result, bins)) = bins {
+        let (x, y) = (Axis { label: "value".into(), ..Axis::default() }, counts());
+        let title = heading(result);
+        return Chart { title, subtitle: Some(report.trace.clone()), x, y, body: Body::Histogram { bins } };
+    }
+    bars(answers, &results)
+}
+
+fn counts() -> Axis {
+    Axis { label: "count".into(), ..Axis::default() }
+}
+
+fn heading(result: &QueryResult) -> String {
+    result.title.clone().unwrap_or_else(|| result.name.clone())
+}
+
+fn title(results: &[(&QueryReport, &QueryResult)]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for (_, result) in results {
+        let name = heading(result);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
+fn subtitle(answers: &Answers) -> Option<String> {
+    match answers.reports.as_slice() {
+        [(one, _)] => Some(one.trace.clone()),
+        several => Some(format!("{} traces", several.len())),
+    }
+}
+
+/// The name of a line: what tells it from the others.
+fn name(answers: &Answers, report: &QueryReport, result: &QueryResult, key: Option<String>) -> String {
+    let mut parts = Vec::new();
+    if report.queries.len() > 1 || (answers.reports.len() == 1 && key.is_none()) {
+        parts.push(result.name.clone());
+    }
+    if answers.reports.len() > 1 {
+        parts.push(report.trace.clone());
+    }
+    parts.extend(key);
+    parts.join(" · ")
+}
+
+/// The axis of instants: dates if the trace writes dates, else numbers in its own unit.
+fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64) -> f64>) {
+    match style {
+        Some(TimeStyle::Text) => {
+            let scale = Scale::Time { origin: first };
+            (Axis { label: "time (UTC)".into(), scale }, Box::new(move |time| (time - first) as f64))
+        }
+        Some(TimeStyle::Number(unit)) => {
+            let per = unit.nanoseconds() as f64;
+            let axis = Axis { label: format!("time ({})", unit.name()), scale: Scale::Linear };
+            (axis, Box::new(move |time| time as f64 / per))
+        }
+        None => {
+            (Axis { label: "position".into(), scale: Scale::Linear }, Box::new(|position| position as f64))
+        }
+    }
+}
+
+fn everywhere(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+    let first = results.iter().find_map(|(_, result)| result.times.as_ref().and_then(|times| times.first()));
+    let (x, place) = time_axis(first.map(|stamp| stamp.style), first.map_or(0, |stamp| stamp.time));
+    let line = |(report, result): &(&QueryReport, &QueryResult)| {
+        let values = result.everywhere.as_deref().unwrap_or_default();
+        let at = |position: usize| match (&result.times, first) {
+            (Some(times), Some(_)) => place(times[position].time),
+            _ => position as f64,
+        };
+        let points = values.iter().enumerate().map(|(position, value)| (at(position), number(value)));
+        Series { name: name(answers, report, result, None), points: points.collect(), step: true }
+    };
+    let series = results.iter().map(line).collect();
+    let y = Axis { label: "value".into(), ..Axis::default() };
+    Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
+}
+
+fn windows(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+    let edges = results.iter().flat_map(|(_, result)| &result.groups).filter_map(|group| group.window);
+    let first = edges.map(|(from, _)| from).find_map(|edge| match edge {
+        Edge::Time(stamp) => Some(stamp),
+        Edge::Position(_) => None,
+    });
+    let (x, place) = time_axis(first.map(|stamp| stamp.style), first.map_or(0, |stamp| stamp.time));
+    let at = |edge: Edge| match edge {
+        Edge::Time(stamp) => place(stamp.time),
+        Edge::Position(position) => position as f64,
+    };
+    let mut series: Vec<Series> = Vec::new();
+    for (report, result) in results.iter().filter(|(_, result)| result.every.is_some()) {
+        for group in &result.groups {
+            let name = name(answers, report, result, group.key.as_ref().map(shown));
+            let Some((from, to)) = group.window else { continue };
+            let index = series.iter().position(|line| line.name == name).unwrap_or_else(|| {
+                series.push(Series { name, points: Vec::new(), step: true });
+                series.len() - 1
+            });
+            let points = &mut series[index].points;
+            // A value holds to the end of its window; where no window follows, nothing does.
+            if points.last().is_some_and(|(end, _)| *end == at(from)) {
+                points.pop();
+            }
+            points.extend([(at(from), number(&group.value)), (at(to), None)]);
+        }
+    }
+    let y = Axis { label: "value".into(), ..Axis::default() };
+    Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
+}
+
+fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+    let y = Axis { label: "value".into(), ..Axis::default() };
+    let chart = |groups: Vec<String>, series| Chart {
+        title: title(results),
+        subtitle: subtitle(answers),
+        x: Axis { label: String::new(), scale: Scale::Category(groups.clone()) },
+        y: y.clone(),
+        body: Body::Bars { groups, series },
+    };
+    if let Some((report, result)) = results.iter().find(|(_, result)| divided(result)) {
+        let label = |group: &Group| {
+            group.key.as_ref().map(shown).or(group.window.map(|(from, _)| edge(from))).unwrap_or_default()
+        };
+        let mut groups: Vec<&Group> = result.groups.iter().collect();
+        let key = |group: &Group| number(&group.value).unwrap_or(f64::NEG_INFINITY);
+        groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
+        let values = groups.iter().map(|group| number(&group.value)).collect();
+        let labels = groups.iter().map(|group| label(group)).collect();
+        return chart(labels, vec![(name(answers, report, result, None), values)]);
+    }
+    let value = |result: &QueryResult| result.groups.first().and_then(|group| number(&group.value));
+    if answers.reports.len() > 1 {
+        let traces = answers.reports.iter().map(|(report, _)| report.trace.clone()).collect();
+        let queries = answers.reports[0].0.queries.iter().enumerate();
+        let series = queries.map(|(index, query)| {
+            let values = answers.reports.iter().map(|(report, _)| report.queries.get(index).and_then(value));
+            (query.name.clone(), values.collect())
+        });
+        return chart(traces, series.collect());
+    }
+    let names = results.iter().map(|(_, result)| result.name.clone()).collect();
+    chart(names, vec![("value".into(), results.iter().map(|(_, result)| value(result)).collect())])
+}

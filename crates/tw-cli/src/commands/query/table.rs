@@ -1,0 +1,177 @@
+//! Answers as tables for other programs and for documents: CSV and Markdown.
+
+use super::Answers;
+use crate::json;
+use crate::output::Output;
+use crate::words::value as shown;
+use std::io::{self, Write};
+use tracewise::{Edge, Group, QueryResult, Value};
+
+/// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
+pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
+    let results = || answers.reports.iter().flat_map(|(report, _)| &report.queries);
+    let everywhere = results().any(|result| result.everywhere.is_some());
+    let timed = results().any(|result| result.times.is_some());
+    let keyed = results().any(|result| result.by.is_some()) && !everywhere;
+    let windowed = results().any(|result| result.every.is_some()) && !everywhere;
+    let mut head = vec!["trace", "query"];
+    head.extend(keyed.then_some("key"));
+    head.extend(windowed.then_some(["from", "to"]).into_iter().flatten());
+    head.extend(everywhere.then_some("position"));
+    head.extend((everywhere && timed).then_some("time"));
+    head.push("value");
+    writeln!(out, "{}", head.join(","))?;
+    for (report, _) in &answers.reports {
+        for result in &report.queries {
+            let start = format!("{},{}", cell(&report.trace), cell(&result.name));
+            if let Some(values) = &result.everywhere {
+                for (position, one) in values.iter().enumerate() {
+                    write!(out, "{start},{position}")?;
+                    if timed {
+                        let stamp = result.times.as_ref().map(|times| times[position].format());
+                        write!(out, ",{}", stamp.unwrap_or_default())?;
+                    }
+                    writeln!(out, ",{}", value(one))?;
+                    if out.closed() {
+                        return Ok(());
+                    }
+                }
+                continue;
+            }
+            for group in &result.groups {
+                write!(out, "{start}")?;
+                if keyed {
+                    write!(out, ",{}", group.key.as_ref().map(value).unwrap_or_default())?;
+                }
+                if windowed {
+                    let (from, to) = group.window.map(|(a, b)| (edge(a), edge(b))).unwrap_or_default();
+                    write!(out, ",{from},{to}")?;
+                }
+                writeln!(out, ",{}", value(&group.value))?;
+            }
+        }
+    }
+    if let Some(totals) = &answers.totals {
+        let names = answers.reports.first().into_iter().flat_map(|(report, _)| &report.queries);
+        let empty = ",".repeat(usize::from(keyed) + 2 * usize::from(windowed));
+        for (result, total) in names.zip(totals) {
+            let total = total.as_ref().map(value).unwrap_or_default();
+            if !everywhere {
+                writeln!(out, "total,{}{empty},{total}", cell(&result.name))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Traces down, queries across, a total below; what is divided or asked everywhere has a table of its own.
+pub fn markdown(answers: &Answers, out: &mut Output) -> io::Result<()> {
+    let Some((first, _)) = answers.reports.first() else { return Ok(()) };
+    let plain: Vec<usize> = (0..first.queries.len())
+        .filter(|&index| first.queries[index].everywhere.is_none() && !divided(&first.queries[index]))
+        .collect();
+    if !plain.is_empty() {
+        let names: Vec<String> = plain.iter().map(|&index| escape(&first.queries[index].name)).collect();
+        writeln!(out, "| trace | {} |", names.join(" | "))?;
+        writeln!(out, "|---|{}", "---:|".repeat(plain.len()))?;
+        for (report, _) in &answers.reports {
+            let values = plain.iter().map(|&index| report.queries.get(index).and_then(|r| r.groups.first()));
+            let values: Vec<String> =
+                values.map(|g| g.map_or(String::new(), |g| escape(&shown(&g.value)))).collect();
+            writeln!(out, "| {} | {} |", escape(&report.trace), values.join(" | "))?;
+        }
+        if let Some(totals) = &answers.totals {
+            let total = |index: &usize| totals.get(*index).cloned().flatten();
+            let totals: Vec<String> =
+                plain.iter().map(|index| total(index).map_or("–".into(), |v| escape(&shown(&v)))).collect();
+            writeln!(out, "| **total** | {} |", totals.join(" | "))?;
+        }
+    }
+    for (report, _) in &answers.reports {
+        for result in &report.queries {
+            if let Some(values) = &result.everywhere {
+                writeln!(
+                    out,
+                    "\n**{}** on {}\n\n| position | value |\n|---:|---:|",
+                    escape(&result.name),
+                    escape(&report.trace)
+                )?;
+                for (position, one) in values.iter().enumerate() {
+                    writeln!(out, "| {position} | {} |", escape(&shown(one)))?;
+                }
+            } else if divided(result) {
+                parts(result, &report.trace, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parts(result: &QueryResult, trace: &str, out: &mut Output) -> io::Result<()> {
+    writeln!(out, "\n**{}** on {}\n", escape(&result.name), escape(trace))?;
+    let mut head: Vec<String> = result.by.iter().map(|column| escape(column)).collect();
+    if result.every.is_some() {
+        head.extend(["from".into(), "to".into()]);
+    }
+    writeln!(out, "| {} | value |", head.join(" | "))?;
+    writeln!(out, "|{}---:|", "---|".repeat(head.len()))?;
+    for group in &result.groups {
+        writeln!(out, "| {} | {} |", label(group).join(" | "), escape(&shown(&group.value)))?;
+    }
+    Ok(())
+}
+
+fn label(group: &Group) -> Vec<String> {
+    let mut cells: Vec<String> = group.key.iter().map(|key| escape(&shown(key))).collect();
+    if let Some((from, to)) = group.window {
+        cells.extend([edge(from), edge(to)]);
+    }
+    cells
+}
+
+/// Whether there is a value per part of the trace.
+pub fn divided(result: &QueryResult) -> bool {
+    result.by.is_some() || result.every.is_some()
+}
+
+/// An end of a window, as the trace writes time.
+pub fn edge(edge: Edge) -> String {
+    match edge {
+        Edge::Time(stamp) => stamp.format(),
+        Edge::Position(position) => position.to_string(),
+    }
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Str(text) => cell(text),
+        other => cell(&json::value(other)),
+    }
+}
+
+/// A cell of RFC 4180.
+fn cell(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells() {
+        assert_eq!(cell("a,b"), "\"a,b\"");
+        assert_eq!(value(&Value::List(vec![Value::Int(1), Value::text("a")])), "\"[1,\"\"a\"\"]\"");
+        assert_eq!(value(&Value::Null), "");
+        assert_eq!(escape("a|b\nc"), "a\\|b c");
+    }
+}

@@ -1,0 +1,288 @@
+//! Answers for people.
+
+use super::Answers;
+use super::table::{divided, edge};
+use crate::output::Output;
+use crate::style::{Ink, Style};
+use crate::words::{self, value as shown};
+use std::io::{self, Write};
+use std::time::Duration;
+use tracewise::{Group, Origin, QueryReport, QueryResult, Value};
+
+/// Parts of a divided query that are listed; the rest is for CSV.
+const LISTED: usize = 20;
+/// Stretches of `--at all` that are listed.
+const STRETCHES: usize = 1000;
+
+pub fn write(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
+    let scalar = |result: &QueryResult| result.everywhere.is_none() && !divided(result);
+    let tabular = answers.reports.len() > 1
+        && answers.reports.iter().all(|(report, _)| report.queries.iter().all(scalar));
+    if tabular {
+        table(answers, style, out)?;
+    }
+    for (report, elapsed) in &answers.reports {
+        if !tabular || answers.witness {
+            if answers.reports.len() > 1 {
+                writeln!(out, "{}", style.paint(Ink::Strong, &report.trace))?;
+            }
+            queries(report, style, out)?;
+        }
+        if !tabular {
+            footer(report, *elapsed, style, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn queries(report: &QueryReport, style: Style, out: &mut Output) -> io::Result<()> {
+    let width = report.queries.iter().map(|result| result.name.chars().count()).max().unwrap_or(0).min(40);
+    for result in &report.queries {
+        if let Some(values) = &result.everywhere {
+            everywhere(result, values, style, out)?;
+        } else if divided(result) {
+            parts(result, style, out)?;
+        } else {
+            for group in &result.groups {
+                one(result, group, width, style, out)?;
+            }
+        }
+        for approximation in &result.approximate {
+            let text = format!("  {} is approximate: {}", approximation.part, approximation.bound);
+            writeln!(out, "{}", style.paint(Ink::Faint, text))?;
+        }
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A value on a line, and below it what is to be said about it.
+fn one(result: &QueryResult, group: &Group, width: usize, style: Style, out: &mut Output) -> io::Result<()> {
+    let name = words::printable(&result.name);
+    let pad = " ".repeat(width.saturating_sub(name.chars().count()));
+    let bins = bins(&group.value);
+    let value = if bins.is_some() { String::new() } else { words::printable(&shown(&group.value)) };
+    let sign = if result.approximate.is_empty() { "" } else { "≈ " };
+    let title = result.title.as_ref().map(|title| style.paint(Ink::Faint, format!("   {title}")));
+    writeln!(out, "{name}{pad}  {sign}{}{}", style.paint(Ink::Strong, value), title.unwrap_or_default())?;
+    if let Some(rows) = bins {
+        for row in tw_plot::bars(&rows, style.width.unwrap_or(80).min(100)) {
+            writeln!(out, "  {row}")?;
+        }
+    }
+    if let Some(missing) = &group.missing {
+        writeln!(out, "{}", style.paint(Ink::Faint, format!("  no value: {missing}")))?;
+    }
+    for origin in group.witness.iter().flat_map(|witness| &witness.origins) {
+        writeln!(out, "{}", style.paint(Ink::Faint, format!("  {}", told(origin, &name))))?;
+    }
+    Ok(())
+}
+
+/// Where a value comes from, in a sentence.
+fn told(origin: &Origin, name: &str) -> String {
+    let what =
+        if origin.part == name { String::new() } else { format!("{} = ", words::printable(&origin.part)) };
+    let value = if what.is_empty() { String::new() } else { format!("{} ", shown(&origin.value)) };
+    let range = |from: usize, to: usize| {
+        if from == to {
+            words::count(from as u64)
+        } else {
+            format!("{}–{}", words::count(from as u64), words::count(to as u64))
+        }
+    };
+    let place = match &origin.lines {
+        Some((first, last)) if first.file == last.file => {
+            let lines = range(first.line as usize, last.line as usize);
+            let noun = if first.line == last.line { "line" } else { "lines" };
+            format!("at {noun} {lines} (position {})", range(origin.from, origin.to))
+        }
+        Some((first, last)) => format!(
+            "from {}:{} to {}:{} (position {})",
+            first.file,
+            first.line,
+            last.file,
+            last.line,
+            range(origin.from, origin.to)
+        ),
+        None => format!("at position {}", range(origin.from, origin.to)),
+    };
+    let mut text = format!("{what}{value}{place}");
+    if origin.from == origin.to {
+        if let Some((line, _)) = &origin.lines {
+            text.push_str(&format!(": {}", words::clip(&words::printable(&line.text), 60)));
+        }
+    } else {
+        let listed: Vec<String> = origin.positions.iter().map(|at| words::count(*at as u64)).collect();
+        let more = if origin.count > listed.len() { " …" } else { "" };
+        text.push_str(&format!(
+            ", {} collected: {}{more}",
+            words::count(origin.count as u64),
+            listed.join(" ")
+        ));
+    }
+    text
+}
+
+/// A value per part.
+fn parts(result: &QueryResult, style: Style, out: &mut Output) -> io::Result<()> {
+    let mut head = words::printable(&result.name);
+    for (word, what) in [("by", &result.by), ("every", &result.every)] {
+        // With `-e` the name is the query's text, which says it already.
+        let said =
+            what.as_ref().map(|what| format!(" {word} {what}")).filter(|said| !head.contains(said.as_str()));
+        head.push_str(&said.unwrap_or_default());
+    }
+    let windows = result.by.is_none();
+    let numbers: Vec<Option<f64>> = result.groups.iter().map(|group| number(&group.value)).collect();
+    let spark = windows && numbers.iter().any(Option::is_some);
+    let line = if spark { tw_plot::sparkline(&numbers, 40) } else { String::new() };
+    writeln!(out, "{}  {}", style.paint(Ink::Strong, head), style.paint(Ink::Faint, line))?;
+    let mut order: Vec<usize> = (0..result.groups.len()).collect();
+    if !windows && result.every.is_none() {
+        // The largest first: that is what one looks for.
+        let key = |index: usize| numbers[index].unwrap_or(f64::NEG_INFINITY);
+        order.sort_by(|a, b| key(*b).total_cmp(&key(*a)));
+    }
+    let label = |group: &Group| {
+        let key = group.key.as_ref().map(|key| words::printable(&shown(key)));
+        let window = group.window.map(|(from, _)| edge(from));
+        [key, window].into_iter().flatten().collect::<Vec<_>>().join("  ")
+    };
+    let width =
+        order.iter().take(LISTED).map(|i| label(&result.groups[*i]).chars().count()).max().unwrap_or(0);
+    for &index in order.iter().take(LISTED) {
+        let group = &result.groups[index];
+        let label = label(group);
+        let pad = " ".repeat(width.saturating_sub(label.chars().count()));
+        writeln!(out, "  {label}{pad}  {}", words::printable(&shown(&group.value)))?;
+        for origin in group.witness.iter().flat_map(|witness| &witness.origins) {
+            writeln!(out, "{}", style.paint(Ink::Faint, format!("    {}", told(origin, &result.name))))?;
+        }
+    }
+    if result.groups.len() > LISTED {
+        let more = words::count((result.groups.len() - LISTED) as u64);
+        writeln!(
+            out,
+            "{}",
+            style.paint(Ink::Faint, format!("  … and {more} more (--output csv has them all)"))
+        )?;
+    }
+    Ok(())
+}
+
+/// Stretches of positions with the same value.
+fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut Output) -> io::Result<()> {
+    let numbers: Vec<Option<f64>> = values.iter().map(number).collect();
+    let line =
+        if numbers.iter().any(Option::is_some) { tw_plot::sparkline(&numbers, 60) } else { String::new() };
+    let name = style.paint(Ink::Strong, words::printable(&result.name));
+    writeln!(out, "{name}  {}", style.paint(Ink::Faint, line))?;
+    let last = values.len().saturating_sub(1).to_string().len();
+    let (mut from, mut stretches) = (0, 0);
+    while from < values.len() && !out.closed() {
+        let end = (from..values.len()).find(|&at| values[at] != values[from]).unwrap_or(values.len());
+        if stretches == STRETCHES {
+            let more =
+                format!("  … (--output csv has every position of {})", words::count(values.len() as u64));
+            writeln!(out, "{}", style.paint(Ink::Faint, more))?;
+            break;
+        }
+        let range = if end - from == 1 { from.to_string() } else { format!("{from}–{}", end - 1) };
+        let value = words::printable(&shown(&values[from]));
+        writeln!(out, "{range:>width$}  {value}", width = 2 * last + 1)?;
+        (from, stretches) = (end, stretches + 1);
+    }
+    Ok(())
+}
+
+/// Several traces: one line each, and a total.
+fn table(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
+    let Some((first, _)) = answers.reports.first() else { return Ok(()) };
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    let names = first.queries.iter().map(|result| words::clip(&words::printable(&result.name), 30));
+    rows.push(std::iter::once("trace".to_string()).chain(names).collect());
+    for (report, _) in &answers.reports {
+        let values = report.queries.iter().map(|result| {
+            let sign = if result.approximate.is_empty() { "" } else { "≈ " };
+            let value = result.groups.first().map_or(String::new(), |group| brief(&group.value));
+            format!("{sign}{}", words::printable(&value))
+        });
+        rows.push(std::iter::once(words::printable(&report.trace)).chain(values).collect());
+    }
+    if let Some(totals) = &answers.totals {
+        let totals = totals.iter().map(|total| total.as_ref().map_or("–".to_string(), brief));
+        rows.push(std::iter::once("total".to_string()).chain(totals).collect());
+    }
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    for (index, row) in rows.iter().enumerate() {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
+            // Names to the left, values to the right.
+            match column {
+                0 => line.push_str(&format!("{cell}{pad}")),
+                _ => line.push_str(&format!("  {pad}{cell}")),
+            }
+        }
+        let strong = index == 0 || (answers.totals.is_some() && index + 1 == rows.len());
+        writeln!(out, "{}", if strong { style.paint(Ink::Strong, line) } else { line })?;
+    }
+    Ok(())
+}
+
+fn footer(report: &QueryReport, elapsed: Duration, style: Style, out: &mut Output) -> io::Result<()> {
+    let queries = words::counted(report.queries.len() as u64, "query");
+    let positions = words::counted(report.positions, "position");
+    let text = format!(
+        "{queries} on {} ({positions}) in {}; engine {}",
+        report.trace,
+        words::duration(elapsed),
+        report.engine
+    );
+    writeln!(out, "{}", style.paint(Ink::Faint, text))
+}
+
+/// A value in a cell of a table.
+fn brief(value: &Value) -> String {
+    histogram(value).map_or_else(|| shown(value), |bins| words::counted(bins.len() as u64, "bin"))
+}
+
+/// A value that can be drawn.
+pub fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(b) => Some(f64::from(u8::from(*b))),
+        Value::Int(i) => Some(*i as f64),
+        Value::Real(r) => Some(*r),
+        _ => None,
+    }
+}
+
+/// The bins of a histogram: low end, high end, how many.
+pub fn histogram(value: &Value) -> Option<Vec<(f64, f64, u64)>> {
+    let Value::List(items) = value else { return None };
+    let bin = |item: &Value| match item {
+        Value::List(parts) => match parts.as_slice() {
+            [Value::Real(low), Value::Real(high), Value::Int(count)] => {
+                Some((*low, *high, u64::try_from(*count).ok()?))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    items.iter().map(bin).collect::<Option<Vec<_>>>().filter(|bins| !bins.is_empty())
+}
+
+fn bins(value: &Value) -> Option<Vec<(String, Option<f64>)>> {
+    let row = |(low, high, count)| {
+        (format!("{} – {}", tw_plot::number(low), tw_plot::number(high)), Some(count as f64))
+    };
+    Some(histogram(value)?.into_iter().map(row).collect())
+}

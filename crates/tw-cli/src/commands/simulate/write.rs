@@ -1,0 +1,161 @@
+//! Writing a run: lines of text where the format has them (fast), rows for all others. Memory is that of one state.
+
+use super::failed;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::sync::Arc;
+use tracewise::{Error, TraceError, Value};
+use tw_spl::{Form, Kind, Lines, Program, Simulator, Stuck};
+use tw_trace::{Row, TraceFormat};
+
+/// Bytes of lines gathered before they are handed over.
+const CHUNK: usize = 1 << 18;
+
+/// Formats whose positions are states; others hold events.
+const STATES: [&str; 6] = ["csv", "jsonl", "json", "props", "parquet", "arrow"];
+
+/// What to run.
+pub(super) struct Run {
+    pub steps: u64,
+    pub seed: u64,
+    pub loss: u8,
+}
+
+/// The format to write.
+pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
+    let known = tracewise::formats();
+    let states = || {
+        let names = known.iter().map(|format| format.name()).filter(|name| STATES.contains(name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let found = match to {
+        Some(name) => tracewise::format_named(name),
+        None if out == "-" => tracewise::format_named("jsonl"),
+        None => tw_trace::detect(out, &known),
+    };
+    match found {
+        Some(format) if STATES.contains(&format.name()) => Ok(format),
+        Some(format) => {
+            let message = "holds events, and a simulated trace has states";
+            Err(Error::Usage(format!("`{}` {message}; write one of {}", format.name(), states())))
+        }
+        None => Err(Error::Usage(format!(
+            "cannot tell the format of `{}` by its name; say it with --to ({})",
+            to.unwrap_or(out),
+            states()
+        ))),
+    }
+}
+
+/// Columns that the format has no place for.
+pub(super) fn left_out(program: &Program, format: &str) -> Vec<String> {
+    let integers =
+        program.columns().iter().filter(|column| format == "props" && column.kind == Kind::Integer);
+    integers.map(|column| column.name.to_string()).collect()
+}
+
+/// Whether both are names of one file.
+pub(super) fn same_file(a: &str, b: &str) -> bool {
+    match (std::fs::canonicalize(a), std::fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// Runs the program and writes its states to `out`. A file is written beside the target and moved into place, so that a
+/// failure leaves no half of it; what is there and is no file (`/dev/null`, a pipe) is written to as it is.
+pub(super) fn write(
+    program: &Program,
+    run: &Run,
+    out: &str,
+    format: &'static dyn TraceFormat,
+) -> Result<Option<Stuck>, Error> {
+    if out == "-" {
+        return states(program, run, Box::new(std::io::stdout().lock()), format);
+    }
+    let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    let partial = if special { out.to_owned() } else { format!("{out}.partial") };
+    let file = File::create(&partial).map_err(|error| cannot_write(out, &error))?;
+    let written = tw_trace::compress(out, file)
+        .map_err(|error| cannot_write(out, &error))
+        .and_then(|file| states(program, run, file, format));
+    if !special {
+        match &written {
+            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, &error))?,
+            // Best effort: the error to report is the first one.
+            Err(_) => drop(std::fs::remove_file(&partial)),
+        }
+    }
+    written
+}
+
+fn states(
+    program: &Program,
+    run: &Run,
+    out: Box<dyn Write + '_>,
+    format: &'static dyn TraceFormat,
+) -> Result<Option<Stuck>, Error> {
+    let fault = |found: Box<tracewise::Diagnostic>| failed(vec![*found], program.sources());
+    let mut simulator = Simulator::new(program, run.seed, run.loss).map_err(fault)?;
+    match format.name() {
+        "csv" => lines(program, &mut simulator, run.steps, out, Form::Csv),
+        "jsonl" => lines(program, &mut simulator, run.steps, out, Form::Jsonl),
+        "props" => lines(program, &mut simulator, run.steps, out, Form::Props),
+        _ => rows(program, &mut simulator, run.steps, out, format),
+    }?;
+    Ok(simulator.stuck())
+}
+
+fn lines(
+    program: &Program,
+    simulator: &mut Simulator<'_>,
+    steps: u64,
+    mut out: Box<dyn Write + '_>,
+    form: Form,
+) -> Result<(), Error> {
+    let unwritable = |error: std::io::Error| Error::Usage(format!("cannot write the trace: {error}"));
+    let lines = Lines::new(program, form);
+    let mut chunk = Vec::with_capacity(2 * CHUNK);
+    chunk.extend_from_slice(lines.header().as_bytes());
+    for at in 0..steps {
+        // The step to a state is taken only if the state is wanted: an error beyond the last one is none.
+        if at > 0 {
+            simulator.step().map_err(|found| failed(vec![*found], program.sources()))?;
+        }
+        lines.push(&simulator.state(), &mut chunk);
+        if chunk.len() >= CHUNK {
+            out.write_all(&chunk).map_err(unwritable)?;
+            chunk.clear();
+        }
+    }
+    out.write_all(&chunk).and_then(|()| out.flush()).map_err(unwritable)
+}
+
+fn rows(
+    program: &Program,
+    simulator: &mut Simulator<'_>,
+    steps: u64,
+    out: Box<dyn Write + '_>,
+    format: &'static dyn TraceFormat,
+) -> Result<(), Error> {
+    let names: Vec<Arc<str>> = program.columns().iter().map(|column| column.name.clone()).collect();
+    let out = Box::new(BufWriter::with_capacity(CHUNK, out));
+    let mut sink = format.writer(out, &names, false, false)?;
+    let variables = names.iter().map(|name| (name.clone(), Value::Null)).collect();
+    let mut row = Row { variables, typed: true, ..Row::default() };
+    for at in 0..steps {
+        if at > 0 {
+            simulator.step().map_err(|found| failed(vec![*found], program.sources()))?;
+        }
+        row.line = at + 1;
+        for ((_, cell), value) in row.variables.iter_mut().zip(simulator.state().values()) {
+            *cell = value;
+        }
+        sink.write(&row)?;
+    }
+    sink.finish().map_err(|error: TraceError| error.into())
+}
+
+fn cannot_write(out: &str, error: &std::io::Error) -> Error {
+    Error::Usage(format!("cannot write `{out}`: {error}"))
+}
