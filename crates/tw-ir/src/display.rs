@@ -6,7 +6,8 @@
 mod leaf;
 
 use crate::{
-    Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PatternArgument, Program,
+    Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PatternArgument, Program, SlotId,
+    What,
 };
 use leaf::{aggregate_name, comparison, event, name, quoted, set, sign, value, what};
 use rustc_hash::FxHashMap;
@@ -160,6 +161,7 @@ impl Printer<'_> {
     fn operand(&self, node: NodeId) -> u8 {
         match self.program.dag.node(node) {
             Node::Compare(..) | Node::In(..) | Node::Matches(..) => SUM,
+            Node::Both(Function::Arithmetic(_), ..) => ATOM,
             _ => PREFIX,
         }
     }
@@ -259,21 +261,22 @@ impl Printer<'_> {
             Both(function, a, b) => self.combine("&", function, a, AND, b, follow),
             Either(function, a, b) => self.combine("|", function, a, OR, b, follow),
             Fails(a, constant) => {
-                if self.is_true(constant) {
-                    self.push([text("!"), Task::Node(a, PREFIX, follow)]);
+                // Of a formula, `!` would be the formula's negation.
+                if self.is_true(constant) && self.is_experiment(a) {
+                    self.push([text("!"), Task::Node(a, self.operand(a), follow)]);
                 } else {
                     self.push([
                         text("!{"),
                         Task::Node(constant, SUM, NOTHING),
                         text("} "),
-                        Task::Node(a, PREFIX, follow),
+                        Task::Node(a, self.operand(a), follow),
                     ]);
                 }
             }
             NextMap { body, result, parameter } => {
-                self.stack.push(Task::Node(body, PREFIX, follow));
+                self.stack.push(Task::Node(body, self.operand(body), follow));
                 self.stack.push(text(" "));
-                self.map(result, parameter);
+                self.map(result, parameter, self.is_experiment(body));
                 self.stack.push(text("X"));
             }
             UntilMap { pair, result, parameter } => {
@@ -283,7 +286,7 @@ impl Printer<'_> {
                 };
                 self.stack.push(Task::Node(b, UNTIL, follow));
                 self.stack.push(text(" "));
-                self.map(result, parameter);
+                self.map(result, parameter, self.is_experiment(a) || self.is_experiment(b));
                 self.stack.push(text(" U"));
                 self.stack.push(Task::Node(a, UNTIL + 1, UNTIL));
             }
@@ -291,6 +294,10 @@ impl Printer<'_> {
             CollectWhile(aggregate, a, during) => self.collect(aggregate, a, Some(during)),
             Default(a, b) => self.infix("??", None, a, DEFAULT, b, SUM, follow),
         }
+    }
+
+    fn is_experiment(&self, node: NodeId) -> bool {
+        self.program.dag.node(node).is_experiment()
     }
 
     /// Whether a node is the constant `true`, the default of `!{c}`.
@@ -314,15 +321,21 @@ impl Printer<'_> {
         }
     }
 
-    /// The number itself for `true : 100` beside an experiment, as in `count[p] * 100`.
+    /// The term itself for `true : 100` or `true : x` beside an experiment, as in `count[p] * 100`.
     fn unlifted(&self, node: NodeId, beside: NodeId) -> NodeId {
         let dag = &self.program.dag;
         let lifted = |node: NodeId| match dag.node(node) {
             Node::Emit(always, term) if dag.node(always) == Node::Bool(true) => Some(term),
             _ => None,
         };
+        let plain = |term: NodeId| match dag.node(term) {
+            Node::Constant(c) => matches!(dag.constants[c as usize], Value::Int(_) | Value::Real(_)),
+            Node::Slot(_) | Node::Arithmetic(..) | Node::Negate(_) | Node::Abs(_) => true,
+            _ => false,
+        };
+        // Two terms side by side would be one term.
         match lifted(node) {
-            Some(term) if lifted(beside).is_none() && !matches!(dag.node(term), Node::Slot(_)) => term,
+            Some(term) if self.is_experiment(beside) && lifted(beside).is_none() && plain(term) => term,
             _ => node,
         }
     }
@@ -378,14 +391,24 @@ impl Printer<'_> {
             (Aggregate::Corr, Node::Both(Function::Pair, a, b)) => {
                 self.push([Task::Node(a, DEFAULT, NOTHING), text(", "), Task::Node(b, DEFAULT, NOTHING)]);
             }
+            // A bare name would stand for its values there.
+            (Aggregate::Mode | Aggregate::Distinct, Node::Truth(slot)) if self.is_bare(slot) => {
+                self.push([Task::Node(a, DEFAULT, NOTHING), text(" == true")]);
+            }
             _ => self.stack.push(Task::Node(a, DEFAULT, NOTHING)),
         }
     }
 
-    /// Puts `{v => …}` on the stack; nothing for the identity.
-    fn map(&mut self, result: NodeId, parameter: u32) {
+    /// Whether the slot is a name that no declaration makes a truth value.
+    fn is_bare(&self, slot: SlotId) -> bool {
+        let slot = &self.program.slots[slot as usize];
+        !slot.declared && !matches!(slot.what, What::Event { .. })
+    }
+
+    /// Puts `{v => …}` on the stack; nothing for the identity, unless the operator would then be one between formulas.
+    fn map(&mut self, result: NodeId, parameter: u32, experiment: bool) {
         let dag = &self.program.dag;
-        if dag.node(result) == Node::Variable(parameter) {
+        if dag.node(result) == Node::Variable(parameter) && experiment {
             return;
         }
         let mut uses = false;
@@ -398,8 +421,10 @@ impl Printer<'_> {
         self.stack.push(text("}"));
         self.stack.push(Task::Node(result, SUM, NOTHING));
         if uses {
-            let name = self.program.dag.variables.get(parameter as usize).map_or("v", String::as_str);
-            self.stack.push(owned(format!("{name} => ")));
+            let mut arrow = String::new();
+            name(&mut arrow, self.program.dag.variables.get(parameter as usize).map_or("v", String::as_str));
+            arrow.push_str(" => ");
+            self.stack.push(owned(arrow));
         }
         self.stack.push(text("{"));
     }

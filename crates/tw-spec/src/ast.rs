@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval, Path, SetItem};
+use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem};
 
 /// Index into [`Tree::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,9 +116,31 @@ pub enum DeclarationKind {
         title: Option<String>,
         /// Experiment.
         body: ExprId,
+        /// Parts of the trace that it is asked of.
+        division: Division,
     },
     /// Text that could not be read; already reported.
     Error,
+}
+
+/// The end of a query: `by user every 1h`, either of them, both, or neither.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Division {
+    /// The column whose values are the keys.
+    pub by: Option<Column>,
+    /// The length of the windows, and its place.
+    pub every: Option<(Bound, Span)>,
+}
+
+/// A column where nothing else may be named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name or path.
+    pub path: Path,
+    /// Whether it was written in backquotes.
+    pub quoted: bool,
+    /// Its place.
+    pub span: Span,
 }
 
 /// Declared types.

@@ -7,6 +7,7 @@
 
 mod comments;
 mod declaration;
+mod division;
 #[cfg(test)]
 pub(crate) mod dump;
 mod errors;
@@ -21,10 +22,11 @@ pub(crate) mod tests;
 pub(crate) use errors::symbol;
 pub(crate) use frame::{Binary, COMPARISON, FORMULA, SIGN, SUM, is_temporal};
 pub(crate) use literal::FUNCTIONS;
-pub(crate) use operand::AGGREGATES;
+pub(crate) use operand::{AGGREGATES, is_aggregate};
 
-use crate::ast::{Declaration, DeclarationKind, Expr, ExprId, ExprKind, Ident, Tree};
+use crate::ast::{Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Tree};
 use crate::lexer::{LexedComment, Tok, Token, lex};
+use division::Divisible;
 use tw_diag::{Checked, Diagnostic, Severity, Span};
 
 /// More errors than this help nobody.
@@ -60,23 +62,37 @@ pub fn parse(text: &str, source: u32) -> Checked<Tree> {
 
 /// Parses a single formula, as given on the command line: a tree with one property named by its text.
 pub fn parse_formula(text: &str, source: u32) -> Checked<Tree> {
-    single(text, source, |name, body| DeclarationKind::Property { name, title: None, body })
+    single(text, source, Divisible::Property, |name, body, _| DeclarationKind::Property {
+        name,
+        title: None,
+        body,
+    })
 }
 
 /// Parses a single query, as given on the command line: a tree with one query named by its text.
 pub fn parse_query(text: &str, source: u32) -> Checked<Tree> {
-    single(text, source, |name, body| DeclarationKind::Query { name, title: None, body })
+    single(text, source, Divisible::Query, |name, body, division| DeclarationKind::Query {
+        name,
+        title: None,
+        body,
+        division,
+    })
 }
 
-fn single(text: &str, source: u32, kind: impl FnOnce(Ident, ExprId) -> DeclarationKind) -> Checked<Tree> {
+fn single(
+    text: &str,
+    source: u32,
+    divisible: Divisible,
+    kind: impl FnOnce(Ident, ExprId, Division) -> DeclarationKind,
+) -> Checked<Tree> {
     let mut parser = Parser::new(text, source);
     let name = text.trim();
     let start = (text.len() - text.trim_start().len()) as u32;
     let span = Span { source, start, end: start.saturating_add(name.len() as u32) };
-    let body = parser.lone_expression();
+    let (body, division) = parser.lone_expression(divisible);
     let comments = parser.comments_before(parser.tokens.len());
     parser.tree.declarations.push(Declaration {
-        kind: kind(Ident { name: name.to_owned(), span }, body),
+        kind: kind(Ident { name: name.to_owned(), span }, body, division),
         span,
         comments,
         trailing: None,

@@ -8,9 +8,9 @@ mod layout;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{Comment, Declaration, DeclarationKind, ExprId, Ident, Tree, Type};
+use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use crate::lexer::{Tok, is_word, word_kind};
-use expression::Printer;
+use expression::{Break, Printed, Printer};
 use tw_ir::{Path, PathStep};
 
 /// Prints a whole specification. Comments keep their words; those inside a declaration move in front of it.
@@ -49,7 +49,11 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     }
     out.push_str(&head);
     if let Some(body) = body {
-        layout::append(out, &head, &Printer::new(tree).print(body));
+        let mut body = Printer::new(tree).print(body);
+        if let DeclarationKind::Query { division, .. } = &declaration.kind {
+            print_division(division, &mut body);
+        }
+        layout::append(out, &head, &body);
     }
     out.push(';');
     if let Some(comment) = &declaration.trailing {
@@ -57,6 +61,21 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
         out.push_str(&comment.text);
     }
     out.push('\n');
+}
+
+/// Appends ` by user every 1m`, where a line may be broken before anywhere else.
+fn print_division(division: &Division, body: &mut Printed) {
+    if *division == Division::default() {
+        return;
+    }
+    body.breaks.push(Break { offset: body.text.len() + 1, nesting: 0, power: 0 });
+    if let Some(column) = &division.by {
+        body.text.push_str(" by ");
+        body.text.push_str(&print_path(&column.path, column.quoted));
+    }
+    if let Some((length, _)) = &division.every {
+        body.text.push_str(&format!(" every {length}"));
+    }
 }
 
 /// What stands before the body, and the body.
@@ -86,7 +105,7 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
             (format!("let {}{list} =", quote_name(&name.name)), Some(*body))
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
-        DeclarationKind::Query { name, title, body } => (root("query", name, title), Some(*body)),
+        DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
         DeclarationKind::Error => (String::new(), None),
     }
 }

@@ -16,6 +16,13 @@ use tw_ir::{
 /// No node: not asked for, or wrong.
 const ABSENT: NodeId = NodeId(u32::MAX);
 
+/// The bit of an item that a property asks for.
+const PROPERTY: u16 = 1 << Sort::COUNT;
+
+fn bit(sort: Sort) -> u16 {
+    1 << sort as u16
+}
+
 /// Builds the nodes of `roots`, each an item and the sort it must have. `None` where there were errors.
 pub(super) fn build(
     expansion: Expansion,
@@ -23,26 +30,27 @@ pub(super) fn build(
     findings: &mut Findings,
 ) -> (Program, Vec<Option<NodeId>>) {
     let Expansion { items, regexes, identity } = expansion;
-    let mut wanted = vec![0u8; items.items.len()];
+    // A bit per sort, and one for items that a property asks for, whose messages speak of properties.
+    let mut wanted = vec![0u16; items.items.len()];
     for &(root, sort) in roots {
-        wanted[root as usize] |= 1 << sort as u8;
+        wanted[root as usize] |= bit(sort) | if sort == Sort::Formula { PROPERTY } else { 0 };
     }
     for id in (0..items.items.len()).rev() {
         if wanted[id] == 0 {
             continue;
         }
         // A rule may ask the same item for another sort (a formula used as a value); go on until nothing is new.
-        let mut done = 0u8;
+        let mut done = PROPERTY;
+        let property = wanted[id] & PROPERTY;
         while wanted[id] & !done != 0 {
             for sort in Sort::ALL {
-                let bit = 1 << sort as u8;
-                if wanted[id] & bit == 0 || done & bit != 0 {
+                if wanted[id] & bit(sort) == 0 || done & bit(sort) != 0 {
                     continue;
                 }
-                done |= bit;
-                if let Ok(rule) = rule(&items, id as ItemId, sort) {
+                done |= bit(sort);
+                if let Ok(rule) = rule(&items, id as ItemId, sort, property == 0) {
                     for (part, sort) in rule.parts.into_iter().flatten() {
-                        wanted[part as usize] |= 1 << sort as u8;
+                        wanted[part as usize] |= bit(sort) | property;
                     }
                 }
             }
@@ -63,8 +71,8 @@ pub(super) fn build(
     for (id, &wanted) in wanted.iter().enumerate() {
         if wanted != 0 {
             // Formulas first: other sorts of the same item may be made of them.
-            for sort in Sort::ALL.into_iter().filter(|sort| wanted & (1 << *sort as u8) != 0) {
-                builder.item(id as ItemId, sort);
+            for sort in Sort::ALL.into_iter().filter(|sort| wanted & bit(*sort) != 0) {
+                builder.item(id as ItemId, sort, wanted & PROPERTY == 0);
             }
         }
     }
@@ -90,8 +98,8 @@ struct Builder<'e, 'f> {
 
 impl Builder<'_, '_> {
     /// Makes the node of an item for a sort, from the nodes of its parts.
-    fn item(&mut self, id: ItemId, sort: Sort) {
-        let ruling = match rule(self.items, id, sort) {
+    fn item(&mut self, id: ItemId, sort: Sort, query: bool) {
+        let ruling = match rule(self.items, id, sort, query) {
             Ok(ruling) => ruling,
             Err(finding) => {
                 if let Some(finding) = finding {
@@ -158,11 +166,11 @@ impl Builder<'_, '_> {
         match (item.kind, make) {
             (Kind::Path(path), Make::Variable(expect)) => {
                 let slot = self.slot(path, Some(expect), item.span);
-                // `Experiment` takes formulas as they are.
-                if matches!(sort, Sort::Formula | Sort::Experiment) {
-                    Node::Truth(slot)
-                } else {
+                // Experiments take formulas as they are.
+                if matches!(sort, Sort::Number | Sort::Text | Sort::Value) {
                     Node::Slot(slot)
+                } else {
+                    Node::Truth(slot)
                 }
             }
             (Kind::Path(path), _) => Node::Truth(self.slot(path, None, item.span)),
@@ -206,7 +214,7 @@ impl Builder<'_, '_> {
         if let Some(node) = self.events.get(&index) {
             return *node;
         }
-        let EventUse { name, arguments, arity, declared } = self.items.events[index as usize].clone();
+        let EventUse { name, arguments, arity, declared, .. } = self.items.events[index as usize].clone();
         let constants: Option<Vec<_>> = arguments
             .iter()
             .map(|(key, argument)| match argument {

@@ -24,7 +24,7 @@ impl<'t> Expander<'t, '_> {
         if event {
             return Ok(match self.declarations.names.get(name.name.as_str()) {
                 Some((Declared::Event(index), _)) => self.declared_event(*index, arguments, values, span),
-                _ => self.undeclared_event(&name.name, arguments, values, span),
+                _ => self.undeclared_event(&name.name, true, arguments, values, span),
             });
         }
         let (body, prepared) = &self.bodies[frame.body];
@@ -84,7 +84,7 @@ impl<'t> Expander<'t, '_> {
                     let body = self.library(index);
                     self.instance(body, items, span, true)
                 }
-                None => Ok(self.undeclared_event(&name.name, arguments, values, span)),
+                None => Ok(self.undeclared_event(&name.name, false, arguments, values, span)),
             },
         }
     }
@@ -97,20 +97,23 @@ impl<'t> Expander<'t, '_> {
     ) -> Option<Vec<ItemId>> {
         let mut items = Vec::with_capacity(values.len());
         for (argument, value) in arguments.iter().zip(values) {
-            let message = match (&argument.name, value) {
+            let event = format!("if you mean the event, write `event {name}(…)`");
+            let (message, help) = match (&argument.name, value) {
                 (None, Some(item)) => {
                     items.push(*item);
                     continue;
                 }
-                (Some(_), _) => "arguments of macros are given in order, without names",
-                (None, None) => {
-                    "`_` stands for any value of an event's argument; a macro needs a formula or a value"
-                }
+                (Some(label), _) => (
+                    "arguments of macros are given in order, without names",
+                    format!("an experiment is put in parentheses: `{name}(({} : …))`; {event}", label.name),
+                ),
+                (None, None) => (
+                    "`_` stands for any value of an event's argument; a macro needs a formula or a value",
+                    event,
+                ),
             };
             self.findings.add(
-                Diagnostic::error("bad-argument", message)
-                    .at(argument.span, "not possible here")
-                    .help(format!("if you mean the event, write `event {name}(…)`")),
+                Diagnostic::error("bad-argument", message).at(argument.span, "not possible here").help(help),
             );
         }
         (items.len() == values.len()).then_some(items)

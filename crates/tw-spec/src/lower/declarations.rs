@@ -1,7 +1,7 @@
 //! What the specification declares, by name.
 
 use super::findings::Findings;
-use crate::ast::{DeclarationKind, ExprId, Ident, Tree, Type};
+use crate::ast::{DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use rustc_hash::FxHashMap;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::Path;
@@ -86,6 +86,32 @@ impl<'t> Declarations<'t> {
         }
         self.names.insert(name, (what, span));
         true
+    }
+
+    /// How a query divides the trace. What divides it is a column, whatever else has its name in backquotes.
+    pub fn division(&self, division: &Division, findings: &mut Findings) -> tw_ir::Division {
+        let by = division.by.as_ref().filter(|column| {
+            let other = match self.names.get(column.path.as_name().unwrap_or_default()) {
+                _ if column.quoted => None,
+                Some((Declared::Macro(_), span)) => Some(("a macro", span)),
+                Some((Declared::Event(_), span)) => Some(("an event", span)),
+                _ => None,
+            };
+            if let Some((what, declared)) = other {
+                let name = &column.path;
+                findings.add(
+                    Diagnostic::error("bad-division", format!("`{name}` is {what}, but `by` takes a column"))
+                        .at(column.span, "a column is expected here")
+                        .at(*declared, "declared here")
+                        .help(format!("a column of that name is written in backquotes: `` `{name}` ``")),
+                );
+            }
+            other.is_none()
+        });
+        tw_ir::Division {
+            by: by.map(|column| column.path.clone()),
+            every: division.every.map(|(length, _)| length),
+        }
     }
 
     /// The declared type of a path.

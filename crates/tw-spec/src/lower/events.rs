@@ -4,6 +4,7 @@ use super::declarations::Declared;
 use super::expand::Expander;
 use super::expanded::{EventUse, ItemId, Kind};
 use crate::ast::{Argument, Type};
+use crate::parser::is_aggregate;
 use crate::patterns;
 use tw_core::{TimeUnit, Value, suggest};
 use tw_diag::{Diagnostic, Span};
@@ -106,14 +107,21 @@ impl Expander<'_, '_> {
             ArgumentKey::Declared { index, .. } => *index,
             _ => 0,
         });
-        let event = EventUse { name: name.clone(), arguments: constraints, arity: None, declared: true };
+        let event = EventUse {
+            name: name.clone(),
+            arguments: constraints,
+            arity: None,
+            declared: true,
+            suspect: false,
+        };
         self.event(event, values, span)
     }
 
-    /// A use of an event that nothing declares.
+    /// A use of an event that nothing declares; `prefixed` with the word `event`.
     pub(super) fn undeclared_event(
         &mut self,
         name: &str,
+        prefixed: bool,
         arguments: &[Argument],
         values: &[Option<ItemId>],
         span: Span,
@@ -161,7 +169,13 @@ impl Expander<'_, '_> {
             });
         }
         let arity = (positional > 0).then_some(positional);
-        let event = EventUse { name: name.to_owned(), arguments: constraints, arity, declared: false };
+        let event = EventUse {
+            name: name.to_owned(),
+            arguments: constraints,
+            arity,
+            declared: false,
+            suspect: !prefixed && is_aggregate(name),
+        };
         self.event(event, values, span)
     }
 
@@ -227,6 +241,7 @@ impl Expander<'_, '_> {
                     .filter_map(|(name, (what, _))| matches!(what, Declared::Macro(_)).then_some(*name));
                 let callable = known.chain(patterns::PATTERNS.iter().map(|p| p.name));
                 match (suggest(event, callable), path.as_name()) {
+                    _ if is_aggregate(event) => finding.help(aggregate_form(event, &path.to_string())),
                     (Some(near), _) if event.chars().count() > 2 => finding.help(format!(
                         "`{event}` is read as an event; did you mean `{near}`? A variable is bound by `forall {path}. …`"
                     )),
@@ -239,6 +254,11 @@ impl Expander<'_, '_> {
             Kind::Null => Diagnostic::error("bad-argument", "`null` cannot be an argument of a pattern")
                 .at(span, "null equals nothing, not even null")
                 .help("write `_` for an argument that may be anything"),
+            _ if is_aggregate(event) => {
+                Diagnostic::error("bad-argument", "an argument is a constant, a bound variable or `_`")
+                    .at(span, "this is computed")
+                    .help(aggregate_form(event, "…"))
+            }
             _ => Diagnostic::error("bad-argument", "an argument is a constant, a bound variable or `_`")
                 .at(span, "this is computed")
                 .help(format!("bind a variable and compare it: `exists v. {event}(v) & v == …`")),
@@ -266,6 +286,16 @@ impl Expander<'_, '_> {
         };
         self.findings.add(Diagnostic::error(code, message).at(span, "on this operator").help(help));
     }
+}
+
+/// What to write instead of `avg(x)`.
+fn aggregate_form(name: &str, body: &str) -> String {
+    let form = match name {
+        "quantile" => format!("quantile(0.95)[{body}]"),
+        "histogram" => format!("histogram(10)[{body}]"),
+        _ => format!("{name}[{body}]"),
+    };
+    format!("`{name}(…)` reads as an event; did you mean `{form}`?")
 }
 
 /// What is wrong with an interval for every clock and unit a trace may have.

@@ -157,6 +157,8 @@ pub(super) struct EventUse {
     pub arguments: Vec<(ArgumentKey, PatternArgument)>,
     pub arity: Option<usize>,
     pub declared: bool,
+    /// Undeclared, and called like an aggregate: `count(p)`.
+    pub suspect: bool,
 }
 
 /// A name or path, with what its declaration says.

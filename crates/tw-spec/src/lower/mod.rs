@@ -3,7 +3,7 @@
 //! Four steps, all of them loops over flat arenas, so that depth costs no stack:
 //! 1. [`declarations`]: what is declared, and what is declared twice;
 //! 2. [`scopes`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
-//! 3. [`types`]: what each item means where it stands;
+//! 3. [`types`], [`experiments`]: what each item means where it stands;
 //! 4. [`build`]: nodes and slots.
 
 mod build;
@@ -12,7 +12,10 @@ mod declarations;
 mod events;
 mod expand;
 mod expanded;
+mod experiments;
 mod findings;
+#[cfg(test)]
+mod query_tests;
 mod scopes;
 #[cfg(test)]
 mod tests;
@@ -49,16 +52,19 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let mut roots: Vec<Root> = Vec::new();
     let mut bodies = Vec::new();
     for declaration in &tree.declarations {
-        let (kind, name, title, body) = match &declaration.kind {
-            DeclarationKind::Property { name, title, body } => (RootKind::Property, name, title, body),
-            DeclarationKind::Query { name, title, body } => (RootKind::Query, name, title, body),
+        let whole = tw_ir::Division::default();
+        let (kind, name, title, body, division) = match &declaration.kind {
+            DeclarationKind::Property { name, title, body } => (RootKind::Property, name, title, body, whole),
+            DeclarationKind::Query { name, title, body, division } => {
+                (RootKind::Query, name, title, body, declarations.division(division, &mut findings))
+            }
             _ => continue,
         };
         let span = tree.exprs[body.index()].span;
         roots.push(Root {
             name: name.name.clone(),
             title: title.clone(),
-            division: tw_ir::Division::default(),
+            division,
             kind,
             node: tw_ir::NodeId(0),
             span,

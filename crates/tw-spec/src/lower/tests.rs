@@ -423,14 +423,12 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "this returns a value, but a formula is true or false",
         "a : x",
     ),
-    ("query q : sum[p];", "type-mismatch", "a formula has the value `true`, where a number is expected", "p"),
     (
         "query q : max[a & b];",
         "type-mismatch",
         "a formula has the value `true`, where a number is expected",
         "a & b",
     ),
-    ("query q : x + 1;", "type-mismatch", "a number where an experiment is expected", "x + 1"),
     (
         "query q : G (p : x);",
         "value-in-formula",
@@ -445,24 +443,6 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ),
     ("query q : !{v => v} p;", "misplaced-decoration", "`!{…}` takes a constant, not a function", "v"),
     ("query q : X[0,5]{v => v} p;", "misplaced-decoration", "`X{…}` takes no interval", "X[0,5]{v => v} p"),
-    (
-        "query q : count[p] ?? count[r];",
-        "type-mismatch",
-        "the value of an experiment where a constant is expected",
-        "count[r]",
-    ),
-    (
-        "query q : count[p] > 2;",
-        "value-in-formula",
-        "this returns a value, but a formula is true or false",
-        "count[p]",
-    ),
-    (
-        "query q : sum[a &{pair} b];",
-        "type-mismatch",
-        "the value of an experiment where a number is expected",
-        "a &{pair} b",
-    ),
     ("let a = a; property p : a;", "recursive-macro", "`a` is defined by itself: a → a", "a"),
     (
         "let a = G b; let b = F c; let c = X a; property p : b;",
@@ -640,7 +620,13 @@ fn hints_name_what_was_meant() {
         ("event e(user); property p : e(usr: 1);", "did you mean `user`?"),
         ("event e(user: string); property p : e(3);", "if you mean the text, quote it: \"3\""),
         ("property p : count[q];", "use `query` to ask for values: `query name : count[…];`"),
-        ("query q : sum[x];", "write `true : x` for the value of x at each position, or `count[…]` to count"),
+        (
+            "let f(x) = x; query q : count[f(a : 1)];",
+            "an experiment is put in parentheses: `f((a : …))`; if you mean the event, write `event f(…)`",
+        ),
+        ("query q : avg(x);", "`avg(…)` reads as an event; did you mean `avg[x]`?"),
+        ("query q : quantile(0.5, x);", "`quantile(…)` reads as an event; did you mean `quantile(0.95)[x]`?"),
+        ("query q : count(x > 1);", "`count(…)` reads as an event; did you mean `count[…]`?"),
     ] {
         assert_eq!(spec(text).diagnostics[0].help.as_deref(), Some(help), "{text}");
     }
@@ -808,8 +794,27 @@ impl Dice {
             "(ψ) U{v => 2} (ψ)",
             "(ψ) U (ψ)",
             "sum[(ψ)]",
+            "sum[(τ)]",
+            "max[(ψ) while (ψ)]",
             "count[(ψ) while (φ)]",
-            "corr[(ψ), (ψ)]",
+            "corr[(ψ), (τ)]",
+            "corr[(ψ), (ψ) while (φ)]",
+            "quantile(0.25)[(τ) while (φ)]",
+            "histogram(3)[(ψ)]",
+            "mode[(τ)]",
+            "distinct[(ψ)]",
+            "(ψ) |{min} (ψ)",
+            "(ψ) &{second} (ψ)",
+            "(ψ) |{first} (τ)",
+            "((ψ), (τ))",
+            "(ψ) * (τ)",
+            "(τ) - (ψ)",
+            "abs(ψ)",
+            "F (ψ)",
+            "!{true} (φ)",
+            "X{v => v} (φ)",
+            "(φ) U{`T` => `T`} (φ)",
+            "(τ)",
             "(ψ) ?? 0",
             "(ψ) / (ψ)",
             "min((ψ), (ψ))",
@@ -860,7 +865,7 @@ fn whatever_is_accepted_is_displayed_as_it_is() {
         let nodes = |program: &Program| program.reachable(&[program.roots[0].node]).len();
         assert_eq!(nodes(&second.value), nodes(&lowered.value), "{text}\n{again}");
     }
-    assert!(accepted > 1_000, "{accepted}");
+    assert!(accepted > 1_500, "{accepted}");
 }
 
 #[test]

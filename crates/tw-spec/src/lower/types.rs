@@ -1,14 +1,16 @@
 //! The type rules: what an item means where a certain sort is expected, and which sorts that asks of its parts.
 //!
 //! A bare name has no type of its own; the surroundings give it one. So sorts flow from parents to children (one
-//! loop), and nodes are built from children to parents (another); both ask [`rule`], which is the whole type system.
+//! loop), and nodes are built from children to parents (another); both ask [`rule`], which is the whole type system;
+//! its part about queries is in `experiments`.
 
 use super::events::type_name;
-use super::expanded::{Expanded, ItemId, Kind, NONE, Nature};
-use crate::ast::{Infix, Prefix, Type};
+use super::expanded::{Expanded, ItemId, Kind, Nature};
+use super::experiments::NEXT_VALUE;
+use crate::ast::{Prefix, Type};
 use tw_core::Value;
 use tw_diag::Diagnostic;
-use tw_ir::{Aggregate, CompareOp, Expect, Function, SetItem};
+use tw_ir::{CompareOp, Expect, SetItem};
 
 /// What is expected of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +21,29 @@ pub(super) enum Sort {
     Text,
     /// A value of any type.
     Value,
-    /// A value or none.
+    /// A value or none, where only that matters: names are formulas, terms are mistakes.
+    Condition,
+    /// A value or none: names are formulas, other terms are lifted.
     Experiment,
-    /// An experiment whose values are numbers.
+    /// A value or none, where the values matter: names and terms are lifted.
+    Values,
+    /// Numbers or none: names and terms are lifted.
     Statistic,
 }
 
 impl Sort {
-    pub const COUNT: usize = 6;
-    pub const ALL: [Sort; Sort::COUNT] =
-        [Sort::Formula, Sort::Number, Sort::Text, Sort::Value, Sort::Experiment, Sort::Statistic];
+    pub const COUNT: usize = 8;
+    /// In the order in which nodes are made: a lifted term is made of the term.
+    pub const ALL: [Sort; Sort::COUNT] = [
+        Sort::Formula,
+        Sort::Number,
+        Sort::Text,
+        Sort::Value,
+        Sort::Condition,
+        Sort::Experiment,
+        Sort::Values,
+        Sort::Statistic,
+    ];
 }
 
 /// How to make the node from the nodes of its parts.
@@ -52,7 +67,7 @@ pub(super) enum Make {
     FalseNotNull,
     /// The experiment the item spells out.
     Experiment,
-    /// A number in arithmetic between experiments: `true : 100`.
+    /// A term as an experiment: `true : 100`.
     Lifted,
 }
 
@@ -69,57 +84,61 @@ fn leaf(make: Make) -> Ruling {
     Ok(Rule { make, parts: [None; 3] })
 }
 
-fn one(make: Make, a: ItemId, sort: Sort) -> Ruling {
+pub(super) fn one(make: Make, a: ItemId, sort: Sort) -> Ruling {
     Ok(Rule { make, parts: [Some((a, sort)), None, None] })
 }
 
-fn two(make: Make, a: (ItemId, Sort), b: (ItemId, Sort)) -> Ruling {
+pub(super) fn two(make: Make, a: (ItemId, Sort), b: (ItemId, Sort)) -> Ruling {
     Ok(Rule { make, parts: [Some(a), Some(b), None] })
 }
 
-fn refuse(finding: Diagnostic) -> Ruling {
+pub(super) fn refuse(finding: Diagnostic) -> Ruling {
     Err(Some(Box::new(finding)))
 }
 
-/// What `id` means where `sort` is expected.
-pub(super) fn rule(expanded: &Expanded, id: ItemId, sort: Sort) -> Ruling {
+/// What `id` means where `sort` is expected; `query` if only queries ask.
+pub(super) fn rule(expanded: &Expanded, id: ItemId, sort: Sort, query: bool) -> Ruling {
     if expanded.nature(id) == Nature::Error {
         return Err(None);
     }
-    let rules = Rules { expanded, id, sort };
+    let rules = Rules { expanded, id, sort, query };
     match sort {
         Sort::Formula => rules.formula(),
         Sort::Number | Sort::Text | Sort::Value => rules.term(),
-        Sort::Experiment | Sort::Statistic => rules.experiment(),
+        Sort::Condition | Sort::Experiment | Sort::Values | Sort::Statistic => rules.experiment(),
     }
 }
 
-struct Rules<'e> {
-    expanded: &'e Expanded,
-    id: ItemId,
-    sort: Sort,
+/// An item and what is asked of it.
+pub(super) struct Rules<'e> {
+    pub(super) expanded: &'e Expanded,
+    pub(super) id: ItemId,
+    pub(super) sort: Sort,
+    /// Messages speak of queries.
+    pub(super) query: bool,
 }
 
 impl Rules<'_> {
-    fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> Kind {
         self.expanded.item(self.id).kind
     }
 
-    fn formula(&self) -> Ruling {
+    pub(super) fn formula(&self) -> Ruling {
         let f = Sort::Formula;
         match self.kind() {
-            Kind::Bool(_) | Kind::First | Kind::Last | Kind::Event(_) => leaf(Make::Plain),
+            Kind::Event(event) => {
+                let event = &self.expanded.events[event as usize];
+                if event.suspect && self.query {
+                    self.called_aggregate(self.id, &event.name)
+                } else {
+                    leaf(Make::Plain)
+                }
+            }
+            Kind::Bool(_) | Kind::First | Kind::Last => leaf(Make::Plain),
             Kind::Path(path) => {
                 let path = &self.expanded.paths[path as usize];
                 match path.declared {
-                    _ if path.path.has_each() => refuse(
-                        Diagnostic::error(
-                            "type-mismatch",
-                            format!("`{}` is a list, not a truth value", path.path),
-                        )
-                        .at(self.expanded.span(self.id), "a truth value is expected here")
-                        .help(format!("compare its elements: `{} == …`", path.path)),
-                    ),
+                    _ if path.path.has_each() => self.list_as_formula(&path.path, path.quoted),
                     None if path.quoted => leaf(Make::Variable(Expect::Bool)),
                     None => leaf(Make::Proposition),
                     Some((Type::Bool, _)) => leaf(Make::Variable(Expect::Bool)),
@@ -132,6 +151,7 @@ impl Rules<'_> {
             Kind::Compare(op, a, b) => self.comparison(op, a, b),
             Kind::In(a, set) => self.membership(a, &self.expanded.sets[set as usize]),
             Kind::Matches(a, _) => match self.expanded.nature(a) {
+                Nature::Experiment => self.value_in_formula(a),
                 Nature::Null | Nature::Tuple => self.wrong_part(a, "a text"),
                 _ => one(Make::Plain, a, Sort::Text),
             },
@@ -267,6 +287,7 @@ impl Rules<'_> {
             );
         };
         match (self.expanded.nature(a), sort) {
+            (Nature::Experiment, _) => self.value_in_formula(a),
             (Nature::Text, Sort::Number) => self.wrong_part(a, "a number (as in the set)"),
             (Nature::Number, Sort::Text) => self.wrong_part(a, "a text (as in the set)"),
             (Nature::Null | Nature::Tuple, _) => self.wrong_part(a, "a number or a text"),
@@ -274,102 +295,8 @@ impl Rules<'_> {
         }
     }
 
-    fn experiment(&self) -> Ruling {
-        let sort = self.sort;
-        let any = Sort::Experiment;
-        match self.expanded.nature(self.id) {
-            Nature::Experiment => {}
-            Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort == any => {
-                return self.formula();
-            }
-            _ => return self.not_an_experiment(),
-        }
-        match self.kind() {
-            Kind::Emit(a, b) => {
-                let value = if sort == any { Sort::Value } else { Sort::Number };
-                two(Make::Plain, (a, Sort::Formula), (b, value))
-            }
-            Kind::Default(a, b) => {
-                if self.expanded.nature(b) == Nature::Experiment {
-                    return self.wrong_part(b, "a constant");
-                }
-                two(Make::Plain, (a, sort), (b, if sort == any { Sort::Value } else { Sort::Number }))
-            }
-            Kind::Collect(aggregate, a, during) => {
-                use Aggregate::*;
-                let body = match aggregate {
-                    Sum | Min | Max | Avg | Var | Stddev | Median | Quantile(_) | Histogram(_) => {
-                        Sort::Statistic
-                    }
-                    Count | Distinct | Corr => any,
-                    First | Last | Mode => sort,
-                };
-                if sort == Sort::Statistic && matches!(aggregate, Histogram(_)) {
-                    return self.wrong_part(self.id, "a number");
-                }
-                let parts = [Some((a, body)), (during != NONE).then_some((during, any)), None];
-                Ok(Rule { make: Make::Experiment, parts })
-            }
-            Kind::Combine { both, function, left, right } => {
-                let (l, r) = match (function, both) {
-                    (Function::Arithmetic(_), _) => (Sort::Statistic, Sort::Statistic),
-                    (Function::First, true) => (sort, any),
-                    (Function::Second, true) => (any, sort),
-                    (Function::First | Function::Second, false) => (sort, sort),
-                    // The two sides of `corr`.
-                    (Function::Pair, _) if self.for_correlation() => (Sort::Statistic, Sort::Statistic),
-                    (Function::Pair | Function::True, _) if sort == any => (any, any),
-                    (Function::Pair | Function::True, _) => return self.wrong_part(self.id, "a number"),
-                };
-                two(Make::Experiment, (left, l), (right, r))
-            }
-            Kind::Infix(Infix::And | Infix::Or, NONE, a, b) if sort == any => {
-                two(Make::Experiment, (a, any), (b, any))
-            }
-            Kind::Infix(Infix::Until, NONE, a, b) => two(Make::Experiment, (a, any), (b, sort)),
-            Kind::Not(a) if sort == any => one(Make::Experiment, a, any),
-            Kind::Fails(c, a) => {
-                two(Make::Experiment, (a, any), (c, if sort == any { Sort::Value } else { Sort::Number }))
-            }
-            Kind::Prefix(Prefix::Next | Prefix::Finally, NONE, a) => one(Make::Experiment, a, sort),
-            Kind::NextMap { result, body, .. } => two(
-                Make::Experiment,
-                (body, any),
-                (result, if sort == any { Sort::Value } else { Sort::Number }),
-            ),
-            Kind::UntilMap { result, left, right, .. } => Ok(Rule {
-                make: Make::Experiment,
-                parts: [
-                    Some((left, any)),
-                    Some((right, any)),
-                    Some((result, if sort == any { Sort::Value } else { Sort::Number })),
-                ],
-            }),
-            Kind::Negate(a) | Kind::Abs(a) => one(Make::Experiment, a, Sort::Statistic),
-            Kind::Arithmetic(_, a, b) => two(Make::Experiment, (a, Sort::Statistic), (b, Sort::Statistic)),
-            Kind::Tuple(a, b) if sort == any => two(Make::Experiment, (a, any), (b, any)),
-            Kind::Infix(Infix::And | Infix::Or, NONE, ..) | Kind::Not(_) | Kind::Tuple(..) => {
-                self.wrong_part(self.id, "a number")
-            }
-            _ => refuse(
-                Diagnostic::error(
-                    "value-in-formula",
-                    "this operator is defined on formulas only, not on values",
-                )
-                .at(self.expanded.span(self.id), "its parts have values")
-                .help("experiments are combined with `&{g}`, `|{g}`, `!{c}`, `X{f}`, `U{f}` and arithmetic"),
-            ),
-        }
-    }
-
-    /// Whether the next item is the `corr` made together with this pair.
-    fn for_correlation(&self) -> bool {
-        let next = self.expanded.items.get(self.id as usize + 1).map(|item| item.kind);
-        matches!(next, Some(Kind::Collect(Aggregate::Corr, pair, _)) if pair == self.id)
-    }
-
     /// What the item is, in words.
-    fn is(&self, id: ItemId) -> &'static str {
+    pub(super) fn is(&self, id: ItemId) -> &'static str {
         match self.expanded.nature(id) {
             Nature::Error => "an error",
             Nature::Number => "a number",
@@ -388,15 +315,21 @@ impl Rules<'_> {
             Sort::Formula => "a truth value",
             Sort::Number | Sort::Statistic => "a number",
             Sort::Text => "a text",
-            Sort::Value | Sort::Experiment => "a value",
+            _ => "a value",
         };
         self.wrong_part(self.id, wanted)
     }
 
-    fn wrong_part(&self, id: ItemId, wanted: &str) -> Ruling {
+    pub(super) fn wrong_part(&self, id: ItemId, wanted: &str) -> Ruling {
         let (item, nature) = (self.expanded.item(id), self.expanded.nature(id));
         if nature == Nature::Error {
             return Err(None);
+        }
+        if let Kind::Event(event) = item.kind
+            && self.query
+            && self.expanded.events[event as usize].suspect
+        {
+            return self.called_aggregate(id, &self.expanded.events[event as usize].name);
         }
         if let Kind::Path(path) = item.kind {
             let path = &self.expanded.paths[path as usize];
@@ -417,6 +350,18 @@ impl Rules<'_> {
                             format!("did you mean a comparison, such as `{} == \"…\"`?", path.path)
                         }
                         (Sort::Number, Nature::Flag) => format!("write `if {} then 1 else 0`", path.path),
+                        (Sort::Statistic, Nature::Flag) => format!(
+                            "`count[{0}]` counts where it holds; `if {0} then 1 else 0` is a number",
+                            path.path
+                        ),
+                        (Sort::Condition, _) => format!(
+                            "write a comparison, such as `{0} == …`; `{0} == {0}` asks whether it has a value",
+                            path.path
+                        ),
+                        (Sort::Number | Sort::Statistic, Nature::Text) if self.query => {
+                            "texts have `count`, `distinct`, `mode`, `first` and `last`, but no arithmetic"
+                                .to_owned()
+                        }
                         _ => "change the declaration or the use".to_owned(),
                     }),
                 );
@@ -447,6 +392,9 @@ impl Rules<'_> {
                 finding.help("did you mean a comparison, such as `name == \"…\"`?")
             }
             (Nature::Null, Sort::Formula) => finding.help("did you mean a comparison?"),
+            (Nature::Formula, Sort::Number) if matches!(item.kind, Kind::Prefix(Prefix::Next, ..)) => {
+                finding.help(NEXT_VALUE)
+            }
             (Nature::Formula | Nature::Literal, Sort::Number) => {
                 finding.help("write `if … then 1 else 0` to count it")
             }
@@ -454,46 +402,9 @@ impl Rules<'_> {
                 finding.help("there is no arithmetic on texts; write a number without quotes")
             }
             (Nature::Number, Sort::Text) => finding.help("put it in quotes if you mean the text"),
-            (_, Sort::Statistic) => {
-                finding.help("write `φ : e` for the value e where φ holds, or `count[…]`")
-            }
+            (Nature::Tuple, Sort::Number) => finding.help("choose one of its parts"),
             _ => finding.help("change this part"),
         })
-    }
-
-    fn value_in_formula(&self, id: ItemId) -> Ruling {
-        refuse(
-            Diagnostic::error("value-in-formula", "this returns a value, but a formula is true or false")
-                .at(self.expanded.span(id), "this has a value")
-                .help("use `query` to ask for values: `query name : count[…];`"),
-        )
-    }
-
-    fn not_an_experiment(&self) -> Ruling {
-        let span = self.expanded.span(self.id);
-        let nature = self.expanded.nature(self.id);
-        let truth = matches!(nature, Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name);
-        if self.sort == Sort::Statistic && !truth && matches!(nature, Nature::Number | Nature::Variable) {
-            return one(Make::Lifted, self.id, Sort::Number);
-        }
-        if truth {
-            return refuse(
-                Diagnostic::error(
-                    "type-mismatch",
-                    "a formula has the value `true`, where a number is expected",
-                )
-                .at(span, "this is read as a formula")
-                .help("write `true : x` for the value of x at each position, or `count[…]` to count"),
-            );
-        }
-        refuse(
-            Diagnostic::error(
-                "type-mismatch",
-                format!("{} where an experiment is expected", self.is(self.id)),
-            )
-            .at(span, "this is a term")
-            .help("write `true : e` for its value at each position, or `φ : e` for its value where φ holds"),
-        )
     }
 
     fn not_local(&self, id: ItemId) -> Ruling {

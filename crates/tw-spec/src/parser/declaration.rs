@@ -1,7 +1,8 @@
 //! Declarations: `var`, `event`, `let`, `property`, `query`.
 
 use super::Parser;
-use crate::ast::{Declaration, DeclarationKind, ExprId, ExprKind, Ident, Type};
+use super::division::Divisible;
+use crate::ast::{Declaration, DeclarationKind, Division, ExprId, ExprKind, Ident, Type};
 use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
@@ -39,22 +40,23 @@ impl Parser<'_> {
         self.tree.trailing_comments = self.comments_before(self.at);
     }
 
-    /// The only expression of a text; a `;` at its end is forgiven.
-    pub(super) fn lone_expression(&mut self) -> ExprId {
+    /// The only expression of a text, with its division; a `;` at the end is forgiven.
+    pub(super) fn lone_expression(&mut self, divisible: Divisible) -> (ExprId, Division) {
         if self.kind() == Tok::End && self.diagnostics.is_empty() {
             let span = self.span();
             let found = Diagnostic::error("missing-operand", "the formula is empty").at(span, "");
             self.report(found.help("write one, for example `G (request -> F reply)`"));
-            return self.add(ExprKind::Error, span);
+            return (self.add(ExprKind::Error, span), Division::default());
         }
         if self.kind() == Tok::Word && self.starts_declaration() {
             let span = self.span();
             let found =
                 Diagnostic::error("trailing-text", "expected a formula, found a declaration").at(span, "");
             self.report(found.help("declarations go into a file; here the formula stands alone"));
-            return self.add(ExprKind::Error, span);
+            return (self.add(ExprKind::Error, span), Division::default());
         }
         let operand = self.expression();
+        let division = self.division(divisible);
         self.accept(Tok::Semicolon);
         if self.kind() != Tok::End {
             let found = Diagnostic::error(
@@ -64,7 +66,7 @@ impl Parser<'_> {
             let found = found.at(self.span(), "");
             self.report(found.help("declarations and several formulas go into a file"));
         }
-        operand.id
+        (operand.id, division)
     }
 
     /// Whether a declaration begins at the current token. `var`, `let`, `property` and `query` are names
@@ -75,7 +77,10 @@ impl Parser<'_> {
             Tok::Event => true,
             _ => false,
         };
-        keyword && self.is_name(1)
+        // A column called `var` may be a query, and be divided: `query q : var by user;`.
+        let divided = matches!(self.word(1), "by" | "every")
+            && matches!(self.peek(2), Tok::Word | Tok::Quoted | Tok::Number);
+        keyword && self.is_name(1) && !divided
     }
 
     /// Skips to behind the next `;` or to the next declaration.
@@ -292,6 +297,7 @@ impl Parser<'_> {
             _ => return Err(self.expected("bad-declaration", "`=`", HELP)),
         }
         let body = self.expression().id;
+        self.division(Divisible::Macro);
         Ok(DeclarationKind::Let { name, parameters, body })
     }
 
@@ -320,9 +326,10 @@ impl Parser<'_> {
             _ => return Err(self.expected("bad-declaration", "`:`", help)),
         }
         let body = self.expression().id;
+        let division = self.division(if property { Divisible::Property } else { Divisible::Query });
         Ok(match property {
             true => DeclarationKind::Property { name, title, body },
-            false => DeclarationKind::Query { name, title, body },
+            false => DeclarationKind::Query { name, title, body, division },
         })
     }
 }

@@ -41,6 +41,11 @@ fn foreign_operator(text: &str) -> Option<&'static str> {
     })
 }
 
+/// Names of aggregates with a parameter.
+fn is_statistic(name: &str) -> bool {
+    matches!(name, "quantile" | "histogram" | "percentile" | "percentile_cont" | "percentile_disc")
+}
+
 /// Operators that are words: before an operand, and between two.
 const PREFIX_WORDS: [&str; 9] = [
     "always",
@@ -243,6 +248,14 @@ impl Parser<'_> {
             let diagnostic = Diagnostic::error("missing-operator", message).at(at, "");
             let before = self.slice(value.extent);
             let diagnostic = match self.kind() {
+                Tok::OpenBracket if self.called(value).is_some_and(is_statistic) => diagnostic
+                    .help("a quantile is written `quantile(0.95)[x]`, a histogram `histogram(10)[x]`"),
+                Tok::OpenParen if matches!(before, "first" | "last") => {
+                    diagnostic.help(format!("did you mean the aggregate `{before}[…]`?"))
+                }
+                Tok::Word if self.foreign_clause().is_some() => {
+                    diagnostic.help(self.foreign_clause().unwrap_or_default())
+                }
                 Tok::OpenBracket if self.peek(1) == Tok::Number => diagnostic
                     .help("elements of a list are reached by `[*]`; intervals follow a temporal operator"),
                 Tok::OpenBracket => {
@@ -265,6 +278,34 @@ impl Parser<'_> {
             self.report(diagnostic);
         }
         self.skip_operand(value)
+    }
+
+    /// The name of the call that an operand is.
+    fn called(&self, value: Operand) -> Option<&str> {
+        match &self.expr(value.id).kind {
+            ExprKind::Call { name, .. } => Some(name.name.as_str()),
+            _ => None,
+        }
+    }
+
+    /// What to write instead of a clause of another query language, or of `by` and `every` inside brackets.
+    fn foreign_clause(&self) -> Option<&'static str> {
+        let word = self.word(0).to_ascii_lowercase();
+        Some(match word.as_str() {
+            "by" | "group" => "the division stands behind the whole query: `max[x] by user`",
+            "every" => "the division stands behind the whole query: `count[p] every 1m`",
+            "where" | "filter" | "having" => {
+                "a condition stands before the value: `avg[p : x]` collects x where p holds"
+            }
+            "per" if self.peek(1) == Tok::Word => match self.word(1) {
+                "second" | "minute" | "hour" | "day" => "did you mean `every 1m`, at the end of the query?",
+                _ => "did you mean `by user`, at the end of the query?",
+            },
+            "during" => "did you mean `while`, inside the brackets: `avg[x while p]`?",
+            "over" | "window" => "windows of time are written at the end of the query: `every 5m`",
+            "default" | "otherwise" => "did you mean `??`, as in `count[p] ?? 0`?",
+            _ => return None,
+        })
     }
 
     /// Skips what cannot be read and goes on with an error in place of `value`.

@@ -103,6 +103,7 @@ impl Parser<'_> {
             Tok::While => self.during(m, value),
             Tok::Semicolon | Tok::End => self.conclude(m, value),
             _ if self.starts_declaration() => self.conclude(m, value),
+            Tok::Word if m.open == [0; 3] && self.starts_division() => self.conclude(m, value),
             _ => self.missing_operator(value),
         }
     }

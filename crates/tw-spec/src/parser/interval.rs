@@ -151,7 +151,8 @@ impl Parser<'_> {
         Ok(Bound { billionths, unit, open: false })
     }
 
-    fn unknown_unit(&self, word: &str) -> Diagnostic {
+    /// A word where a unit is expected.
+    pub(super) fn unknown_unit(&self, word: &str) -> Diagnostic {
         let meant = match word.to_ascii_lowercase().trim_end_matches('s') {
             "sec" | "second" => Some("s"),
             "min" | "minute" => Some("m"),

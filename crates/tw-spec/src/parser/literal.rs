@@ -274,7 +274,13 @@ impl Parser<'_> {
         aggregate.unwrap_or_else(|| {
             let message = format!("`{word}({text})` is out of range");
             let found = Diagnostic::error("bad-aggregate", message).at(self.span(), "");
-            self.report(found.help(format!("write {expected}")));
+            let percent = text
+                .parse()
+                .is_ok_and(|percent: f64| word == "quantile" && 1.0 < percent && percent <= 100.0);
+            self.report(match percent {
+                true => found.help(format!("write {expected}; not in percent")),
+                false => found.help(format!("write {expected}")),
+            });
             Aggregate::Count
         })
     }

@@ -25,6 +25,22 @@ pub(crate) const AGGREGATES: [(&str, Aggregate); 13] = [
     ("corr", Aggregate::Corr),
 ];
 
+/// Whether a name is that of an aggregate.
+pub(crate) fn is_aggregate(name: &str) -> bool {
+    matches!(name, "quantile" | "histogram") || AGGREGATES.iter().any(|(known, _)| *known == name)
+}
+
+/// The share that `p95`, `P99` or `p999` means.
+fn percentile(word: &str) -> Option<String> {
+    let digits = word.strip_prefix(['p', 'P'])?;
+    match digits.len() {
+        _ if !digits.bytes().all(|digit| digit.is_ascii_digit()) => None,
+        1 => Some(format!("0.0{digits}")),
+        2 | 3 if digits != "100" => Some(format!("0.{}", digits.trim_end_matches('0'))),
+        _ => None,
+    }
+}
+
 impl Parser<'_> {
     pub(super) fn operand(&mut self, m: &mut Machine) -> Step {
         m.last = Last::Closed;
@@ -241,19 +257,30 @@ impl Parser<'_> {
     fn unknown_aggregate(&mut self, word: &str) {
         let found = Diagnostic::error("bad-aggregate", format!("`{word}` is not an aggregate"));
         let names = AGGREGATES.iter().map(|(name, _)| *name).chain(["quantile", "histogram"]);
-        let meant = match word {
+        let meant = match word.to_ascii_lowercase().as_str() {
             "mean" | "average" => Some("avg"),
             "variance" => Some("var"),
-            "std" | "stdev" => Some("stddev"),
+            "std" | "stdev" | "sd" => Some("stddev"),
             "maximum" => Some("max"),
             "minimum" => Some("min"),
-            _ => tw_core::suggest(word, names.clone()),
+            "total" => Some("sum"),
+            "number" | "len" | "size" => Some("count"),
+            "unique" | "nunique" | "cardinality" => Some("distinct"),
+            "correlation" | "correlate" => Some("corr"),
+            lower => names
+                .clone()
+                .find(|name| *name == lower && lower != word)
+                .or_else(|| tw_core::suggest(lower, names.clone())),
         };
         let help = match (word, meant) {
             ("quantile", _) => "write the share first: `quantile(0.95)[x]`".to_owned(),
             ("histogram", _) => "write the number of bins first: `histogram(10)[x]`".to_owned(),
+            ("percentile", _) => "did you mean `quantile(0.95)[x]`?".to_owned(),
             _ if self.peek(2) == Tok::Number && self.peek(3) == Tok::CloseBracket => {
                 format!("elements of a list are reached by `{word}[*]`")
+            }
+            _ if percentile(word).is_some() => {
+                format!("did you mean `quantile({})[…]`?", percentile(word).unwrap_or_default())
             }
             (_, Some(meant)) => format!("did you mean `{meant}`?"),
             _ => format!("aggregates are {}", names.collect::<Vec<_>>().join(", ")),
@@ -338,6 +365,10 @@ impl Parser<'_> {
                 let found = Diagnostic::error("bad-call", format!("`{word}` takes {count}")).at(extent, "");
                 self.report(match word {
                     "abs" => found.help("write `abs(x)`"),
+                    _ if plain && values.len() == 1 => {
+                        let body = self.brief(self.expr(values[0]).span);
+                        found.help(format!("did you mean `{word}[{body}]`, over the rest of the trace?"))
+                    }
                     _ => found.help(format!(
                         "write `{word}({example})`; over the rest of the trace it is `{word}[x]`"
                     )),

@@ -220,7 +220,7 @@ const ERRORS: &[(&str, &[Finding], &str)] = &[
     ("count[a, b]", &[("bad-aggregate", ",")], "only `corr"),
     ("corr[a]", &[("bad-aggregate", "corr[a]")], "two"),
     ("count[] > 1", &[("missing-operand", "count[]")], "`count[p]`"),
-    ("min(a)", &[("bad-call", "min(a)")], "`min[x]`"),
+    ("min(a + b)", &[("bad-call", "min(a + b)")], "did you mean `min[a + b]`"),
     ("_ > 1", &[("misplaced-wildcard", "_")], ""),
     ("()", &[("missing-operand", "()")], "empty"),
     ("", &[("missing-operand", "")], "empty"),
@@ -503,6 +503,10 @@ const SOUP: &[&str] = &[
     "in",
     "matches",
     "while",
+    "by",
+    "every",
+    "group",
+    "5m",
     "forall",
     "exists",
     "event",
@@ -538,7 +542,7 @@ const SOUP: &[&str] = &[
 
 /// Whatever is thrown at it, the parser returns a tree whose parts fit together.
 fn check_any(text: &str) {
-    for checked in [parse(text, 0), parse_formula(text, 0)] {
+    for checked in [parse(text, 0), parse_formula(text, 0), parse_query(text, 0)] {
         let tree = &checked.value;
         assert!(checked.diagnostics.len() <= MAX_ERRORS);
         let starts: Vec<u32> = checked.diagnostics.iter().map(|d| d.labels[0].0.start).collect();
@@ -583,6 +587,9 @@ fn nothing_makes_it_panic() {
             _ => words.insert(at, words[at]),
         }
         check_any(&format!("property p : {};", words.concat()));
+        let division =
+            random.pick(&["by u", "every 5m", "by `a b`.c every 0.5", "every 1h by every", "by", "every"]);
+        check_any(&format!("query p : {} {division};", words.concat()));
         check_any(&words.concat());
     }
 }

@@ -1,5 +1,8 @@
 use super::{print, print_expr};
-use crate::ast::{Argument, DeclarationKind, Expr, ExprId, ExprKind, Ident, Infix, Map, Prefix, Tree};
+use crate::ast::{
+    Argument, Column, Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Infix, Map,
+    Prefix, Tree,
+};
 use crate::parser::dump::{body, dump};
 use crate::parser::tests::{Random, deep};
 use crate::parser::{parse, parse_formula};
@@ -61,7 +64,7 @@ struct Builder {
     tree: Tree,
 }
 
-const NAMES: &[&str] = &["a", "b", "x", "count", "min", "inf", "var", "s", "é", "_x"];
+const NAMES: &[&str] = &["by", "every", "a", "b", "x", "count", "min", "inf", "var", "s", "é", "_x"];
 const ODD_NAMES: &[&str] = &["T", "a b", "first", "in", "min", "", "x`y", "1", "_"];
 
 impl Builder {
@@ -250,6 +253,98 @@ fn reading_what_was_printed_gives_the_same_tree() {
     assert!(parentheses > 8_000);
 }
 
+impl Builder {
+    /// A query with any division.
+    fn query(&mut self, depth: usize) -> Declaration {
+        let body = self.expr(depth);
+        let by = match self.path() {
+            ExprKind::Path { mut path, quoted } if self.random.below(3) > 0 => {
+                path.steps.retain(|step| *step != PathStep::Each);
+                Some(Column { path, quoted, span: Span::default() })
+            }
+            _ => None,
+        };
+        let units = [None, Some(TimeUnit::Seconds), Some(TimeUnit::Minutes), Some(TimeUnit::Days)];
+        let billionths = 500_000_000 * (1 + self.random.below(9) as i128);
+        let length = Bound { billionths, unit: units[self.random.below(4)], open: false };
+        let every = (self.random.below(3) > 0).then_some((length, Span::default()));
+        let (name, division) = (self.ident(), Division { by, every });
+        Declaration {
+            kind: DeclarationKind::Query { name, title: None, body, division },
+            span: Span::default(),
+            comments: Vec::new(),
+            trailing: None,
+            blank_before: false,
+        }
+    }
+}
+
+/// Column, whether in backquotes, and length.
+type Divided = (Option<(Path, bool)>, Option<Bound>);
+
+fn divided(tree: &Tree) -> (ExprId, Divided) {
+    match &tree.declarations[0].kind {
+        DeclarationKind::Query { body, division, .. } => {
+            let by = division.by.as_ref().map(|column| (column.path.clone(), column.quoted));
+            (*body, (by, division.every.map(|(length, _)| length)))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn reading_printed_queries_gives_the_same_divisions() {
+    let mut kinds = [0; 4];
+    for seed in 0..8_000 {
+        let mut builder = Builder { random: Random(seed + 77), tree: Tree::default() };
+        let query = builder.query(seed as usize % 5);
+        builder.tree.declarations.push(query);
+        let text = print(&builder.tree);
+        let checked = parse(&text, 0);
+        assert!(checked.diagnostics.is_empty(), "{seed}: {text}\n{:#?}", checked.diagnostics);
+        let ((made, before), (read, after)) = (divided(&builder.tree), divided(&checked.value));
+        assert_eq!(after, before, "{seed}: {text}");
+        assert_eq!(dump(&checked.value, read), dump(&builder.tree, made), "{seed}: {text}");
+        assert_eq!(print(&checked.value), text);
+        kinds[usize::from(after.0.is_some()) + 2 * usize::from(after.1.is_some())] += 1;
+    }
+    assert!(kinds.iter().all(|seen| *seen > 500), "{kinds:?}");
+}
+
+#[test]
+fn divisions_are_printed_in_one_order() {
+    for (text, printed) in [
+        ("query q : count[p] every 60s by user;", "query q : count[p] by user every 60s;\n"),
+        ("query q:max[x]by `T`.first every 1.50 h;", "query q : max[x] by `T`.first every 1.5h;\n"),
+        ("query q : count[p] by event every 5;", "query q : count[p] by `event` every 5;\n"),
+        ("query by : by by by;", "query by : by by by;\n"),
+        ("query every : every every 1 every /* e */;", ""),
+        (
+            "query let : let by let every 3s; query q : var by var;",
+            "query let : let by let every 3s;\nquery q : var by var;\n",
+        ),
+        (
+            "query q : count[p] // of all
+                by user // each
+                every 1m; // minute",
+            "// of all\n// each\nquery q : count[p] by user every 1m; // minute\n",
+        ),
+        (
+            "query long_one : max[count[request_received & queue_length > 10 while the_system_is_busy]] ?? 0 \
+                by customer.identifier every 15m;",
+            "query long_one :\n    max[count[request_received & queue_length > 10 while the_system_is_busy]] ?? 0\n    \
+             by customer.identifier every 15m;\n",
+        ),
+    ] {
+        let checked = parse(text, 0);
+        assert_eq!(checked.diagnostics.is_empty(), !printed.is_empty(), "{text}: {:?}", checked.diagnostics);
+        if !printed.is_empty() {
+            assert_eq!(print(&checked.value), printed);
+            assert_eq!(print(&parse(printed, 0).value), printed);
+        }
+    }
+}
+
 /// Every pair of parentheses that only groups is needed: without it the tree is another one, or none.
 #[test]
 fn no_parenthesis_can_be_left_out() {
@@ -384,6 +479,7 @@ fn comments_anywhere_survive() {
         "let f ( u ) = p ( u ) S ! q ;",
         "property p \"t\" : G ( a -> F[0,5s] b ) ;",
         "query q : count [ a while b ] ?? 0 ;",
+        "query r : max [ x ] every 1 m by a . b ;",
     ];
     let between =
         [" ", " ", " ", "\n", "\n\n\n", " /* c */ ", " // c\n", "\n\n// c\n\n", "\r\n/* c\r\n d */\r\n"];
