@@ -130,17 +130,20 @@ fn run(
     if stream::fits(session, &spec, engine) && totals.is_none() {
         return stream::run(session, &spec, files, engine);
     }
-    let keys = key_slots(&mut spec);
+    // Readers have a way of their own for one column of keys; further ones are read as values.
+    let key = one_key(&spec);
+    let keys = if key.is_some() { vec![None; spec.program.roots.len()] } else { key_slots(&mut spec) };
     let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
     let times = session.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
-    let mut loaded = load(session, &spec, files, Need { times, kept: &kept, ..Need::of(wanted) })?;
+    let mut loaded =
+        load(session, &spec, files, Need { times, kept: &kept, key: key.as_deref(), ..Need::of(wanted) })?;
     check::refuse_empty(&loaded)?;
     let options = options(session, &spec, &loaded)?;
 
     let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
     for (division, roots) in divisions(&spec) {
-        let key = keys[roots[0]].map(|slot| &loaded.kept[kept.iter().position(|k| *k == slot).unwrap_or(0)]);
-        let divided = Divided::new(&division, key, &loaded, &options)?;
+        let slot = keys[roots[0]].and_then(|slot| kept.iter().position(|kept| *kept == slot));
+        let divided = Divided::new(&division, slot.map(|slot| &loaded.kept[slot]), &loaded, &options)?;
         let job = Job { session, spec: &spec, engine, options: &options, loaded: &loaded };
         for (root, result) in roots.iter().zip(job.run(&roots, &divided)?) {
             results[*root] = Some(result);
@@ -211,6 +214,14 @@ pub(crate) fn choose<'p>(
         Some((engine, refusal)) => plan::refused(spec, engine, refusal),
         None => Error::Usage("this build has no engine for queries".into()),
     })
+}
+
+/// The column of `by`, if all queries that have one have the same, a plain name.
+fn one_key(spec: &Specification) -> Option<String> {
+    let mut columns = spec.program.roots.iter().filter_map(|root| root.division.by.as_ref());
+    let first = columns.next()?;
+    let [tw_ir::PathStep::Field(name)] = first.steps.as_slice() else { return None };
+    columns.all(|other| other == first).then(|| name.to_string())
 }
 
 /// Adds a slot for each `by` column, so that it is read in the same pass; the slot of each root.

@@ -27,8 +27,11 @@
 //! assert!(evaluator.evaluate(&trace, 10).unwrap()[0].holds.get(0));
 //! ```
 
+mod query;
 mod temporal;
 mod term;
+
+pub use query::ReferenceQueries;
 
 use std::collections::BTreeSet;
 use temporal::{Places, Time};

@@ -10,7 +10,7 @@ use tw_core::{Column, Position, Value};
 use tw_ir::{ArithmeticOp, CompareOp, Node, NodeId, Program, SetItem, What};
 
 /// The values that a node may take, or why it has none. A formula has one, a boolean.
-type Cell = Result<Vec<Value>, String>;
+pub(crate) type Cell = Result<Vec<Value>, String>;
 
 /// Whether the node is a truth value about values.
 pub(crate) fn is_predicate(node: Node) -> bool {
@@ -59,7 +59,7 @@ pub(crate) fn predicate(
 }
 
 /// Where a truth value is expected, a number is true unless it is zero.
-fn holds(values: &[Value]) -> bool {
+pub(crate) fn holds(values: &[Value]) -> bool {
     values.iter().any(|value| match value {
         Value::Bool(b) => *b,
         Value::Int(i) => *i != 0,
@@ -68,7 +68,14 @@ fn holds(values: &[Value]) -> bool {
     })
 }
 
-fn cell(program: &Program, slots: &[Column], node: Node, at: Position, get: impl Fn(NodeId) -> Cell) -> Cell {
+/// What a node is worth at a position, from what its children are worth.
+pub(crate) fn cell(
+    program: &Program,
+    slots: &[Column],
+    node: Node,
+    at: Position,
+    get: impl Fn(NodeId) -> Cell,
+) -> Cell {
     let dag = &program.dag;
     let truth = |id: NodeId| get(id).map(|values| holds(&values));
     let boolean = |value: bool| Ok(vec![Value::Bool(value)]);
@@ -143,7 +150,7 @@ fn zero(value: &Value) -> Value {
 }
 
 /// Null wherever a side is null; whole numbers stay whole, except under `/`.
-fn arithmetic(op: ArithmeticOp, a: &Value, b: &Value) -> Result<Value, String> {
+pub(crate) fn arithmetic(op: ArithmeticOp, a: &Value, b: &Value) -> Result<Value, String> {
     use ArithmeticOp::*;
     let number = |value: &Value| match value {
         Value::Null => Ok(None),
@@ -198,7 +205,7 @@ fn compare(op: CompareOp, a: &Value, b: &Value) -> bool {
 }
 
 /// Numbers by value, text by code points; nothing else is ordered.
-fn order(a: &Value, b: &Value) -> Option<Ordering> {
+pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Some(a.chars().cmp(b.chars())),
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),

@@ -4,6 +4,7 @@
 //! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
 //!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
+//! - [`query`]: random queries, and engines for queries against the reference.
 //! - [`lasso`]: truth on infinite words, the oracle of three-valued verdicts.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
 //!
@@ -20,9 +21,11 @@ mod explanation;
 pub mod generate;
 pub mod lasso;
 pub mod online;
+pub mod query;
 mod rng;
 mod shrink;
 
+pub use conformance::cases;
 pub use explanation::check_explanation;
 pub use generate::{Case, Shape};
 pub use online::compare_online;

@@ -6,6 +6,7 @@ use crate::query::Edge;
 use crate::{Error, Specification};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::sync::Arc;
 use tw_core::{Column, Position, Value};
 use tw_ir::{Bound, Clock, Division, Interval};
 use tw_monitor::{EvaluateOptions, Segments, Trace};
@@ -37,8 +38,15 @@ impl<'t> Divided<'t> {
         let trace = &loaded.trace;
         let whole = Divided { trace: Cow::Borrowed(trace), order: None, labels: vec![Label::default()] };
         let mut divided = match (&division.by, key) {
-            (Some(path), Some(column)) => by(trace, column, &path.to_string(), &loaded.name)?,
-            _ => whole,
+            (None, _) => whole,
+            (Some(path), column) => {
+                let (keys, ids) = match (column, &loaded.keys) {
+                    (Some(column), _) => keys(column),
+                    (None, Some(keys)) => (keys.names.clone(), Cow::Borrowed(keys.ids.as_slice())),
+                    (None, None) => (Vec::new(), Cow::Owned(Vec::new())),
+                };
+                by(trace, keys, &ids, &path.to_string(), &loaded.name)?
+            }
         };
         if let Some(every) = division.every {
             divided.cut(every, loaded, options)?;
@@ -96,7 +104,13 @@ impl<'t> Divided<'t> {
     }
 }
 
-fn by(trace: &Trace, column: &Column, name: &str, file: &str) -> Result<Divided<'static>, Error> {
+fn by(
+    trace: &Trace,
+    keys: Vec<Arc<str>>,
+    ids: &[u32],
+    name: &str,
+    file: &str,
+) -> Result<Divided<'static>, Error> {
     if trace.len > u32::MAX as usize {
         return Err(Error::Usage(format!(
             "`by` handles up to {} positions; this trace has {}",
@@ -104,57 +118,31 @@ fn by(trace: &Trace, column: &Column, name: &str, file: &str) -> Result<Divided<
             trace.len
         )));
     }
-    let (keys, ids) = keys(column);
     if keys.is_empty() {
         return Err(Error::Usage(format!("the column `{name}` of `by` has no value anywhere in {file}")));
     }
-    let groups = Groups::of(keys.len(), &ids);
+    let groups = Groups::of(keys.len(), ids);
     let trace = Cow::Owned(groups.apply(trace));
-    let labels = keys.into_iter().map(|key| Label { key: Some(key), window: None }).collect();
+    let labels = keys.into_iter().map(|key| Label { key: Some(Value::Str(key)), window: None }).collect();
     Ok(Divided { trace, order: Some(groups.order), labels })
 }
 
-/// The distinct values of a column in order of appearance, and the number of each position's (`u32::MAX`: null).
-fn keys(column: &Column) -> (Vec<Value>, Vec<u32>) {
-    let mut keys = Vec::new();
-    let ids = match column {
-        Column::Text { ids, dictionary, valid } => {
-            let mut numbers = vec![u32::MAX; dictionary.entries.len()];
-            let mut number = |at: usize| {
-                let entry = ids[at] as usize;
-                if numbers[entry] == u32::MAX {
-                    numbers[entry] = keys.len() as u32;
-                    keys.push(Value::Str(dictionary.entries[entry].clone()));
-                }
-                numbers[entry]
-            };
-            (0..ids.len()).map(|at| if valid.get(at) { number(at) } else { u32::MAX }).collect()
-        }
-        Column::Int { values, valid } => {
-            let mut numbers: FxHashMap<i64, u32> = FxHashMap::default();
-            let mut number = |value: i64| {
-                *numbers.entry(value).or_insert_with(|| {
-                    keys.push(Value::Int(value));
-                    (keys.len() - 1) as u32
-                })
-            };
-            let each = values.iter().enumerate();
-            each.map(|(at, value)| if valid.get(at) { number(*value) } else { u32::MAX }).collect()
-        }
-        other => {
-            let mut numbers: FxHashMap<String, u32> = FxHashMap::default();
-            let mut number = |value: Value| {
-                // The debug form tells kinds apart and prints reals exactly.
-                *numbers.entry(format!("{value:?}")).or_insert_with(|| {
-                    keys.push(value);
-                    (keys.len() - 1) as u32
-                })
-            };
-            let values = (0..other.len()).map(|at| other.value(at));
-            values.map(|value| if value.is_null() { u32::MAX } else { number(value) }).collect()
-        }
+/// The distinct values of a column as text, in order of appearance, and the number of each position's (`u32::MAX`: null).
+fn keys(column: &Column) -> (Vec<Arc<str>>, Cow<'static, [u32]>) {
+    let (mut keys, mut numbers): (Vec<Arc<str>>, FxHashMap<Arc<str>, u32>) = Default::default();
+    let mut number = |value: Value| {
+        let text: Arc<str> = match value {
+            Value::Null => return u32::MAX,
+            Value::Str(text) => text,
+            other => other.to_string().into(),
+        };
+        *numbers.entry(text.clone()).or_insert_with(|| {
+            keys.push(text);
+            (keys.len() - 1) as u32
+        })
     };
-    (keys, ids)
+    let ids = (0..column.len()).map(|at| number(column.value(at))).collect();
+    (keys, Cow::Owned(ids))
 }
 
 /// The trace as a program with fewer roots reads it: atoms and terms are numbered per program.

@@ -80,8 +80,19 @@ fn reason(spec: &Specification, query: NodeId, is_null: impl Fn(NodeId) -> bool)
                 at = a;
                 continue;
             }
-            Node::Collect(Aggregate::Count | Aggregate::Distinct | Aggregate::Sum, _) => {
+            Node::Collect(Aggregate::Count | Aggregate::Distinct, _) => {
                 format!("`{words}` collected nothing; write `{words} ?? 0` to have 0 then")
+            }
+            Node::Collect(Aggregate::Sum, _) => {
+                format!(
+                    "`{words}` collected nothing, or its result is no finite number; `{words} ?? 0` is 0 then"
+                )
+            }
+            Node::Collect(Aggregate::Corr, _) => {
+                format!("`{words}` collected nothing, or one of its sides does not vary")
+            }
+            Node::Collect(Aggregate::Avg | Aggregate::Var | Aggregate::Stddev, _) => {
+                format!("`{words}` collected nothing, or its result is no finite number")
             }
             Node::Collect(..) => format!("`{words}` collected nothing"),
             Node::CollectWhile(_, _, during) if is_null(during) => {
