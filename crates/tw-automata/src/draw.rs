@@ -4,6 +4,7 @@
 //! the initial vertices down (Sugiyama, Tagawa, Toda: "Methods for Visual Understanding of Hierarchical System
 //! Structures"), so that a picture needs nothing but a browser.
 
+mod algebraic;
 mod alternating;
 mod deterministic;
 mod dot;
@@ -17,6 +18,7 @@ mod svg;
 mod tests;
 mod text;
 
+pub use algebraic::algebraic;
 pub use alternating::alternating;
 pub use deterministic::deterministic;
 pub use svg::TooLarge;

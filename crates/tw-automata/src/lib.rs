@@ -3,12 +3,14 @@
 //! Engines are built on these; nothing here reads traces. Each module opens with its definitions:
 //!
 //! - [`alternating`]: the alternating automaton of a formula (and of its negation);
+//! - [`algebraic`]: the algebraic alternating automaton of a query, which has values;
 //! - [`past`]: past operators for engines that read forward, one remembered bit each;
 //! - [`residual`]: formulas as exclusive-or of conjunctions, and what an event turns them into;
 //! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
 //! - [`draw`]: pictures of automata.
 
+pub mod algebraic;
 pub mod alternating;
 pub mod deterministic;
 pub mod diagram;

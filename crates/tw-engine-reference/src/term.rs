@@ -93,6 +93,10 @@ pub(crate) fn cell(
         Node::Negate(a) => get(a)?.iter().map(|a| arithmetic(ArithmeticOp::Sub, &zero(a), a)).collect(),
         Node::Abs(a) => {
             let magnitude = |a: &Value| {
+                if let Value::Real(real) = a {
+                    // Of -0.0, too, which no order tells from 0.0.
+                    return Ok(Value::Real(real.abs()));
+                }
                 let negated = arithmetic(ArithmeticOp::Sub, &zero(a), a);
                 // The other side of the smallest integer overflows; of every other number it exists.
                 if order(a, &Value::Int(0)) == Some(Ordering::Less) {
