@@ -2,7 +2,7 @@
 //!
 //! Values here are those of experiments: null is "no value" (⊥), an error is a result that cannot be computed.
 
-use crate::predicates::{Scalar, arithmetic};
+use crate::predicates::{Scalar, arithmetic, parts};
 use tw_core::Value;
 use tw_ir::{Function, Node, NodeId, Program};
 
@@ -59,7 +59,7 @@ impl Map {
         let kind = match program.dag.node(result) {
             Node::Variable(variable) if variable == parameter => Kind::Identity,
             Node::Constant(constant) => Kind::Constant(program.dag.constants[constant as usize].clone()),
-            _ => Kind::Term(program.reachable(&[result])),
+            _ => Kind::Term(parts(program, result)),
         };
         Self { parameter, kind }
     }

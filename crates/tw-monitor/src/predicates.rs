@@ -191,7 +191,7 @@ impl<'p> Predicates<'p> {
 }
 
 /// The nodes below `root` and itself, ascending. Costs what the predicate is large, not what the program is.
-fn parts(program: &Program, root: NodeId) -> Vec<NodeId> {
+pub(crate) fn parts(program: &Program, root: NodeId) -> Vec<NodeId> {
     let mut seen = rustc_hash::FxHashSet::from_iter([root]);
     let mut todo = vec![root];
     while let Some(id) = todo.pop() {
