@@ -8,19 +8,21 @@
 //! * Blocks are walked over from the last to the first. What crosses a border is one value, or what has been collected
 //!   so far, per temporal operator; so beside the trace there is memory for a block of each value at hand (64 KiB), and
 //!   for what `median`, `quantile`, `histogram`, `mode` and `distinct` keep: exact up to a quarter of the memory budget,
-//!   shared by the aggregates, and a sketch with a bound beyond that.
+//!   shared by the aggregates, and a sketch with a bound beyond that (at most three threads, with a quarter each).
 //! * Only what is asked for is computed. A root is asked for at first positions of segments: arithmetic between
 //!   aggregates is done there alone, and an outermost `agg[ψ]` is folded block by block without values of its own.
-//! * Cost per position on one core at 3.5 GHz, columns in memory: `count[p]` 0.02 ns; `max[count[p while q]]` 0.04 ns
-//!   where q holds for long and 0.14 ns where it is random (runs of words are counted, not positions); `sum`, `avg`,
-//!   `min`, `max` of whole numbers 0.4 ns, of reals 0.4 ns for extremes and 1.2 ns for sums, which are exact;
-//!   `max[sum[x while q]]` 1.6 ns, 8 ns for reals; `avg[p &{second} X count[a while b]]` 1.2 ns; an operator between two
-//!   columns of numbers about 0.5 ns; `median` 20 ns. What has no loop of its own (texts, lists, mixed numbers, errors)
-//!   goes one value at a time, 10 to 100 ns.
+//! * Cost per position on one core with wide registers, columns in memory: `count[p]` 0.02 ns; `max[count[p while q]]` 0.04 ns
+//!   where q holds for long and 0.14 ns where it is random (runs of words are counted, not positions), `avg` of it twice
+//!   that; `sum`, `avg`, `min`, `max` of whole numbers 0.5 ns, of reals 0.6 ns for extremes and 1.4 ns for sums, which
+//!   are exact; `max[sum[x while q]]` 1.6 ns, 8 ns for reals; `avg[p &{second} X count[a while b]]` 1.2 ns; an operator
+//!   between two columns of numbers about 0.5 ns; `corr` and `median` 20 ns. What has no loop of its own (texts, lists,
+//!   mixed numbers, errors) goes one value at a time, 10 to 100 ns. Two threads take about half, unless `agg[ψ]` is needed
+//!   at every position.
 //! * Threads walk over stretches of the trace that are cut where nothing that crosses the border depends on what comes
 //!   later (see `cuts`); what they have collected is put together in trace order. Sums are exact, so that neither blocks
 //!   nor threads show in the values.
-//! * Traces laid end to end (`Trace::segments`) cost 5 to 15 ns each beside their positions and their results.
+//! * Traces laid end to end (`Trace::segments`) cost 50 to 100 ns each beside their positions, most of it for handing
+//!   over their results.
 //!
 //! ```
 //! use tw_core::{Bits, Value};
