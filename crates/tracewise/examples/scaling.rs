@@ -82,12 +82,7 @@ fn measure(engine: &dyn tw_monitor::QueryEngine, program: &Program, trace: &Trac
     Some(best)
 }
 
-fn guards(
-    program: &Program,
-    nodes: &[tw_ir::NodeId],
-    trace: &Trace,
-    options: &EvaluateOptions,
-) -> Vec<Bits> {
+fn guards(program: &Program, nodes: &[tw_ir::NodeId], trace: &Trace, options: &EvaluateOptions) -> Vec<Bits> {
     if nodes.is_empty() {
         return Vec::new();
     }
@@ -103,8 +98,11 @@ fn guards(
     let known = program.atoms();
     let atoms = formulas.atoms();
     let atoms = atoms.iter().filter_map(|atom| known.binary_search(atom).ok());
-    let shown =
-        Trace { len: trace.len, atoms: atoms.map(|at| trace.atoms[at].clone()).collect(), ..Trace::default() };
+    let shown = Trace {
+        len: trace.len,
+        atoms: atoms.map(|at| trace.atoms[at].clone()).collect(),
+        ..Trace::default()
+    };
     let engine = tracewise::engine("columnar").expect("the engine is registered");
     let mut evaluator = engine.plan(&formulas, options).expect("untimed formulas");
     evaluator.columns(&shown, nodes).expect("the columns fit")

@@ -5,7 +5,7 @@ use crate::{Error, Session, Specification, error::trace_code, format_named, form
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use tw_core::{Batch, Bits, Column, Position, Time};
+use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Time};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, NodeId, SlotId};
 use tw_monitor::{Predicates, Term, Terms, Trace, Wanted};
@@ -189,6 +189,7 @@ pub(crate) fn load(
     let mut trace = Trace { atoms: vec![Bits::new(); spec.program.atoms().len()], ..Trace::default() };
     let mut slots: Option<Vec<Column>> = None;
     let mut kept: Vec<Column> = Vec::new();
+    let mut texts: [Vec<GrowingTexts>; 3] = Default::default();
     let mut times: Vec<Time> = Vec::new();
     let mut keys = Keys::default();
     let mut key_index: FxHashMap<Arc<str>, u32> = FxHashMap::default();
@@ -222,13 +223,10 @@ pub(crate) fn load(
             times.extend(more);
         }
         if let Some(more) = part.slots {
-            append_columns(slots.get_or_insert_default(), more);
+            append_columns(slots.get_or_insert_default(), more, &mut texts[0]);
         }
-        append_columns(&mut kept, part.kept);
-        match trace.terms.is_empty() {
-            true => trace.terms = part.terms,
-            false => trace.terms.iter_mut().zip(part.terms).for_each(|(term, more)| term.append(more)),
-        }
+        append_columns(&mut kept, part.kept, &mut texts[1]);
+        append_terms(&mut trace.terms, part.terms, &mut texts[2]);
         if let Some(column) = part.key {
             add_keys(&mut keys, &mut key_index, &column);
         }
@@ -274,11 +272,27 @@ pub(crate) fn load(
     Ok(Loaded { name, input, format, trace, summary, keys, kept, warnings })
 }
 
-fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>) {
+fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {
     if columns.is_empty() {
         *columns = more;
-    } else {
-        columns.iter_mut().zip(more).for_each(|(column, more)| column.append(more));
+        texts.resize(columns.len(), GrowingTexts::default());
+        return;
+    }
+    for ((column, more), texts) in columns.iter_mut().zip(more).zip(texts) {
+        texts.append(column, more);
+    }
+}
+
+fn append_terms(terms: &mut Vec<Term>, more: Vec<Term>, texts: &mut Vec<GrowingTexts>) {
+    if terms.is_empty() {
+        *terms = more;
+        texts.resize(terms.len(), GrowingTexts::default());
+        return;
+    }
+    for ((term, more), texts) in terms.iter_mut().zip(more).zip(texts) {
+        let before = term.column.len();
+        term.errors.extend(more.errors.into_iter().map(|(at, message)| (before + at, message)));
+        texts.append(&mut term.column, more.column);
     }
 }
 

@@ -77,6 +77,23 @@ impl Column {
 }
 
 impl Column {
+    /// The column of values of any kind: of texts alone (and nulls) it is a dictionary, which is smaller and quicker.
+    pub fn of_values(values: Vec<Value>) -> Column {
+        let mut texts = values.iter().filter(|value| !value.is_null()).peekable();
+        if texts.peek().is_none() || !texts.all(|value| matches!(value, Value::Str(_))) {
+            return Column::Any(values);
+        }
+        let mut growing = GrowingTexts::default();
+        let mut dictionary = Dictionary::default();
+        let id = |value: &Value| match value {
+            Value::Str(text) => growing.id(text, &mut dictionary),
+            _ => 0,
+        };
+        let ids = values.iter().map(id).collect();
+        let valid = values.iter().map(|value| !value.is_null()).collect();
+        Column::Text { ids, dictionary, valid }
+    }
+
     /// Appends the positions of `other`. Columns that differ in kind (whole numbers here, reals there) become values.
     pub fn append(&mut self, other: Column) {
         use Column::*;
@@ -90,23 +107,11 @@ impl Column {
                 values.extend(more);
                 valid.append(&more_valid);
             }
-            (Text { ids, dictionary, valid }, Text { ids: more, dictionary: theirs, valid: more_valid }) => {
-                let mut index: HashMap<Arc<str>, u32> =
-                    dictionary.entries.iter().enumerate().map(|(i, text)| (text.clone(), i as u32)).collect();
-                let renumbered: Vec<u32> = theirs
-                    .entries
-                    .iter()
-                    .map(|text| {
-                        *index.entry(text.clone()).or_insert_with(|| {
-                            dictionary.entries.push(text.clone());
-                            (dictionary.entries.len() - 1) as u32
-                        })
-                    })
-                    .collect();
-                // Null positions hold an unspecified id, which may be out of the (empty) dictionary.
-                ids.extend(more.iter().map(|&id| renumbered.get(id as usize).copied().unwrap_or(0)));
-                valid.append(&more_valid);
+            (Text { dictionary, .. }, other @ Text { .. }) => {
+                let mut growing = GrowingTexts::of(dictionary);
+                growing.append(self, other);
             }
+            (Any(mine), Any(theirs)) => mine.extend(theirs),
             (_, other) => {
                 let mut all: Vec<Value> = (0..self.len()).map(|at| self.value(at)).collect();
                 all.extend((0..other.len()).map(|at| other.value(at)));
@@ -135,6 +140,47 @@ impl Column {
                 valid: pick(valid),
             },
             Column::Any(values) => Column::Any(order.iter().map(|&at| values[at as usize].clone()).collect()),
+        }
+    }
+}
+
+/// The numbers of a dictionary's texts, kept while columns are appended one after the other: looking all texts up again
+/// for each would cost what the dictionary is large, each time.
+#[derive(Clone, Debug, Default)]
+pub struct GrowingTexts {
+    index: HashMap<Arc<str>, u32>,
+}
+
+impl GrowingTexts {
+    fn of(dictionary: &Dictionary) -> Self {
+        let numbered = dictionary.entries.iter().enumerate();
+        Self { index: numbered.map(|(i, text)| (text.clone(), i as u32)).collect() }
+    }
+
+    fn id(&mut self, text: &Arc<str>, dictionary: &mut Dictionary) -> u32 {
+        *self.index.entry(text.clone()).or_insert_with(|| {
+            dictionary.entries.push(text.clone());
+            (dictionary.entries.len() - 1) as u32
+        })
+    }
+
+    /// [`Column::append`], for a column that this has appended to from its beginning.
+    pub fn append(&mut self, column: &mut Column, other: Column) {
+        match (&mut *column, other) {
+            (
+                Column::Text { ids, dictionary, valid },
+                Column::Text { ids: more, dictionary: theirs, valid: more_valid },
+            ) => {
+                if self.index.len() != dictionary.entries.len() {
+                    *self = Self::of(dictionary);
+                }
+                let renumbered: Vec<u32> =
+                    theirs.entries.iter().map(|text| self.id(text, dictionary)).collect();
+                // Null positions hold an unspecified id, which may be out of the (empty) dictionary.
+                ids.extend(more.iter().map(|&id| renumbered.get(id as usize).copied().unwrap_or(0)));
+                valid.append(&more_valid);
+            }
+            (_, other) => column.append(other),
         }
     }
 }

@@ -20,7 +20,7 @@ mod value;
 mod verdict;
 
 pub use bits::Bits;
-pub use column::{Batch, Column, Dictionary};
+pub use column::{Batch, Column, Dictionary, GrowingTexts};
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit};
 pub use value::Value;

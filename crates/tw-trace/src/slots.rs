@@ -74,6 +74,8 @@ pub enum ColumnBuilder {
         /// Which are not null.
         valid: Bits,
     },
+    /// [`Expect::Any`] while every value is text: a [`ColumnBuilder::Text`].
+    Texts(Box<ColumnBuilder>),
     /// [`Expect::Any`].
     Any(Vec<Value>),
 }
@@ -98,7 +100,15 @@ impl ColumnBuilder {
                 dictionary: Dictionary::default(),
                 valid: Bits::new(),
             },
-            Expect::Any => ColumnBuilder::Any(Vec::new()),
+            Expect::Any => ColumnBuilder::Texts(Box::new(ColumnBuilder::new(Expect::Text))),
+        }
+    }
+
+    /// Goes on with values of every kind.
+    fn spill(&mut self) {
+        if let ColumnBuilder::Texts(texts) = self {
+            let column = std::mem::replace(&mut **texts, ColumnBuilder::Any(Vec::new())).finish();
+            *self = ColumnBuilder::Any((0..column.len()).map(|at| column.value(at)).collect());
         }
     }
 
@@ -110,6 +120,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.reserve(additional),
             ColumnBuilder::Real { values, .. } => values.reserve(additional),
             ColumnBuilder::Text { ids, .. } => ids.reserve(additional),
+            ColumnBuilder::Texts(texts) => texts.reserve(additional),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.reserve(additional),
         }
     }
@@ -130,6 +141,7 @@ impl ColumnBuilder {
                 ids.push(0);
                 valid.push(false);
             }
+            ColumnBuilder::Texts(texts) => texts.push_null(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.push(Value::Null),
         }
     }
@@ -154,6 +166,19 @@ impl ColumnBuilder {
                 }
             }
             ColumnBuilder::Text { .. } => self.push_text(cell)?,
+            ColumnBuilder::Texts(texts) => {
+                // Most texts show by their first letter that they are nothing else.
+                let plain = cell.as_bytes()[0].is_ascii_alphabetic()
+                    && !matches!(cell.as_bytes()[0] | 0x20, b't' | b'f' | b'n' | b'i');
+                match if plain { Some(Value::Null) } else { Value::from_cell(cell) } {
+                    Some(Value::Null | Value::Str(_)) => texts.push_text(cell)?,
+                    None => return Err(CellError { found: quote(cell), expected: FINITE }),
+                    Some(_) => {
+                        self.spill();
+                        self.push_cell(cell)?;
+                    }
+                }
+            }
             ColumnBuilder::Any(values) => values.push(
                 Value::from_cell(cell).ok_or_else(|| CellError { found: quote(cell), expected: FINITE })?,
             ),
@@ -170,6 +195,10 @@ impl ColumnBuilder {
             Value::Real(real) => self.push_real(*real)?,
             Value::Str(text) => self.push_text(text)?,
             Value::List(_) | Value::Object(_) => match self {
+                ColumnBuilder::Texts(_) => {
+                    self.spill();
+                    self.push_value(value)?;
+                }
                 ColumnBuilder::Any(values) => values.push(value.clone()),
                 _ => return Err(self.misfit(value.kind().to_string())),
             },
@@ -179,6 +208,7 @@ impl ColumnBuilder {
 
     /// A boolean.
     pub fn push_bool(&mut self, bool: bool) -> Result<(), CellError> {
+        self.spill();
         match self {
             ColumnBuilder::Truth(bits) => bits.push(bool),
             ColumnBuilder::Any(values) => values.push(Value::Bool(bool)),
@@ -190,6 +220,10 @@ impl ColumnBuilder {
     /// A whole number.
     pub fn push_int(&mut self, int: i64) -> Result<(), CellError> {
         match self {
+            ColumnBuilder::Texts(_) => {
+                self.spill();
+                self.push_int(int)?;
+            }
             ColumnBuilder::Int { values, valid, .. } => {
                 values.push(int);
                 valid.push(true);
@@ -212,6 +246,10 @@ impl ColumnBuilder {
             return Err(CellError { found: format!("`{real}`"), expected: FINITE });
         }
         match self {
+            ColumnBuilder::Texts(_) => {
+                self.spill();
+                self.push_real(real)?;
+            }
             ColumnBuilder::Real { values, valid } => {
                 values.push(real);
                 valid.push(true);
@@ -250,6 +288,7 @@ impl ColumnBuilder {
                 ids.push(id);
                 valid.push(true);
             }
+            ColumnBuilder::Texts(texts) => texts.push_text(text)?,
             ColumnBuilder::Any(values) => values.push(Value::text(text)),
             _ => return Err(self.misfit(format!("the text {}", quote(text)))),
         }
@@ -269,7 +308,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { only: true, .. } => WHOLE,
             ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => NUMBER,
             ColumnBuilder::Text { .. } => TEXT,
-            ColumnBuilder::Any(_) => FINITE,
+            ColumnBuilder::Texts(_) | ColumnBuilder::Any(_) => FINITE,
         };
         CellError { found, expected }
     }
@@ -281,6 +320,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.len(),
             ColumnBuilder::Real { values, .. } => values.len(),
             ColumnBuilder::Text { ids, .. } => ids.len(),
+            ColumnBuilder::Texts(texts) => texts.len(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.len(),
         }
     }
@@ -297,6 +337,13 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, valid, .. } => Column::Int { values, valid },
             ColumnBuilder::Real { values, valid } => Column::Real { values, valid },
             ColumnBuilder::Text { ids, dictionary, valid, .. } => Column::Text { ids, dictionary, valid },
+            ColumnBuilder::Texts(texts) => match texts.finish() {
+                // Of nulls alone nothing is known.
+                Column::Text { ids, dictionary, .. } if dictionary.entries.is_empty() => {
+                    Column::Any(vec![Value::Null; ids.len()])
+                }
+                column => column,
+            },
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => Column::Any(values),
         }
     }

@@ -168,7 +168,7 @@ impl<'j> Judge<'j> {
             };
             taken.map_err(Halt::Uncounted)?;
             from += step;
-            if (before + from) % every == 0 {
+            if (before + from).is_multiple_of(every) {
                 self.tell_values().map_err(Halt::Fault)?;
             }
         }

@@ -275,8 +275,7 @@ impl Run<'_> {
         self.last_words().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
         // Unless they have just been told.
         let positions = self.live.progress().positions;
-        let told =
-            matches!(self.judge.options.values_every, Some(Every::Positions(n)) if positions % n.max(1) == 0);
+        let told = matches!(self.judge.options.values_every, Some(Every::Positions(n)) if positions.is_multiple_of(n.max(1)));
         if !told {
             self.judge.tell_values()?;
         }

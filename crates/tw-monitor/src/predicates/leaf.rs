@@ -111,6 +111,9 @@ fn compare_columns(op: CompareOp, a: &Column, b: &Column) -> Option<Bits> {
         (a, Column::Any(b)) => {
             Some(b.iter().enumerate().map(|(at, b)| compare(op, &a.value(at), b)).collect())
         }
+        (Column::Text { .. }, Column::Text { .. }) => {
+            Some((0..a.len()).map(|at| compare(op, &a.value(at), &b.value(at))).collect())
+        }
         _ => None,
     }
 }

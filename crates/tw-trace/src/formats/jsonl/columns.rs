@@ -143,7 +143,7 @@ impl Cells {
                 ids.iter_mut().filter(|id| **id == NULL).for_each(|id| *id = 0);
                 Column::Text { ids, dictionary: Dictionary { entries }, valid: pack(&valid) }
             }
-            Cells::Any(values) => Column::Any(keep(values, kept)),
+            Cells::Any(values) => Column::of_values(keep(values, kept)),
         }
     }
 }
