@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tw_core::{Column, Position, Value};
-use tw_ir::{Bound, Clock, Division, Interval};
+use tw_ir::{Bound, Clock, Division, Interval, IntervalError};
 use tw_monitor::{EvaluateOptions, Segments, Trace};
 use tw_trace::Stamp;
 
@@ -64,7 +64,16 @@ impl<'t> Divided<'t> {
         let clock = if self.trace.times.is_some() { options.clock } else { Clock::Index };
         let length = Interval { low: every, high: Some(every) }
             .ticks(clock, options.unit)
-            .map_err(|error| Error::Usage(format!("`every {every}`: {error} ({})", loaded.name)))?
+            .map_err(|error| {
+                Error::Usage(match error {
+                    IntervalError::UnitWithoutTime => format!(
+                        "`every {every}`: {} has no timestamps, so windows count positions; leave the unit out, or \
+                         name the column of timestamps with `--time COL`",
+                        loaded.name
+                    ),
+                    _ => format!("`every {every}`: {error}"),
+                })
+            })?
             .low;
         if length <= 0 {
             return Err(Error::Usage(format!("`every {every}`: a window must be longer than nothing")));

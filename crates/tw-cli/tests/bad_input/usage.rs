@@ -66,7 +66,6 @@ pub fn cases() -> Vec<Case> {
             .file("s.tw", "property p : count[a] > 3;\n"),
         with_trace("query-without-a-query", "query s.tw t.csv").file("s.tw", "property p : G a;\n"),
         with_trace("query-of-a-comparison", "query -e 'count[a] > 3' t.csv"),
-        with_trace("query-of-a-bare-term", "query -e 'a + 1' t.csv"),
         with_trace("query-with-an-engine-for-verdicts", "query --engine automaton -e 'count[a]' t.csv"),
         with_trace("query-read-forward-that-cannot-be", "query --engine forward -e 'avg[max[a]]' t.csv"),
         with_trace("query-that-overflows", "query -e 'sum[x]' t.csv")

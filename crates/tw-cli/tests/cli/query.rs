@@ -36,14 +36,14 @@ fn the_examples_of_the_paper_by_every_engine() {
         for (query, expected) in &first {
             assert_eq!(
                 values(&format!("--engine {engine} -e '{query}'"), FIRST),
-                [expected.clone()],
+                std::slice::from_ref(expected),
                 "{engine} {query}"
             );
         }
         for (query, expected) in &second {
             assert_eq!(
                 values(&format!("--engine {engine} -e '{query}'"), SECOND),
-                [expected.clone()],
+                std::slice::from_ref(expected),
                 "{engine} {query}"
             );
         }

@@ -46,7 +46,7 @@ pub fn write(answers: &Answers, out: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-fn totals<'a>(answers: &'a Answers) -> impl Iterator<Item = &'a tracewise::Value> {
+fn totals(answers: &Answers) -> impl Iterator<Item = &tracewise::Value> {
     let none = &tracewise::Value::Null;
     answers.totals.iter().flatten().map(move |total| total.as_ref().unwrap_or(none))
 }
