@@ -197,3 +197,56 @@ fn the_queries_of_the_paper_are_well_formed() {
         fine(&format!("explain examples/spl/{name}.tw"));
     }
 }
+
+/// The values of a specification's queries on a simulated trace, as JSON texts, by name.
+fn values(program: &str, options: &str, engine: &str) -> Vec<(String, String)> {
+    let directory = directory(&format!("{program}-{engine}-{}", options.replace(' ', "")));
+    let trace = directory.join("trace.csv");
+    let trace = trace.display();
+    fine(&format!("simulate examples/spl/{program}.spl {options} -o {trace}"));
+    let out = fine(&format!("query examples/spl/{program}.tw {trace} --engine {engine} --output json"));
+    let value = |line: &str| {
+        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        (line["query"].as_str().expect("a name").to_string(), line["value"].to_string())
+    };
+    out.lines().map(value).collect()
+}
+
+#[test]
+fn the_queries_of_the_paper_have_their_values() {
+    // steps, seed; semaphore, exclusion, visits, bias (to four digits), overtaking
+    let mux: [(u32, u32, &str, f64, &str); 5] = [
+        (20, 1, "[3,1]", 3.0, "1"),
+        (100, 1, "[13,11]", 1.1818, "2"),
+        (1_000, 1, "[126,123]", 1.0244, "4"),
+        (1_000, 42, "[130,119]", 1.0924, "2"),
+        (100_000, 1, "[12490,12509]", 0.99848, "6"),
+    ];
+    // steps, loss; throughput, sent and received, most, average
+    let abp: [(u32, u32, &str, &str, &str, f64); 5] = [
+        (100, 20, "8", "[11,9]", "3", 1.375),
+        (1_000, 0, "110", "[111,111]", "1", 1.0),
+        (1_000, 20, "66", "[113,83]", "4", 1.6865671641791045),
+        (1_000, 50, "26", "[113,58]", "21", 4.185185185185185),
+        (100_000, 20, "7131", "[11276,9008]", "9", 1.581043185642176),
+    ];
+    for engine in ["columnar", "forward", "reverse", "reference"] {
+        // The definition is quadratic.
+        let short = |steps: &u32| engine != "reference" || *steps <= 1_000;
+        for (steps, seed, visits, bias, overtaking) in mux.iter().filter(|row| short(&row.0)) {
+            let found = values("mux-sem", &format!("--steps {steps} --seed {seed}"), engine);
+            let of = |name: &str| found.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str()).expect(name);
+            assert_eq!((of("semaphore"), of("exclusion")), ("1", "1"), "{engine} {steps} {seed}");
+            assert_eq!((of("visits"), of("overtaking")), (*visits, *overtaking), "{engine} {steps} {seed}");
+            let ratio: f64 = of("bias").parse().expect("a number");
+            assert!((ratio - bias).abs() < 5e-5, "{engine} {steps} {seed}: {ratio}");
+        }
+        for (steps, loss, throughput, sent, most, average) in abp.iter().filter(|row| short(&row.0)) {
+            let found = values("abp", &format!("--steps {steps} --seed 1 --loss {loss}"), engine);
+            let of = |name: &str| found.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str()).expect(name);
+            let whole = (of("throughput"), of("sent_received"), of("most"));
+            assert_eq!(whole, (*throughput, *sent, *most), "{engine} {steps} {loss}");
+            assert_eq!(of("average").parse::<f64>().expect("a number"), *average, "{engine} {steps} {loss}");
+        }
+    }
+}

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tracewise::{QueryReport, Totals, Value};
 
-/// Value of each query on each trace: counts, extremes, averages, quantiles over positions
+/// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
 #[command(
     override_usage = "tracewise query [OPTIONS] SPEC.tw TRACE…\n       \

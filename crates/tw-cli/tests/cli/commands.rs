@@ -148,12 +148,14 @@ Usage: tracewise [OPTIONS] <COMMAND>
 
 Commands:
   check        Verdict of each property on each trace, with an explanation of every violation
+  query        Value of each query on each trace: counts, extremes, averages, quantiles
   eval         Truth value of a formula at each position
   watch        Verdicts on a live trace, one line as soon as each is settled
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
   inspect      Columns, types, event names, time span and sample rows of a trace
   convert      Write a trace in another format
+  simulate     Run an SPL program and write the trace of its states
   races        Possible deadlocks and data races, from one trace of locks and accesses
   completions  Shell completion script, on standard output
   man          Manual pages: the main one on standard output, or all of them into a directory
@@ -168,7 +170,19 @@ Options:
 Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input, 3 undecided.
 ";
     assert_eq!(run.out, expected);
-    for command in ["check", "eval", "explain", "fmt", "inspect", "convert", "races", "completions", "man"] {
+    for command in [
+        "check",
+        "query",
+        "eval",
+        "explain",
+        "fmt",
+        "inspect",
+        "convert",
+        "simulate",
+        "races",
+        "completions",
+        "man",
+    ] {
         let help = tracewise(&format!("{command} --help"));
         assert_eq!(help.code, 0, "{command}");
         assert!(help.out.contains("Usage: tracewise"), "{command}: {}", help.out);

@@ -91,7 +91,7 @@ fn a_value_names_its_lines() {
     let file = directory.join("log.csv");
     let run = tracewise(&format!("query --witness -e 'max[count[p while q]]' '{}'", file.display()));
     assert!(
-        run.out.contains("count[p while q] = 2 at lines 2–4 (position 0–2), 2 collected: 1 2"),
+        run.out.contains("count[p while q] = 2 at lines 2–4 (positions 0–2), 2 collected: 1 2"),
         "{}",
         run.out
     );

@@ -93,21 +93,20 @@ fn told(origin: &Origin, name: &str) -> String {
             format!("{}–{}", words::count(from as u64), words::count(to as u64))
         }
     };
+    let positions = || {
+        let noun = if origin.from == origin.to { "position" } else { "positions" };
+        format!("{noun} {}", range(origin.from, origin.to))
+    };
     let place = match &origin.lines {
         Some((first, last)) if first.file == last.file => {
             let lines = range(first.line as usize, last.line as usize);
             let noun = if first.line == last.line { "line" } else { "lines" };
-            format!("at {noun} {lines} (position {})", range(origin.from, origin.to))
+            format!("at {noun} {lines} ({})", positions())
         }
-        Some((first, last)) => format!(
-            "from {}:{} to {}:{} (position {})",
-            first.file,
-            first.line,
-            last.file,
-            last.line,
-            range(origin.from, origin.to)
-        ),
-        None => format!("at position {}", range(origin.from, origin.to)),
+        Some((first, last)) => {
+            format!("from {}:{} to {}:{} ({})", first.file, first.line, last.file, last.line, positions())
+        }
+        None => format!("at {}", positions()),
     };
     let mut text = format!("{what}{value}{place}");
     if origin.from == origin.to {
@@ -139,7 +138,8 @@ fn parts(result: &QueryResult, style: Style, out: &mut Output) -> io::Result<()>
     let numbers: Vec<Option<f64>> = result.groups.iter().map(|group| number(&group.value)).collect();
     let spark = windows && numbers.iter().any(Option::is_some);
     let line = if spark { tw_plot::sparkline(&numbers, 40) } else { String::new() };
-    writeln!(out, "{}  {}", style.paint(Ink::Strong, head), style.paint(Ink::Faint, line))?;
+    let gap = if line.is_empty() { "" } else { "  " };
+    writeln!(out, "{}{gap}{}", style.paint(Ink::Strong, head), style.paint(Ink::Faint, line))?;
     let mut order: Vec<usize> = (0..result.groups.len()).collect();
     if !windows && result.every.is_none() {
         // The largest first: that is what one looks for.
