@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Queries from CSV, beside `check` on the same file and beside polars and duckdb.
 
-    bench/queries.py [--rows 10000000] [--repeat 5] [--only check,peers,groups]
+    bench/queries.py [--rows 10000000] [--repeat 5] [--only check,peers]
 
 Builds the release binary, writes traces into bench/data (kept for the next run), installs polars and duckdb with pip
 into bench/data/venv, and prints Markdown tables. Runs are interleaved and the best of N counts. Our time is that of

@@ -41,7 +41,7 @@ pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
 pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
-pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Totals, Witness};
+pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Total, Totals, Witness};
 pub use races::RacesReport;
 pub use registry::{ENGINES, QUERY_ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};

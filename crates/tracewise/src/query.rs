@@ -10,7 +10,8 @@ mod stream;
 mod total;
 mod witness;
 
-pub use total::Totals;
+pub(crate) use compute::approximations;
+pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
 use crate::load::{Loaded, Need, load, needs_times};
@@ -24,7 +25,7 @@ use tw_monitor::{EvaluateOptions, QueryEngine};
 use tw_trace::Stamp;
 
 /// The values of all queries on one trace.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct QueryReport {
     /// The trace as the user named it.
     pub trace: String,
@@ -36,6 +37,8 @@ pub struct QueryReport {
     pub engine: &'static str,
     /// One per query, in the order written.
     pub queries: Vec<QueryResult>,
+    /// Values that cannot be computed, each an error for its query alone: the others stand.
+    pub failures: Vec<Error>,
     /// Findings that did not stop the run.
     pub warnings: Vec<Diagnostic>,
 }
@@ -66,6 +69,8 @@ pub struct QueryResult {
 /// The value on one part of the trace.
 #[derive(Clone, Debug)]
 pub struct Group {
+    /// Number of the part, in the order of its first position.
+    pub(crate) segment: usize,
     /// Value of the `by` column.
     pub key: Option<Value>,
     /// The window of `every`: from, and up to but not including.
@@ -141,11 +146,12 @@ fn run(
     let options = options(session, &spec, &loaded)?;
 
     let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
+    let mut failures = Vec::new();
     for (division, roots) in divisions(&spec) {
         let slot = keys[roots[0]].and_then(|slot| kept.iter().position(|kept| *kept == slot));
         let divided = Divided::new(&division, slot.map(|slot| &loaded.kept[slot]), &loaded, &options)?;
         let job = Job { session, spec: &spec, engine, options: &options, loaded: &loaded };
-        for (root, result) in roots.iter().zip(job.run(&roots, &divided)?) {
+        for (root, result) in roots.iter().zip(job.run(&roots, &divided, &mut failures)?) {
             results[*root] = Some(result);
         }
     }
@@ -160,6 +166,7 @@ fn run(
         bytes: loaded.summary.bytes,
         engine: engine.name(),
         queries: results.into_iter().flatten().collect(),
+        failures,
         warnings,
     })
 }
@@ -276,7 +283,12 @@ fn failed(spec: &Specification, root: &Root, place: &str, message: &str) -> Erro
         "not-computable",
         format!("the value of `{}`{place} cannot be computed: {message}", root.name),
     )
-    .at(root.span, "in this query")
-    .help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real");
+    .at(root.span, "in this query");
+    let diagnostic = match message.contains("overflows") {
+        true => {
+            diagnostic.help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real")
+        }
+        false => diagnostic,
+    };
     Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
 }

@@ -1,7 +1,7 @@
 //! Small pieces of wording that commands and reporters share.
 
 use std::time::Duration;
-use tracewise::{PropertyReport, Step, Value, Violation};
+use tracewise::{Approximation, PropertyReport, Step, Value, Violation};
 
 /// `1234567` as `1,234,567`.
 pub fn count(number: u64) -> String {
@@ -51,6 +51,12 @@ pub fn value(value: &Value) -> String {
         Value::List(_) | Value::Object(_) => crate::json::value(value),
         other => other.to_string(),
     }
+}
+
+/// What is approximate, and how far off it may be.
+pub fn bounds(parts: &[Approximation]) -> String {
+    let each: Vec<String> = parts.iter().map(|part| format!("{}: {}", part.part, part.bound)).collect();
+    each.join("; ")
 }
 
 /// The text with control characters made visible: a log line must not steer the terminal.

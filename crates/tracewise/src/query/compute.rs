@@ -6,8 +6,8 @@ use crate::load::Loaded;
 use crate::query::Edge;
 use crate::{Error, QUERY_ENGINES, Session, Specification, plan};
 use tw_core::{Bits, Value};
-use tw_ir::{NodeId, Root, RootKind};
-use tw_monitor::{Computed, EvaluateOptions, QueryEngine, QueryEvaluator, Trace, Values};
+use tw_ir::{Aggregate, Node, NodeId, Root, RootKind};
+use tw_monitor::{Computed, EvaluateOptions, Note, QueryEngine, QueryEvaluator, Trace, Values};
 use tw_trace::Stamp;
 
 /// Queries to be run on parts of a loaded trace.
@@ -21,42 +21,50 @@ pub(super) struct Job<'a> {
 
 impl Job<'_> {
     /// The results of these roots, in order.
-    pub(super) fn run(&self, roots: &[usize], divided: &Divided<'_>) -> Result<Vec<QueryResult>, Error> {
+    pub(super) fn run(
+        &self,
+        roots: &[usize],
+        divided: &Divided<'_>,
+        failures: &mut Vec<Error>,
+    ) -> Result<Vec<QueryResult>, Error> {
         let chosen = roots.iter().map(|root| self.spec.program.roots[*root].clone()).collect();
         let spec = with_roots(self.spec, chosen);
         let trace = restrict(&divided.trace, self.spec, &spec);
+        self.refuse_large(&spec, divided)?;
         let mut ready = Ready::new(self.session, &spec, self.engine, self.options, &trace)?;
         let values = ready.values(&trace)?;
         let notes = ready.evaluator.notes();
         let mut results = Vec::with_capacity(roots.len());
         for (root, values) in spec.program.roots.iter().zip(values) {
-            let groups = divided.labels.iter().zip(values).map(|(label, computed)| {
-                let value = computed.ok().cloned().map_err(|message| {
-                    failed(&spec, root, &place(root, label.key.as_ref(), label.window), message)
-                })?;
+            let mut groups = Vec::with_capacity(values.len());
+            let mut failure = None;
+            for (segment, (label, computed)) in divided.labels.iter().zip(values).enumerate() {
                 let (key, window) = (label.key.clone(), label.window);
-                Ok(Group { key, window, value, missing: None, witness: None })
-            });
-            let reachable = spec.program.reachable(&[root.node]);
-            let approximate = notes.iter().filter(|note| reachable.binary_search(&note.node).is_ok());
-            let note = |note: &tw_monitor::Note| Approximation {
-                part: spec.words(note.node),
-                bound: note.bound.clone(),
-            };
+                match computed {
+                    Computed::Value(value) => {
+                        groups.push(Group { segment, key, window, value, missing: None, witness: None });
+                    }
+                    Computed::Error(message) => {
+                        failure
+                            .get_or_insert_with(|| failed(&spec, root, &place(root, &key, window), &message));
+                    }
+                }
+            }
+            failures.extend(failure);
             results.push(QueryResult {
                 name: root.name.clone(),
                 title: root.title.clone(),
                 expression: spec.words(root.node),
                 by: root.division.by.as_ref().map(ToString::to_string),
                 every: root.division.every.map(|every| every.to_string()),
-                groups: groups.collect::<Result<_, Error>>()?,
+                groups,
                 everywhere: None,
                 times: None,
-                approximate: approximate.map(note).collect(),
+                approximate: approximations(&spec, root, &notes),
             });
         }
         if self.session.everywhere {
-            self.everywhere(&spec, &trace, divided, &mut ready, &mut results)?;
+            self.everywhere(&spec, &trace, divided, &mut ready, &mut results, failures)?;
         }
         if divided.labels.len() <= EXPLAINED && self.session.explain {
             missing::explain(self, &spec, &trace, &mut results)?;
@@ -75,13 +83,16 @@ impl Job<'_> {
         divided: &Divided<'_>,
         ready: &mut Ready<'_>,
         results: &mut [QueryResult],
+        failures: &mut Vec<Error>,
     ) -> Result<(), Error> {
         let times = self.loaded.trace.times.as_ref().zip(self.loaded.summary.style);
         for (root, result) in spec.program.roots.iter().zip(results) {
             let column = ready.column(trace, root.node)?;
             if let Some((at, message)) = column.errors.first() {
                 let place = format!(" at position {}", divided.original(*at));
-                return Err(failed(spec, root, &place, message));
+                failures.push(failed(spec, root, &place, message));
+                result.everywhere = Some(Vec::new());
+                continue;
             }
             let mut values = vec![Value::Null; self.loaded.trace.len];
             for at in 0..trace.len {
@@ -97,8 +108,56 @@ impl Job<'_> {
     }
 }
 
+/// Bytes that a value in a report takes, about.
+const VALUE: usize = 64;
+/// Bytes that a bin of a histogram takes, about.
+const BIN: usize = 160;
+
+impl Job<'_> {
+    /// Values count against the memory budget, too: one per part, or one per position.
+    fn refuse_large(&self, spec: &Specification, divided: &Divided<'_>) -> Result<(), Error> {
+        let each = |root: &Root| {
+            let bins = |id: &NodeId| match spec.program.dag.node(*id) {
+                Node::Collect(Aggregate::Histogram(bins), _)
+                | Node::CollectWhile(Aggregate::Histogram(bins), ..) => bins as usize,
+                _ => 0,
+            };
+            let bins: usize = spec.program.reachable(&[root.node]).iter().map(bins).sum();
+            VALUE.saturating_add(bins.saturating_mul(BIN))
+        };
+        let places = match self.session.everywhere {
+            true => self.loaded.trace.len,
+            false => divided.labels.len(),
+        };
+        let bytes =
+            spec.program.roots.iter().map(each).fold(0usize, usize::saturating_add).saturating_mul(places);
+        let budget = self.session.memory_budget;
+        if bytes <= budget {
+            return Ok(());
+        }
+        let error = tw_trace::TraceError::new(
+            tw_trace::TraceErrorKind::Budget,
+            format!(
+                "{places} values of each query take about {bytes} bytes, beyond the memory budget of {budget} (raise \
+                 it with --memory)"
+            ),
+        );
+        Err(error.in_file(&self.loaded.name).into())
+    }
+}
+
+/// What notes say about the parts of a query.
+pub(crate) fn approximations(spec: &Specification, root: &Root, notes: &[Note]) -> Vec<Approximation> {
+    if notes.is_empty() {
+        return Vec::new();
+    }
+    let reachable = spec.program.reachable(&[root.node]);
+    let mine = notes.iter().filter(|note| reachable.binary_search(&note.node).is_ok());
+    mine.map(|note| Approximation { part: spec.words(note.node), bound: note.bound.clone() }).collect()
+}
+
 /// ` for user = bob from 2024-01-01T00:00:00Z`, in a message.
-fn place(root: &Root, key: Option<&Value>, window: Option<(Edge, Edge)>) -> String {
+fn place(root: &Root, key: &Option<Value>, window: Option<(Edge, Edge)>) -> String {
     let mut place = String::new();
     if let (Some(path), Some(key)) = (&root.division.by, key) {
         place.push_str(&format!(" for {path} = {key}"));
@@ -113,15 +172,16 @@ fn place(root: &Root, key: Option<&Value>, window: Option<(Edge, Edge)>) -> Stri
 
 /// The specification with other roots.
 pub(super) fn with_roots(spec: &Specification, roots: Vec<Root>) -> Specification {
-    let mut program = spec.program.clone();
-    program.roots = roots;
-    Specification { program, ..spec.clone() }
+    let program = tw_ir::Program { roots, ..spec.program.clone() };
+    let Specification { sources, tree, warnings, .. } = spec;
+    Specification { program, sources: sources.clone(), tree: tree.clone(), warnings: warnings.clone() }
 }
 
 /// A node as a root.
 pub(super) fn root(spec: &Specification, node: NodeId, kind: RootKind) -> Root {
     let span = spec.span(node).unwrap_or_default();
-    Root { name: spec.words(node), title: None, division: Default::default(), kind, node, span }
+    // Nobody reads its name, and parts of a long text would have long names.
+    Root { name: String::new(), title: None, division: Default::default(), kind, node, span }
 }
 
 /// An engine and the truth columns that it asked for.
@@ -170,9 +230,14 @@ impl<'p> Ready<'p> {
 
     /// The values of one node at every position.
     pub(super) fn column(&mut self, trace: &Trace, node: NodeId) -> Result<Values, Error> {
-        let columns = self.evaluator.columns(trace, &self.guards, &[node]);
-        let mut columns = columns.map_err(|refusal| plan::refused(self.spec, self.engine.name(), refusal))?;
+        let mut columns = self.columns(trace, &[node])?;
         columns.pop().ok_or_else(|| Error::Usage("the engine gave no column".into()))
+    }
+
+    /// The same of several nodes.
+    pub(super) fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Error> {
+        let columns = self.evaluator.columns(trace, &self.guards, nodes);
+        columns.map_err(|refusal| plan::refused(self.spec, self.engine.name(), refusal))
     }
 }
 

@@ -4,6 +4,7 @@ use super::QueryResult;
 use super::compute::{Job, Ready, root, with_roots};
 use super::divide::restrict;
 use crate::{Error, Specification};
+use rustc_hash::FxHashSet;
 use tw_core::Value;
 use tw_ir::{Aggregate, Node, NodeId, Program, RootKind};
 use tw_monitor::Trace;
@@ -11,7 +12,7 @@ use tw_monitor::Trace;
 /// The experiments that a query asks at the first position, itself among them, ascending: below them stand aggregates
 /// and what else is decided elsewhere.
 pub(super) fn asked_first(program: &Program, query: NodeId) -> Vec<NodeId> {
-    let (mut asked, mut todo) = (vec![query], vec![query]);
+    let (mut asked, mut todo) = (FxHashSet::from_iter([query]), vec![query]);
     while let Some(id) = todo.pop() {
         let below = match program.dag.node(id) {
             Node::Both(_, a, b) | Node::Either(_, a, b) => vec![a, b],
@@ -20,16 +21,15 @@ pub(super) fn asked_first(program: &Program, query: NodeId) -> Vec<NodeId> {
             }
             _ => Vec::new(),
         };
-        for id in below {
-            if !asked.contains(&id) {
-                asked.push(id);
-                todo.push(id);
-            }
-        }
+        todo.extend(below.into_iter().filter(|&id| asked.insert(id)));
     }
+    let mut asked: Vec<NodeId> = asked.into_iter().collect();
     asked.sort_unstable();
     asked
 }
+
+/// Parts that are asked again to find a reason.
+const MOST: usize = 1000;
 
 /// Tells of every part without a value why it has none.
 pub(super) fn explain(
@@ -38,28 +38,39 @@ pub(super) fn explain(
     trace: &Trace,
     results: &mut [QueryResult],
 ) -> Result<(), Error> {
+    let lacks = |result: &QueryResult| result.groups.iter().any(|group| group.value.is_null());
+    let lacking = || spec.program.roots.iter().zip(results.iter()).filter(|(_, result)| lacks(result));
+    let mut asked: Vec<NodeId> =
+        lacking().flat_map(|(query, _)| asked_first(&spec.program, query.node)).take(MOST + 1).collect();
+    asked.sort_unstable();
+    asked.dedup();
+    // The reason is a courtesy, not worth more than the value.
+    if asked.is_empty() || asked.len() > MOST {
+        return Ok(());
+    }
+    let parts = asked.iter().map(|&node| root(spec, node, RootKind::Query)).collect();
+    let parts = with_roots(spec, parts);
+    let shown = restrict(trace, spec, &parts);
+    let Ok(mut ready) = Ready::new(job.session, &parts, job.engine, job.options, &shown) else {
+        return Ok(());
+    };
+    let Ok(values) = ready.values(&shown) else { return Ok(()) };
     for (query, result) in spec.program.roots.iter().zip(results) {
-        if result.groups.iter().all(|group| !group.value.is_null()) {
-            continue;
-        }
-        let asked = asked_first(&spec.program, query.node);
-        let parts = asked.iter().map(|&node| root(spec, node, RootKind::Query)).collect();
-        let parts = with_roots(spec, parts);
-        let shown = restrict(trace, spec, &parts);
-        // The reason is a courtesy: an engine that cannot run the parts alone costs the reason, not the value.
-        let Ok(mut ready) = Ready::new(job.session, &parts, job.engine, job.options, &shown) else {
-            continue;
-        };
-        let Ok(values) = ready.values(&shown) else { continue };
-        for (segment, group) in result.groups.iter_mut().enumerate().filter(|(_, g)| g.value.is_null()) {
+        for group in result.groups.iter_mut().filter(|group| group.value.is_null()) {
             let is_null = |id: NodeId| {
                 let index = asked.binary_search(&id).unwrap_or_default();
-                values[index][segment].ok() == Ok(&Value::Null)
+                values[index][group.segment].ok() == Ok(&Value::Null)
             };
             group.missing = Some(reason(spec, query.node, is_null));
         }
     }
     Ok(())
+}
+
+/// Why a query that is an aggregate has no value; nothing else needs to be known.
+pub(super) fn of_aggregate(spec: &Specification, query: NodeId) -> Option<String> {
+    let aggregate = matches!(spec.program.dag.node(query), Node::Collect(..));
+    aggregate.then(|| reason(spec, query, |_| true))
 }
 
 fn reason(spec: &Specification, query: NodeId, is_null: impl Fn(NodeId) -> bool) -> String {
@@ -91,7 +102,10 @@ fn reason(spec: &Specification, query: NodeId, is_null: impl Fn(NodeId) -> bool)
             Node::Collect(Aggregate::Corr, _) => {
                 format!("`{words}` collected nothing, or one of its sides does not vary")
             }
-            Node::Collect(Aggregate::Avg | Aggregate::Var | Aggregate::Stddev, _) => {
+            Node::Collect(
+                Aggregate::Avg | Aggregate::Var | Aggregate::Stddev | Aggregate::Histogram(_),
+                _,
+            ) => {
                 format!("`{words}` collected nothing, or its result is no finite number")
             }
             Node::Collect(..) => format!("`{words}` collected nothing"),

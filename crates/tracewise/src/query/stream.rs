@@ -1,13 +1,14 @@
 //! Queries in one pass over a trace that is not kept: memory is what the queries hold back.
 
-use super::{Approximation, Group, QueryReport, QueryResult, failed};
+use super::compute::approximations;
+use super::{Group, QueryReport, QueryResult, failed, missing};
 use crate::load::{display_name, needs_times, open, trace_error};
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
-use tw_core::{Batch, Bits, Position};
+use tw_core::{Batch, Bits, Position, Value};
 use tw_diag::Diagnostic;
 use tw_ir::NodeId;
-use tw_monitor::{Live, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
+use tw_monitor::{Computed, Live, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
 use tw_trace::{Projection, TraceError, TraceErrorKind};
 
 /// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
@@ -75,14 +76,18 @@ pub(super) fn run(
     }
     let values = monitor.values().map_err(refused)?;
     let notes = monitor.notes();
-    let mut queries = Vec::with_capacity(values.len());
+    let (mut queries, mut failures) = (Vec::with_capacity(values.len()), Vec::new());
     for (root, computed) in spec.program.roots.iter().zip(values) {
-        let value = computed.ok().cloned().map_err(|message| failed(spec, root, "", message))?;
-        let reachable = spec.program.reachable(&[root.node]);
-        let mine = notes.iter().filter(|note| reachable.binary_search(&note.node).is_ok());
-        let note = |note: &tw_monitor::Note| Approximation {
-            part: spec.words(note.node),
-            bound: note.bound.clone(),
+        let group = |value: Value| {
+            let missing = value.is_null().then(|| missing::of_aggregate(spec, root.node)).flatten();
+            Group { segment: 0, key: None, window: None, value, missing, witness: None }
+        };
+        let groups = match computed {
+            Computed::Value(value) => vec![group(value)],
+            Computed::Error(message) => {
+                failures.push(failed(spec, root, "", &message));
+                Vec::new()
+            }
         };
         queries.push(QueryResult {
             name: root.name.clone(),
@@ -90,10 +95,10 @@ pub(super) fn run(
             expression: spec.words(root.node),
             by: None,
             every: None,
-            groups: vec![Group { key: None, window: None, value, missing: None, witness: None }],
+            groups,
             everywhere: None,
             times: None,
-            approximate: mine.map(note).collect(),
+            approximate: approximations(spec, root, &notes),
         });
     }
     let mut warnings = spec.warnings.clone();
@@ -106,6 +111,7 @@ pub(super) fn run(
         bytes: summary.bytes,
         engine: engine.name(),
         queries,
+        failures,
         warnings,
     })
 }

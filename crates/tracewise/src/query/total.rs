@@ -5,10 +5,11 @@
 
 use super::compute::Ready;
 use super::missing::asked_first;
+use super::{Approximation, failed};
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use tw_core::{Column, Value};
-use tw_ir::{Node, NodeId, Root, RootKind};
+use tw_ir::{Aggregate, Node, NodeId, Root, RootKind};
 use tw_monitor::{EvaluateOptions, QueryEngine, Trace, both, either};
 use tw_statistics::{Accumulator, Limits};
 
@@ -41,70 +42,97 @@ impl Totals {
         options: &EvaluateOptions,
         trace: &Trace,
     ) -> Result<(), Error> {
-        self.traces += 1;
-        let mut ready = Ready::new(session, spec, engine, options, trace)?;
-        let limits = Limits { exact_bytes: session.memory_budget / 4 };
-        let mut done = Vec::new();
+        let mut collects: Vec<(NodeId, Aggregate, NodeId)> = Vec::new();
         for root in spec.program.roots.iter().filter(|root| root.division.is_whole()) {
             for id in asked_first(&spec.program, root.node) {
-                let Node::Collect(aggregate, body) = spec.program.dag.node(id) else { continue };
-                if done.contains(&id) {
-                    continue;
-                }
-                done.push(id);
-                let column = ready.column(trace, body)?;
-                let accumulator =
-                    self.collected.entry(id).or_insert_with(|| Accumulator::new(aggregate, limits));
-                if let Some((at, message)) = column.errors.first() {
-                    self.failed.entry(id).or_insert_with(|| format!("{message} (position {at})"));
-                }
-                if let Err(message) = push(accumulator, &column.column) {
-                    self.failed.entry(id).or_insert(message);
+                if let Node::Collect(aggregate, body) = spec.program.dag.node(id) {
+                    collects.push((id, aggregate, body));
                 }
             }
         }
+        collects.sort_unstable_by_key(|(id, ..)| *id);
+        collects.dedup_by_key(|(id, ..)| *id);
+        let mut ready = Ready::new(session, spec, engine, options, trace)?;
+        let limits = Limits { exact_bytes: session.memory_budget / 4 / collects.len().max(1) };
+        // A few at a time: their columns are as long as the trace.
+        for some in collects.chunks(8) {
+            let bodies: Vec<NodeId> = some.iter().map(|(_, _, body)| *body).collect();
+            for ((id, aggregate, _), column) in some.iter().zip(ready.columns(trace, &bodies)?) {
+                let accumulator =
+                    self.collected.entry(*id).or_insert_with(|| Accumulator::new(*aggregate, limits));
+                if let Some((at, message)) = column.errors.first() {
+                    self.failed.entry(*id).or_insert_with(|| format!("{message} (position {at})"));
+                }
+                if let Err(message) = push(accumulator, &column.column) {
+                    self.failed.entry(*id).or_insert(message);
+                }
+            }
+        }
+        self.traces += 1;
         Ok(())
     }
 
     /// The total of each query; `None` where a query has none: it divides the trace, or asks for something at the
     /// first position that is no aggregate.
-    pub fn values(&self, spec: &Specification) -> Vec<Option<Value>> {
+    pub fn values(&self, spec: &Specification) -> Vec<Option<Total>> {
         let queries = spec.program.roots.iter().filter(|root| root.kind == RootKind::Query);
         queries.map(|root| self.value(spec, root)).collect()
     }
 
-    fn value(&self, spec: &Specification, root: &Root) -> Option<Value> {
+    fn value(&self, spec: &Specification, root: &Root) -> Option<Total> {
         if !root.division.is_whole() {
             return None;
         }
         let dag = &spec.program.dag;
         let constant = |id: NodeId| match dag.node(id) {
-            Node::Constant(constant) => Some(dag.constants[constant as usize].clone()),
+            Node::Constant(constant) => Some(Ok(dag.constants[constant as usize].clone())),
             _ => None,
         };
-        let mut known: FxHashMap<NodeId, Value> = FxHashMap::default();
+        let mut known: FxHashMap<NodeId, Result<Value, String>> = FxHashMap::default();
+        let mut approximate = Vec::new();
         for id in asked_first(&spec.program, root.node) {
             let part = |id: NodeId| known.get(&id).cloned();
+            let two = |a: NodeId, b: NodeId, f: &dyn Fn(&Value, &Value) -> Result<Value, String>| {
+                part(a).zip(part(b)).map(|(a, b)| f(&a?, &b?))
+            };
             let value = match dag.node(id) {
-                Node::Collect(..) if self.failed.contains_key(&id) => None,
-                Node::Collect(..) => self.collected.get(&id).and_then(|collected| collected.result().ok()),
+                Node::Collect(..) => match (self.failed.get(&id), self.collected.get(&id)) {
+                    (Some(message), _) => Some(Err(message.clone())),
+                    (None, collected) => collected.map(|collected| {
+                        let bound = collected.bound().map(|bound| bound.to_string());
+                        let note = |bound| Approximation { part: spec.words(id), bound };
+                        approximate.extend(bound.map(note));
+                        collected.result()
+                    }),
+                },
                 Node::Emit(always, term) if dag.node(always) == Node::Bool(true) => constant(term),
-                Node::Both(g, a, b) => part(a).zip(part(b)).and_then(|(a, b)| both(g, &a, &b).ok()),
-                Node::Either(g, a, b) => part(a).zip(part(b)).and_then(|(a, b)| either(g, &a, &b).ok()),
+                Node::Both(g, a, b) => two(a, b, &|a, b| both(g, a, b)),
+                Node::Either(g, a, b) => two(a, b, &|a, b| either(g, a, b)),
                 Node::Default(a, c) => match part(a) {
-                    Some(Value::Null) => constant(c),
+                    Some(Ok(Value::Null)) => constant(c),
                     other => other,
                 },
                 Node::Fails(a, c) => match part(a) {
-                    Some(Value::Null) => constant(c),
-                    other => other.map(|_| Value::Null),
+                    Some(Ok(Value::Null)) => constant(c),
+                    other => other.map(|value| value.map(|_| Value::Null)),
                 },
                 _ => None,
             };
             known.extend(value.map(|value| (id, value)));
         }
-        known.remove(&root.node)
+        let value =
+            known.remove(&root.node)?.map_err(|message| failed(spec, root, " over all traces", &message));
+        Some(Total { value, approximate })
     }
+}
+
+/// A value over all traces.
+#[derive(Debug)]
+pub struct Total {
+    /// The value, or why it cannot be computed.
+    pub value: Result<Value, Error>,
+    /// Parts that are approximate, and how far off they may be.
+    pub approximate: Vec<Approximation>,
 }
 
 fn push(accumulator: &mut Accumulator, column: &Column) -> Result<(), String> {

@@ -5,9 +5,9 @@
 
 use super::compute::{Job, Ready};
 use super::divide::Divided;
-use super::{EXPLAINED, LogLine, QueryResult};
+use super::{EXPLAINED, Group, LogLine, QueryResult};
 use crate::{Error, Specification, check};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;
 use tw_core::{Column, Position, Value};
 use tw_ir::{Aggregate, ArithmeticOp, Function, Node, NodeId};
@@ -61,9 +61,12 @@ pub(super) fn add(
         if !job.session.witness && !place {
             continue;
         }
-        let groups = result.groups.iter_mut().zip(trace.starts()).take(EXPLAINED);
-        for (group, &start) in groups.filter(|(group, _)| !group.value.is_null()) {
-            let mut witness = walk.from(ready, root.node, start)?;
+        let mut groups: Vec<&mut Group> =
+            result.groups.iter_mut().filter(|group| !group.value.is_null()).collect();
+        // The largest are looked at first, so they are explained first.
+        groups.sort_by(|a, b| size(&b.value).total_cmp(&size(&a.value)));
+        for group in groups.into_iter().take(EXPLAINED) {
+            let mut witness = walk.from(ready, root.node, trace.starts()[group.segment])?;
             for origin in &mut witness.origins {
                 origin.from = divided.original(origin.from);
                 origin.to = divided.original(origin.to);
@@ -97,9 +100,14 @@ impl Walk<'_> {
     fn from(&mut self, ready: &mut Ready<'_>, query: NodeId, start: Position) -> Result<Witness, Error> {
         let mut witness = Witness::default();
         let mut todo = vec![(query, start)];
+        let mut seen = FxHashSet::default();
         while let Some((id, at)) = todo.pop() {
             if witness.origins.len() == PARTS {
                 break;
+            }
+            // What two parts share is told once.
+            if !seen.insert((id, at)) {
+                continue;
             }
             let node = self.spec.program.dag.node(id);
             match node {
@@ -255,6 +263,14 @@ impl Walk<'_> {
         let value = self.value(ready, id, at)?;
         let part = self.spec.words(id);
         Ok(Origin { part, value, from: at, to: at, lines: None, positions: vec![at], count: 1 })
+    }
+}
+
+fn size(value: &Value) -> f64 {
+    match value {
+        Value::Int(int) => *int as f64,
+        Value::Real(real) => *real,
+        _ => f64::NEG_INFINITY,
     }
 }
 

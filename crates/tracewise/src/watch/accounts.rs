@@ -1,7 +1,7 @@
 //! Queries on a live trace: their values so far.
 
 use super::WatchValue;
-use crate::{Error, QUERY_ENGINES, Session, Specification, plan};
+use crate::{Error, QUERY_ENGINES, Session, Specification, plan, query};
 use tw_core::{Batch, Bits, Position, Time};
 use tw_ir::RootKind;
 use tw_monitor::{
@@ -104,14 +104,13 @@ impl Accounts {
         let values =
             self.monitor.values().map_err(|refusal| plan::refused(&self.spec, self.engine, refusal))?;
         let notes = self.monitor.notes();
-        let told = |(root, computed): (&'_ tw_ir::Root, Computed)| {
-            let reachable = self.spec.program.reachable(&[root.node]);
-            let bounds = notes.iter().filter(|note| reachable.binary_search(&note.node).is_ok());
-            let approximate = bounds.map(|note| note.bound.clone()).collect();
-            (computed, approximate)
-        };
         let roots = &self.spec.program.roots;
-        let told: Vec<(Computed, Vec<String>)> = roots.iter().zip(values).map(told).collect();
+        let bounds = |root: &tw_ir::Root| {
+            let parts = query::approximations(&self.spec, root, &notes);
+            parts.into_iter().map(|part| part.bound).collect::<Vec<String>>()
+        };
+        let told = roots.iter().zip(values).map(|(root, computed)| (computed, bounds(root)));
+        let told: Vec<(Computed, Vec<String>)> = told.collect();
         let value = |(root, (computed, approximate)): (&'_ tw_ir::Root, _)| {
             let (value, fault) = match computed {
                 Computed::Value(value) => (value, None),

@@ -15,7 +15,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tracewise::{QueryReport, Totals, Value};
+use tracewise::{Approximation, QueryReport, Totals, Value};
 
 /// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
@@ -69,8 +69,8 @@ pub struct Query {
 pub struct Answers {
     /// One per trace.
     pub reports: Vec<(QueryReport, Duration)>,
-    /// Over all traces, if there are several: a value per query that has a total.
-    pub totals: Option<Vec<Option<Value>>>,
+    /// Over all traces, if there are several: a value per query that has a total, and what is approximate in it.
+    pub totals: Option<Vec<Option<(Value, Vec<Approximation>)>>>,
     /// Whether it was asked where values come from.
     pub witness: bool,
 }
@@ -116,9 +116,16 @@ impl Runnable for Query {
                 }
             };
             match result {
-                Ok(report) => {
+                Ok(mut report) => {
                     context.warnings(&report.warnings, &spec.sources);
-                    answers.reports.push((report, started.elapsed()));
+                    for failure in report.failures.drain(..) {
+                        exit = Exit::Bad;
+                        context.error(&failure);
+                    }
+                    // Where nothing could be computed, there is nothing to tell but the errors.
+                    if report.queries.iter().any(|result| !result.groups.is_empty()) {
+                        answers.reports.push((report, started.elapsed()));
+                    }
                 }
                 Err(error) => {
                     exit = Exit::Bad;
@@ -126,11 +133,24 @@ impl Runnable for Query {
                 }
             }
         }
-        answers.totals = (totals.traces() > 1).then(|| totals.values(&spec));
+        if totals.traces() > 1 {
+            let mut told = |total: Option<tracewise::Total>| {
+                let tracewise::Total { value, approximate } = total?;
+                match value {
+                    Ok(value) => Some((value, approximate)),
+                    Err(error) => {
+                        exit = Exit::Bad;
+                        context.error(&error);
+                        None
+                    }
+                }
+            };
+            answers.totals = Some(totals.values(&spec).into_iter().map(&mut told).collect());
+        }
         if !context.quiet {
             write(&self.output, &answers, context)?;
         }
-        if let Some(path) = &self.plot {
+        if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
             let drawn = tw_plot::write(&plot::chart(&answers), path);
             drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
         }

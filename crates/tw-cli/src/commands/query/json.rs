@@ -33,22 +33,20 @@ pub fn write(answers: &Answers, out: &mut Output) -> io::Result<()> {
             }
         }
     }
-    for (result, total) in
-        answers.reports.first().into_iter().flat_map(|(r, _)| &r.queries).zip(totals(answers))
-    {
-        let object = Object::new()
+    let queries = answers.reports.first().into_iter().flat_map(|(report, _)| &report.queries);
+    for (result, total) in queries.zip(answers.totals.iter().flatten()) {
+        let Some((total, bounds)) = total else { continue };
+        let mut object = Object::new()
             .field("query", result.name.as_str())
             .field("total", true)
             .field("traces", answers.reports.len())
             .raw("value", &value(total));
+        if !bounds.is_empty() {
+            object = object.raw("approximate", &array(bounds.iter().map(approximation)));
+        }
         writeln!(out, "{}", object.end())?;
     }
     Ok(())
-}
-
-fn totals(answers: &Answers) -> impl Iterator<Item = &tracewise::Value> {
-    let none = &tracewise::Value::Null;
-    answers.totals.iter().flatten().map(move |total| total.as_ref().unwrap_or(none))
 }
 
 fn object(report: &QueryReport, result: &QueryResult, group: &Group) -> String {

@@ -1,9 +1,10 @@
 //! Answers as a chart: what is asked decides its kind.
 
 use super::Answers;
-use super::table::{divided, edge};
+use super::table::divided;
 use super::text::{histogram, number};
 use crate::words::value as shown;
+use std::collections::HashMap;
 use tracewise::{Edge, Group, QueryReport, QueryResult, TimeStyle};
 use tw_plot::{Axis, Body, Chart, Scale, Series};
 
@@ -75,7 +76,8 @@ fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64) -> 
     match style {
         Some(TimeStyle::Text) => {
             let scale = Scale::Time { origin: first };
-            (Axis { label: "time (UTC)".into(), scale }, Box::new(move |time| (time - first) as f64))
+            let since = move |time: i64| (i128::from(time) - i128::from(first)) as f64;
+            (Axis { label: "time (UTC)".into(), scale }, Box::new(since))
         }
         Some(TimeStyle::Number(unit)) => {
             let per = unit.nanoseconds() as f64;
@@ -117,11 +119,12 @@ fn windows(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart
         Edge::Position(position) => position as f64,
     };
     let mut series: Vec<Series> = Vec::new();
+    let mut lines: HashMap<String, usize> = HashMap::new();
     for (report, result) in results.iter().filter(|(_, result)| result.every.is_some()) {
         for group in &result.groups {
             let name = name(answers, report, result, group.key.as_ref().map(shown));
             let Some((from, to)) = group.window else { continue };
-            let index = series.iter().position(|line| line.name == name).unwrap_or_else(|| {
+            let index = *lines.entry(name.clone()).or_insert_with(|| {
                 series.push(Series { name, points: Vec::new(), step: true });
                 series.len() - 1
             });
@@ -146,16 +149,8 @@ fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
         y: y.clone(),
         body: Body::Bars { groups, series },
     };
-    if let Some((report, result)) = results.iter().find(|(_, result)| divided(result)) {
-        let label = |group: &Group| {
-            group.key.as_ref().map(shown).or(group.window.map(|(from, _)| edge(from))).unwrap_or_default()
-        };
-        let mut groups: Vec<&Group> = result.groups.iter().collect();
-        let key = |group: &Group| number(&group.value).unwrap_or(f64::NEG_INFINITY);
-        groups.sort_by(|a, b| key(b).total_cmp(&key(a)));
-        let values = groups.iter().map(|group| number(&group.value)).collect();
-        let labels = groups.iter().map(|group| label(group)).collect();
-        return chart(labels, vec![(name(answers, report, result, None), values)]);
+    if let Some((_, first)) = results.iter().find(|(_, result)| divided(result)) {
+        return by_key(answers, first, results);
     }
     let value = |result: &QueryResult| result.groups.first().and_then(|group| number(&group.value));
     if answers.reports.len() > 1 {
@@ -169,4 +164,41 @@ fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
     }
     let names = results.iter().map(|(_, result)| result.name.clone()).collect();
     chart(names, vec![("value".into(), results.iter().map(|(_, result)| value(result)).collect())])
+}
+
+/// Keys with the largest values that are drawn; more would not be told apart.
+const KEYS: usize = 40;
+
+/// One query per key, side by side for several traces.
+fn by_key(answers: &Answers, query: &QueryResult, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+    let drawn: Vec<_> = results.iter().filter(|(_, result)| result.name == query.name).collect();
+    let label = |group: &Group| group.key.as_ref().map(shown).unwrap_or_default();
+    let mut keys: HashMap<String, f64> = HashMap::new();
+    for group in drawn.iter().flat_map(|(_, result)| &result.groups) {
+        let size = number(&group.value).unwrap_or(f64::NEG_INFINITY);
+        keys.entry(label(group)).and_modify(|most| *most = most.max(size)).or_insert(size);
+    }
+    let all = keys.len();
+    let mut keys: Vec<(String, f64)> = keys.into_iter().collect();
+    keys.sort_by(|(a, x), (b, y)| y.total_cmp(x).then_with(|| a.cmp(b)));
+    keys.truncate(KEYS);
+    let series = drawn.iter().map(|(report, result)| {
+        let values: HashMap<String, Option<f64>> =
+            result.groups.iter().map(|group| (label(group), number(&group.value))).collect();
+        let values = keys.iter().map(|(key, _)| values.get(key).copied().flatten()).collect();
+        (if answers.reports.len() > 1 { report.trace.clone() } else { result.name.clone() }, values)
+    });
+    let groups: Vec<String> = keys.iter().map(|(key, _)| key.clone()).collect();
+    let traces = subtitle(answers).unwrap_or_default();
+    let subtitle = match all > KEYS {
+        true => format!("{traces}, the {KEYS} largest of {all}"),
+        false => traces,
+    };
+    Chart {
+        title: heading(query),
+        subtitle: Some(subtitle),
+        x: Axis { label: query.by.clone().unwrap_or_default(), scale: Scale::Category(groups.clone()) },
+        y: Axis { label: "value".into(), ..Axis::default() },
+        body: Body::Bars { groups, series: series.collect() },
+    }
 }

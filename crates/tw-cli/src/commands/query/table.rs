@@ -3,9 +3,9 @@
 use super::Answers;
 use crate::json;
 use crate::output::Output;
-use crate::words::value as shown;
+use crate::words::{self, value as shown};
 use std::io::{self, Write};
-use tracewise::{Edge, Group, QueryResult, Value};
+use tracewise::{Approximation, Edge, Group, QueryResult, Value};
 
 /// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
 pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
@@ -20,7 +20,13 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
     head.extend(everywhere.then_some("position"));
     head.extend((everywhere && timed).then_some("time"));
     head.push("value");
+    let rough = results().any(|result| !result.approximate.is_empty());
+    head.extend(rough.then_some("approximate"));
     writeln!(out, "{}", head.join(","))?;
+    let bounds = |parts: &[Approximation]| match rough {
+        true => format!(",{}", cell(&words::bounds(parts))),
+        false => String::new(),
+    };
     for (report, _) in &answers.reports {
         for result in &report.queries {
             let start = format!("{},{}", cell(&report.trace), cell(&result.name));
@@ -31,7 +37,7 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
                         let stamp = result.times.as_ref().map(|times| times[position].format());
                         write!(out, ",{}", stamp.unwrap_or_default())?;
                     }
-                    writeln!(out, ",{}", value(one))?;
+                    writeln!(out, ",{}{}", value(one), bounds(&result.approximate))?;
                     if out.closed() {
                         return Ok(());
                     }
@@ -47,7 +53,7 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
                     let (from, to) = group.window.map(|(a, b)| (edge(a), edge(b))).unwrap_or_default();
                     write!(out, ",{from},{to}")?;
                 }
-                writeln!(out, ",{}", value(&group.value))?;
+                writeln!(out, ",{}{}", value(&group.value), bounds(&result.approximate))?;
             }
         }
     }
@@ -55,9 +61,9 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
         let names = answers.reports.first().into_iter().flat_map(|(report, _)| &report.queries);
         let empty = ",".repeat(usize::from(keyed) + 2 * usize::from(windowed));
         for (result, total) in names.zip(totals) {
-            let total = total.as_ref().map(value).unwrap_or_default();
+            let Some((total, rough)) = total else { continue };
             if !everywhere {
-                writeln!(out, "total,{}{empty},{total}", cell(&result.name))?;
+                writeln!(out, "total,{}{empty},{}{}", cell(&result.name), value(total), bounds(rough))?;
             }
         }
     }
@@ -81,14 +87,19 @@ pub fn markdown(answers: &Answers, out: &mut Output) -> io::Result<()> {
             writeln!(out, "| {} | {} |", escape(&report.trace), values.join(" | "))?;
         }
         if let Some(totals) = &answers.totals {
-            let total = |index: &usize| totals.get(*index).cloned().flatten();
+            let total = |index: &usize| totals.get(*index).and_then(Option::as_ref);
+            let shown = |(value, _): &(Value, _)| escape(&shown(value));
             let totals: Vec<String> =
-                plain.iter().map(|index| total(index).map_or("–".into(), |v| escape(&shown(&v)))).collect();
+                plain.iter().map(|index| total(index).map_or("–".into(), shown)).collect();
             writeln!(out, "| **total** | {} |", totals.join(" | "))?;
         }
     }
     for (report, _) in &answers.reports {
         for result in &report.queries {
+            if !result.approximate.is_empty() {
+                let (name, bounds) = (escape(&result.name), escape(&words::bounds(&result.approximate)));
+                writeln!(out, "\n{name} on {} is approximate: {bounds}", escape(&report.trace))?;
+            }
             if let Some(values) = &result.everywhere {
                 writeln!(
                     out,
@@ -160,7 +171,8 @@ fn cell(text: &str) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ")
+    let text = text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ");
+    text.replace('*', "\\*").replace('<', "&lt;")
 }
 
 #[cfg(test)]

@@ -213,7 +213,11 @@ fn table(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
         rows.push(std::iter::once(words::printable(&report.trace)).chain(values).collect());
     }
     if let Some(totals) = &answers.totals {
-        let totals = totals.iter().map(|total| total.as_ref().map_or("–".to_string(), brief));
+        let totals = totals.iter().map(|total| {
+            total.as_ref().map_or("–".to_string(), |(value, rough)| {
+                format!("{}{}", if rough.is_empty() { "" } else { "≈ " }, brief(value))
+            })
+        });
         rows.push(std::iter::once("total".to_string()).chain(totals).collect());
     }
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -234,6 +238,12 @@ fn table(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
         }
         let strong = index == 0 || (answers.totals.is_some() && index + 1 == rows.len());
         writeln!(out, "{}", if strong { style.paint(Ink::Strong, line) } else { line })?;
+    }
+    for (report, _) in &answers.reports {
+        for result in report.queries.iter().filter(|result| !result.approximate.is_empty()) {
+            let text = format!("≈ on {}: {}", report.trace, words::bounds(&result.approximate));
+            writeln!(out, "{}", style.paint(Ink::Faint, words::printable(&text)))?;
+        }
     }
     Ok(())
 }

@@ -73,6 +73,9 @@ pub(super) fn write(
     if out == "-" {
         return states(program, run, Box::new(std::io::stdout().lock()), format);
     }
+    if std::fs::metadata(out).is_ok_and(|found| found.is_dir()) {
+        return Err(cannot_write(out, &std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    }
     let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
     let partial = if special { out.to_owned() } else { format!("{out}.partial") };
     let file = File::create(&partial).map_err(|error| cannot_write(out, &error))?;
