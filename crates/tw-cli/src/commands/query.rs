@@ -65,12 +65,15 @@ pub struct Query {
     read: ReadArgs,
 }
 
+/// A value over all traces, and what is approximate in it.
+pub type Total = (Value, Vec<Approximation>);
+
 /// What was computed, ready to be written.
 pub struct Answers {
     /// One per trace.
     pub reports: Vec<(QueryReport, Duration)>,
     /// Over all traces, if there are several: a value per query that has a total, and what is approximate in it.
-    pub totals: Option<Vec<Option<(Value, Vec<Approximation>)>>>,
+    pub totals: Option<Vec<Option<Total>>>,
     /// Whether it was asked where values come from.
     pub witness: bool,
 }
