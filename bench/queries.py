@@ -71,6 +71,7 @@ PEER = {
     "duckdb": """
 import duckdb, sys, time
 path, sql = sys.argv[1], sys.argv[2]
+duckdb.sql("set enable_progress_bar = false")
 best = 1e9
 for _ in range(int(sys.argv[3])):
     started = time.perf_counter()
@@ -141,7 +142,7 @@ def peers(path, rows, repeat):
                                      capture_output=True, text=True)
                 if out.returncode:
                     sys.exit(f"{peer}: {out.stderr[-500:]}")
-                seconds, answer = out.stdout.split(" ", 1)
+                seconds, answer = out.stdout.strip().splitlines()[-1].split(" ", 1)
                 best[peer] = min(best[peer], float(seconds))
                 answers[peer] = answer.strip()
         first = subprocess.run(query(path, text, "--output", "json"), capture_output=True, text=True).stdout.splitlines()[0]
