@@ -308,6 +308,10 @@ fn add_keys(keys: &mut Keys, index: &mut FxHashMap<Arc<str>, u32>, column: &Colu
             })
         })
         .collect();
+    if valid.count_ones() == ids.len() {
+        keys.ids.extend(ids.iter().map(|&id| numbers[id as usize]));
+        return;
+    }
     keys.ids.extend(
         ids.iter().enumerate().map(|(at, &id)| if valid.get(at) { numbers[id as usize] } else { u32::MAX }),
     );

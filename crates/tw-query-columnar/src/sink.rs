@@ -98,6 +98,16 @@ pub(crate) fn collect(
             fold.count += count;
             refused.into_iter().for_each(|message| fold.poison(&message.into()));
         }
+        (Distinct, Data::Texts(ids, dictionary)) if dictionary.entries.len() <= to - from => {
+            // A text that comes again in the block changes nothing.
+            let mut seen = vec![false; dictionary.entries.len()];
+            words::each_down(&lane.valid, from, to, |at| {
+                match std::mem::replace(&mut seen[ids[at] as usize], true) {
+                    true => fold.count += 1,
+                    false => fold.push_front(&lane.value(at)),
+                }
+            });
+        }
         _ => one_by_one(fold, lane, from, to),
     }
 }

@@ -69,6 +69,8 @@ pub enum ColumnBuilder {
         ids: Vec<u32>,
         /// Id of each text.
         index: FxHashMap<Arc<str>, u32>,
+        /// The same of short texts, by their bytes in a number: most columns of text have few and short ones.
+        short: FxHashMap<u64, u32>,
         /// Texts.
         dictionary: Dictionary,
         /// Which are not null.
@@ -97,6 +99,7 @@ impl ColumnBuilder {
             Expect::Text => ColumnBuilder::Text {
                 ids: Vec::new(),
                 index: FxHashMap::default(),
+                short: FxHashMap::default(),
                 dictionary: Dictionary::default(),
                 valid: Bits::new(),
             },
@@ -274,16 +277,22 @@ impl ColumnBuilder {
     /// Text that is text in the trace's own terms.
     pub fn push_text(&mut self, text: &str) -> Result<(), CellError> {
         match self {
-            ColumnBuilder::Text { ids, index, dictionary, valid } => {
-                let id = match index.get(text) {
-                    Some(&id) => id,
-                    None => {
-                        let shared: Arc<str> = text.into();
-                        let id = dictionary.entries.len() as u32;
-                        dictionary.entries.push(shared.clone());
-                        index.insert(shared, id);
-                        id
-                    }
+            ColumnBuilder::Text { ids, index, short, dictionary, valid } => {
+                let mut add = |text: &str| {
+                    let shared: Arc<str> = text.into();
+                    dictionary.entries.push(shared.clone());
+                    (shared, (dictionary.entries.len() - 1) as u32)
+                };
+                let id = match short_key(text.as_bytes()) {
+                    Some(key) => *short.entry(key).or_insert_with(|| add(text).1),
+                    None => match index.get(text) {
+                        Some(&id) => id,
+                        None => {
+                            let (shared, id) = add(text);
+                            index.insert(shared, id);
+                            id
+                        }
+                    },
                 };
                 ids.push(id);
                 valid.push(true);
@@ -347,6 +356,15 @@ impl ColumnBuilder {
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => Column::Any(values),
         }
     }
+}
+
+/// A text of up to seven bytes as a number, which no other text shares.
+fn short_key(text: &[u8]) -> Option<u64> {
+    if text.len() > 7 {
+        return None;
+    }
+    let bytes = text.iter().rev().fold(0, |bytes, &byte| bytes << 8 | u64::from(byte));
+    Some((text.len() as u64) << 56 | bytes)
 }
 
 /// The use a slot makes of its cells.
