@@ -113,7 +113,7 @@ pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
 }
 
 /// A term without a value at a position: the line of the trace and the place in the specification.
-fn not_computable(
+pub(crate) fn not_computable(
     session: &Session,
     spec: &Specification,
     input: &Input,
@@ -257,19 +257,21 @@ pub(crate) fn load(
         })?;
     trace.times = (summary.timed && projection.times).then_some(times);
     trace.slots = slots.or_else(|| (wanted == Wanted::Values).then(Vec::new));
-    let warnings = summary
-        .warnings
-        .iter()
-        .map(|warning| {
-            let diagnostic = Diagnostic::warning("never-occurs", warning.message.clone());
-            match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
-                Some(slot) => diagnostic.at(slot.span, "always false here"),
-                None => diagnostic,
-            }
-        })
-        .collect();
+    let warnings = never_occurs(spec, &summary);
     let (name, keys) = (display_name(files), key.map(|_| keys));
     Ok(Loaded { name, input, format, trace, summary, keys, kept, warnings })
+}
+
+/// Names that never occurred, with the place that asks for them.
+pub(crate) fn never_occurs(spec: &Specification, summary: &Summary) -> Vec<Diagnostic> {
+    let word = |warning: &tw_trace::TraceWarning| {
+        let diagnostic = Diagnostic::warning("never-occurs", warning.message.clone());
+        match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
+            Some(slot) => diagnostic.at(slot.span, "always false here"),
+            None => diagnostic,
+        }
+    };
+    summary.warnings.iter().map(word).collect()
 }
 
 fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {
@@ -290,9 +292,7 @@ fn append_terms(terms: &mut Vec<Term>, more: Vec<Term>, texts: &mut Vec<GrowingT
         return;
     }
     for ((term, more), texts) in terms.iter_mut().zip(more).zip(texts) {
-        let before = term.column.len();
-        term.errors.extend(more.errors.into_iter().map(|(at, message)| (before + at, message)));
-        texts.append(&mut term.column, more.column);
+        term.append_with(texts, more);
     }
 }
 

@@ -2,11 +2,10 @@
 
 use super::compute::approximations;
 use super::{Group, QueryReport, QueryResult, failed, missing};
-use crate::load::{display_name, needs_times, open, trace_error};
+use crate::load::{display_name, needs_times, never_occurs, not_computable, open, trace_error};
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
 use tw_core::{Batch, Bits, Position, Value};
-use tw_diag::Diagnostic;
 use tw_ir::NodeId;
 use tw_monitor::{Computed, Live, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
 use tw_trace::{Projection, TraceError, TraceErrorKind};
@@ -63,7 +62,7 @@ pub(super) fn run(
     }
     let name = display_name(files);
     let summary = scanned.map_err(|error| match wrong {
-        Some((node, position)) => crate::load::not_computable_at(spec, error, node, position),
+        Some((node, position)) => not_computable(session, spec, &input, format, error, node, position),
         None => trace_error(spec, error.in_file(&name)),
     })?;
     if summary.positions == 0 {
@@ -102,9 +101,7 @@ pub(super) fn run(
         });
     }
     let mut warnings = spec.warnings.clone();
-    warnings.extend(
-        summary.warnings.iter().map(|warning| Diagnostic::warning("never-occurs", warning.message.clone())),
-    );
+    warnings.extend(never_occurs(spec, &summary));
     Ok(QueryReport {
         trace: name,
         positions: summary.positions,

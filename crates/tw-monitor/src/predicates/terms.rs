@@ -3,7 +3,7 @@
 use super::lanes::Lanes;
 use super::leaf::ranges_over_lists;
 use super::{AtomParts, Scalar, parts};
-use tw_core::{Batch, Bits, Column, Position, Value};
+use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Value};
 use tw_ir::{Node, Program};
 
 /// The values of a term at consecutive positions.
@@ -19,9 +19,14 @@ pub struct Term {
 impl Term {
     /// Appends the positions of `other`.
     pub fn append(&mut self, other: Term) {
+        self.append_with(&mut GrowingTexts::default(), other);
+    }
+
+    /// The same, for a term that `texts` has appended to from its beginning.
+    pub fn append_with(&mut self, texts: &mut GrowingTexts, other: Term) {
         let before = self.column.len();
         self.errors.extend(other.errors.into_iter().map(|(at, message)| (before + at, message)));
-        self.column.append(other.column);
+        texts.append(&mut self.column, other.column);
     }
 
     /// The value at a position.
