@@ -30,6 +30,8 @@ pub enum Error {
         /// The texts it points into.
         sources: Box<Sources>,
     },
+    /// The text of a model's file is wrong.
+    Model(Box<tw_model::ModelError>),
     /// Options that do not go together, files that cannot be written.
     Usage(String),
 }
@@ -51,6 +53,10 @@ impl Error {
                     text.push('\n');
                 }
                 text
+            }
+            Error::Model(error) => {
+                let found = Diagnostic::error("model-syntax", error.to_string());
+                tw_diag::render(&[found], &Sources::default(), color)
             }
             Error::Usage(message) => {
                 tw_diag::render(&[Diagnostic::error("usage", message)], &Sources::default(), color)
@@ -77,6 +83,16 @@ impl Error {
                 object["trace"] = error.file.clone().into();
                 object["trace_line"] = error.line.into();
                 object["trace_column"] = error.column.into();
+                vec![object]
+            }
+            Error::Model(error) => {
+                let found = Diagnostic::error("model-syntax", error.to_string());
+                let mut object = tw_diag::to_json(&found, &Sources::default());
+                if let tw_model::ModelError::Syntax { file, line, column, .. } = &**error {
+                    object["file"] = file.clone().into();
+                    object["line"] = (*line).into();
+                    object["column"] = (*column).into();
+                }
                 vec![object]
             }
             Error::Usage(message) => {

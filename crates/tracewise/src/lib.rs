@@ -23,6 +23,8 @@ mod error;
 mod eval;
 mod inspect;
 mod load;
+mod merge;
+mod model;
 mod monitor;
 mod narrate;
 mod plan;
@@ -39,6 +41,11 @@ mod watch;
 pub use convert::ConvertReport;
 pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
+pub use merge::{MergeOptions, MergeReport, Origin as PathOrigin, Piece, StateNames};
+pub use model::{
+    FormulaReport, Logic, ModelOptions, ModelReport, Question, Told, TracePath, TraceStep, questions_in,
+    read_model, write_model,
+};
 pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
 pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Total, Totals, Witness};
@@ -55,9 +62,12 @@ pub use watch::{
 };
 
 pub use tw_automata::draw::Graph;
+pub use tw_check::markov::Probability;
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
 pub use tw_diag::{Diagnostic, Severity, Sources, render, to_json};
 pub use tw_ir::{Clock, Semantics};
+pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point as CoveragePoint};
+pub use tw_model::{FORMATS as MODEL_FORMATS, Model};
 pub use tw_monitor::{Obligation, Settled};
 pub use tw_races::{
     Deadlock, Fields as RaceFields, Limits as RaceLimits, Oddity, OddityKind, Place, Race, Turn, Use,

@@ -265,7 +265,7 @@ pub(crate) fn refused(spec: &Specification, engine: &str, refusal: Unsupported) 
     refusal_error(spec, &format!("engine `{engine}` cannot run"), refusal)
 }
 
-fn refusal_error(spec: &Specification, who: &str, refusal: Unsupported) -> Error {
+pub(crate) fn refusal_error(spec: &Specification, who: &str, refusal: Unsupported) -> Error {
     let mut diagnostic = Diagnostic::error("engine-refuses", format!("{who} {}", refusal.what));
     if let Some(node) = refusal.node {
         if let Some(span) = spec.span(node) {

@@ -6,6 +6,7 @@ use crate::{
     query, show,
 };
 use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
+use crate::{MergeOptions, MergeReport, Model, ModelOptions, ModelReport, Question, merge, model};
 use crate::{RaceFields, RaceLimits, RacesReport, races};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -242,6 +243,21 @@ impl Session {
         limits: RaceLimits,
     ) -> Result<RacesReport, Error> {
         races::races(self, files, fields, limits)
+    }
+
+    /// Many traces, each of one or more files, to one model.
+    pub fn merge(&self, traces: &[Vec<String>], options: &MergeOptions) -> Result<MergeReport, Error> {
+        merge::merge(self, traces, options)
+    }
+
+    /// Whether a model satisfies formulas, and which paths show it.
+    pub fn model_check(
+        &self,
+        model: &Model,
+        questions: &[Question],
+        options: &ModelOptions,
+    ) -> Result<ModelReport, Error> {
+        model::model_check(self, model, questions, options)
     }
 
     /// Writes a trace in another format (by name, or by the extension of `output`).

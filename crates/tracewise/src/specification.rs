@@ -42,6 +42,11 @@ fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
 impl Specification {
     /// Reads a `.tw` file.
     pub fn from_file(path: &str) -> Result<Self, Error> {
+        Self::from_text(path, &Self::text_of(path)?)
+    }
+
+    /// The text of a `.tw` file.
+    pub(crate) fn text_of(path: &str) -> Result<String, Error> {
         let bytes = std::fs::read(path).map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "there is no such file".to_string(),
@@ -51,8 +56,7 @@ impl Specification {
             };
             Error::Usage(format!("cannot read the specification `{path}`: {why}"))
         })?;
-        let text = String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))?;
-        Self::from_text(path, &text)
+        String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))
     }
 
     /// A specification given as text; `name` stands in messages.
@@ -63,6 +67,11 @@ impl Specification {
     /// One formula (`-e`): a property whose name is the formula's text.
     pub fn from_formula(text: &str) -> Result<Self, Error> {
         Self::build("<formula>", text, tw_spec::parse_formula)
+    }
+
+    /// One formula of branching time, about the paths of a model.
+    pub(crate) fn from_branching(text: &str) -> Result<Self, Error> {
+        Self::build("<formula>", text, tw_spec::parse_branching)
     }
 
     /// One query (`-e`).

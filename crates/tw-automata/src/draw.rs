@@ -36,6 +36,8 @@ pub enum Kind {
     False,
     /// A state of a three-valued machine in which the property is not settled.
     Open,
+    /// A state of a model: its label is all there is to show.
+    State,
     /// A connective: all branches.
     And,
     /// A connective: one of the branches.
@@ -51,6 +53,7 @@ impl Kind {
             Kind::True => "true",
             Kind::False => "false",
             Kind::Open => "open",
+            Kind::State => "state",
             Kind::And => "and",
             Kind::Or => "or",
         }

@@ -24,15 +24,15 @@
 //! are kept for the questions that follow, and so is what each question came to; a question that ran out of budget is not
 //! tried again.
 
-mod expand;
-mod graph;
+pub(crate) mod expand;
+pub(crate) mod graph;
 mod remember;
-mod scratch;
+pub(crate) mod scratch;
 mod search;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
-mod transition;
+pub(crate) mod transition;
 
 use crate::alternating::{Alternating, ExprId, Options};
 use crate::past::Past;

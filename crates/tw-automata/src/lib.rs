@@ -8,13 +8,17 @@
 //! - [`residual`]: formulas as exclusive-or of conjunctions, and what an event turns them into;
 //! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
+//! - [`buchi`]: the generalised Büchi automaton of a formula, for infinite words;
 //! - [`draw`]: pictures of automata.
 
 pub mod algebraic;
 pub mod alternating;
+pub mod buchi;
 pub mod deterministic;
 pub mod diagram;
 pub mod draw;
 pub mod emptiness;
 pub mod past;
 pub mod residual;
+
+pub use buchi::Buchi;

@@ -180,6 +180,12 @@ pub enum Node {
     /// `T`.
     Trigger(Option<Interval>, NodeId, NodeId),
 
+    // Branching time: about the paths of a model that begin here, never about a trace.
+    /// `A`.
+    AllPaths(NodeId),
+    /// `E`.
+    SomePath(NodeId),
+
     // First-order. One node per bound variable.
     Forall(u32, NodeId),
     Exists(u32, NodeId),
@@ -234,6 +240,8 @@ impl Node {
             | WeakPrevious(_, a)
             | Once(_, a)
             | Historically(_, a)
+            | AllPaths(a)
+            | SomePath(a)
             | Forall(_, a)
             | Exists(_, a)
             | Collect(_, a) => (Some(a), None, None),
@@ -285,6 +293,8 @@ impl Node {
             WeakPrevious(i, a) => WeakPrevious(i, f(a)),
             Once(i, a) => Once(i, f(a)),
             Historically(i, a) => Historically(i, f(a)),
+            AllPaths(a) => AllPaths(f(a)),
+            SomePath(a) => SomePath(f(a)),
             Forall(v, a) => Forall(v, f(a)),
             Exists(v, a) => Exists(v, f(a)),
             Collect(agg, a) => Collect(agg, f(a)),
@@ -369,6 +379,11 @@ impl Node {
         )
     }
 
+    /// Whether this is about the paths of a model.
+    pub fn is_branching(self) -> bool {
+        matches!(self, Node::AllPaths(_) | Node::SomePath(_))
+    }
+
     /// Whether this returns a value rather than a truth value.
     pub fn is_experiment(self) -> bool {
         use Node::*;
@@ -427,6 +442,8 @@ impl Node {
             Since(..) => "S",
             BackTo(..) => "B",
             Trigger(..) => "T",
+            AllPaths(_) => "A",
+            SomePath(_) => "E",
             Forall(..) => "forall",
             Exists(..) => "exists",
             Emit(..) => ":",

@@ -141,6 +141,8 @@ impl Printer<'_> {
             | WeakPrevious(..)
             | Once(..)
             | Historically(..)
+            | AllPaths(_)
+            | SomePath(_)
             | Forall(..)
             | Exists(..)
             | Fails(..)
@@ -243,6 +245,16 @@ impl Printer<'_> {
             | BackTo(i, a, b)
             | Trigger(i, a, b) => {
                 self.infix(node.operator(), i, a, UNTIL + 1, b, UNTIL, follow);
+            }
+            AllPaths(a) | SomePath(a) => {
+                self.out.push_str(node.operator());
+                match program.dag.node(a) {
+                    Next(..) | Finally(..) | Globally(..) => self.push([Task::Node(a, PREFIX, follow)]),
+                    Until(..) | WeakUntil(..) | Release(..) | StrongRelease(..) => {
+                        self.push([text("["), Task::Node(a, UNTIL, NOTHING), text("]")]);
+                    }
+                    _ => self.push([text(" ("), Task::Node(a, IFF, NOTHING), text(")")]),
+                }
             }
             Forall(variable, a) | Exists(variable, a) => {
                 let name = self.bind(variable);

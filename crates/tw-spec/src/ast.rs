@@ -171,6 +171,10 @@ pub enum Prefix {
     WeakPrevious,
     Once,
     Historically,
+    /// `A`: on all paths from here. Read by [`crate::parse_branching`] alone, as is the next.
+    AllPaths,
+    /// `E`: on some path from here.
+    SomePath,
 }
 
 /// Infix operators between formulas.

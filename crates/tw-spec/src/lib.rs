@@ -11,6 +11,6 @@ mod patterns;
 mod print;
 
 pub use lower::{LowerOptions, lower};
-pub use parser::{parse, parse_formula, parse_query};
+pub use parser::{parse, parse_branching, parse_formula, parse_query};
 pub use patterns::{PATTERNS, PatternDoc};
 pub use print::{print, print_expr};

@@ -16,6 +16,7 @@ mod frame;
 mod interval;
 mod literal;
 mod operand;
+mod paths;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -79,13 +80,29 @@ pub fn parse_query(text: &str, source: u32) -> Checked<Tree> {
     })
 }
 
+/// Parses a single formula of branching time: as [`parse_formula`], with the path quantifiers `A` and `E` and, written
+/// as one word with the operator they stand before, `AX EX AF EF AG EG`.
+pub fn parse_branching(text: &str, source: u32) -> Checked<Tree> {
+    let parser = Parser { branching: true, ..Parser::new(text, source) };
+    alone(parser, Divisible::Property, |name, body, _| DeclarationKind::Property { name, title: None, body })
+}
+
 fn single(
     text: &str,
     source: u32,
     divisible: Divisible,
     kind: impl FnOnce(Ident, ExprId, Division) -> DeclarationKind,
 ) -> Checked<Tree> {
-    let mut parser = Parser::new(text, source);
+    alone(Parser::new(text, source), divisible, kind)
+}
+
+/// The text as one expression.
+fn alone(
+    mut parser: Parser<'_>,
+    divisible: Divisible,
+    kind: impl FnOnce(Ident, ExprId, Division) -> DeclarationKind,
+) -> Checked<Tree> {
+    let (text, source) = (parser.text, parser.source);
     let name = text.trim();
     let start = (text.len() - text.trim_start().len()) as u32;
     let span = Span { source, start, end: start.saturating_add(name.len() as u32) };
@@ -118,6 +135,8 @@ struct Parser<'a> {
     comments_used: usize,
     tree: Tree,
     diagnostics: Vec<Diagnostic>,
+    /// Whether path quantifiers are operators; elsewhere `A` and `EF` are names like any other.
+    branching: bool,
 }
 
 impl<'a> Parser<'a> {
@@ -132,6 +151,7 @@ impl<'a> Parser<'a> {
             comments: lexed.comments,
             comments_used: 0,
             diagnostics: lexed.diagnostics,
+            branching: false,
         }
     }
 

@@ -23,7 +23,7 @@ pub use error::{TraceError, TraceErrorKind, TraceWarning};
 pub use format::{Block, BlockBatch, BlockReader, BlockStart, FORMATS, TraceFormat, detect};
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
-pub use locate::{Located, Locator};
+pub use locate::{Located, Locator, LocatorBuilder};
 pub use options::{Projection, ReadOptions};
 pub use row::{Arguments, Event, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};

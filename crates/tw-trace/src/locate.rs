@@ -40,13 +40,48 @@ enum Index {
         skips: Vec<(u64, u64)>,
         blocks: Vec<Stretch>,
     },
-    /// Read again from the beginning. Sorted rows: from which position on they came from how far.
-    Rows { moved: Vec<(u64, i64)> },
+    /// Read again from the beginning.
+    Rows {
+        /// Sorted rows: from which position on they came from how far.
+        moved: Vec<(u64, i64)>,
+        /// From which position on lines are how many more than positions.
+        lines: Runs,
+    },
+}
+
+/// Most changes of the distance between positions and lines that are kept: beyond, lines are found by reading again.
+const MAX_RUNS: usize = 1 << 16;
+
+/// The distance between positions and their lines, where it changes.
+#[derive(Debug, Default)]
+struct Runs {
+    runs: Vec<(u64, i64)>,
+    /// The first position after the last change that was kept.
+    lost: Option<u64>,
+}
+
+impl Runs {
+    fn add(&mut self, position: u64, line: u64) {
+        let distance = line as i64 - position as i64;
+        if self.lost.is_none() && self.runs.last().is_none_or(|(_, last)| *last != distance) {
+            if self.runs.len() == MAX_RUNS {
+                self.lost = Some(position);
+                return;
+            }
+            self.runs.push((position, distance));
+        }
+    }
+
+    fn line(&self, position: u64) -> Option<u64> {
+        let after = self.runs.partition_point(|(from, _)| *from <= position);
+        let (_, distance) = self.runs.get(after.checked_sub(1)?)?;
+        self.lost.is_none_or(|lost| position < lost).then(|| position.saturating_add_signed(*distance))
+    }
 }
 
 impl Default for Index {
     fn default() -> Self {
-        Index::Rows { moved: Vec::new() }
+        Index::Rows { moved: Vec::new(), lines: Runs::default() }
     }
 }
 
@@ -59,28 +94,41 @@ struct Stretch {
     /// Lines of the file before it.
     lines: u64,
     file: usize,
+    /// Whether each position is one line.
+    plain: bool,
 }
 
 /// Collects what a [`Locator`] needs while a trace is read.
-pub(crate) struct LocatorBuilder(Index);
+pub struct LocatorBuilder(Index);
 
 impl LocatorBuilder {
-    pub fn blocks(skips: &[(u64, u64)]) -> Self {
+    pub(crate) fn blocks(skips: &[(u64, u64)]) -> Self {
         Self(Index::Blocks { skips: skips.to_vec(), blocks: Vec::new() })
     }
 
+    /// For a trace that is read row by row.
     pub fn rows() -> Self {
         Self(Index::default())
     }
 
-    pub fn block(&mut self, first: u64, file: usize, offset: u64, len: usize, lines: u64) {
+    /// A block of the file: its first position, where it lies, the lines before it; and whether each of its positions
+    /// is one line.
+    pub(crate) fn block(
+        &mut self,
+        first: u64,
+        file: usize,
+        (offset, len): (u64, usize),
+        (lines, plain): (u64, bool),
+    ) {
         if let Index::Blocks { blocks, .. } = &mut self.0 {
-            blocks.push(Stretch { first, offset, len, lines, file });
+            blocks.push(Stretch { first, offset, len, lines, file, plain });
         }
     }
 
-    pub fn row(&mut self, position: u64, ordinal: u64) {
-        if let Index::Rows { moved } = &mut self.0 {
+    /// A row: its position, its place in the order of the file, its line.
+    pub fn row(&mut self, position: u64, ordinal: u64, line: u64) {
+        if let Index::Rows { moved, lines } = &mut self.0 {
+            lines.add(position, line);
             let distance = ordinal as i64 - position as i64;
             if moved.last().map_or(0, |(_, last)| *last) != distance {
                 moved.push((position, distance));
@@ -88,6 +136,7 @@ impl LocatorBuilder {
         }
     }
 
+    /// What was collected.
     pub fn finish(self) -> Locator {
         Locator { index: Arc::new(self.0) }
     }
@@ -104,9 +153,23 @@ impl Locator {
     ) -> Result<Vec<Located>, TraceError> {
         let found = match &*self.index {
             Index::Blocks { skips, blocks } => in_blocks(input, format, options, skips, blocks, positions)?,
-            Index::Rows { moved } => in_rows(input, format, options, moved, positions)?,
+            Index::Rows { moved, .. } => in_rows(input, format, options, moved, positions)?,
         };
         Ok(positions.iter().filter_map(|position| found.get(position).cloned()).collect())
+    }
+
+    /// The line of a position in its file, from 1, if it is known without reading the log again: where each position
+    /// is one line it is.
+    pub fn line(&self, position: Position) -> Option<u64> {
+        let position = position as u64;
+        match &*self.index {
+            Index::Blocks { blocks, .. } => {
+                let after = blocks.partition_point(|block| block.first <= position);
+                let block = blocks.get(after.checked_sub(1)?).filter(|block| block.plain)?;
+                Some(block.lines + (position - block.first) + 1)
+            }
+            Index::Rows { lines, .. } => lines.line(position),
+        }
     }
 }
 

@@ -51,7 +51,7 @@ fn attributes(vertex: &Vertex) -> String {
         Kind::Or => "∨".to_owned(),
         _ => {
             let mut lines = wrap(&vertex.label, COLUMNS, 12);
-            if vertex.label != vertex.name {
+            if vertex.label != vertex.name && vertex.kind != Kind::State {
                 lines.insert(0, vertex.name.clone());
             }
             lines.join("\n")
@@ -59,7 +59,7 @@ fn attributes(vertex: &Vertex) -> String {
     };
     let look = match vertex.kind {
         Kind::Accepting => ", peripheries=2",
-        Kind::Rejecting | Kind::Open => "",
+        Kind::Rejecting | Kind::Open | Kind::State => "",
         Kind::True => ", peripheries=2, fillcolor=\"#bbf7d0\"",
         Kind::False => ", fillcolor=\"#fecaca\"",
         Kind::And | Kind::Or => ", shape=circle, width=0.3, height=0.3, fixedsize=true",

@@ -131,6 +131,12 @@ impl Boxes {
             if vertex.kind.is_junction() {
                 return (Vec::new(), 2.0 * JUNCTION, 2.0 * JUNCTION);
             }
+            if vertex.kind == Kind::State {
+                let lines = wrap(&vertex.label, 30, 7);
+                let wide = (longest(&lines) + 2.0 * PADDING).max(32.0);
+                let high = lines.len() as f64 * LINE + PADDING;
+                return (lines, wide, high);
+            }
             let lines = if vertex.label == vertex.name { Vec::new() } else { wrap(&vertex.label, 30, 7) };
             let name = width(&vertex.name) as f64 * COLUMN;
             let wide = (longest(&lines).max(name) + 2.0 * PADDING).max(44.0);
@@ -274,9 +280,14 @@ impl Picture<'_> {
                     let inner = format!("{class} inner");
                     rect(out, &inner, left + 3.0, top + 3.0, wide - 6.0, high - 6.0, 5.5);
                 }
-                text(out, "name", "middle", x, top + PADDING + 9.0, &vertex.name);
+                let mut first = top + PADDING + 24.0;
+                if vertex.kind == Kind::State {
+                    first = top + PADDING / 2.0 + 12.0;
+                } else {
+                    text(out, "name", "middle", x, top + PADDING + 9.0, &vertex.name);
+                }
                 for (number, line) in lines.iter().enumerate() {
-                    let y = top + PADDING + 24.0 + number as f64 * LINE;
+                    let y = first + number as f64 * LINE;
                     text(out, "state", "middle", x, y, line);
                 }
             }

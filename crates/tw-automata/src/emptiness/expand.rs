@@ -15,7 +15,7 @@ const LOOK_AHEAD: usize = 256;
 const NONE: u32 = u32::MAX;
 
 /// What an expansion came to.
-pub(super) enum Next {
+pub(crate) enum Next {
     Transition(Transition),
     End,
     Exhausted,
@@ -34,7 +34,7 @@ struct Choice {
 
 /// A suspended enumeration of transitions.
 #[derive(Clone, Debug)]
-pub(super) struct Expansion {
+pub(crate) struct Expansion {
     pub configuration: Configuration,
     obligations: Vec<ExprId>,
     pub memory: Vec<bool>,
@@ -47,6 +47,9 @@ pub(super) struct Expansion {
     open: u32,
     /// Transitions made so far.
     pub found: Vec<Transition>,
+    /// Whether each letter counts, so that transitions are told apart by their literals, too. To the question whether
+    /// some word is accepted they are alike.
+    pub letters: bool,
     started: bool,
 }
 
@@ -68,8 +71,19 @@ impl Expansion {
             cells: Vec::new(),
             open: NONE,
             found: Vec::new(),
+            letters: false,
             started: false,
         }
+    }
+
+    /// As [`Expansion::new`], where each letter counts: together the transitions read every letter that can be read.
+    pub fn of_letters(
+        reader: Reader<'_>,
+        configuration: Configuration,
+        obligations: Vec<ExprId>,
+        memory: Vec<bool>,
+    ) -> Self {
+        Self { letters: true, ..Self::new(reader, configuration, obligations, memory) }
     }
 
     /// Takes the tables over, or leaves them as they were.
@@ -100,7 +114,8 @@ impl Expansion {
                 }
                 continue;
             }
-            consistent = self.propagate(context, scratch) && !self.superfluous(context, scratch);
+            consistent =
+                self.propagate(context, scratch) && (self.letters || !self.superfluous(context, scratch));
             if !consistent {
                 continue;
             }

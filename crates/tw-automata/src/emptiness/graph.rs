@@ -6,21 +6,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Whether a configuration has an accepting run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Unknown,
     Empty,
     NonEmpty,
 }
 
 /// Number of a configuration.
-pub(super) type Configuration = u32;
+pub(crate) type Configuration = u32;
 
 /// Separates obligations from memory in a key; never the number of an expression.
 const END: u32 = u32::MAX;
 
 /// All configurations met so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Configurations {
+pub(crate) struct Configurations {
     index: FxHashMap<Box<[u32]>, Configuration>,
     keys: Vec<Box<[u32]>>,
     verdicts: Vec<Verdict>,
@@ -102,7 +102,7 @@ impl Configurations {
 }
 
 /// What obligations rest on together.
-pub(super) fn memories(tables: &Tables, obligations: &[ExprId]) -> Traits {
+pub(crate) fn memories(tables: &Tables, obligations: &[ExprId]) -> Traits {
     let memories = obligations.iter().fold(0, |all, &id| all | tables.of(id).memories);
     Traits { memories, ..Traits::default() }
 }

@@ -7,7 +7,7 @@ use crate::past::Algebra;
 
 /// A truth value, or an atom that it hinges on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(crate) enum Value {
     Known(bool),
     Hinges(u32),
 }
@@ -51,7 +51,7 @@ impl Algebra for Partial {
 }
 
 /// What is remembered after a position, as far as `obligations` rest on it, or an atom that has to be known first.
-pub(super) fn remember(
+pub(crate) fn remember(
     tables: &Tables,
     obligations: &[ExprId],
     memory: &[bool],

@@ -5,7 +5,7 @@ use crate::alternating::{Alternating, Direction, Expr, ExprId, Label, NodeIndex}
 
 /// The automaton and what is known about it.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     pub automaton: &'a Alternating,
     pub tables: &'a Tables,
 }
@@ -33,7 +33,7 @@ impl Reader<'_> {
 }
 
 /// What expansions read, and the work that they may still do.
-pub(super) struct Context<'a> {
+pub(crate) struct Context<'a> {
     pub reader: Reader<'a>,
     pub work: &'a mut usize,
 }
@@ -47,7 +47,7 @@ impl Context<'_> {
 
 /// What has been decided about the position, in order, so that it can be taken back.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Mark {
+pub(crate) enum Mark {
     Atom(u32),
     Owed(NodeIndex),
     Required(ExprId),
@@ -55,7 +55,7 @@ pub(super) enum Mark {
 
 /// Tables that belong to the expansion at work.
 #[derive(Clone, Debug)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     /// What the position is known to satisfy.
     pub atoms: Vec<Option<bool>>,
     /// Future nodes that are taken.

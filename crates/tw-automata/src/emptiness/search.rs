@@ -102,7 +102,7 @@ impl<'a> Search<'a> {
 
     /// Goes over a transition; a verdict ends the search.
     fn follow(&mut self, transition: Transition) -> Option<Verdict> {
-        let Transition { obligations, memory, pending } = transition;
+        let Transition { obligations, memory, pending, .. } = transition;
         let target = self.configurations.intern(self.reader.tables, obligations, &memory);
         match self.configurations.verdict(target) {
             Verdict::NonEmpty => Some(Verdict::NonEmpty),

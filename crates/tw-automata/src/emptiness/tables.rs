@@ -5,7 +5,7 @@ use crate::past::Past;
 
 /// What an expression rests on.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Traits {
+pub(crate) struct Traits {
     /// Past operators: bit `j` for memory `j`, the last bit for all from 127 on.
     pub memories: u128,
     /// Atoms, modulo 128.
@@ -31,7 +31,7 @@ impl Traits {
 
 /// Per expression and per node.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
+pub(crate) struct Tables {
     pub past: Past,
     atoms: usize,
     traits: Vec<Traits>,
@@ -60,6 +60,11 @@ impl Tables {
     /// The loop that an obligation may be put off with for ever, if it must not be.
     pub fn rejecting(&self, automaton: &Alternating, obligation: ExprId) -> Option<NodeIndex> {
         self.loops[obligation.index()].filter(|&node| !automaton.node(node).accepting)
+    }
+
+    /// Whether a loop leads back to this expression.
+    pub fn is_loop(&self, expr: ExprId) -> bool {
+        self.loops[expr.index()].is_some()
     }
 
     /// Takes in what was added to the automaton. Operands stand before what contains them, and wherever the loop node
@@ -112,7 +117,7 @@ impl Tables {
         while let Some(id) = todo.pop() {
             match automaton.expr(id) {
                 // A loop's own conjunction is kept whole: it is what the loop leads back to.
-                Expr::And(a, b) if self.loops[id.index()].is_none() => todo.extend([a, b]),
+                Expr::And(a, b) if !self.is_loop(id) => todo.extend([a, b]),
                 Expr::True => {}
                 _ => flat.push(id),
             }

@@ -10,13 +10,15 @@ use crate::alternating::{Direction, Expr, ExprId, NodeIndex};
 
 /// One way to go on.
 #[derive(Clone, Debug)]
-pub(super) struct Transition {
+pub(crate) struct Transition {
     /// What is owed at the next position, ascending.
     pub obligations: Vec<ExprId>,
     /// What is remembered there.
     pub memory: Vec<bool>,
     /// The rejecting loops that are pending over it, ascending.
     pub pending: Vec<NodeIndex>,
+    /// What the position must satisfy, ascending; empty where letters do not count.
+    pub literals: Vec<(u32, bool)>,
 }
 
 impl Expansion {
@@ -59,6 +61,17 @@ impl Expansion {
         owed
     }
 
+    /// What has been decided about atoms, ascending.
+    fn literals(&self) -> Vec<(u32, bool)> {
+        let literal = |&(mark, value): &(Mark, bool)| match mark {
+            Mark::Atom(atom) => Some((atom, value)),
+            Mark::Owed(_) | Mark::Required(_) => None,
+        };
+        let mut literals: Vec<(u32, bool)> = self.trail.iter().filter_map(literal).collect();
+        literals.sort_unstable();
+        literals
+    }
+
     /// The transition, now that all obligations are met, unless it is superfluous; or an atom to decide first.
     pub fn complete(
         &mut self,
@@ -71,7 +84,17 @@ impl Expansion {
         context.spend(4 * self.memory.len());
         let memory = remember(reader.tables, &obligations, &self.memory, atom)?;
         let mut pending = Vec::new();
-        for &(index, delta) in &self.rejecting {
+        // A loop may count as pending from when it is first owed on, or from the position after: no run is accepted by
+        // the one and not by the other. The first makes more configurations alike, the second fewer loops pending.
+        let fresh: Vec<(NodeIndex, ExprId)>;
+        let rejecting = if self.letters {
+            let owed = |&id: &ExprId| reader.tables.rejecting(reader.automaton, id).map(|node| (node, id));
+            fresh = obligations.iter().filter_map(owed).collect();
+            &fresh
+        } else {
+            &self.rejecting
+        };
+        for &(index, delta) in rejecting {
             // Met without going round, perhaps by what was chosen for another obligation.
             scratch.forget();
             let met = scratch.evaluate(context, delta, |scratch, node| {
@@ -86,8 +109,10 @@ impl Expansion {
             }
         }
         pending.sort_unstable();
+        let literals = if self.letters { self.literals() } else { Vec::new() };
         let covers = |found: &Transition| {
             found.memory == memory
+                && found.literals.iter().all(|literal| literals.binary_search(literal).is_ok())
                 && found.obligations.iter().all(|id| obligations.binary_search(id).is_ok())
                 && found.pending.iter().all(|index| pending.binary_search(index).is_ok())
         };
@@ -95,7 +120,7 @@ impl Expansion {
         if self.found.iter().any(covers) {
             return Ok(None);
         }
-        let transition = Transition { obligations, memory, pending };
+        let transition = Transition { obligations, memory, pending, literals };
         self.found.push(transition.clone());
         Ok(Some(transition))
     }

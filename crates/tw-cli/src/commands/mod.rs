@@ -3,11 +3,14 @@
 mod check;
 mod completions;
 mod convert;
+mod coverage;
 mod eval;
 mod explain;
 mod fmt;
 mod inspect;
 mod man;
+mod merge;
+mod model_check;
 mod query;
 mod races;
 mod residuals;
@@ -59,6 +62,9 @@ pub static COMMANDS: &[Command] = &[
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
     row::<simulate::Simulate>("simulate"),
+    row::<merge::Merge>("merge"),
+    row::<model_check::ModelCheck>("model-check"),
+    row::<coverage::CoverageOf>("coverage"),
     row::<races::Races>("races"),
     row::<completions::Completions>("completions"),
     row::<man::Man>("man"),

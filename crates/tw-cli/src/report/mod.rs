@@ -88,6 +88,6 @@ fn place_of(error: &Error) -> (Option<String>, Option<u64>) {
         }
         Error::Unsupported { diagnostic, sources } => in_source(diagnostic, sources),
         Error::Trace { error, .. } => (Some(error.file.clone()).filter(|file| !file.is_empty()), error.line),
-        Error::Usage(_) => (None, None),
+        Error::Model(_) | Error::Usage(_) => (None, None),
     }
 }

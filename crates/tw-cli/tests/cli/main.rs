@@ -3,6 +3,7 @@
 mod check;
 mod commands;
 mod common;
+mod models;
 mod outputs;
 mod query;
 mod races;

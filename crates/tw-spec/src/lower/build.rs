@@ -272,6 +272,8 @@ impl Builder<'_, '_> {
                 Prefix::WeakPrevious => Node::WeakPrevious(interval(i), a),
                 Prefix::Once => Node::Once(interval(i), a),
                 Prefix::Historically => Node::Historically(interval(i), a),
+                Prefix::AllPaths => Node::AllPaths(a),
+                Prefix::SomePath => Node::SomePath(a),
             },
             Kind::Infix(op, i, ..) => match op {
                 Infix::Iff => Node::Iff(a, b),

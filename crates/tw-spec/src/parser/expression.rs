@@ -304,6 +304,11 @@ impl Parser<'_> {
                     extent,
                 }
             }
+            Frame::Paths { op, start, .. } => {
+                let extent = start.to(end);
+                let kind = ExprKind::Prefix { op, interval: None, map: None, body: value.id };
+                Operand { id: self.add(kind, extent), extent }
+            }
             Frame::Map { parameter, mut target, .. } => {
                 let function = Some(Map { parameter, result: value.id });
                 match &mut *target {

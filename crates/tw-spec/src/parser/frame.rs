@@ -93,6 +93,12 @@ pub(crate) enum Frame {
         start: Span,
         open: Span,
     },
+    /// `A[φ U ψ]`, `E[φ U ψ]`.
+    Paths {
+        op: Prefix,
+        start: Span,
+        open: Span,
+    },
     Map {
         parameter: Option<Ident>,
         target: Box<Frame>,
@@ -178,7 +184,7 @@ impl Frame {
     pub(crate) fn bracket(&self) -> Option<(Bracket, Span)> {
         match self {
             Frame::Paren { open, .. } | Frame::Call(CallFrame { open, .. }) => Some((Bracket::Round, *open)),
-            Frame::Aggregate { open, .. } => Some((Bracket::Square, *open)),
+            Frame::Aggregate { open, .. } | Frame::Paths { open, .. } => Some((Bracket::Square, *open)),
             Frame::Map { open, .. } => Some((Bracket::Curly, *open)),
             _ => None,
         }

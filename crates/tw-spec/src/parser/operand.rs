@@ -98,6 +98,7 @@ impl Parser<'_> {
                 Step::Operator(Operand { id: self.add(call, extent), extent })
             }
             Tok::Word if self.starts_declaration() => self.missing_operand(m),
+            Tok::Word if self.branching && self.path_quantifier().is_some() => self.paths(m),
             Tok::Word | Tok::Quoted => self.word_operand(m),
             _ => self.missing_operand(m),
         }

@@ -66,6 +66,8 @@ fn prefix_letter(op: Prefix) -> &'static str {
         Prefix::WeakPrevious => "Z",
         Prefix::Once => "O",
         Prefix::Historically => "H",
+        Prefix::AllPaths => "A",
+        Prefix::SomePath => "E",
     }
 }
 

@@ -134,7 +134,8 @@ impl<T: Send> Progress<'_, '_, '_, T> {
         if outcome.positions > 0 {
             self.order(&outcome, file, source, bytes)?;
             let len = outcome.open_from.unwrap_or(len);
-            self.locator.block(self.positions, file, offset, len, self.lines);
+            let plain = outcome.lines == outcome.positions as u64;
+            self.locator.block(self.positions, file, (offset, len), (self.lines, plain));
             self.positions += outcome.positions as u64;
         }
         self.bytes += outcome.open_from.unwrap_or(len) as u64;

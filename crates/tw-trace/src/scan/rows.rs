@@ -245,7 +245,7 @@ pub(crate) fn scan<'a, T: Send>(
                 error.in_file(names.get(file).copied().unwrap_or_default())
             })?;
             style = style.or(row.time.map(|stamp| stamp.style));
-            locator.row(positions, ordinal);
+            locator.row(positions, ordinal, row.line);
             positions += 1;
             if builder.len() >= BATCH {
                 stopped = !deliver(&mut builder, row.time.is_some())?;

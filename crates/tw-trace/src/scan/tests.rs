@@ -59,6 +59,12 @@ fn several_files_are_one_trace() {
             let last = located.last().unwrap();
             assert_eq!(last.file, format!("{}.csv", texts.len() - 1));
             assert!(last.text.as_deref().unwrap().contains(&expected.last().unwrap().to_string()));
+            // Each position is a line here; the last one of a file may lack its end.
+            for located in &located {
+                let known = summary.locator.line(located.position);
+                assert!(known.is_none() || known == located.line, "{texts:?}: {known:?}");
+            }
+            assert!(summary.locator.line(0).is_some() || !texts[0].ends_with('\n'), "{texts:?}");
         }
     }
 }
@@ -151,6 +157,9 @@ fn every_position_leads_back_to_its_line() {
             assert_eq!(located.len(), 300);
             for Located { position, line, text, row, .. } in located {
                 assert_eq!(line, Some(expected[position].1), "position {position}");
+                // What is known without reading again is right; something is, and all of it row by row.
+                let known = summary.locator.line(position);
+                assert!(known.is_none() && !sorted || known == line, "position {position}: {known:?}");
                 assert!(text.unwrap().starts_with(&format!("{position},")));
                 let row = row.unwrap();
                 assert_eq!(row.line, expected[position].1);

@@ -1,0 +1,238 @@
+//! `merge`: many traces to one model.
+//!
+//! Traces are read side by side, each wholly by one thread into that thread's own merger; what the threads have found
+//! is added up at the end, which gives the same model whatever their number. Memory is that of the model, not of the
+//! traces.
+
+mod divide;
+mod lines;
+mod names;
+mod options;
+mod properties;
+mod read;
+mod splice;
+
+use crate::load::{display_name, format_of, open};
+use crate::{Error, Session};
+use lines::Lines;
+use names::Valuations;
+use read::Source;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use tw_merge::{Ends, Keep, Limits, Merger, TooLarge};
+use tw_model::{Model, Place};
+use tw_trace::{TraceError, TraceErrorKind};
+
+pub use options::{MergeOptions, StateNames};
+pub(crate) use splice::origin;
+pub use splice::{Origin, Piece};
+
+/// A merged model, and what it was made of.
+#[derive(Clone, Debug)]
+pub struct MergeReport {
+    /// The model.
+    pub model: Model,
+    /// How many traces.
+    pub traces: usize,
+    /// How many positions in all of them.
+    pub positions: u64,
+}
+
+pub(crate) fn merge(
+    session: &Session,
+    traces: &[Vec<String>],
+    options: &MergeOptions,
+) -> Result<MergeReport, Error> {
+    let source = source(session, traces, &options.states)?;
+    let mut parts = match &session.by {
+        Some(column) => vec![by_key(session, &source, traces, column, options)?],
+        None => side_by_side(session, &source, traces, options)?,
+    };
+    let Part { mut merger, mut valuations, mut lines, mut positions } =
+        parts.pop().unwrap_or_else(|| Part::new(&source, options));
+    for part in parts.into_iter().rev() {
+        let rename = valuations.absorb(&part.valuations);
+        merger.absorb(part.merger, &rename).map_err(too_large)?;
+        lines.extend(part.lines);
+        positions += part.positions;
+    }
+    lines.sort_by_key(|lines| lines.trace);
+    let names = lines.iter().map(|lines| lines.name.clone()).collect();
+    let mut model = merger.finish(valuations.finish(), options.ends, names).map_err(too_large)?;
+    lines::relocate(session, &mut model, &lines)?;
+    if let Some(merged) = &mut model.merged {
+        merged.options = options::remember(session, options, traces);
+    }
+    Ok(MergeReport { model, traces: lines.len(), positions })
+}
+
+/// What one thread found.
+struct Part {
+    merger: Merger,
+    valuations: Valuations,
+    lines: Vec<Lines>,
+    positions: u64,
+}
+
+impl Part {
+    fn new(source: &Source, options: &MergeOptions) -> Self {
+        let merger = Merger::new(options.keep, options.limits);
+        Self { merger, valuations: source.valuations(), lines: Vec::new(), positions: 0 }
+    }
+
+    /// Reads one trace into the merger.
+    fn add(&mut self, session: &Session, source: &Source, trace: u32, files: &[String]) -> Result<(), Error> {
+        let merger = &mut self.merger;
+        merger.begin(trace);
+        let mut states = |codes: &[u32]| merger.extend(codes).map_err(limit);
+        let read = read::read(session, source, files, &mut self.valuations, &mut states)?;
+        self.merger.end();
+        refuse_empty(read.positions, files)?;
+        self.positions += read.positions;
+        let name = display_name(files);
+        self.lines.push(Lines { trace, name, files: files.to_vec(), locator: read.locator, order: None });
+        Ok(())
+    }
+}
+
+fn side_by_side(
+    session: &Session,
+    source: &Source,
+    traces: &[Vec<String>],
+    options: &MergeOptions,
+) -> Result<Vec<Part>, Error> {
+    if traces.len() >= Place::MAX_TRACES {
+        return Err(too_many());
+    }
+    let workers = session.read.threads.clamp(1, traces.len().max(1));
+    // With fewer traces than processors, the threads left over read blocks of the same trace.
+    let mut own = session.clone();
+    own.read.threads = (session.read.threads / workers).max(1);
+    own.progress = None;
+    let sizes: Vec<u64> = match &session.progress {
+        Some(_) => traces.iter().map(|files| size(files)).collect(),
+        None => Vec::new(),
+    };
+    let total: u64 = sizes.iter().sum();
+    let (next, read, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+    let first_error: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let work = || {
+        let mut part = Part::new(source, options);
+        // Traces are taken in order, so that all before a bad one are read: the first bad one is the one told.
+        while !failed.load(Ordering::Relaxed) {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(files) = traces.get(index) else { break };
+            if let Err(error) = part.add(&own, source, index as u32, files) {
+                failed.store(true, Ordering::Relaxed);
+                let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                    *first = Some((index, error));
+                }
+            }
+            if let Some(progress) = &session.progress {
+                let size = sizes.get(index).copied().unwrap_or(0);
+                progress.set(read.fetch_add(size, Ordering::Relaxed) + size, Some(total).filter(|&t| t > 0));
+            }
+        }
+        part
+    };
+    let parts = std::thread::scope(|scope| {
+        let handles: Vec<_> = (1..workers).map(|_| scope.spawn(work)).collect();
+        let mut parts = vec![work()];
+        for handle in handles {
+            match handle.join() {
+                Ok(part) => parts.push(part),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        parts
+    });
+    match first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(parts),
+    }
+}
+
+/// Each value of a column is a trace of its own.
+fn by_key(
+    session: &Session,
+    source: &Source,
+    traces: &[Vec<String>],
+    column: &str,
+    options: &MergeOptions,
+) -> Result<Part, Error> {
+    let mut part = Part::new(source, options);
+    for files in traces {
+        let first = part.lines.len() as u32;
+        for (lines, codes) in divide::divide(session, source, files, &mut part.valuations, first)? {
+            part.merger.begin(lines.trace);
+            part.merger.extend(&codes).map_err(too_large)?;
+            part.merger.end();
+            part.positions += codes.len() as u64;
+            part.lines.push(lines);
+        }
+    }
+    if part.lines.is_empty() {
+        return Err(Error::Usage(format!(
+            "the column `{column}` of --by has no value anywhere in the traces"
+        )));
+    }
+    Ok(part)
+}
+
+/// What the states are: as told or, if nothing is, the column `state`, else all variables, else the events.
+fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Result<Source, Error> {
+    match names {
+        StateNames::Columns(columns) => Ok(match columns.as_slice() {
+            // What happens is no variable, but may well be what counts.
+            [one] if *one == *session.read.event.as_deref().unwrap_or("event") => Source::Events,
+            [one] => Source::Column(one.clone()),
+            several => Source::Columns(several.to_vec()),
+        }),
+        StateNames::Specification(path) => properties::read(path),
+        StateNames::Auto => {
+            let first = traces.first().map(Vec::as_slice).unwrap_or_default();
+            // Standard input can be read once.
+            if first.iter().any(|file| file == "-") {
+                format_of(session, "-")?;
+                return Ok(Source::Column("state".into()));
+            }
+            let (input, format) = open(session, first)?;
+            let (columns, events) = read::columns_of(&input, format, session, "state")
+                .map_err(|error| error.in_file(&display_name(first)))?;
+            Ok(match (columns.iter().any(|column| column == "state"), columns.is_empty() && events) {
+                (true, _) => Source::Column("state".into()),
+                (_, true) => Source::Events,
+                _ => Source::Everything,
+            })
+        }
+    }
+}
+
+fn size(files: &[String]) -> u64 {
+    files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|data| data.len()).sum()
+}
+
+fn refuse_empty(positions: u64, files: &[String]) -> Result<(), Error> {
+    if positions > 0 {
+        return Ok(());
+    }
+    let message = "the trace has no positions, so it has no state to begin in";
+    Err(TraceError::new(TraceErrorKind::Usage, message).in_file(&display_name(files)).into())
+}
+
+fn too_many() -> Error {
+    Error::Usage(format!("at most {} traces can be merged", Place::MAX_TRACES))
+}
+
+fn limit_message(message: &str) -> TraceError {
+    TraceError::new(TraceErrorKind::Budget, message.to_string())
+}
+
+fn limit(error: TooLarge) -> TraceError {
+    limit_message(&error.to_string())
+}
+
+fn too_large(error: TooLarge) -> Error {
+    Error::Usage(error.to_string())
+}

@@ -1,0 +1,208 @@
+//! `model-check`: does a model satisfy a formula, and which path shows it.
+//!
+//! Formulas of branching time go to fixpoints, formulas of linear time to the product with an automaton (`tw-check`);
+//! the paths they come back with are told state by state, with the lines of the traces they were merged from.
+
+mod file;
+mod path;
+mod questions;
+
+use crate::merge::{Origin, origin};
+use crate::{Error, Session, Specification};
+use tw_check::{Checker, Evidence, Labels, branching, linear, markov};
+use tw_core::Bits;
+use tw_diag::{Diagnostic, Sources};
+use tw_ir::NodeId;
+use tw_model::Model;
+use tw_monitor::Unsupported;
+
+pub use file::{read_model, write_model};
+pub use path::{Told, TracePath, TraceStep};
+pub use questions::{Logic, Question, questions_in};
+
+/// How a model is checked.
+#[derive(Clone, Debug, Default)]
+pub struct ModelOptions {
+    /// Formulas about states, each of which holds again and again on every path that counts; those that stand in the
+    /// model come on top.
+    pub fairness: Vec<String>,
+    /// Transitions seen less often are left out.
+    pub min_count: u64,
+    /// Also how likely the formula is, going by how often each transition was seen.
+    pub probability: bool,
+    /// Look for the paths in the traces again, to tell whether one trace went all along them.
+    pub origins: bool,
+}
+
+/// What became of a formula.
+#[derive(Clone, Debug)]
+pub struct FormulaReport {
+    /// The formula as written.
+    pub formula: String,
+    /// What it asks, in words, if the file says so.
+    pub title: Option<String>,
+    /// Its logic.
+    pub logic: Logic,
+    /// Whether every initial state (every path) satisfies it.
+    pub holds: bool,
+    /// Initial states that do not, and how many there are. Of linear time one path is found, not all initial states.
+    pub failing: Option<(usize, usize)>,
+    /// The path that shows it; `None` where no single path can (a claim about all paths that is true, or about some
+    /// path that is false).
+    pub path: Option<TracePath>,
+    /// Where the path comes from.
+    pub origin: Origin,
+    /// How likely it is; or why that cannot be said.
+    pub probability: Option<Result<markov::Probability, String>>,
+    /// Names that the model lacks, and the like.
+    pub warnings: Vec<Diagnostic>,
+    /// The text they point into.
+    pub sources: Sources,
+}
+
+/// A model as it is asked.
+#[derive(Clone, Debug)]
+pub struct ModelReport {
+    /// States.
+    pub states: usize,
+    /// Transitions, those that were assumed included.
+    pub edges: usize,
+    /// Transitions left out as they were seen too rarely.
+    pub left_out: usize,
+    /// Initial states.
+    pub initial: usize,
+    /// Traces it was merged from.
+    pub traces: Option<usize>,
+    /// States that nothing followed, and which were given a loop.
+    pub looped: usize,
+    /// One per formula.
+    pub formulas: Vec<FormulaReport>,
+}
+
+pub(crate) fn model_check(
+    session: &Session,
+    model: &Model,
+    questions: &[Question],
+    options: &ModelOptions,
+) -> Result<ModelReport, Error> {
+    let pruned = (options.min_count > 1).then(|| model.without_rare(options.min_count));
+    let left_out = pruned.as_ref().map_or(0, |pruned| model.graph.edges() - pruned.graph.edges());
+    let model = pruned.as_ref().unwrap_or(model);
+    if model.initial.is_empty() {
+        return Err(Error::Usage("the model has no initial state, so nothing can be asked of it".into()));
+    }
+    let checker = Checker::new(model);
+    let looped = checker.looped().len();
+    let texts = model.fairness.iter().chain(&options.fairness);
+    let sets = texts.map(|text| fairness(&checker, text)).collect::<Result<Vec<Bits>, Error>>()?;
+    let checker = checker.fairness(sets);
+    let formulas = questions
+        .iter()
+        .map(|question| answer(session, &checker, question, options))
+        .collect::<Result<Vec<FormulaReport>, Error>>()?;
+    Ok(ModelReport {
+        states: model.states(),
+        edges: model.graph.edges(),
+        left_out,
+        initial: model.initial.len(),
+        traces: model.record.as_ref().map(|record| record.traces.len()),
+        looped,
+        formulas,
+    })
+}
+
+/// A formula and the truth of its atoms in every state.
+fn labels(model: &Model, spec: &Specification) -> Result<Labels, Error> {
+    Labels::new(model, &spec.program)
+        .map_err(|diagnostics| Error::Specification { diagnostics, sources: Box::new(spec.sources.clone()) })
+}
+
+/// The states in which a fairness condition holds.
+fn fairness(checker: &Checker<'_>, text: &str) -> Result<Bits, Error> {
+    let spec = Specification::from_branching(text)?;
+    let labels = labels(checker.model, &spec)?;
+    let root = root(&spec);
+    let answer = branching(checker, &spec.program, root, &labels.atoms).map_err(|why| refused(&spec, why))?;
+    Ok(answer.satisfied(root).clone())
+}
+
+fn root(spec: &Specification) -> NodeId {
+    spec.program.roots.first().map_or(NodeId(0), |root| root.node)
+}
+
+fn answer(
+    session: &Session,
+    checker: &Checker<'_>,
+    question: &Question,
+    options: &ModelOptions,
+) -> Result<FormulaReport, Error> {
+    let spec = match question.logic {
+        Logic::Branching => Specification::from_branching(&question.text)?,
+        Logic::Linear => Specification::from_formula(&question.text)?,
+    };
+    let labels = labels(checker.model, &spec)?;
+    let (program, root) = (&spec.program, root(&spec));
+    let refused = |why| refused(&spec, why);
+    let (holds, failing, evidence): (bool, Option<(usize, usize)>, Option<Evidence>) = match question.logic {
+        Logic::Branching => {
+            let answer = branching(checker, program, root, &labels.atoms).map_err(refused)?;
+            let failing = answer.failing().count();
+            let state = answer.failing().next().or(checker.initial().first().copied());
+            let evidence = state.map(|state| answer.evidence(state));
+            (failing == 0, Some((failing, checker.initial().len())), evidence)
+        }
+        Logic::Linear => {
+            let answer = linear(checker, program, root, &labels.atoms).map_err(refused)?;
+            (answer.holds(), None, answer.counterexample)
+        }
+    };
+    let path = evidence.and_then(|evidence| path::told(checker, &spec, &evidence));
+    let origin = match &path {
+        Some(path) if options.origins => origin(session, checker.model, &path.walk()),
+        _ => Origin::Nowhere,
+    };
+    let probability = options.probability.then(|| probability(checker, &spec, root, &labels.atoms));
+    let mut warnings = spec.warnings.clone();
+    warnings.extend(labels.warnings);
+    Ok(FormulaReport {
+        formula: question.text.clone(),
+        title: question.title.clone(),
+        logic: question.logic,
+        holds,
+        failing,
+        path,
+        origin,
+        probability,
+        warnings,
+        sources: spec.sources.clone(),
+    })
+}
+
+/// How likely a formula is on the chain of what was seen; where it cannot be said, why.
+fn probability(
+    checker: &Checker<'_>,
+    spec: &Specification,
+    root: NodeId,
+    atoms: &[Bits],
+) -> Result<markov::Probability, String> {
+    let (program, known) = (&spec.program, spec.program.atoms());
+    let quantified = |id: &NodeId| program.dag.node(*id).is_branching();
+    // What stands below a path quantifier is about states: it is known before the chance of a path is asked for.
+    let inner: Vec<(NodeId, Bits)> = program
+        .reachable(&[root])
+        .into_iter()
+        .filter(|id| *id != root && quantified(id))
+        .map(|id| Ok((id, branching(checker, program, id, atoms)?.satisfied(id).clone())))
+        .collect::<Result<_, Unsupported>>()
+        .map_err(|why| why.what)?;
+    let truth = |id: NodeId| match known.binary_search(&id) {
+        Ok(atom) => atoms.get(atom),
+        Err(_) => inner.iter().find(|(own, _)| *own == id).map(|(_, set)| set),
+    };
+    markov::probability(checker, program, root, &truth).map_err(|why| why.what)
+}
+
+/// A refusal of the checker as an error that points at the subformula.
+fn refused(spec: &Specification, why: Unsupported) -> Error {
+    crate::plan::refusal_error(spec, "this formula cannot be checked:", why)
+}

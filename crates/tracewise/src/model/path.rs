@@ -1,0 +1,169 @@
+//! A path in words: states, what is shown at each, and where in the logs they were seen.
+
+use crate::Specification;
+use tw_check::{Checker, Evidence};
+use tw_core::Value;
+use tw_model::{Cells, Model, State};
+
+/// A path that shows why a formula holds, or why it does not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracePath {
+    /// What it shows, in the user's words.
+    pub formula: String,
+    /// Whether that holds in its first state.
+    pub holds: bool,
+    /// The states, in order.
+    pub steps: Vec<TraceStep>,
+    /// After the last step comes this one again, for ever; `None` where the rest of the path does not matter.
+    pub cycle: Option<usize>,
+    /// What is shown further at steps of the path.
+    pub branches: Vec<Told>,
+}
+
+/// What is shown at a step of a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// The step.
+    pub step: usize,
+    /// What is shown there.
+    pub path: TracePath,
+}
+
+/// A state on a path.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceStep {
+    /// Its number in the model.
+    pub state: State,
+    /// As people read it.
+    pub label: String,
+    /// Its variables.
+    pub values: Vec<(String, Value)>,
+    /// Trace and line where the step was seen first: the transition to it or, of the first step, the state.
+    pub seen: Option<(String, u64)>,
+    /// Nobody went here from the step before: it was assumed, as nothing is known after the end of a trace.
+    pub assumed: bool,
+}
+
+impl TracePath {
+    /// The states along the path, the return to the first of the cycle included.
+    pub fn walk(&self) -> Vec<State> {
+        let back = self.cycle.and_then(|cycle| self.steps.get(cycle));
+        self.steps.iter().chain(back).map(|step| step.state).collect()
+    }
+
+    /// Whether the return from the last step to the cycle's first was assumed.
+    pub fn back_assumed(&self, model: &Model) -> bool {
+        let (Some(last), Some(first)) =
+            (self.steps.last(), self.cycle.and_then(|cycle| self.steps.get(cycle)))
+        else {
+            return false;
+        };
+        seen(model, last.state, first.state).1
+    }
+}
+
+/// Evidence in words. `None` if it shows nothing beyond the verdict: a single state, and no formula about it alone.
+pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
+    if evidence.steps.len() < 2 && evidence.cycle.is_none() && evidence.branches.is_empty() {
+        let temporal = spec.program.reachable(&[evidence.node]).into_iter().any(|id| {
+            let node = spec.program.dag.node(id);
+            node.is_future() || node.is_past()
+        });
+        if temporal {
+            return None;
+        }
+    }
+    Some(chain(tell(checker.model, spec, evidence)))
+}
+
+/// One path of a path and what is shown at its end: `EF (p & EX q)` is a walk to `p` and one step further.
+fn chain(mut path: TracePath) -> TracePath {
+    while path.cycle.is_none()
+        && let [only] = path.branches.as_slice()
+        && only.step + 1 == path.steps.len()
+    {
+        let Some(Told { path: rest, step }) = path.branches.pop() else { break };
+        path.steps.extend(rest.steps.into_iter().skip(1));
+        path.cycle = rest.cycle.map(|cycle| cycle + step);
+        path.branches.extend(rest.branches.into_iter().map(|told| Told { step: told.step + step, ..told }));
+    }
+    path
+}
+
+/// Children before parents on a stack of its own: evidence nests as deep as formulas do.
+fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
+    let mut order = vec![evidence];
+    let mut next = 0;
+    while next < order.len() {
+        let branches = &order[next].branches;
+        order.extend(branches.iter().map(|(_, branch)| branch));
+        next += 1;
+    }
+    // Breadth first, so the branches of an evidence stand together; built from the last to the first.
+    let mut built: Vec<Option<TracePath>> = vec![None; order.len()];
+    let mut end = order.len();
+    for index in (0..order.len()).rev() {
+        let evidence = order[index];
+        let start = end - evidence.branches.len();
+        let branches = evidence
+            .branches
+            .iter()
+            .zip(start..end)
+            .filter_map(|((step, _), child)| Some(Told { step: *step, path: built[child].take()? }))
+            .collect();
+        end = start;
+        built[index] = Some(TracePath {
+            formula: spec.words(evidence.node),
+            holds: evidence.holds,
+            steps: steps(model, &evidence.steps),
+            cycle: evidence.cycle,
+            branches,
+        });
+    }
+    built.swap_remove(0).unwrap_or_else(|| TracePath {
+        formula: String::new(),
+        holds: evidence.holds,
+        steps: Vec::new(),
+        cycle: None,
+        branches: Vec::new(),
+    })
+}
+
+fn steps(model: &Model, states: &[State]) -> Vec<TraceStep> {
+    let step = |(at, &state): (usize, &State)| {
+        let (seen, assumed) = match at.checked_sub(1) {
+            Some(before) => seen(model, states[before], state),
+            None => (first_seen(model, state), false),
+        };
+        TraceStep { state, label: model.label(state), values: values(model, state), seen, assumed }
+    };
+    states.iter().enumerate().map(step).collect()
+}
+
+/// Where a transition was seen first, and whether it was only assumed.
+fn seen(model: &Model, from: State, to: State) -> (Option<(String, u64)>, bool) {
+    let Some(record) = &model.record else { return (None, false) };
+    // Loops that the checker added have no number.
+    let seen = model.graph.edge(from, to).and_then(|edge| record.edges.get(edge as usize));
+    match seen.filter(|seen| seen.count > 0) {
+        Some(seen) => (place(model, seen.first), false),
+        None => (None, true),
+    }
+}
+
+fn first_seen(model: &Model, state: State) -> Option<(String, u64)> {
+    let seen = model.record.as_ref()?.states.get(state as usize)?;
+    place(model, seen.first)
+}
+
+fn place(model: &Model, place: tw_model::Place) -> Option<(String, u64)> {
+    Some((model.record.as_ref()?.traces.get(place.trace() as usize)?.clone(), place.line()))
+}
+
+/// What tells a state from others, then what follows from that.
+fn values(model: &Model, state: State) -> Vec<(String, Value)> {
+    let own = |at: &usize| matches!(model.variables[*at].cells, Cells::Own(_));
+    let all = 0..model.variables.len();
+    let ordered = all.clone().filter(own).chain(all.filter(|at| !own(at)));
+    ordered.map(|at| (model.variables[at].name.clone(), model.value(at, state))).collect()
+}

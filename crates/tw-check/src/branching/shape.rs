@@ -1,0 +1,110 @@
+//! Path formulas of CTL: one temporal operator over state formulas, brought to four shapes.
+
+use tw_core::TimeUnit;
+use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks, display};
+use tw_monitor::Unsupported;
+
+/// A state formula and the truth that is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Literal {
+    pub node: NodeId,
+    pub value: bool,
+}
+
+/// What is asked of one state: all of these, or (`any`) one of them.
+#[derive(Clone, Debug)]
+pub(super) struct Operand {
+    pub any: bool,
+    pub parts: Vec<Literal>,
+}
+
+impl Operand {
+    const TRUE: Operand = Operand { any: false, parts: Vec::new() };
+    const FALSE: Operand = Operand { any: true, parts: Vec::new() };
+
+    fn of(node: NodeId, value: bool) -> Self {
+        Self { any: false, parts: vec![Literal { node, value }] }
+    }
+
+    fn constant(value: bool) -> Self {
+        if value { Self::TRUE } else { Self::FALSE }
+    }
+}
+
+/// Paths, by what is asked of their states.
+#[derive(Clone, Debug)]
+pub(super) enum Shape {
+    /// The first state.
+    Here(Operand),
+    /// The second state.
+    Next(Operand),
+    /// At a distance within the ticks a state as the second says, those before it as the first says.
+    Until(Ticks, Operand, Operand),
+    /// At every distance within the ticks a state as the second says, unless one before it is as the first says.
+    Release(Ticks, Operand, Operand),
+}
+
+const ALWAYS: Ticks = Ticks { low: 0, high: i64::MAX };
+
+/// An interval in transitions.
+pub(super) fn ticks(
+    program: &Program,
+    node: NodeId,
+    interval: Option<Interval>,
+) -> Result<Ticks, Unsupported> {
+    let Some(interval) = interval else { return Ok(ALWAYS) };
+    interval.ticks(Clock::Index, TimeUnit::Seconds).map_err(|error| {
+        Unsupported::construct(node, format!("`{}`: {error}", display(program, node)))
+            .help("on a model, intervals count transitions: `F[0,10] p`")
+    })
+}
+
+/// The paths on which a path formula has the given truth; `None` if it is more than one temporal operator over state
+/// formulas (those that `state` says).
+pub(super) fn shape(
+    program: &Program,
+    mut node: NodeId,
+    mut value: bool,
+    state: &[bool],
+) -> Result<Option<Shape>, Unsupported> {
+    use Node::*;
+    let is_state = |node: NodeId| state[node.index()];
+    while let (false, Not(inner)) = (is_state(node), program.dag.node(node)) {
+        (node, value) = (inner, !value);
+    }
+    if is_state(node) {
+        return Ok(Some(Shape::Here(Operand::of(node, value))));
+    }
+    let operator = program.dag.node(node);
+    if !operator.is_future() || !operator.children().all(is_state) {
+        return Ok(None);
+    }
+    let ticks = ticks(program, node, operator.interval())?;
+    let of = |node: NodeId| Operand::of(node, value);
+    let two = |any: bool, a: NodeId, b: NodeId| {
+        let parts = [a, b].map(|node| Literal { node, value });
+        Operand { any, parts: parts.to_vec() }
+    };
+    // Where the step lies outside the interval, `X` is false and its dual `N` is true.
+    let step = ticks.contains(1);
+    // The negation of an until is the release of the negations, and the other way round.
+    let until = |a: Operand, b: Operand| {
+        if value { Shape::Until(ticks, a, b) } else { Shape::Release(ticks, a, b) }
+    };
+    let release = |a: Operand, b: Operand| {
+        if value { Shape::Release(ticks, a, b) } else { Shape::Until(ticks, a, b) }
+    };
+    Ok(Some(match operator {
+        Next(_, a) | WeakNext(_, a) if step => Shape::Next(of(a)),
+        Next(..) => Shape::Here(Operand::constant(!value)),
+        WeakNext(..) => Shape::Here(Operand::constant(value)),
+        Finally(_, a) => until(Operand::constant(value), of(a)),
+        Globally(_, a) => release(Operand::constant(!value), of(a)),
+        Until(_, a, b) => until(of(a), of(b)),
+        Release(_, a, b) => release(of(a), of(b)),
+        // `a W b = b R (a | b)` and `a M b = b U (a & b)`.
+        WeakUntil(_, a, b) => release(of(b), two(value, a, b)),
+        StrongRelease(_, a, b) => until(of(b), two(!value, a, b)),
+        _ => return Ok(None),
+    }))
+}

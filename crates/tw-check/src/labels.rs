@@ -1,0 +1,339 @@
+//! The truth of a formula's atoms in every state: names are found in the model, and predicates are evaluated on states
+//! as they are on the positions of a trace.
+//!
+//! A name is a variable of the model, or one of the values that a variable can have: `state = s1` compares the variable
+//! `state` with its value `s1`, and `s1` alone says the same. A value that the model lacks is no error: the traces may
+//! never have been there. It is false, with a warning.
+
+use rustc_hash::FxHashMap;
+use tw_core::{Batch, Bits, Column, Dictionary, Value, suggest};
+use tw_diag::{Diagnostic, Span};
+use tw_ir::{CompareOp, Expect, Node, NodeId, Program, SlotId, What};
+use tw_model::{Domain, Model};
+use tw_monitor::Predicates;
+
+/// The truth of a program's atoms in every state.
+#[derive(Clone, Debug)]
+pub struct Labels {
+    /// One column per atom, in the order of [`Program::atoms`]; bit `s` is state `s`.
+    pub atoms: Vec<Bits>,
+    /// Names that the model lacks.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Labels {
+    /// Of the atoms of `program` in the states of `model`; or what cannot be understood.
+    pub fn new(model: &Model, program: &Program) -> Result<Self, Vec<Diagnostic>> {
+        let mut names = Names { model, program, warnings: Vec::new(), errors: Vec::new() };
+        let constants = names.constants();
+        let slots: Vec<Column> = (0..program.slots.len() as SlotId)
+            .map(|slot| names.column(slot, constants.get(&slot).copied().unwrap_or_default()))
+            .collect();
+        let Names { warnings, errors, .. } = names;
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let batch = Batch { len: model.states(), slots, times: None };
+        match Predicates::new(program).evaluate_owned(batch) {
+            Ok(atoms) => Ok(Self { atoms, warnings }),
+            Err(error) => {
+                let mut found = Diagnostic::error("no-value", error.message.clone());
+                if let Some(span) = program.spans.get(error.node.index()).copied().flatten() {
+                    let state = model.label(error.position as u32);
+                    found = found.at(span, format!("computed here, in the state {state}"));
+                }
+                Err(vec![found])
+            }
+        }
+    }
+}
+
+/// What a name that is no variable is compared with.
+#[derive(Clone, Copy, Default)]
+enum Beside {
+    /// Nothing that tells what it means.
+    #[default]
+    Nothing,
+    /// This variable of the model, for equality: it is one of its values.
+    Variable(usize),
+}
+
+struct Names<'a> {
+    model: &'a Model,
+    program: &'a Program,
+    warnings: Vec<Diagnostic>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Names<'_> {
+    /// Slots that stand opposite a variable in an equality, and are none themselves.
+    fn constants(&self) -> FxHashMap<SlotId, Beside> {
+        let mut constants = FxHashMap::default();
+        for node in self.program.dag.nodes() {
+            let Node::Compare(CompareOp::Eq | CompareOp::Ne, a, b) = *node else { continue };
+            for (one, other) in [(a, b), (b, a)] {
+                if let (Some(slot), Some(variable)) = (self.slot(one), self.variable_at(other)) {
+                    constants.insert(slot, Beside::Variable(variable));
+                }
+            }
+        }
+        constants
+    }
+
+    fn slot(&self, node: NodeId) -> Option<SlotId> {
+        match self.program.dag.node(node) {
+            Node::Slot(slot) => Some(slot),
+            _ => None,
+        }
+    }
+
+    fn variable_at(&self, node: NodeId) -> Option<usize> {
+        match &self.program.slots[self.slot(node)? as usize].what {
+            What::Variable(path, _) => self.model.variable(&path.to_string()),
+            _ => None,
+        }
+    }
+
+    fn column(&mut self, slot: SlotId, beside: Beside) -> Column {
+        let program = self.program;
+        let slot = &program.slots[slot as usize];
+        match &slot.what {
+            What::Proposition(path) | What::Variable(path, Expect::Bool) => {
+                Column::Truth(self.proposition(&path.to_string(), slot.span))
+            }
+            What::Variable(path, _) => {
+                let name = path.to_string();
+                match (self.model.variable(&name), beside) {
+                    (Some(variable), _) => self.model.column(variable),
+                    (None, Beside::Variable(variable)) => {
+                        self.value_of(variable, &name, slot.span);
+                        self.text(&name)
+                    }
+                    (None, Beside::Nothing) => {
+                        self.unknown(&name, slot.span);
+                        self.text(&name)
+                    }
+                }
+            }
+            What::Event { name, .. } => {
+                let message = format!("a model has states, but no events such as `{name}`");
+                let found = Diagnostic::error("unknown-name", message).at(slot.span, "");
+                self.errors.push(found.help("merge with `--state event` to make states of the events"));
+                Column::Truth(Bits::repeat(false, self.model.states()))
+            }
+        }
+    }
+
+    /// A name as its own value in every state.
+    fn text(&self, name: &str) -> Column {
+        let states = self.model.states();
+        let dictionary = Dictionary { entries: vec![name.into()] };
+        Column::Text { ids: vec![0; states], dictionary, valid: Bits::repeat(true, states) }
+    }
+
+    /// Where a bare name holds: a boolean variable, or a value that some variable has.
+    fn proposition(&mut self, name: &str, span: Span) -> Bits {
+        let states = self.model.states();
+        if let Some(variable) = self.model.variable(name) {
+            let domain = &self.model.variables[variable].domain;
+            let truth = |value: &Value| matches!(value, Value::Bool(_) | Value::Null);
+            if matches!(domain, Domain::Boolean)
+                || matches!(domain, Domain::Values(all) if all.iter().all(truth))
+            {
+                let holds = |code: u32| domain.value(code) == Value::Bool(true);
+                return self.model.codes(variable).into_iter().map(holds).collect();
+            }
+            let example = self.model.variables[variable].domain.value(0);
+            let found = Diagnostic::error(
+                "no-truth-value",
+                format!("the variable `{name}` is neither true nor false"),
+            )
+            .at(span, "used as a truth value");
+            self.errors.push(found.help(format!("compare it: `{name} = {example}`")));
+            return Bits::repeat(false, states);
+        }
+        let having: Vec<(usize, u32)> = (0..self.model.variables.len())
+            .filter_map(|variable| Some((variable, self.code(variable, name)?)))
+            .collect();
+        // The name of the state comes first: other variables may be made of the same words.
+        let state =
+            having.iter().copied().find(|&(variable, _)| self.model.variables[variable].name == "state");
+        match (state, having.as_slice()) {
+            (Some(one), _) | (None, &[one]) => {
+                let (variable, code) = one;
+                let mut bits = Bits::with_capacity(states);
+                self.model.codes(variable).into_iter().for_each(|own| bits.push(own == code));
+                return bits;
+            }
+            (None, []) => self.never(name, span),
+            (None, several) => {
+                let variables: Vec<String> = several
+                    .iter()
+                    .map(|&(variable, _)| format!("`{} = {name}`", self.model.variables[variable].name))
+                    .collect();
+                let found = Diagnostic::error("ambiguous-name", format!("several variables can be `{name}`"));
+                let help = format!("write {}", variables.join(" or "));
+                self.errors.push(found.at(span, "which one is meant?").help(help));
+            }
+        }
+        Bits::repeat(false, states)
+    }
+
+    /// The number of a text among a variable's values.
+    fn code(&self, variable: usize, name: &str) -> Option<u32> {
+        match &self.model.variables[variable].domain {
+            Domain::Values(values) => {
+                let at = values.iter().position(|value| matches!(value, Value::Str(text) if **text == *name));
+                at.map(|at| at as u32)
+            }
+            _ => None,
+        }
+    }
+
+    /// Warns if a variable is never `name`.
+    fn value_of(&mut self, variable: usize, name: &str, span: Span) {
+        if self.code(variable, name).is_some() {
+            return;
+        }
+        let own = &self.model.variables[variable].name;
+        let found = Diagnostic::warning("never-occurs", format!("`{own}` is never `{name}` in this model"));
+        let found = match &self.model.variables[variable].domain {
+            Domain::Values(values) => near(found, name, texts(values)),
+            _ => found,
+        };
+        self.warnings.push(found.at(span, "no state has this value"));
+    }
+
+    /// Warns of a bare name that nothing in the model has.
+    fn never(&mut self, name: &str, span: Span) {
+        let known = self.model.variables.iter().flat_map(|variable| {
+            let values: &[Value] = match &variable.domain {
+                Domain::Values(values) => values,
+                _ => &[],
+            };
+            texts(values).chain([variable.name.as_str()])
+        });
+        let found = Diagnostic::warning("never-occurs", format!("no state of this model is `{name}`"));
+        self.warnings.push(near(found, name, known).at(span, "always false here"));
+    }
+
+    /// An unknown name where a value is needed.
+    fn unknown(&mut self, name: &str, span: Span) {
+        let mut found =
+            Diagnostic::error("unknown-name", format!("the model has no variable `{name}`")).at(span, "");
+        let names = self.model.variables.iter().map(|variable| variable.name.as_str());
+        if name == "time" {
+            found = found.help("this model keeps no instants: merge with `--keep time` or `--keep change`");
+        } else if let Some(meant) = suggest(name, names.clone()) {
+            found = found.help(format!("did you mean `{meant}`?"));
+        } else {
+            found = found.help(format!("its variables are {}", names.collect::<Vec<_>>().join(", ")));
+        }
+        self.errors.push(found);
+    }
+}
+
+fn texts(values: &[Value]) -> impl Iterator<Item = &str> {
+    values.iter().filter_map(|value| match value {
+        Value::Str(text) => Some(&**text),
+        _ => None,
+    })
+}
+
+fn near<'a>(found: Diagnostic, name: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {
+    match suggest(name, known) {
+        Some(meant) => found.help(format!("did you mean `{meant}`?")),
+        None => found.help("the traces were never there; that they cannot be is not said"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tw_model::{Cells, Graph, Variable};
+
+    /// Four states: s1@1, s2@1, s1@2, `odd name`@2, with a boolean `up` and a level that `state` decides.
+    fn model() -> Model {
+        let text = |text: &str| Value::text(text);
+        let variable = |name: &str, domain, cells| Variable { name: name.into(), domain, cells };
+        Model {
+            variables: vec![
+                variable(
+                    "state",
+                    Domain::Values(vec![text("s1"), text("s2"), text("odd name")]),
+                    Cells::Own(vec![0, 1, 0, 2]),
+                ),
+                variable("time", Domain::Range(1, 2), Cells::Own(vec![0, 0, 1, 1])),
+                variable("up", Domain::Boolean, Cells::Of(0, vec![1, 0, 1])),
+                variable(
+                    "level",
+                    Domain::Values(vec![Value::Int(7), Value::Null]),
+                    Cells::Of(0, vec![0, 1, 0]),
+                ),
+            ],
+            graph: Graph::from_edges(4, [(0, 2), (1, 3)].into_iter()),
+            initial: vec![0, 1],
+            ..Model::default()
+        }
+    }
+
+    fn program(formula: &str) -> Program {
+        let tree = tw_spec::parse_branching(formula, 0);
+        assert!(!tree.has_errors(), "{formula}: {:?}", tree.diagnostics);
+        let lowered = tw_spec::lower(&tree.value, &tw_spec::LowerOptions::default());
+        assert!(!lowered.has_errors(), "{formula}: {:?}", lowered.diagnostics);
+        lowered.value
+    }
+
+    fn states(formula: &str) -> Vec<usize> {
+        let labels = Labels::new(&model(), &program(formula)).unwrap();
+        assert_eq!(labels.atoms.len(), 1, "{formula}");
+        labels.atoms[0].iter_ones().collect()
+    }
+
+    #[test]
+    fn predicates_hold_in_states() {
+        assert_eq!(states("AG state = s1"), [0, 2]);
+        assert_eq!(states("AG s1 = state"), [0, 2]);
+        assert_eq!(states("EF state != s1"), [1, 3]);
+        assert_eq!(states("EF state = \"odd name\""), [3]);
+        assert_eq!(states("EF s2"), [1]);
+        assert_eq!(states("EF `odd name`"), [3]);
+        assert_eq!(states("EF up"), [0, 2, 3]);
+        assert_eq!(states("EF time < 2"), [0, 1]);
+        assert_eq!(states("EF time + 1 = 3"), [2, 3]);
+        assert_eq!(states("EF level = 7"), [0, 2, 3]);
+        assert_eq!(states("EF level != 7"), [0; 0]);
+        assert_eq!(states("EF state in {\"s1\", \"s2\"}"), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_name_the_model_lacks_is_false_with_a_warning() {
+        for (formula, help) in [
+            ("EF s3", "did you mean `s1`?"),
+            ("EF state = s11", "did you mean `s1`?"),
+            ("EF zebra", "never there"),
+        ] {
+            let labels = Labels::new(&model(), &program(formula)).unwrap();
+            assert_eq!(labels.atoms[0].count_ones(), 0, "{formula}");
+            let warning = &labels.warnings[0];
+            assert!(warning.help.as_deref().is_some_and(|text| text.contains(help)), "{warning:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_understood_is_an_error() {
+        for (formula, message) in [
+            ("EF stat = s1", "the model has no variable `stat`"),
+            ("EF speed > 3", "the model has no variable `speed`"),
+            ("EF time", "neither true nor false"),
+            ("EF login(\"bob\")", "no events"),
+        ] {
+            let errors = Labels::new(&model(), &program(formula)).unwrap_err();
+            assert!(errors.iter().any(|error| error.message.contains(message)), "{formula}: {errors:?}");
+        }
+        let timeless = Model { variables: model().variables.drain(..1).collect(), ..model() };
+        let errors = Labels::new(&timeless, &program("EF time < 5")).unwrap_err();
+        assert!(errors[0].help.as_deref().is_some_and(|help| help.contains("--keep time")), "{errors:?}");
+    }
+}

@@ -1,0 +1,214 @@
+//! `tracewise coverage`: how much of the behaviour the traces of a model have shown.
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Failure, Outcome, usage};
+use crate::exit::Exit;
+use crate::json::{Object, array};
+use crate::options::{FILES, limit};
+use crate::words;
+use clap::Args;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use tracewise::{Completeness, Coverage, Estimate, read_model};
+use tw_plot::{Axis, Body, Chart, Series};
+
+/// How much the traces of a merged model have shown, and what may be missing
+///
+/// States and transitions that were seen once hint at those that were not seen at all: the share of steps of another trace that
+/// would be new (Good and Turing), how many states and transitions there are in all (Chao), which traces added
+/// nothing, and how the model grew with the traces.
+#[derive(Args, Debug)]
+pub struct CoverageOf {
+    /// The model (.json)
+    #[arg(value_name = "MODEL", value_hint = FILES)]
+    model: String,
+
+    /// Draw how the model grew with the traces (.svg or .png)
+    #[arg(long, value_name = "FILE", value_hint = FILES)]
+    plot: Option<PathBuf>,
+
+    /// Traces to name of those that added nothing: a number, or all
+    #[arg(long, value_name = "N", default_value = "10", value_parser = limit)]
+    traces: usize,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl Runnable for CoverageOf {
+    fn run(self, context: &mut Context) -> Outcome {
+        let model = read_model(&self.model)?;
+        let Some((coverage, record)) = Coverage::of(&model).zip(model.record.as_ref()) else {
+            return Err(usage(format!(
+                "`{}` does not say what traces it was merged from; merge into a .json model",
+                self.model
+            )));
+        };
+        if !context.quiet {
+            let names = |traces: &[u32]| -> Vec<String> {
+                traces.iter().filter_map(|&trace| record.traces.get(trace as usize).cloned()).collect()
+            };
+            if self.output.json() {
+                writeln!(context.out, "{}", object(&self.model, &coverage, &names))?;
+            } else {
+                self.text(&coverage, &names, &mut context.out)?;
+            }
+        }
+        if let Some(path) = &self.plot {
+            let drawn = tw_plot::write(&chart(&self.model, &coverage), path);
+            drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
+        }
+        Ok(Exit::Holds)
+    }
+}
+
+impl CoverageOf {
+    fn text(
+        &self,
+        coverage: &Coverage,
+        names: &dyn Fn(&[u32]) -> Vec<String>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        for (noun, found) in [("state", &coverage.states), ("transition", &coverage.transitions)] {
+            writeln!(
+                out,
+                "{} seen, {} of them in one trace only",
+                words::counted(found.distinct, noun),
+                words::count(found.one_trace)
+            )?;
+            writeln!(
+                out,
+                "  of another step, the chance to be a new {noun}: {}",
+                percent(found.unseen_mass)
+            )?;
+            writeln!(
+                out,
+                "  in all there are at least about {} (95 %: {})",
+                round(found.chao2.value),
+                range(found.chao2)
+            )?;
+        }
+        let few = |what: &str, traces: &[u32], out: &mut dyn Write| -> io::Result<()> {
+            if traces.is_empty() {
+                return Ok(());
+            }
+            let listed = names(&traces[..traces.len().min(self.traces)]);
+            let more = match traces.len() - listed.len() {
+                0 => String::new(),
+                more => format!(", and {} more", words::count(more as u64)),
+            };
+            let listed: Vec<String> = listed.iter().map(|name| words::printable(name)).collect();
+            writeln!(
+                out,
+                "{} {what}: {}{more}",
+                words::counted(traces.len() as u64, "trace"),
+                listed.join(", ")
+            )
+        };
+        few("added nothing to those before", &coverage.adding_nothing, out)?;
+        few("could be left out, any one alone", &coverage.nothing_of_their_own, out)?;
+        let grown: Vec<Option<f64>> =
+            coverage.curve.iter().map(|point| Some(point.transitions as f64)).collect();
+        writeln!(
+            out,
+            "transitions as traces are added  {}  {} of {}",
+            tw_plot::sparkline(&grown, 40),
+            words::count(coverage.transitions.distinct),
+            words::counted(coverage.traces as u64, "trace")
+        )
+    }
+}
+
+/// One line about what may be missing, for the end of a merge.
+pub(super) fn summary(coverage: &Coverage) -> String {
+    let found = &coverage.transitions;
+    let unseen = (found.chao2.value - found.distinct as f64).max(0.0);
+    format!(
+        "of another step, the chance to be a new transition is {}; at least about {} transitions are unseen",
+        percent(found.unseen_mass),
+        round(unseen)
+    )
+}
+
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        0.0 => "0 %".into(),
+        small if small < 0.1 => "below 0.1 %".into(),
+        share => format!("{share:.1} %"),
+    }
+}
+
+fn round(number: f64) -> String {
+    words::count(number.round() as u64)
+}
+
+fn range(estimate: Estimate) -> String {
+    match (round(estimate.low), round(estimate.high)) {
+        (low, high) if low == high => low,
+        (low, high) => format!("{low} to {high}"),
+    }
+}
+
+fn object(model: &str, coverage: &Coverage, names: &dyn Fn(&[u32]) -> Vec<String>) -> String {
+    let curve = coverage.curve.iter().map(|point| {
+        Object::new()
+            .field("traces", point.traces)
+            .field("states", point.states)
+            .field("transitions", point.transitions)
+            .field("expected_states", point.expected_states)
+            .field("expected_transitions", point.expected_transitions)
+            .end()
+    });
+    Object::new()
+        .field("model", model)
+        .field("traces", coverage.traces)
+        .raw("states", &completeness(&coverage.states))
+        .raw("transitions", &completeness(&coverage.transitions))
+        .field("adding_nothing", names(&coverage.adding_nothing))
+        .field("nothing_of_their_own", names(&coverage.nothing_of_their_own))
+        .raw("curve", &array(curve))
+        .end()
+}
+
+fn completeness(found: &Completeness) -> String {
+    let estimate = |estimate: Estimate| {
+        Object::new()
+            .field("value", estimate.value)
+            .field("low", estimate.low)
+            .field("high", estimate.high)
+            .end()
+    };
+    Object::new()
+        .field("seen", found.distinct)
+        .field("observations", found.observations)
+        .field("once", found.once)
+        .field("twice", found.twice)
+        .field("in_one_trace", found.one_trace)
+        .field("in_two_traces", found.two_traces)
+        .field("unseen_mass", found.unseen_mass)
+        .raw("chao1", &estimate(found.chao1))
+        .raw("chao2", &estimate(found.chao2))
+        .end()
+}
+
+/// States and transitions against the number of traces: as given, and as to be expected in any order.
+fn chart(model: &str, coverage: &Coverage) -> Chart {
+    let line = |name: &str, value: &dyn Fn(&tracewise::CoveragePoint) -> f64, step| Series {
+        name: name.into(),
+        points: coverage.curve.iter().map(|point| (point.traces as f64, Some(value(point)))).collect(),
+        step,
+    };
+    let series = vec![
+        line("transitions", &|point| point.transitions as f64, true),
+        line("transitions, in any order", &|point| point.expected_transitions, false),
+        line("states", &|point| point.states as f64, true),
+        line("states, in any order", &|point| point.expected_states, false),
+    ];
+    Chart {
+        title: "What the traces have shown".into(),
+        subtitle: Some(format!("{model}: {}", summary(coverage))),
+        x: Axis { label: "traces".into(), ..Axis::default() },
+        y: Axis { label: "seen".into(), ..Axis::default() },
+        body: Body::Series { series },
+    }
+}

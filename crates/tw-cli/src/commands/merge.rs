@@ -1,0 +1,172 @@
+//! `tracewise merge`: many traces to one model.
+
+use super::model_check::FormulaArgs;
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Failure, Outcome, usage};
+use crate::exit::Exit;
+use crate::json::Object;
+use crate::options::{FILES, ReadArgs};
+use crate::progress::Progress;
+use crate::words;
+use clap::Args;
+use std::io::Write;
+use std::sync::Arc;
+use tracewise::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
+
+/// Merge traces into a model: states, transitions, and how often each was seen
+///
+/// Each file is a trace (with --by, each value of a column). A state's name is the column `state`, else the valuation of
+/// all variables but time and event, else the events of the position. What is kept decides which moments of
+/// different traces are one state, and with it how large the model is and which paths it invents.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Exit codes: 0 merged (and all formulas hold, if any were given), 1 a formula does not \
+                        hold, 2 bad usage or input."
+)]
+pub struct Merge {
+    /// The traces (`-` is standard input)
+    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    files: Vec<String>,
+
+    /// What two moments must share to be one state: the state alone; the state and the instant; the state and the
+    /// instant at which it last changed; the state and those before it (--history); everything before it
+    #[arg(long, value_name = "WHAT", value_parser = ["state", "time", "change", "history", "tree"])]
+    keep: String,
+
+    /// States before the current one that count, with --keep history
+    #[arg(long, value_name = "K", default_value = "1")]
+    history: u32,
+
+    /// Where paths go when traces end: states that nothing follows loop (dead), every state in which a trace ends loops
+    /// (all), nothing is added (none), or every such state leads to a state `end` (state)
+    #[arg(long, value_name = "WHERE", default_value = "dead", value_parser = ["dead", "all", "none", "state"])]
+    end_loops: String,
+
+    /// Column that names the state, or several, separated by commas, whose values are the state
+    #[arg(long, value_name = "COL", value_delimiter = ',', conflicts_with = "states")]
+    state: Vec<String>,
+
+    /// Specification file whose `let` declarations are the properties of a state
+    #[arg(long, value_name = "SPEC.tw", value_hint = FILES)]
+    states: Option<String>,
+
+    /// Every value of this column is a trace of its own: per request id, per user
+    #[arg(long, value_name = "COL")]
+    by: Option<String>,
+
+    /// Model to write: .json, .smv, .dot, .svg, .pml, .prism or .aut (may be repeated; `-` is standard output, as JSON)
+    #[arg(short = 'o', long = "out", value_name = "MODEL", value_hint = FILES)]
+    out: Vec<String>,
+
+    /// Most states that the model may have
+    #[arg(long, value_name = "N")]
+    max_states: Option<usize>,
+
+    #[command(flatten)]
+    formulas: FormulaArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+impl Merge {
+    fn options(&self) -> Result<MergeOptions, Failure> {
+        let keep = match self.keep.as_str() {
+            "history" => Keep::History(self.history),
+            other => Keep::parse(other).ok_or_else(|| usage(format!("cannot keep `{other}`")))?,
+        };
+        let mut options = MergeOptions::new(keep);
+        options.ends = Ends::parse(&self.end_loops).unwrap_or_default();
+        options.states = match (&self.states, self.state.as_slice()) {
+            (Some(file), _) => StateNames::Specification(file.clone()),
+            (None, []) => StateNames::Auto,
+            (None, columns) => StateNames::Columns(columns.to_vec()),
+        };
+        if let Some(states) = self.max_states {
+            options.limits.states = states;
+        }
+        Ok(options)
+    }
+
+    /// What was merged, for people or programs.
+    fn tell(&self, report: &MergeReport, context: &mut Context) -> Result<(), Failure> {
+        let MergeReport { model, traces, positions } = report;
+        let assumed =
+            model.record.as_ref().map_or(0, |r| r.edges.iter().filter(|seen| seen.count == 0).count());
+        if self.output.json() {
+            let object = Object::new()
+                .field("models", self.out.as_slice())
+                .field("keep", self.keep.as_str())
+                .field("states", model.states())
+                .field("transitions", model.graph.edges())
+                .field("assumed", assumed)
+                .field("initial", model.initial.len())
+                .field("traces", *traces)
+                .field("positions", *positions);
+            writeln!(context.out, "{}", object.end())?;
+            return Ok(());
+        }
+        let counted = |number: usize, noun: &str| words::counted(number as u64, noun);
+        let assumed = match assumed {
+            0 => String::new(),
+            some => format!(" ({some} assumed where traces end)"),
+        };
+        writeln!(
+            context.out,
+            "{}, {}{assumed}, {} from {} of {}",
+            counted(model.states(), "state"),
+            counted(model.graph.edges(), "transition"),
+            counted(model.initial.len(), "initial state"),
+            counted(*traces, "trace"),
+            words::counted(*positions, "position")
+        )?;
+        if let Some(coverage) = Coverage::of(model) {
+            writeln!(context.out, "{}", super::coverage::summary(&coverage))?;
+        }
+        if !self.out.is_empty() {
+            writeln!(context.out, "wrote {}", self.out.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Runnable for Merge {
+    fn run(self, context: &mut Context) -> Outcome {
+        if self.out.is_empty() && !self.formulas.any() {
+            return Err(usage(
+                "say where to write the model (-o model.json), or what to ask of it (--ctl 'AG EF p')",
+            ));
+        }
+        if self.history == 0 {
+            return Err(usage("--history 0 keeps nothing but the state: use --keep state"));
+        }
+        let options = self.options()?;
+        let traces = self.read.traces(&self.files)?;
+        let reading = Arc::new(tracewise::Progress::default());
+        let session = self.read.session()?.by(self.by.clone()).progress(reading.clone());
+        let report = {
+            let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));
+            let _progress = Progress::start(context.quiet, message, Some(reading));
+            session.merge(&traces, &options)?
+        };
+        for path in &self.out {
+            write_model(&report.model, path)?;
+        }
+        // Standard output may hold the model itself.
+        let told = !context.quiet && !self.out.iter().any(|path| path == "-");
+        if told && !(self.formulas.any() && self.output.json()) {
+            self.tell(&report, context)?;
+        }
+        if !self.formulas.any() {
+            return Ok(Exit::Holds);
+        }
+        if told && !self.output.json() {
+            writeln!(context.out)?;
+        }
+        let name = self.out.first().map_or("the merged model", String::as_str);
+        self.formulas.ask(&session, name, &report.model, self.output.json(), context)
+    }
+}

@@ -1,0 +1,159 @@
+//! `tracewise model-check`: does a model satisfy a formula, and which path shows it.
+
+mod json;
+mod text;
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Failure, Outcome};
+use crate::exit::Exit;
+use crate::options::{FILES, limit};
+use crate::progress::Progress;
+use clap::Args;
+use std::io::Write;
+use std::time::Instant;
+use tracewise::{
+    Diagnostic, Logic, Model, ModelOptions, ModelReport, Question, Session, Sources, questions_in, read_model,
+};
+
+/// Check formulas on a model: CTL, LTL, how likely they are
+///
+/// A formula holds when every initial state satisfies it (LTL: every path from one). Names are variables of the model
+/// or values of them: `state = s1`, `s1`, `time < 100`. The path that shows the answer is printed with the trace and line of
+/// every step, and with whether one trace went all along it. Models come from `tracewise merge`, or are `.smv` files.
+#[derive(Args, Debug)]
+#[command(
+    name = "model-check",
+    after_help = "Exit codes: 0 all formulas hold, 1 one does not, 2 bad usage or input."
+)]
+pub struct ModelCheck {
+    /// The model (.json, .smv)
+    #[arg(value_name = "MODEL", value_hint = FILES)]
+    model: String,
+
+    #[command(flatten)]
+    formulas: FormulaArgs,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// What is asked of a model.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Formulas")]
+pub struct FormulaArgs {
+    /// A formula of branching time: AX EX AF EF AG EG, A[φ U ψ], E[φ U ψ], and CTL* (may be repeated)
+    #[arg(long, value_name = "FORMULA")]
+    pub ctl: Vec<String>,
+
+    /// A formula of linear time, past included: G (request -> F reply) (may be repeated)
+    #[arg(long, value_name = "FORMULA")]
+    pub ltl: Vec<String>,
+
+    /// A file of formulas, one a line; comments above a formula say what it asks
+    #[arg(long, value_name = "FILE", value_hint = FILES)]
+    pub spec: Vec<String>,
+
+    /// Only paths count on which this holds again and again (may be repeated)
+    #[arg(long, value_name = "FORMULA")]
+    pub fair: Vec<String>,
+
+    /// Leave out transitions seen less often than this
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub min_count: u64,
+
+    /// Also how likely each formula is, going by how often each transition was seen
+    #[arg(long)]
+    pub probability: bool,
+
+    /// Steps of a path to list: a number, or all
+    #[arg(long, value_name = "N", default_value = "20", value_parser = limit)]
+    pub steps: usize,
+}
+
+impl FormulaArgs {
+    /// Whether anything is asked.
+    pub fn any(&self) -> bool {
+        !(self.ctl.is_empty() && self.ltl.is_empty() && self.spec.is_empty())
+    }
+
+    /// The formulas: those given or, if none is, the model's own.
+    fn questions(&self, model: &Model) -> Result<Vec<Question>, Failure> {
+        let of = |logic| move |text: &String| Question::new(logic, text.clone());
+        let mut questions: Vec<Question> = self.ctl.iter().map(of(Logic::Branching)).collect();
+        questions.extend(self.ltl.iter().map(of(Logic::Linear)));
+        for file in &self.spec {
+            questions.extend(questions_in(file)?);
+        }
+        if questions.is_empty() {
+            questions = Question::of_model(model);
+        }
+        if questions.is_empty() {
+            return Err(crate::context::usage(
+                "there is no formula: give one with --ctl 'AG EF p' or --ltl 'G F p', or many with --spec FILE",
+            ));
+        }
+        Ok(questions)
+    }
+
+    /// Asks a model, and tells the answers.
+    pub fn ask(
+        &self,
+        session: &Session,
+        name: &str,
+        model: &Model,
+        json: bool,
+        context: &mut Context,
+    ) -> Outcome {
+        let questions = self.questions(model)?;
+        let options = ModelOptions {
+            fairness: self.fair.clone(),
+            min_count: self.min_count,
+            probability: self.probability,
+            origins: !context.quiet,
+        };
+        let started = Instant::now();
+        let report = {
+            let _progress = Progress::start(context.quiet, format!("checking {name}"), None);
+            session.model_check(model, &questions, &options)?
+        };
+        context.warnings(&warnings(name, &report), &Sources::default());
+        for formula in &report.formulas {
+            context.warnings(&formula.warnings, &formula.sources);
+        }
+        let holds = report.formulas.iter().all(|formula| formula.holds);
+        if !context.quiet {
+            if json {
+                for formula in &report.formulas {
+                    writeln!(context.out, "{}", json::object(model, formula))?;
+                }
+            } else {
+                let page =
+                    text::Page { model, name, report: &report, steps: self.steps, style: context.style };
+                page.write(started.elapsed(), &mut context.out)?;
+            }
+        }
+        Ok(if holds { Exit::Holds } else { Exit::Violated })
+    }
+}
+
+fn warnings(name: &str, report: &ModelReport) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    if report.looped > 0 {
+        let states = crate::words::counted(report.looped as u64, "state");
+        let follow = if report.looped == 1 { "has" } else { "have" };
+        let message =
+            format!("{name}: {states} of the model {follow} no successor; paths stay there for ever");
+        warnings.push(Diagnostic::warning("dead-end", message));
+    }
+    warnings
+}
+
+impl Runnable for ModelCheck {
+    fn run(self, context: &mut Context) -> Outcome {
+        let model = {
+            let _progress = Progress::start(context.quiet, format!("reading {}", self.model), None);
+            read_model(&self.model)?
+        };
+        self.formulas.ask(&Session::new(), &self.model, &model, self.output.json(), context)
+    }
+}

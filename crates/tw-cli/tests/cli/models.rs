@@ -1,0 +1,336 @@
+//! `merge`, `model-check`, `coverage`: from traces to a model and its answers.
+
+use crate::common::{Run, directory, finish, tracewise};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The three traces of the paper's first figure.
+const TRACES: [&str; 3] = ["state\ns1\ns1\ns1\n", "state\ns1\ns2\ns1\n", "state\ns2\ns2\ns1\n"];
+
+/// Formulas and their truth on the models that keep the state, the time, and the change; `None` where it cannot be asked.
+const TABLE: [(&str, [Option<bool>; 3]); 13] = [
+    ("AF s1", [Some(false), Some(true), Some(true)]),
+    ("AF s2", [Some(false), Some(false), Some(true)]),
+    ("EF s2", [Some(true), Some(true), Some(true)]),
+    ("AG s1", [Some(false), Some(false), Some(false)]),
+    ("AG EF s1", [Some(true), Some(true), Some(true)]),
+    ("AG (s1 -> AF s2)", [Some(false), Some(false), Some(false)]),
+    ("AG ((s1 & time<2) -> AF s2)", [None, Some(false), Some(true)]),
+    ("EF (s2 & EX (s2 & EX s2))", [Some(true), Some(false), Some(false)]),
+    ("EF (s2 & EX s2)", [Some(true), Some(false), Some(false)]),
+    ("AF AG s1", [Some(false), Some(true), Some(true)]),
+    ("A [s2 U s1]", [Some(false), Some(true), Some(true)]),
+    ("AG (s2 -> EX s1)", [Some(true), Some(false), Some(true)]),
+    ("AX s2", [Some(false), Some(false), Some(false)]),
+];
+
+const KEEPS: [&str; 3] = ["state", "time", "change"];
+
+/// Traces in a fresh directory, and a command that runs there.
+struct Case(std::path::PathBuf);
+
+impl Case {
+    fn new(name: &str, traces: &[&str]) -> Self {
+        let folder = directory(name);
+        for (index, text) in traces.iter().enumerate() {
+            std::fs::write(folder.join(format!("t{}.csv", index + 1)), text).unwrap();
+        }
+        Self(folder)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        finish(crate::common::command().current_dir(&self.0).args(arguments), "")
+    }
+
+    fn merge(&self, keep: &str, out: &str) -> Run {
+        self.merge_with(keep, out, &[])
+    }
+
+    fn merge_with(&self, keep: &str, out: &str, more: &[&str]) -> Run {
+        let count = std::fs::read_dir(&self.0).unwrap().flatten();
+        let count = count.filter(|entry| entry.path().extension().is_some_and(|e| e == "csv")).count();
+        let traces: Vec<String> = (1..=count).map(|index| format!("t{index}.csv")).collect();
+        let mut arguments = vec!["merge", "--keep", keep];
+        arguments.extend(traces.iter().map(String::as_str));
+        arguments.extend(["-o", out]);
+        arguments.extend(more);
+        let run = self.run(&arguments);
+        assert_eq!(run.code, 0, "{}", run.err);
+        run
+    }
+
+    fn ask(&self, model: &str, flag: &str, formula: &str) -> Value {
+        let run = self.run(&["model-check", model, flag, formula, "--output", "json"]);
+        assert!(run.code == 0 || run.code == 1, "{formula}: {}", run.err);
+        let answer = run.json().remove(0);
+        assert_eq!(answer["holds"] == json!(true), run.code == 0, "{formula}");
+        answer
+    }
+}
+
+#[test]
+fn the_table_of_the_paper_on_every_model_and_format() {
+    let case = Case::new("table", &TRACES);
+    for (column, keep) in KEEPS.iter().enumerate() {
+        for extension in ["json", "smv"] {
+            let model = format!("{keep}.{extension}");
+            case.merge(keep, &model);
+            for (formula, truth) in TABLE {
+                let run = case.run(&["model-check", &model, "--ctl", formula, "--output", "json"]);
+                let Some(holds) = truth[column] else {
+                    assert_eq!(run.code, 2, "{formula}");
+                    assert!(run.err.contains("--keep time"), "{}", run.err);
+                    continue;
+                };
+                let answer = &run.json()[0];
+                assert_eq!(run.code, i32::from(!holds), "{formula} on {model}: {}", run.err);
+                assert_eq!(answer["formula"], json!(formula));
+                assert_eq!((&answer["logic"], &answer["holds"]), (&json!("ctl"), &json!(holds)), "{formula}");
+                assert!(answer["trace"].is_array());
+            }
+        }
+    }
+}
+
+/// The words of a text, white space aside; `--` comments left out.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    for line in text.lines().map(|line| line.split("--").next().unwrap_or("")) {
+        let mut word = String::new();
+        for c in line.chars().chain([' ']) {
+            if c.is_alphanumeric() || c == '_' {
+                word.push(c);
+                continue;
+            }
+            if !word.is_empty() {
+                tokens.push(std::mem::take(&mut word));
+            }
+            if !c.is_whitespace() {
+                tokens.push(c.to_string());
+            }
+        }
+    }
+    tokens
+}
+
+#[test]
+fn the_module_of_the_paper_token_for_token() {
+    let case = Case::new("figure", &TRACES);
+    case.merge("time", "model.smv");
+    let written = std::fs::read_to_string(case.0.join("model.smv")).unwrap();
+    let expected = "MODULE main VAR state:{s2, s1}; time: 1 .. 3; INIT \
+        (state = s1 & time = 1) | (state = s2 & time = 1) TRANS \
+        (state=s1 & next(state)=s1 & time = 1 & next(time) = 2) | \
+        (state=s1 & next(state)=s2 & time = 1 & next(time) = 2) | \
+        (state=s1 & next(state)=s1 & time = 2 & next(time) = 3) | \
+        (state=s2 & next(state)=s2 & time = 1 & next(time) = 2) | \
+        (state=s1 & next(state)=s1 & time = 3 & next(time) = 3) | \
+        (state=s2 & next(state)=s1 & time = 2 & next(time) = 3)";
+    let parts = |text: &str| -> (Vec<String>, BTreeSet<String>, BTreeSet<String>) {
+        let joined = tokens(text).join(" ");
+        let (head, rest) = joined.split_once(" INIT ").expect("INIT");
+        let (initial, transitions) = rest.split_once(" TRANS ").expect("TRANS");
+        let disjuncts = |text: &str| text.split(" | ").map(str::to_string).collect();
+        (head.split(' ').map(str::to_string).collect(), disjuncts(initial), disjuncts(transitions))
+    };
+    assert_eq!(parts(&written), parts(expected));
+    // The spelling of the contract.
+    assert!(written.contains("(state = s1 & next(state) = s2 & time = 1 & next(time) = 2)"), "{written}");
+    case.merge("state", "state.smv");
+    assert!(!std::fs::read_to_string(case.0.join("state.smv")).unwrap().contains("time"));
+}
+
+#[test]
+fn every_step_of_a_path_leads_to_its_line() {
+    let case = Case::new("lines", &TRACES);
+    case.merge("time", "model.json");
+    let answer = case.ask("model.json", "--ctl", "AF s2");
+    let states: Vec<&Value> = answer["trace"].as_array().unwrap().iter().map(|step| &step["state"]).collect();
+    assert_eq!(states, [&json!("s1"); 3]);
+    assert_eq!(answer["loop"], json!(2));
+    assert_eq!(answer["loop_assumed"], json!(true));
+    assert_eq!(answer["origin"], json!("observed"));
+    assert_eq!(answer["pieces"][0], json!({"from": 0, "to": 2, "trace": "t1.csv", "lines": [2, 3, 4]}));
+    assert_eq!(answer["trace"][1]["time"], json!(2));
+    assert_eq!(answer["trace"][1]["source"], json!({"trace": "t1.csv", "line": 3}));
+    // Three times s2 in a row was never seen: the model that forgets time invents it.
+    case.merge("state", "state.json");
+    let invented = case.ask("state.json", "--ctl", "EF (s2 & EX (s2 & EX s2))");
+    assert_eq!((&invented["holds"], &invented["origin"]), (&json!(true), &json!("spliced")), "{invented}");
+    let text = case.run(&["model-check", "state.json", "--ctl", "EF (s2 & EX (s2 & EX s2))"]);
+    assert!(text.out.contains("witness, spliced from"), "{}", text.out);
+}
+
+#[test]
+fn impossible_is_not_said_where_not_seen_is_meant() {
+    let case = Case::new("unseen", &TRACES);
+    case.merge("time", "model.json");
+    let run = case.run(&["model-check", "model.json", "--ctl", "EF (s2 & EX (s2 & EX s2))"]);
+    assert_eq!(run.code, 1);
+    assert!(run.out.contains("not seen") && run.out.contains("does not make it impossible"), "{}", run.out);
+    // A state that the model lacks is false, with a warning.
+    let run = case.run(&["model-check", "model.json", "--ctl", "EF s3"]);
+    assert_eq!(run.code, 1);
+    assert!(
+        run.err.contains("no state of this model is `s3`") && run.err.contains("did you mean"),
+        "{}",
+        run.err
+    );
+}
+
+#[test]
+fn linear_time_with_lassos() {
+    let case = Case::new("linear", &TRACES);
+    case.merge("time", "model.json");
+    for (formula, holds) in [
+        ("F s1", true),
+        ("G F s1", true),
+        ("F G s1", true),
+        ("F s2", false),
+        ("G (s2 -> X s1)", false),
+        ("G (s1 & Y s2 -> O s2)", true),
+    ] {
+        assert_eq!(case.ask("model.json", "--ltl", formula)["holds"], json!(holds), "{formula}");
+    }
+    let answer = case.ask("model.json", "--ltl", "G (s2 -> X s1)");
+    assert_eq!(answer["logic"], json!("ltl"));
+    let steps: Vec<String> =
+        answer["trace"].as_array().unwrap().iter().map(|s| s["state"].as_str().unwrap().into()).collect();
+    assert_eq!(steps[..2], ["s2", "s2"]);
+}
+
+#[test]
+fn one_go_from_traces_to_answers() {
+    let case = Case::new("one-go", &TRACES);
+    std::fs::write(case.0.join("questions.ctl"), "// Is s1 reached?\nAF s1\n\n// Again and again?\nG F s1\n")
+        .unwrap();
+    let run = case.run(&["merge", "--keep", "time", "t1.csv", "t2.csv", "t3.csv", "--spec", "questions.ctl"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("5 states, 6 transitions (1 assumed where traces end)"), "{}", run.out);
+    assert!(run.out.contains("Is s1 reached?") && run.out.contains("2 of 2 formulas hold"), "{}", run.out);
+    let run = case.run(&[
+        "merge", "--keep", "time", "t1.csv", "t2.csv", "t3.csv", "--ctl", "AF s2", "--output", "json",
+    ]);
+    assert_eq!((run.code, run.json().len()), (1, 1));
+}
+
+#[test]
+fn formulas_in_the_model_and_fairness() {
+    let folder = directory("smv");
+    let case = Case(folder);
+    let text = "MODULE main\n VAR\n  x: {a, b};\n ASSIGN\n  init(x) := a;\n  next(x) := {a, b};\nSPEC AG EF x = b\nLTLSPEC G F x = b\n";
+    std::fs::write(case.0.join("m.smv"), text).unwrap();
+    let run = case.run(&["model-check", "m.smv", "--output", "json"]);
+    let verdicts: Vec<Value> = run.json().iter().map(|answer| answer["holds"].clone()).collect();
+    assert_eq!((run.code, verdicts), (1, vec![json!(true), json!(false)]), "{}", run.err);
+    let run = case.run(&["model-check", "m.smv", "--fair", "x = b", "--output", "json"]);
+    assert_eq!(run.code, 0, "{}", run.out);
+    std::fs::write(case.0.join("m.smv"), format!("{text}FAIRNESS x = b\n")).unwrap();
+    assert_eq!(case.run(&["model-check", "m.smv"]).code, 0);
+}
+
+#[test]
+fn probabilities_and_rare_transitions() {
+    // From a: three times to b, once to c.
+    let case = Case::new("rare", &["state\na\nb\n", "state\na\nb\n", "state\na\nb\n", "state\na\nc\n"]);
+    case.merge("state", "model.json");
+    let run = case.run(&["model-check", "model.json", "--ctl", "EF c", "--probability", "--output", "json"]);
+    let answer = &run.json()[0];
+    assert_eq!((&answer["probability"], &answer["probability_fraction"]), (&json!(0.25), &json!("1/4")));
+    assert_eq!(case.run(&["model-check", "model.json", "--ctl", "EF c"]).code, 0);
+    assert_eq!(case.run(&["model-check", "model.json", "--ctl", "EF c", "--min-count", "2"]).code, 1);
+}
+
+#[test]
+fn states_of_columns_and_of_predicates() {
+    let case =
+        Case::new("named", &["queue,busy\n1,true\n12,true\n30,false\n", "queue,busy\n12,true\n2,false\n"]);
+    case.merge("state", "all.json");
+    assert_eq!(case.ask("all.json", "--ctl", "EF (queue = 30 & busy)")["holds"], json!(false));
+    assert_eq!(case.ask("all.json", "--ctl", "EF (queue = 12 & busy)")["holds"], json!(true));
+    case.merge_with("state", "busy.json", &["--state", "busy"]);
+    let run = case.run(&["model-check", "busy.json", "--ctl", "AG (state = true | state = false)"]);
+    assert_eq!(run.code, 0, "{}{}", run.out, run.err);
+    case.merge_with("state", "pair.smv", &["--state", "busy,queue"]);
+    assert_eq!(case.ask("pair.smv", "--ctl", "EF (queue > 20 & busy)")["holds"], json!(false));
+    std::fs::write(case.0.join("states.tw"), "let full = queue > 10;\nlet tens = queue / 10 > 2;\n").unwrap();
+    case.merge_with("state", "named.json", &["--states", "states.tw"]);
+    for (formula, holds) in [
+        ("EF (full & !tens)", true),
+        ("EF `full+tens`", true),
+        ("AG (tens -> full)", true),
+        ("EF other", true),
+    ] {
+        let answer = case.ask("named.json", "--ctl", formula);
+        assert_eq!(answer["holds"], json!(holds), "{formula}: {answer}");
+    }
+}
+
+#[test]
+fn one_trace_per_value_of_a_column() {
+    let log = "order,event\n1,placed\n2,placed\n1,paid\n2,cancelled\n1,shipped\n";
+    let case = Case::new("by", &[log]);
+    case.merge_with("state", "orders.json", &["--by", "order", "--state", "event"]);
+    let answer = case.ask("orders.json", "--ctl", "EF (placed & EX (paid & EX shipped))");
+    assert_eq!((&answer["holds"], &answer["origin"]), (&json!(true), &json!("observed")), "{answer}");
+    assert_eq!(answer["pieces"][0]["lines"], json!([2, 4, 6]), "{answer}");
+    assert_eq!(case.ask("orders.json", "--ctl", "EF (cancelled & EX shipped)")["holds"], json!(false));
+}
+
+#[test]
+fn other_formats_are_written() {
+    let case = Case::new("formats", &TRACES);
+    for (name, begins) in
+        [("m.dot", "digraph"), ("m.svg", "<svg"), ("m.pml", ""), ("m.prism", "dtmc"), ("m.aut", "des")]
+    {
+        case.merge("time", name);
+        let text = std::fs::read_to_string(case.0.join(name)).unwrap();
+        assert!(text.contains(begins) && !text.is_empty(), "{name}: {text}");
+    }
+    assert!(!Path::new(&case.0.join("m.dot.part")).exists());
+    let run = case.run(&["model-check", "m.dot", "--ctl", "EF s1"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("cannot be read back"), "{}", run.err);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let case = Case::new("wrong", &["state\n", "state\ns1\n"]);
+    let fails = |arguments: &[&str], message: &str| {
+        let run = case.run(arguments);
+        assert_eq!(run.code, 2, "{arguments:?}: {}", run.out);
+        assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
+        assert!(run.out.is_empty(), "{}", run.out);
+    };
+    fails(&["merge", "--keep", "time", "t1.csv", "-o", "m.json"], "t1.csv: the trace has no positions");
+    fails(&["merge", "--keep", "time", "t2.csv"], "say where to write the model");
+    fails(&["merge", "--keep", "time", "t2.csv", "--state", "stat", "-o", "m.json"], "did you mean `state`?");
+    fails(&["merge", "--keep", "time", "t2.csv", "none.csv", "-o", "m.json"], "none.csv");
+    fails(&["merge", "--keep", "time", "t2.csv", "-o", "m.xyz"], "cannot tell the format of the model");
+    fails(&["merge", "--keep", "time", "t2.csv", "--max-states", "0", "-o", "m.json"], "more than 0 states");
+    fails(&["model-check", "t2.csv", "--ctl", "EF s1"], "is a trace; make a model of it first");
+    assert_eq!(case.run(&["merge", "--keep", "state", "t2.csv", "-o", "m.json"]).code, 0);
+    fails(&["model-check", "m.json"], "there is no formula");
+    fails(&["model-check", "m.json", "--ctl", "AG ("], "");
+    fails(&["model-check", "m.json", "--ctl", "G s1"], "put `A` or `E` before it");
+    fails(&["model-check", "m.json", "--ctl", "EF time < 3"], "--keep time");
+    std::fs::write(case.0.join("bad.json"), "{\"model\": \"tracewise\", \"states\": [1}").unwrap();
+    fails(&["model-check", "bad.json", "--ctl", "EF s1"], "bad.json:1:");
+    std::fs::write(case.0.join("bad.smv"), "MODULE main\n VAR\n  x: {a, b;\n").unwrap();
+    fails(&["model-check", "bad.smv", "--ctl", "EF a"], "bad.smv:3:");
+}
+
+#[test]
+fn coverage_says_what_may_be_missing() {
+    let case = Case::new("coverage", &TRACES);
+    case.merge("state", "model.json");
+    let run = case.run(&["coverage", "model.json", "--output", "json", "--plot", "curve.svg"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    let answer = &run.json()[0];
+    assert_eq!(answer["states"]["seen"], json!(2), "{answer}");
+    assert_eq!(answer["transitions"]["seen"], json!(4), "{answer}");
+    assert!(std::fs::read_to_string(case.0.join("curve.svg")).unwrap().starts_with("<svg"));
+    let run = tracewise("coverage none.json");
+    assert_eq!(run.code, 2);
+}

@@ -1,0 +1,93 @@
+//! What is known of states.
+
+use crate::{Model, State};
+use tw_core::Value;
+
+/// A variable of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// What it can be.
+    pub domain: Domain,
+    /// What it is in each state.
+    pub cells: Cells,
+}
+
+/// The values a variable can have; each has a number, from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Domain {
+    /// `false` is 0, `true` is 1.
+    Boolean,
+    /// From the first number to the last, both inside; the first is 0.
+    Range(i64, i64),
+    /// These, each once; `null` where a trace says nothing.
+    Values(Vec<Value>),
+}
+
+/// The number of a variable's value in each state.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// One per state.
+    Own(Vec<u32>),
+    /// It depends on another variable (by index), one per value of that one: so `x` depends on the state's name where
+    /// names stand for valuations, and a model of many instants holds it once.
+    Of(usize, Vec<u32>),
+}
+
+impl Domain {
+    /// How many values it has.
+    pub fn size(&self) -> u64 {
+        match self {
+            Domain::Boolean => 2,
+            Domain::Range(low, high) => (i128::from(*high) - i128::from(*low) + 1).max(0) as u64,
+            Domain::Values(values) => values.len() as u64,
+        }
+    }
+
+    /// The value of that number.
+    pub fn value(&self, code: u32) -> Value {
+        match self {
+            Domain::Boolean => Value::Bool(code != 0),
+            Domain::Range(low, _) => Value::Int(low + i64::from(code)),
+            Domain::Values(values) => values[code as usize].clone(),
+        }
+    }
+
+    /// The number of a value.
+    pub fn code(&self, value: &Value) -> Option<u32> {
+        match (self, value) {
+            (Domain::Boolean, Value::Bool(value)) => Some(u32::from(*value)),
+            (Domain::Range(low, high), Value::Int(value)) if (low..=high).contains(&value) => {
+                u32::try_from(i128::from(*value) - i128::from(*low)).ok()
+            }
+            (Domain::Values(values), _) => values.iter().position(|known| known == value).map(|at| at as u32),
+            _ => None,
+        }
+    }
+}
+
+impl Model {
+    /// The number of a variable's value in a state.
+    pub fn code(&self, variable: usize, state: State) -> u32 {
+        match &self.variables[variable].cells {
+            Cells::Own(codes) => codes[state as usize],
+            Cells::Of(other, codes) => codes[self.code(*other, state) as usize],
+        }
+    }
+
+    /// A variable's value in a state.
+    pub fn value(&self, variable: usize, state: State) -> Value {
+        self.variables[variable].domain.value(self.code(variable, state))
+    }
+
+    /// The numbers of a variable's values in all states.
+    pub fn codes(&self, variable: usize) -> Vec<u32> {
+        match &self.variables[variable].cells {
+            Cells::Own(codes) => codes.clone(),
+            Cells::Of(other, codes) => {
+                self.codes(*other).into_iter().map(|code| codes[code as usize]).collect()
+            }
+        }
+    }
+}
