@@ -20,7 +20,7 @@ use read::Source;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tw_merge::{Ends, Keep, Limits, Merger, TooLarge};
-use tw_model::{Model, Place};
+use tw_model::{Model, Place, State};
 use tw_trace::{TraceError, TraceErrorKind};
 
 pub use options::{MergeOptions, StateNames};
@@ -36,6 +36,8 @@ pub struct MergeReport {
     pub traces: usize,
     /// How many positions in all of them.
     pub positions: u64,
+    /// Traces that end where others go on, and whose end the model does not show: paths never stay there.
+    pub lost_ends: u64,
 }
 
 pub(crate) fn merge(
@@ -63,7 +65,19 @@ pub(crate) fn merge(
     if let Some(merged) = &mut model.merged {
         merged.options = options::remember(session, options, traces);
     }
-    Ok(MergeReport { model, traces: lines.len(), positions })
+    let lost_ends = lost_ends(&model, options.ends);
+    Ok(MergeReport { model, traces: lines.len(), positions, lost_ends })
+}
+
+/// How many traces end in states that others leave, without a loop or an end of their own.
+fn lost_ends(model: &Model, ends: Ends) -> u64 {
+    let Some(record) = model.record.as_ref().filter(|_| matches!(ends, Ends::Dead | Ends::Nothing)) else {
+        return 0;
+    };
+    let lost =
+        |state: &usize| !model.graph.successors(*state as State).iter().any(|&to| to as usize == *state);
+    let left = |state: &usize| !model.graph.successors(*state as State).is_empty();
+    (0..model.states()).filter(left).filter(lost).map(|state| record.ends[state]).sum()
 }
 
 /// What one thread found.

@@ -146,16 +146,16 @@ mod tests {
             (0..states).for_each(|_| within.push(random.below(4) > 0));
             let components = Components::new(&graph, Some(&within));
             let (reach, cyclic) = (reaches(&graph, &within), components.cyclic(&graph));
-            for a in 0..states {
-                assert_eq!(components.of[a] == Components::OUTSIDE, !within.get(a));
+            for (a, &own) in components.of.iter().enumerate() {
+                assert_eq!(own == Components::OUTSIDE, !within.get(a));
                 if !within.get(a) {
                     continue;
                 }
-                assert_eq!(cyclic.get(components.of[a] as usize), reach[a][a]);
-                for b in (0..states).filter(|&b| within.get(b)) {
+                assert_eq!(cyclic.get(own as usize), reach[a][a]);
+                for (b, &other) in components.of.iter().enumerate().filter(|(b, _)| within.get(*b)) {
                     let together = a == b || reach[a][b] && reach[b][a];
-                    assert_eq!(components.of[a] == components.of[b], together, "{graph:?} {a} {b}");
-                    assert!(!reach[a][b] || components.of[b] <= components.of[a]);
+                    assert_eq!(own == other, together, "{graph:?} {a} {b}");
+                    assert!(!reach[a][b] || other <= own);
                 }
             }
         }

@@ -97,7 +97,7 @@ fn search(
     let mut found = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let steps = (piece.steps.start, piece.steps.end.saturating_sub(1));
-        let Some(Found { trace, first, .. }) = piece.found else {
+        let Some(Found { trace, first, last }) = piece.found else {
             let went = model.graph.edge(path[steps.0], path[steps.1]);
             if went.is_some_and(|edge| record.edges.get(edge as usize).is_some_and(|seen| seen.count > 0)) {
                 return Ok(Origin::Gone("the traces have changed since they were merged".into()));
@@ -110,7 +110,8 @@ fn search(
             Some(time) => u64::from(model.code(time, path[step])),
             None => first + (step - steps.0) as u64,
         };
-        let positions: Vec<u64> = (steps.0..=steps.1).map(position).collect();
+        // The state `end` comes after the last position, and is told by it.
+        let positions: Vec<u64> = (steps.0..=steps.1).map(|step| position(step).min(last)).collect();
         let lines = lines::find(session, &all[trace as usize], &positions)?;
         found.push(Piece { steps, trace: Some(all[trace as usize].name.clone()), lines });
     }

@@ -78,7 +78,7 @@ impl CoverageOf {
             )?;
             writeln!(
                 out,
-                "  of another step, the chance to be a new {noun}: {}",
+                "  chance that the next {noun} is one not seen before: {}",
                 percent(found.unseen_mass)
             )?;
             writeln!(
@@ -111,7 +111,7 @@ impl CoverageOf {
             coverage.curve.iter().map(|point| Some(point.transitions as f64)).collect();
         writeln!(
             out,
-            "transitions as traces are added  {}  {} of {}",
+            "transitions as traces are added  {}  {} after {}",
             tw_plot::sparkline(&grown, 40),
             words::count(coverage.transitions.distinct),
             words::counted(coverage.traces as u64, "trace")
@@ -123,11 +123,12 @@ impl CoverageOf {
 pub(super) fn summary(coverage: &Coverage) -> String {
     let found = &coverage.transitions;
     let unseen = (found.chao2.value - found.distinct as f64).max(0.0);
-    format!(
-        "of another step, the chance to be a new transition is {}; at least about {} transitions are unseen",
-        percent(found.unseen_mass),
-        round(unseen)
-    )
+    let chance =
+        format!("chance that the next transition is one not seen before: {}", percent(found.unseen_mass));
+    match unseen.round() {
+        0.0 => format!("{chance}; nothing hints at unseen ones"),
+        some => format!("{chance}; at least about {} are unseen", words::counted(some as u64, "transition")),
+    }
 }
 
 fn percent(share: f64) -> String {

@@ -11,7 +11,9 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
-use tracewise::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
+use tracewise::{
+    Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, Sources, StateNames, write_model,
+};
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///
@@ -93,7 +95,7 @@ impl Merge {
 
     /// What was merged, for people or programs.
     fn tell(&self, report: &MergeReport, context: &mut Context) -> Result<(), Failure> {
-        let MergeReport { model, traces, positions } = report;
+        let MergeReport { model, traces, positions, .. } = report;
         let assumed =
             model.record.as_ref().map_or(0, |r| r.edges.iter().filter(|seen| seen.count == 0).count());
         if self.output.json() {
@@ -152,6 +154,16 @@ impl Runnable for Merge {
             let _progress = Progress::start(context.quiet, message, Some(reading));
             session.merge(&traces, &options)?
         };
+        if report.lost_ends > 0 && self.end_loops == "dead" {
+            let (ends, they) = match report.lost_ends {
+                1 => ("1 trace ends".to_string(), "its"),
+                many => (format!("{} traces end", words::count(many)), "their"),
+            };
+            let message = format!("{ends} where others go on; no path of the model stays at {they} end");
+            let found = Diagnostic::warning("lost-ends", message);
+            let help = "`--end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
+            context.warnings(&[found.help(help)], &Sources::default());
+        }
         for path in &self.out {
             write_model(&report.model, path)?;
         }

@@ -276,6 +276,16 @@ fn one_trace_per_value_of_a_column() {
     assert_eq!((&answer["holds"], &answer["origin"]), (&json!(true), &json!("observed")), "{answer}");
     assert_eq!(answer["pieces"][0]["lines"], json!([2, 4, 6]), "{answer}");
     assert_eq!(case.ask("orders.json", "--ctl", "EF (cancelled & EX shipped)")["holds"], json!(false));
+    // An order that was only placed: without a mark at its end the model has forgotten it.
+    std::fs::write(case.0.join("t1.csv"), format!("{log}3,placed\n")).unwrap();
+    let run = case.merge_with("state", "orders.json", &["--by", "order", "--state", "event"]);
+    assert!(run.err.contains("1 trace ends where others go on"), "{}", run.err);
+    let lost = "AG (placed -> AX (paid | cancelled))";
+    assert_eq!(case.ask("orders.json", "--ctl", lost)["holds"], json!(true));
+    case.merge_with("state", "orders.json", &["--by", "order", "--state", "event", "--end-loops", "state"]);
+    let answer = case.ask("orders.json", "--ctl", lost);
+    assert_eq!((&answer["holds"], &answer["origin"]), (&json!(false), &json!("observed")), "{answer}");
+    assert_eq!(answer["pieces"][0]["lines"], json!([7, 7]), "{answer}");
 }
 
 #[test]

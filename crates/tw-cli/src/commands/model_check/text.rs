@@ -77,9 +77,9 @@ impl Page<'_> {
             Some(Err(why)) => writeln!(out, "  probability not known: {why}")?,
             Some(Ok(found)) => {
                 let fraction = match &found.fraction {
-                    Some(fraction) => format!(" = {fraction}"),
-                    None if found.upper > found.lower => format!(" ({} to {})", found.lower, found.upper),
-                    None => String::new(),
+                    Some(fraction) if found.value > 0.0 && found.value < 1.0 => format!(" = {fraction}"),
+                    _ if found.upper > found.lower => format!(" ({} to {})", found.lower, found.upper),
+                    _ => String::new(),
                 };
                 writeln!(
                     out,
@@ -156,7 +156,7 @@ impl Page<'_> {
                 continue;
             }
             if skipped > 0 {
-                writeln!(out, "{pad}{:>gutter$}  {} more", "…", words::counted(skipped, "step"))?;
+                writeln!(out, "{pad}{:>gutter$}  {}", "…", more(skipped))?;
                 skipped = 0;
             }
             let label = words::clip(&words::printable(&step.label), 48);
@@ -170,7 +170,7 @@ impl Page<'_> {
             writeln!(out, "{}", format!("{pad}{number}  {label:<width$}  {place}").trim_end())?;
         }
         if skipped > 0 {
-            writeln!(out, "{pad}{:>gutter$}  {} more", "…", words::counted(skipped, "step"))?;
+            writeln!(out, "{pad}{:>gutter$}  {}", "…", more(skipped))?;
         }
         if let Some(cycle) = path.cycle {
             let again = if cycle + 1 == path.steps.len() {
@@ -204,4 +204,9 @@ fn place(pieces: &[Piece], at: usize) -> Option<(&str, u64)> {
         piece.trace.is_some() && piece.steps.0 <= at && at <= piece.steps.1 && (at > piece.steps.0 || at == 0)
     })?;
     Some((piece.trace.as_deref()?, *piece.lines.get(at - piece.steps.0)?))
+}
+
+/// `1 more step`, `80 more steps`.
+fn more(steps: u64) -> String {
+    format!("{} more {}", words::count(steps), if steps == 1 { "step" } else { "steps" })
 }
