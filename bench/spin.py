@@ -52,8 +52,9 @@ def ours(tree, labels):
     return write(tree, {name: f"({text})" for name, text in atom.items()}, unary, binary)
 
 
-def theirs(tree):
-    return write(tree, {name: name for name in "pqr"}, UNARY, BINARY)
+def theirs(tree, before, atoms):
+    """For Spin: from where an initial state has been chosen on."""
+    return f"({before}) U (!({before}) && ({write(tree, atoms, UNARY, BINARY)}))"
 
 
 def random_model(rng):
@@ -71,33 +72,38 @@ def smv(count, edges, initial):
     return f"MODULE main\n  VAR\n    state : {{{names}}};\n  INIT\n    {begin}\n  TRANS\n    {steps}\n"
 
 
-def promela(count, edges, initial):
+def promela(count, edges, initial, labels):
     """One step per transition. The first step chooses an initial state; where nothing follows, nothing changes."""
+    def bits(state):
+        return "".join(f" {name} = {int(state in states)};" for name, states in labels.items())
+
     last = [(state, state) for state in range(count) if all(state != a for a, _ in edges)]
     steps = [(255, state) for state in initial] + edges + last
-    options = "\n".join(f"  :: d_step {{ state == {a} -> state = {b}; turn = 1 - turn }}" for a, b in steps)
-    return f"byte state = 255;\nbit turn = 0;\nactive proctype model()\n{{\n  do\n{options}\n  od\n}}\n"
+    options = "\n".join(f"  :: d_step {{ state == {a} -> state = {b};{bits(b)} turn = 1 - turn; start = 0 }}" for a, b in steps)
+    return f"byte state = 255;\nbit start = 1, turn, p, q, r;\nactive proctype model()\n{{\n  do\n{options}\n  od\n}}\n"
 
 
-def run(command, where, allowed=(0,)):
-    done = subprocess.run(command, cwd=where, capture_output=True, text=True)
+def run(command, where, allowed=(0,), timeout=None):
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=timeout)
     if done.returncode not in allowed:
         sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def translates(text):
+def translates(where, text, formula):
     """Whether Spin makes an automaton of a formula within seconds: for some it takes hours."""
+    (where / "judge.pml").write_text(f"{text}ltl f {{ {formula} }}\n")
     try:
-        return subprocess.run(["spin", "-f", f"!({text})"], capture_output=True, timeout=2).returncode == 0
+        run(["spin", "-a", "judge.pml"], where, timeout=2)
+        return True
     except subprocess.TimeoutExpired:
         return False
 
 
-def spin(where, text, macros, formulas):
+def spin(where, text, formulas):
     """Whether each formula holds of all paths of a Promela text."""
     claims = "".join(f"ltl f{number} {{ {text} }}\n" for number, text in enumerate(formulas))
-    (where / "judge.pml").write_text(macros + text + claims)
+    (where / "judge.pml").write_text(text + claims)
     run(["spin", "-a", "judge.pml"], where)
     # Transitions are what `X` counts: none may be left out or put together.
     run(["gcc", "-w", "-O0", "-DNOREDUCE", "-o", "pan", "pan.c"], where)
@@ -120,11 +126,16 @@ def tracewise(command, where, model, formulas):
     return [answer["holds"] for answer in answers]
 
 
+def labelled(rng, states):
+    return {name: [state for state in states if rng.random() < 0.5] for name in "pqr"}
+
+
 def written(rng, where):
-    """A model for both: its states, the text for Spin, its name for a state, and what holds before the first one."""
+    """A model for both: labels, the text for Spin, what holds there before the first state, and what labels are."""
     count, edges, initial = random_model(rng)
+    labels = labelled(rng, range(count))
     (where / "model.smv").write_text(smv(count, edges, initial))
-    return range(count), promela(count, edges, initial), lambda state: f"state == {state}", "state == 255"
+    return labels, promela(count, edges, initial, labels), "start", {name: name for name in "pqr"}
 
 
 def merged(rng, where, command):
@@ -136,8 +147,12 @@ def merged(rng, where, command):
         (where / names[-1]).write_text("state\n" + "\n".join(rows) + "\n")
     run([command, "merge", "--keep", "state", *names, "-o", "model.smv", "-o", "model.pml"], where)
     text = (where / "model.pml").read_text()
-    known = {int(state) for state in re.findall(r"#define state_s(\d+) ", text)}
-    return sorted(known), text, lambda state: f"state_s{state}", "at == -1"
+    known = re.findall(r"#define state_(\S+) \((.*?)\)", text)
+    meant = {int(name[1:]): condition for name, condition in known}
+    labels = labelled(rng, sorted(meant))
+    atoms = {name: "(" + (" || ".join(meant[state] for state in states) or "false") + ")"
+             for name, states in labels.items()}
+    return labels, text, "at == -1", atoms
 
 
 def main():
@@ -155,27 +170,23 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             where = Path(folder)
             make = written(rng, where) if number < options.models else merged(rng, where, command)
-            states, text, called, before = make
-            labels = {name: [state for state in states if rng.random() < 0.5] for name in "pqr"}
-            nexts, trees = 2 if number < options.models else 0, []
+            labels, text, before, atoms = make
+            nexts, trees = 1 if number < options.models else 0, []
             while len(trees) < options.formulas:
                 tree = formula(rng, rng.randint(1, 4), nexts)
-                if translates(f"start U (!start && ({theirs(tree)}))"):
+                if translates(where, text, theirs(tree, before, atoms)):
                     trees.append(tree)
                 else:
                     skipped += 1
-            macros = "".join(f"#define {name} ({' || '.join(map(called, states)) or 'false'})\n"
-                             for name, states in labels.items())
-            # The first step chooses an initial state, where there are several.
-            judged = spin(where, text, macros, [f"({before}) U (!({before}) && ({theirs(tree)}))" for tree in trees])
+            judged = spin(where, text, [theirs(tree, before, atoms) for tree in trees])
             found = tracewise(command, where, "model.smv", [ours(tree, labels) for tree in trees])
             for tree, ours_is, theirs_is in zip(trees, found, judged):
                 cases += 1
                 held += theirs_is
                 if ours_is != theirs_is:
                     different += 1
-                    print(f"model {number}: {theirs(tree)}: Spin says {theirs_is}, tracewise {ours_is}")
-                    print(f"  {labels}\n{(where / 'model.smv').read_text()}")
+                    print(f"model {number}: {ours(tree, labels)}: Spin says {theirs_is}, tracewise {ours_is}")
+                    print((where / "model.smv").read_text())
     print(f"{cases} formulas on {options.models + options.merged} models, {held} of them hold: "
           f"{different} disagreements ({skipped} formulas were too hard for Spin)")
     return 1 if different else 0
