@@ -90,6 +90,9 @@ struct Chance<N> {
     no: N,
 }
 
+/// The chances of every state, also as fractions if they were found, and how.
+type Found = (Vec<Chance<f64>>, Option<Vec<Chance<Exact>>>, Method);
+
 impl<N: Number> Chance<N> {
     const CERTAIN: Self = Chance { yes: N::ONE, no: N::ZERO };
     const IMPOSSIBLE: Self = Chance { yes: N::ZERO, no: N::ONE };

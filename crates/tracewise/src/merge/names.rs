@@ -265,7 +265,7 @@ mod tests {
         let rows: [&[(&str, Value)]; 5] = [
             &[x.clone(), y.clone()],
             &[y.clone(), x.clone()],
-            &[x.clone()],
+            std::slice::from_ref(&x),
             &[("x", Value::Real(1.0)), ("y", Value::Null)],
             &[],
         ];

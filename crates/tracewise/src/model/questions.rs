@@ -79,7 +79,7 @@ pub fn questions_in(path: &str) -> Result<Vec<Question>, Error> {
             None => (logic_of(line)?, line),
         };
         let formula = formula.strip_suffix(';').unwrap_or(formula).trim_end();
-        let words = comments.drain(..).collect::<Vec<_>>().join(" ");
+        let words = std::mem::take(&mut comments).join(" ");
         let title = Some(words).filter(|words| !words.is_empty());
         questions.push(Question { logic, text: formula.to_string(), title });
     }

@@ -1,8 +1,8 @@
 //! Until with bounds: one step of the chain per transition, backwards from the last that counts.
 
 use super::chain::Chain;
-use super::number::{Exact, Number};
-use super::{Chance, Method, chances_of, mean};
+use super::number::Number;
+use super::{Chance, Found, Method, chances_of, mean};
 use tw_core::Bits;
 use tw_ir::Ticks;
 use tw_model::State;
@@ -14,12 +14,7 @@ const LOOKED_AT: u64 = 5_000_000_000;
 const FRACTIONS: u64 = 300_000;
 
 /// The chances of `left U[low,high] right`.
-pub(super) fn bounded(
-    chain: &Chain,
-    left: &Bits,
-    right: &Bits,
-    ticks: Ticks,
-) -> Result<(Vec<Chance<f64>>, Option<Vec<Chance<Exact>>>, Method), Unsupported> {
+pub(super) fn bounded(chain: &Chain, left: &Bits, right: &Bits, ticks: Ticks) -> Result<Found, Unsupported> {
     let (unbounded, exact, mut method) = if ticks.high == i64::MAX {
         super::until::until(chain, left, right)
     } else {

@@ -2,7 +2,7 @@
 
 use super::chain::Chain;
 use super::number::{Exact, Number};
-use super::{Chance, Method, chances_of};
+use super::{Chance, Found, Method, chances_of};
 use tw_core::Bits;
 use tw_model::{Components, State};
 
@@ -50,11 +50,7 @@ impl Open {
 }
 
 /// The chances of `left U right`.
-pub(super) fn until(
-    chain: &Chain,
-    left: &Bits,
-    right: &Bits,
-) -> (Vec<Chance<f64>>, Option<Vec<Chance<Exact>>>, Method) {
+pub(super) fn until(chain: &Chain, left: &Bits, right: &Bits) -> Found {
     let possible = chain.backwards(right, |state| left.get(state));
     let impossible = Bits::from_words(possible.words().iter().map(|word| !word).collect(), possible.len());
     let uncertain = chain.backwards(&impossible, |state| !right.get(state));
