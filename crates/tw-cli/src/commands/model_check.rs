@@ -12,7 +12,8 @@ use clap::Args;
 use std::io::Write;
 use std::time::Instant;
 use tracewise::{
-    Diagnostic, Logic, Model, ModelOptions, ModelReport, Question, Session, Sources, questions_in, read_model,
+    Diagnostic, Logic, Model, ModelOptions, ModelReport, Question, Session, Sources, questions_in,
+    read_model, write_model,
 };
 
 /// Check formulas on a model: CTL, LTL, how likely they are
@@ -32,6 +33,11 @@ pub struct ModelCheck {
 
     #[command(flatten)]
     formulas: FormulaArgs,
+
+    /// Write the model in another format: .json, .smv, .dot, .svg, .pml, .prism or .aut (may be repeated); without
+    /// formulas, that is all
+    #[arg(short = 'o', long = "out", value_name = "FILE", value_hint = FILES)]
+    out: Vec<String>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -154,6 +160,14 @@ impl Runnable for ModelCheck {
             let _progress = Progress::start(context.quiet, format!("reading {}", self.model), None);
             read_model(&self.model)?
         };
+        for path in &self.out {
+            let rare = self.formulas.min_count > 1;
+            let few = rare.then(|| model.without_rare(self.formulas.min_count));
+            write_model(few.as_ref().unwrap_or(&model), path)?;
+        }
+        if !self.out.is_empty() && !self.formulas.any() {
+            return Ok(Exit::Holds);
+        }
         self.formulas.ask(&Session::new(), &self.model, &model, self.output.json(), context)
     }
 }

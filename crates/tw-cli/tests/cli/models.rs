@@ -344,3 +344,120 @@ fn coverage_says_what_may_be_missing() {
     let run = tracewise("coverage none.json");
     assert_eq!(run.code, 2);
 }
+
+#[test]
+fn models_are_written_in_other_formats() {
+    let case = Case::new("rewritten", &TRACES);
+    case.merge("time", "model.json");
+    let run =
+        case.run(&["model-check", "model.json", "-o", "again.json", "-o", "model.smv", "-o", "model.pml"]);
+    assert_eq!((run.code, run.out.as_str()), (0, ""), "{}", run.err);
+    let read = |name: &str| std::fs::read_to_string(case.0.join(name)).unwrap();
+    assert_eq!(read("model.json"), read("again.json"));
+    assert!(read("model.smv").contains("next(time)") && read("model.pml").contains("active proctype"));
+}
+
+/// A path as printed, against the model's file and the logs: every step is a transition, every transition that was not
+/// assumed was seen where it is said to be, and every piece is what its trace says, line by line.
+fn validate(folder: &Path, model: &Value, answer: &Value) {
+    let states = model["states"].as_array().unwrap();
+    let known = |step: &Value| {
+        states
+            .iter()
+            .position(|state| state["state"] == step["state"] && state["time"] == step["time"])
+            .unwrap()
+    };
+    let edges = model["edges"].as_array().unwrap();
+    let edge =
+        |from: usize, to: usize| edges.iter().find(|e| e["from"] == json!(from) && e["to"] == json!(to));
+    let steps = answer["trace"].as_array().unwrap();
+    let Some(first) = steps.first() else { return };
+    assert!(!states[known(first)]["initial"].is_null(), "{first} is no initial state");
+    let back = answer["loop"].as_u64().map(|at| &steps[at as usize]);
+    let walk: Vec<&Value> = steps.iter().chain(back).collect();
+    for (at, pair) in walk.windows(2).enumerate() {
+        let found = edge(known(pair[0]), known(pair[1]))
+            .unwrap_or_else(|| panic!("no transition at step {at}: {answer}"));
+        if at + 1 < steps.len() {
+            assert_eq!(pair[1]["assumed"], json!(found["count"].is_null()), "{answer}");
+            let place = &found["first"];
+            if !place.is_null() {
+                let trace = &model["traces"][place["trace"].as_u64().unwrap() as usize];
+                assert_eq!(pair[1]["source"], json!({"trace": trace, "line": place["line"]}));
+            }
+        }
+    }
+    let Some(pieces) = answer["pieces"].as_array() else { return };
+    let (mut reached, mut seen) = (0, 0);
+    for piece in pieces {
+        let (from, to) = (piece["from"].as_u64().unwrap() as usize, piece["to"].as_u64().unwrap() as usize);
+        assert_eq!(from, reached, "{answer}");
+        reached = to;
+        let Some(trace) = piece["trace"].as_str() else {
+            let assumed = edge(known(walk[from]), known(walk[from + 1])).unwrap();
+            assert!(assumed["count"].is_null(), "{answer}");
+            continue;
+        };
+        seen += 1;
+        let log = std::fs::read_to_string(folder.join(trace)).unwrap();
+        let lines: Vec<&str> = log.lines().collect();
+        let numbers: Vec<usize> =
+            piece["lines"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap() as usize).collect();
+        assert_eq!(numbers.len(), to - from + 1);
+        for (step, &line) in walk[from..=to].iter().zip(&numbers) {
+            assert_eq!(step["state"].as_str(), Some(lines[line - 1]), "{answer}");
+            assert!(step["time"].is_null() || step["time"] == json!(line - 1), "{answer}");
+        }
+        // Between two steps the trace did not change its state; where every position is a step, lines follow each other.
+        for (pair, step) in numbers.windows(2).zip(&walk[from..]) {
+            let between = &lines[pair[0]..pair[1] - 1];
+            assert!(between.iter().all(|line| step["state"].as_str() == Some(line)), "{answer}");
+        }
+    }
+    assert_eq!(reached + 1, walk.len(), "{answer}");
+    assert_eq!(answer["origin"] == json!("observed"), seen <= 1, "{answer}");
+}
+
+#[test]
+fn every_printed_path_is_true() {
+    let mut seed = 7u64;
+    let mut draw = |below: u64| {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 33) % below
+    };
+    let formulas = [
+        ("--ctl", "AF s3"),
+        ("--ctl", "EF (s3 & EX s1)"),
+        ("--ctl", "EG !s2"),
+        ("--ctl", "AG (s1 -> AF s2)"),
+        ("--ctl", "E[!s3 U s2 & EX s2]"),
+        ("--ctl", "AG EF s1"),
+        ("--ctl", "EF[2,4] s2"),
+        ("--ctl", "E (F s3 & G !s2)"),
+        ("--ltl", "G F s1"),
+        ("--ltl", "F G s2"),
+        ("--ltl", "G (s1 -> X !s2)"),
+        ("--ltl", "G (s3 -> O s2)"),
+    ];
+    let mut shown = 0;
+    for round in 0..6 {
+        let mut trace = || {
+            let states: Vec<String> = (0..2 + draw(7)).map(|_| format!("s{}", 1 + draw(3))).collect();
+            format!("state\n{}\n", states.join("\n"))
+        };
+        let traces: Vec<String> = (0..4).map(|_| trace()).collect();
+        let traces: Vec<&str> = traces.iter().map(String::as_str).collect();
+        let case = Case::new(&format!("printed-{round}"), &traces);
+        let keep = KEEPS[round % 3];
+        case.merge(keep, "model.json");
+        let model: Value =
+            serde_json::from_str(&std::fs::read_to_string(case.0.join("model.json")).unwrap()).unwrap();
+        let mut arguments = vec!["model-check", "model.json", "--output", "json"];
+        formulas.iter().for_each(|(flag, formula)| arguments.extend([flag, formula]));
+        for answer in case.run(&arguments).json() {
+            validate(&case.0, &model, &answer);
+            shown += usize::from(!answer["trace"].as_array().unwrap().is_empty());
+        }
+    }
+    assert!(shown > 20, "{shown} paths");
+}
