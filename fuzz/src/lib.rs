@@ -110,7 +110,7 @@ pub fn reader(format: &str, data: &[u8]) {
 /// Parses bytes as a specification: no panic, and what parses prints to something that parses to the same print.
 pub fn spec(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    for parse in [tw_spec::parse, tw_spec::parse_formula, tw_spec::parse_query] {
+    for parse in [tw_spec::parse, tw_spec::parse_formula, tw_spec::parse_query, tw_spec::parse_branching] {
         let parsed = parse(text, 0);
         let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
         let mut sources = tw_diag::Sources::default();
