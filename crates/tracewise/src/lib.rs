@@ -43,8 +43,8 @@ pub use error::Error;
 pub use inspect::{ColumnSummary, InspectReport};
 pub use merge::{MergeOptions, MergeReport, Origin as PathOrigin, Piece, StateNames};
 pub use model::{
-    FormulaReport, Logic, ModelOptions, ModelReport, Question, Told, TracePath, TraceStep, questions_in,
-    read_model, write_model,
+    Failing, FormulaReport, Logic, ModelOptions, ModelReport, Question, Told, TracePath, TraceStep,
+    questions_in, read_model, write_model,
 };
 pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
@@ -62,7 +62,7 @@ pub use watch::{
 };
 
 pub use tw_automata::draw::Graph;
-pub use tw_check::markov::Probability;
+pub use tw_check::markov::{Method as ProbabilityMethod, Probability};
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
 pub use tw_diag::{Diagnostic, Severity, Sources, render, to_json};
 pub use tw_ir::{Clock, Semantics};

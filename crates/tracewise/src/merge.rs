@@ -12,14 +12,14 @@ mod properties;
 mod read;
 mod splice;
 
-use crate::load::{display_name, format_of, open};
+use crate::load::{display_name, open};
 use crate::{Error, Session};
 use lines::Lines;
 use names::Valuations;
-use read::Source;
+use read::{Source, readable_once};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tw_merge::{Ends, Keep, Limits, Merger, TooLarge};
+use tw_merge::{Ends, Keep, Limits, MAX_HISTORY, Merger, TooLarge};
 use tw_model::{Model, Place, State};
 use tw_trace::{TraceError, TraceErrorKind};
 
@@ -38,6 +38,8 @@ pub struct MergeReport {
     pub positions: u64,
     /// Traces that end where others go on, and whose end the model does not show: paths never stay there.
     pub lost_ends: u64,
+    /// Positions that belong to no trace, as the column that divides them ([`Session::by`]) has no value there.
+    pub without_key: u64,
 }
 
 pub(crate) fn merge(
@@ -45,12 +47,14 @@ pub(crate) fn merge(
     traces: &[Vec<String>],
     options: &MergeOptions,
 ) -> Result<MergeReport, Error> {
+    refuse(traces, options)?;
     let source = source(session, traces, &options.states)?;
+    refuse_chosen(&source, options)?;
     let mut parts = match &session.by {
         Some(column) => vec![by_key(session, &source, traces, column, options)?],
         None => side_by_side(session, &source, traces, options)?,
     };
-    let Part { mut merger, mut valuations, mut lines, mut positions } =
+    let Part { mut merger, mut valuations, mut lines, mut positions, without_key } =
         parts.pop().unwrap_or_else(|| Part::new(&source, options));
     for part in parts.into_iter().rev() {
         let rename = valuations.absorb(&part.valuations);
@@ -65,19 +69,108 @@ pub(crate) fn merge(
     if let Some(merged) = &mut model.merged {
         merged.options = options::remember(session, options, traces);
     }
-    let lost_ends = lost_ends(&model, options.ends);
-    Ok(MergeReport { model, traces: lines.len(), positions, lost_ends })
+    let lost_ends = lost_ends(&model);
+    Ok(MergeReport { model, traces: lines.len(), positions, lost_ends, without_key })
+}
+
+/// Refuses what cannot be merged, or not that way.
+fn refuse(traces: &[Vec<String>], options: &MergeOptions) -> Result<(), Error> {
+    if let Keep::History(length) = options.keep
+        && !(1..=MAX_HISTORY).contains(&length)
+    {
+        return Err(Error::Usage(format!(
+            "a history of {length} states cannot be kept, but one of 1 to {MAX_HISTORY}; `--keep tree` keeps \
+             everything before"
+        )));
+    }
+    if traces.iter().any(|files| files.len() > 1) {
+        return Err(Error::Usage(
+            "merging takes each file as a trace, whose steps are told by file and line, so `--concat` does not go with \
+             it; write the files into one first: tracewise convert --concat FILE… -o all.jsonl"
+                .into(),
+        ));
+    }
+    if traces.iter().flatten().filter(|file| *file == "-").count() > 1 {
+        return Err(Error::Usage("standard input `-` can be read only once".into()));
+    }
+    Ok(())
+}
+
+/// Refuses columns and properties that are there twice, or are called as what every model has.
+fn refuse_chosen(source: &Source, options: &MergeOptions) -> Result<(), Error> {
+    let (what, names) = match source {
+        Source::Columns(columns) => ("column", columns.as_slice()),
+        Source::Specification(properties) => ("`let`", properties.names.as_slice()),
+        _ => return Ok(()),
+    };
+    if let Some((_, twice)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
+        return Err(Error::Usage(format!("the {what} `{twice}` is there twice; once is enough")));
+    }
+    match names.iter().find(|name| is_own(name, options.keep)) {
+        Some(name) => Err(clash(what, name)),
+        None => Ok(()),
+    }
+}
+
+/// Refuses columns that turned up in a trace and are called as what the model has.
+fn refuse_found(source: &Source, valuations: &Valuations, keep: Keep) -> Result<(), Error> {
+    let what = match source {
+        Source::Everything => "column",
+        Source::Events | Source::EventsAlone => "event",
+        // The one column that names states is no variable beside them.
+        Source::Unknown if !valuations.columns().eq(["state"]) => "column or event",
+        _ => return Ok(()),
+    };
+    match valuations.columns().find(|name| is_own(name, keep)) {
+        Some(name) => Err(clash(what, name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether a model that keeps this has a variable of that name of its own. The instant is what `time` means in all of
+/// them, whether they keep it or not.
+fn is_own(name: &str, keep: Keep) -> bool {
+    let back = |length: u32| {
+        name.strip_prefix("back").and_then(|number| number.parse().ok()).is_some_and(|n: u32| n <= length)
+    };
+    match name {
+        "state" | "time" => true,
+        "node" => keep == Keep::Tree,
+        _ => matches!(keep, Keep::History(length) if back(length)),
+    }
+}
+
+fn clash(what: &str, name: &str) -> Error {
+    let instead = match (what, name) {
+        ("`let`", _) => "give it another name".to_string(),
+        ("event", _) => "rename it in the trace, or say with --state what the states are".to_string(),
+        (_, "state") => {
+            "rename the column, or take it alone with `--state state`: its value is the state then"
+                .to_string()
+        }
+        _ => format!("rename it, leave it out with --state, or take it alone with `--state {name}`"),
+    };
+    let means = match name {
+        "state" => "the name of the state",
+        "time" => "the instant",
+        "node" => "the number of the state",
+        _ => "a state before",
+    };
+    Error::Usage(format!(
+        "the {what} `{name}` would be a variable of the model, where `{name}` is {means}; {instead}"
+    ))
 }
 
 /// How many traces end in states that others leave, without a loop or an end of their own.
-fn lost_ends(model: &Model, ends: Ends) -> u64 {
-    let Some(record) = model.record.as_ref().filter(|_| matches!(ends, Ends::Dead | Ends::Nothing)) else {
-        return 0;
+pub(crate) fn lost_ends(model: &Model) -> u64 {
+    let ends = model.merged.as_ref().and_then(|merged| Ends::parse(&merged.ends));
+    let Some(record) = model.record.as_ref().filter(|_| ends == Some(Ends::Dead)) else { return 0 };
+    let lost = |&state: &State| {
+        let next = model.graph.successors(state);
+        !next.is_empty() && !next.contains(&state)
     };
-    let lost =
-        |state: &usize| !model.graph.successors(*state as State).iter().any(|&to| to as usize == *state);
-    let left = |state: &usize| !model.graph.successors(*state as State).is_empty();
-    (0..model.states()).filter(left).filter(lost).map(|state| record.ends[state]).sum()
+    let ends = |state: State| record.ends.get(state as usize).copied().unwrap_or(0);
+    (0..model.states() as State).filter(lost).map(ends).sum()
 }
 
 /// What one thread found.
@@ -86,22 +179,32 @@ struct Part {
     valuations: Valuations,
     lines: Vec<Lines>,
     positions: u64,
+    without_key: u64,
 }
 
 impl Part {
     fn new(source: &Source, options: &MergeOptions) -> Self {
         let merger = Merger::new(options.keep, options.limits);
-        Self { merger, valuations: source.valuations(), lines: Vec::new(), positions: 0 }
+        Self { merger, valuations: source.valuations(), lines: Vec::new(), positions: 0, without_key: 0 }
     }
 
     /// Reads one trace into the merger.
-    fn add(&mut self, session: &Session, source: &Source, trace: u32, files: &[String]) -> Result<(), Error> {
+    fn add(
+        &mut self,
+        session: &Session,
+        source: &Source,
+        trace: u32,
+        files: &[String],
+        keep: Keep,
+    ) -> Result<(), Error> {
         let merger = &mut self.merger;
         merger.begin(trace);
+        self.valuations.begin(trace);
         let mut states = |codes: &[u32]| merger.extend(codes).map_err(limit);
         let read = read::read(session, source, files, &mut self.valuations, &mut states)?;
         self.merger.end();
         refuse_empty(read.positions, files)?;
+        refuse_found(source, &self.valuations, keep)?;
         self.positions += read.positions;
         let name = display_name(files);
         self.lines.push(Lines { trace, name, files: files.to_vec(), locator: read.locator, order: None });
@@ -136,7 +239,7 @@ fn side_by_side(
         while !failed.load(Ordering::Relaxed) {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(files) = traces.get(index) else { break };
-            if let Err(error) = part.add(&own, source, index as u32, files) {
+            if let Err(error) = part.add(&own, source, index as u32, files, options.keep) {
                 failed.store(true, Ordering::Relaxed);
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
                 if first.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
@@ -178,7 +281,11 @@ fn by_key(
     let mut part = Part::new(source, options);
     for files in traces {
         let first = part.lines.len() as u32;
-        for (lines, codes) in divide::divide(session, source, files, &mut part.valuations, first)? {
+        let (sequences, without_key) =
+            divide::divide_counting(session, source, files, &mut part.valuations, first)?;
+        refuse_found(source, &part.valuations, options.keep)?;
+        part.without_key += without_key;
+        for (lines, codes) in sequences {
             part.merger.begin(lines.trace);
             part.merger.extend(&codes).map_err(too_large)?;
             part.merger.end();
@@ -205,18 +312,22 @@ fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Resu
         }),
         StateNames::Specification(path) => properties::read(path),
         StateNames::Auto => {
-            let first = traces.first().map(Vec::as_slice).unwrap_or_default();
-            // Standard input can be read once.
-            if first.iter().any(|file| file == "-") {
-                format_of(session, "-")?;
-                return Ok(Source::Column("state".into()));
-            }
+            // What can be read once is not looked into; if there is nothing else, it shows while it is read.
+            let mut again = traces.iter().filter(|files| !files.iter().any(|file| readable_once(file)));
+            let Some(first) = again.next() else {
+                return match traces {
+                    [_] => Ok(Source::Unknown),
+                    _ => Err(Error::Usage(
+                        "standard input and pipes are read once: say with --state what the states are".into(),
+                    )),
+                };
+            };
             let (input, format) = open(session, first)?;
             let (columns, events) = read::columns_of(&input, format, session, "state")
                 .map_err(|error| error.in_file(&display_name(first)))?;
             Ok(match (columns.iter().any(|column| column == "state"), columns.is_empty() && events) {
                 (true, _) => Source::Column("state".into()),
-                (_, true) => Source::Events,
+                (_, true) => Source::EventsAlone,
                 _ => Source::Everything,
             })
         }

@@ -7,7 +7,7 @@ mod file;
 mod path;
 mod questions;
 
-use crate::merge::{Origin, origin};
+use crate::merge::{Origin, lost_ends, origin};
 use crate::{Error, Session, Specification};
 use tw_check::{Checker, Evidence, Labels, branching, linear, markov};
 use tw_core::Bits;
@@ -45,8 +45,9 @@ pub struct FormulaReport {
     pub logic: Logic,
     /// Whether every initial state (every path) satisfies it.
     pub holds: bool,
-    /// Initial states that do not, and how many there are. Of linear time one path is found, not all initial states.
-    pub failing: Option<(usize, usize)>,
+    /// Initial states that do not, the first of them in words, and how many initial states there are. Of linear time one
+    /// path is found, not all initial states.
+    pub failing: Option<Failing>,
     /// The path that shows it; `None` where no single path can (a claim about all paths that is true, or about some
     /// path that is false).
     pub path: Option<TracePath>,
@@ -58,6 +59,17 @@ pub struct FormulaReport {
     pub warnings: Vec<Diagnostic>,
     /// The text they point into.
     pub sources: Sources,
+}
+
+/// The initial states that do not satisfy a formula.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// How many.
+    pub count: usize,
+    /// How many initial states there are.
+    pub initial: usize,
+    /// The first that fails.
+    pub example: Option<String>,
 }
 
 /// A model as it is asked.
@@ -75,6 +87,14 @@ pub struct ModelReport {
     pub traces: Option<usize>,
     /// States that nothing followed, and which were given a loop.
     pub looped: usize,
+    /// Traces that end where others go on: no path stays at their end.
+    pub lost_ends: u64,
+    /// Whether only fair paths count.
+    pub fair: bool,
+    /// Initial states that no fair path begins in.
+    pub unfair: usize,
+    /// Findings about the fairness conditions.
+    pub fair_warnings: Vec<(Diagnostic, Sources)>,
     /// One per formula.
     pub formulas: Vec<FormulaReport>,
 }
@@ -94,8 +114,14 @@ pub(crate) fn model_check(
     let checker = Checker::new(model);
     let looped = checker.looped().len();
     let texts = model.fairness.iter().chain(&options.fairness);
-    let sets = texts.map(|text| fairness(&checker, text)).collect::<Result<Vec<Bits>, Error>>()?;
+    let (mut sets, mut fair_warnings) = (Vec::new(), Vec::new());
+    for text in texts {
+        let (set, warnings) = fairness(&checker, text)?;
+        sets.push(set);
+        fair_warnings.extend(warnings);
+    }
     let checker = checker.fairness(sets);
+    let unfair = unfair(&checker)?;
     let formulas = questions
         .iter()
         .map(|question| answer(session, &checker, question, options))
@@ -107,6 +133,10 @@ pub(crate) fn model_check(
         initial: model.initial.len(),
         traces: model.record.as_ref().map(|record| record.traces.len()),
         looped,
+        lost_ends: lost_ends(model),
+        fair: !checker.fair_sets().is_empty(),
+        unfair,
+        fair_warnings,
         formulas,
     })
 }
@@ -118,12 +148,24 @@ fn labels(model: &Model, spec: &Specification) -> Result<Labels, Error> {
 }
 
 /// The states in which a fairness condition holds.
-fn fairness(checker: &Checker<'_>, text: &str) -> Result<Bits, Error> {
+fn fairness(checker: &Checker<'_>, text: &str) -> Result<(Bits, Vec<(Diagnostic, Sources)>), Error> {
     let spec = Specification::from_branching(text)?;
     let labels = labels(checker.model, &spec)?;
     let root = root(&spec);
     let answer = branching(checker, &spec.program, root, &labels.atoms).map_err(|why| refused(&spec, why))?;
-    Ok(answer.satisfied(root).clone())
+    let warnings = spec.warnings.iter().chain(&labels.warnings);
+    let warnings = warnings.map(|warning| (warning.clone(), spec.sources.clone())).collect();
+    Ok((answer.satisfied(root).clone(), warnings))
+}
+
+/// How many initial states no fair path begins in: what is claimed of all paths from them is true, and of some path false.
+fn unfair(checker: &Checker<'_>) -> Result<usize, Error> {
+    if checker.fair_sets().is_empty() {
+        return Ok(0);
+    }
+    let spec = Specification::from_branching("EG true")?;
+    let answer = branching(checker, &spec.program, root(&spec), &[]).map_err(|why| refused(&spec, why))?;
+    Ok(answer.failing().count())
 }
 
 fn root(spec: &Specification) -> NodeId {
@@ -137,19 +179,21 @@ fn answer(
     options: &ModelOptions,
 ) -> Result<FormulaReport, Error> {
     let spec = match question.logic {
-        Logic::Branching => Specification::from_branching(&question.text)?,
-        Logic::Linear => Specification::from_formula(&question.text)?,
+        Logic::Branching => question.specification()?,
+        Logic::Linear => question.specification().map_err(|error| quantified(question, error))?,
     };
     let labels = labels(checker.model, &spec)?;
     let (program, root) = (&spec.program, root(&spec));
     let refused = |why| refused(&spec, why);
-    let (holds, failing, evidence): (bool, Option<(usize, usize)>, Option<Evidence>) = match question.logic {
+    let (holds, failing, evidence): (bool, Option<Failing>, Option<Evidence>) = match question.logic {
         Logic::Branching => {
             let answer = branching(checker, program, root, &labels.atoms).map_err(refused)?;
-            let failing = answer.failing().count();
-            let state = answer.failing().next().or(checker.initial().first().copied());
+            let (count, first) = (answer.failing().count(), answer.failing().next());
+            let state = first.or(checker.initial().first().copied());
             let evidence = state.map(|state| answer.evidence(state));
-            (failing == 0, Some((failing, checker.initial().len())), evidence)
+            let example = first.map(|state| checker.model.label(state));
+            let failing = Failing { count, initial: checker.initial().len(), example };
+            (count == 0, Some(failing), evidence)
         }
         Logic::Linear => {
             let answer = linear(checker, program, root, &labels.atoms).map_err(refused)?;
@@ -158,7 +202,7 @@ fn answer(
     };
     let path = evidence.and_then(|evidence| path::told(checker, &spec, &evidence));
     let origin = match &path {
-        Some(path) if options.origins => origin(session, checker.model, &path.walk()),
+        Some(path) if options.origins => origin(session, checker.model, &path.walk(), path.cycle.is_some()),
         _ => Origin::Nowhere,
     };
     let probability = options.probability.then(|| probability(checker, &spec, root, &labels.atoms));
@@ -176,6 +220,17 @@ fn answer(
         warnings,
         sources: spec.sources.clone(),
     })
+}
+
+/// A formula of linear time with path quantifiers is one of branching time.
+fn quantified(question: &Question, error: Error) -> Error {
+    match Specification::from_branching(&question.text) {
+        Ok(spec) if spec.program.dag.nodes().iter().any(|node| node.is_branching()) => Error::Usage(format!(
+            "`{}` speaks of all paths or of some path (`A`, `E`): ask it with --ctl",
+            question.text
+        )),
+        _ => error,
+    }
 }
 
 /// How likely a formula is on the chain of what was seen; where it cannot be said, why.

@@ -245,7 +245,7 @@ impl Session {
         races::races(self, files, fields, limits)
     }
 
-    /// Many traces, each of one or more files, to one model.
+    /// Many traces, each a file, to one model.
     pub fn merge(&self, traces: &[Vec<String>], options: &MergeOptions) -> Result<MergeReport, Error> {
         merge::merge(self, traces, options)
     }

@@ -74,6 +74,19 @@ impl Specification {
         Self::build("<formula>", text, tw_spec::parse_branching)
     }
 
+    /// One formula, of branching time or not, that stands in a file: `line` and `column` (from 1) are where.
+    pub(crate) fn from_line(
+        file: &str,
+        (line, column): (usize, usize),
+        text: &str,
+        branching: bool,
+    ) -> Result<Self, Error> {
+        // Blank up to the formula, so that places in it are places in the file.
+        let blank = "\n".repeat(line.saturating_sub(1)) + &" ".repeat(column.saturating_sub(1));
+        let parse = if branching { tw_spec::parse_branching } else { tw_spec::parse_formula };
+        Self::build(file, &(blank + text), parse)
+    }
+
     /// One query (`-e`).
     pub fn from_query(text: &str) -> Result<Self, Error> {
         Self::build("<query>", text, tw_spec::parse_query)

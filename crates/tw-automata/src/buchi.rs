@@ -52,7 +52,7 @@ pub enum Obstacle {
     Construct(Refused),
     /// An interval that does not count positions.
     Interval(NodeId, IntervalError),
-    /// An interval that is too wide to be written out; the budget.
+    /// An interval that is too wide to be written out beside those before it; the budget for all of them.
     Window(NodeId, usize),
     /// More states, transitions or marks than the budget allows.
     Size(&'static str, usize),
@@ -79,7 +79,12 @@ impl fmt::Display for Obstacle {
         match self {
             Obstacle::Construct(refused) => f.write_str(refused.what),
             Obstacle::Interval(_, error) => write!(f, "intervals other than in transitions: {error}"),
-            Obstacle::Window(_, steps) => write!(f, "intervals that reach further than {steps} transitions"),
+            Obstacle::Window(_, steps) => {
+                write!(
+                    f,
+                    "intervals that reach further than {steps} transitions, all of the formula together"
+                )
+            }
             Obstacle::Size(what, limit) => {
                 write!(f, "formulas whose Büchi automaton has more than {limit} {what}")
             }

@@ -12,13 +12,12 @@ mod search;
 mod sets;
 mod shape;
 mod show;
-mod star;
 mod window;
 
 #[cfg(test)]
 mod tests;
 
-use crate::{Checker, Evidence};
+use crate::{Checker, Evidence, star};
 use fair::Fair;
 use sets::{and, combine, complement, or};
 use shape::{Operand, Shape};
@@ -127,7 +126,8 @@ impl Branching<'_> {
         work: &mut u64,
     ) -> Result<Bits, Unsupported> {
         let Some(shape) = shape::shape(self.program, path, value, &self.state)? else {
-            return star::some_path(self.checker, self.program, path, value, &self.sets);
+            let known = |id: NodeId| self.sets[id.index()].as_ref();
+            return star::some_path(self.checker, self.program, path, value, &known);
         };
         let mut windows = Windows::new(self.checker, &self.fair, *work);
         let set = match &shape {

@@ -8,7 +8,7 @@
 use rustc_hash::FxHashMap;
 use tw_core::{Batch, Bits, Column, Dictionary, Value, suggest};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{CompareOp, Expect, Node, NodeId, Program, SlotId, What};
+use tw_ir::{CompareOp, Expect, Node, NodeId, Program, SlotId, What, display};
 use tw_model::{Domain, Model};
 use tw_monitor::Predicates;
 
@@ -25,6 +25,9 @@ impl Labels {
     /// Of the atoms of `program` in the states of `model`; or what cannot be understood.
     pub fn new(model: &Model, program: &Program) -> Result<Self, Vec<Diagnostic>> {
         let mut names = Names { model, program, warnings: Vec::new(), errors: Vec::new() };
+        names.texts_compared();
+        let truths = names.truths();
+        truths.iter().for_each(|&(node, variable, _)| names.partly(node, variable));
         let constants = names.constants();
         let slots: Vec<Column> = (0..program.slots.len() as SlotId)
             .map(|slot| names.column(slot, constants.get(&slot).copied().unwrap_or_default()))
@@ -35,7 +38,15 @@ impl Labels {
         }
         let batch = Batch { len: model.states(), slots, times: None };
         match Predicates::new(program).evaluate_owned(batch) {
-            Ok(atoms) => Ok(Self { atoms, warnings }),
+            Ok(mut atoms) => {
+                let known = program.atoms();
+                for (node, _, bits) in truths {
+                    if let Ok(atom) = known.binary_search(&node) {
+                        atoms[atom] = bits;
+                    }
+                }
+                Ok(Self { atoms, warnings })
+            }
             Err(error) => {
                 let mut found = Diagnostic::error("no-value", error.message.clone());
                 if let Some(span) = program.spans.get(error.node.index()).copied().flatten() {
@@ -80,16 +91,72 @@ impl Names<'_> {
         constants
     }
 
+    /// Warns of texts that a variable is compared with, and never is.
+    fn texts_compared(&mut self) {
+        let program = self.program;
+        for node in program.dag.nodes() {
+            let Node::Compare(CompareOp::Eq | CompareOp::Ne, a, b) = *node else { continue };
+            for (one, other) in [(a, b), (b, a)] {
+                if let (Node::Constant(text), Some(variable)) =
+                    (program.dag.node(one), self.variable_at(other))
+                    && let Value::Str(text) = &program.dag.constants[text as usize]
+                {
+                    let span = program.spans.get(one.index()).copied().flatten();
+                    self.value_of(variable, text, span);
+                }
+            }
+        }
+    }
+
+    /// Where variables that are truth values in some states only are one. `x = false` is lowered to "not `x`, and `x`
+    /// has a value", and the second part must not be taken for granted where `x` is a text.
+    fn truths(&self) -> Vec<(NodeId, usize, Bits)> {
+        let dag = &self.program.dag;
+        let negated = |node: NodeId| match dag.node(node) {
+            Node::Not(inner) => self.variable_at(inner),
+            _ => None,
+        };
+        let is_false = |node: &Node| {
+            let Node::And(not, known) = *node else { return None };
+            let variable = negated(not)?;
+            let domain = &self.model.variables[variable].domain;
+            let Node::Compare(CompareOp::Eq, a, b) = dag.node(known) else { return None };
+            let itself = a == b && self.variable_at(a) == Some(variable);
+            (itself && truth(domain) == Truth::Sometimes).then(|| {
+                let known_in = |code: u32| matches!(domain.value(code), Value::Bool(_));
+                (known, variable, self.model.codes(variable).into_iter().map(known_in).collect())
+            })
+        };
+        dag.nodes().iter().filter_map(is_false).collect()
+    }
+
+    /// Warns that `x != true` says the same as `x = false`, where other values are neither.
+    fn partly(&mut self, node: NodeId, variable: usize) {
+        let name = &self.model.variables[variable].name;
+        let message = format!("the variable `{name}` is true or false in some states only");
+        let found = Diagnostic::warning("no-truth-value", message).help(format!(
+            "`{name} = false` and `{name} != true` hold where it is false alone; `!({name} = true)` holds elsewhere too"
+        ));
+        let slot = match self.program.dag.node(node) {
+            Node::Compare(_, a, _) => self.slot(a),
+            _ => None,
+        };
+        self.warnings.push(match slot {
+            Some(slot) => found.at(self.program.slots[slot as usize].span, "compared with a truth value"),
+            None => found,
+        });
+    }
+
     fn slot(&self, node: NodeId) -> Option<SlotId> {
         match self.program.dag.node(node) {
-            Node::Slot(slot) => Some(slot),
+            Node::Slot(slot) | Node::Truth(slot) => Some(slot),
             _ => None,
         }
     }
 
     fn variable_at(&self, node: NodeId) -> Option<usize> {
         match &self.program.slots[self.slot(node)? as usize].what {
-            What::Variable(path, _) => self.model.variable(&path.to_string()),
+            What::Variable(path, _) | What::Proposition(path) => self.model.variable(&path.to_string()),
             _ => None,
         }
     }
@@ -106,7 +173,7 @@ impl Names<'_> {
                 match (self.model.variable(&name), beside) {
                     (Some(variable), _) => self.model.column(variable),
                     (None, Beside::Variable(variable)) => {
-                        self.value_of(variable, &name, slot.span);
+                        self.value_of(variable, &name, Some(slot.span));
                         self.text(&name)
                     }
                     (None, Beside::Nothing) => {
@@ -136,20 +203,19 @@ impl Names<'_> {
         let states = self.model.states();
         if let Some(variable) = self.model.variable(name) {
             let domain = &self.model.variables[variable].domain;
-            let truth = |value: &Value| matches!(value, Value::Bool(_) | Value::Null);
-            if matches!(domain, Domain::Boolean)
-                || matches!(domain, Domain::Values(all) if all.iter().all(truth))
-            {
+            if truth(domain) != Truth::Never {
                 let holds = |code: u32| domain.value(code) == Value::Bool(true);
                 return self.model.codes(variable).into_iter().map(holds).collect();
             }
-            let example = self.model.variables[variable].domain.value(0);
-            let found = Diagnostic::error(
+            let mut found = Diagnostic::error(
                 "no-truth-value",
                 format!("the variable `{name}` is neither true nor false"),
             )
             .at(span, "used as a truth value");
-            self.errors.push(found.help(format!("compare it: `{name} = {example}`")));
+            if let Some(example) = example(domain) {
+                found = found.help(format!("compare it: `{name} = {}`", written(&example)));
+            }
+            self.errors.push(found);
             return Bits::repeat(false, states);
         }
         let having: Vec<(usize, u32)> = (0..self.model.variables.len())
@@ -169,7 +235,10 @@ impl Names<'_> {
             (None, several) => {
                 let variables: Vec<String> = several
                     .iter()
-                    .map(|&(variable, _)| format!("`{} = {name}`", self.model.variables[variable].name))
+                    .map(|&(variable, _)| {
+                        let value = written(&Value::text(name));
+                        format!("`{} = {value}`", self.model.variables[variable].name)
+                    })
                     .collect();
                 let found = Diagnostic::error("ambiguous-name", format!("several variables can be `{name}`"));
                 let help = format!("write {}", variables.join(" or "));
@@ -191,17 +260,21 @@ impl Names<'_> {
     }
 
     /// Warns if a variable is never `name`.
-    fn value_of(&mut self, variable: usize, name: &str, span: Span) {
+    fn value_of(&mut self, variable: usize, name: &str, span: Option<Span>) {
         if self.code(variable, name).is_some() {
             return;
         }
         let own = &self.model.variables[variable].name;
         let found = Diagnostic::warning("never-occurs", format!("`{own}` is never `{name}` in this model"));
-        let found = match &self.model.variables[variable].domain {
-            Domain::Values(values) => near(found, name, texts(values)),
-            _ => found,
+        let values: &[Value] = match &self.model.variables[variable].domain {
+            Domain::Values(values) => values,
+            _ => &[],
         };
-        self.warnings.push(found.at(span, "no state has this value"));
+        let found = self.near(found, name, texts(values));
+        self.warnings.push(match span {
+            Some(span) => found.at(span, "no state has this value"),
+            None => found,
+        });
     }
 
     /// Warns of a bare name that nothing in the model has.
@@ -214,7 +287,18 @@ impl Names<'_> {
             texts(values).chain([variable.name.as_str()])
         });
         let found = Diagnostic::warning("never-occurs", format!("no state of this model is `{name}`"));
-        self.warnings.push(near(found, name, known).at(span, "always false here"));
+        self.warnings.push(self.near(found, name, known).at(span, "always false here"));
+    }
+
+    /// What may have been meant; if nothing comes near, that what was not seen may be nevertheless.
+    fn near<'k>(&self, found: Diagnostic, name: &str, known: impl Iterator<Item = &'k str>) -> Diagnostic {
+        match meant(name, known) {
+            Some(meant) => found.help(format!("did you mean `{meant}`?")),
+            None if self.model.merged.is_some() => {
+                found.help("the traces were never there; that they cannot be is not said")
+            }
+            None => found,
+        }
     }
 
     /// An unknown name where a value is needed.
@@ -224,7 +308,7 @@ impl Names<'_> {
         let names = self.model.variables.iter().map(|variable| variable.name.as_str());
         if name == "time" {
             found = found.help("this model keeps no instants: merge with `--keep time` or `--keep change`");
-        } else if let Some(meant) = suggest(name, names.clone()) {
+        } else if let Some(meant) = meant(name, names.clone()) {
             found = found.help(format!("did you mean `{meant}`?"));
         } else {
             found = found.help(format!("its variables are {}", names.collect::<Vec<_>>().join(", ")));
@@ -240,11 +324,52 @@ fn texts(values: &[Value]) -> impl Iterator<Item = &str> {
     })
 }
 
-fn near<'a>(found: Diagnostic, name: &str, known: impl Iterator<Item = &'a str>) -> Diagnostic {
-    match suggest(name, known) {
-        Some(meant) => found.help(format!("did you mean `{meant}`?")),
-        None => found.help("the traces were never there; that they cannot be is not said"),
+/// The name that may have been meant: `true` and `false` are written so. Of a single letter nothing is left where another
+/// one is put in its place, so all names of one letter would be near.
+fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if let Some(literal) = ["true", "false"].into_iter().find(|literal| literal.eq_ignore_ascii_case(name)) {
+        return Some(literal);
     }
+    let single = name.chars().count() < 2;
+    suggest(name, known.filter(|known| !single || known.to_lowercase() == name.to_lowercase()))
+}
+
+/// In which states a variable is a truth value.
+#[derive(Clone, Copy, PartialEq)]
+enum Truth {
+    Never,
+    Sometimes,
+    /// Wherever it has a value.
+    Always,
+}
+
+fn truth(domain: &Domain) -> Truth {
+    let Domain::Values(values) = domain else {
+        return if *domain == Domain::Boolean { Truth::Always } else { Truth::Never };
+    };
+    let boolean = |value: &Value| matches!(value, Value::Bool(_));
+    if values.iter().all(|value| boolean(value) || *value == Value::Null) {
+        Truth::Always
+    } else if values.iter().any(boolean) {
+        Truth::Sometimes
+    } else {
+        Truth::Never
+    }
+}
+
+/// A value of a domain, one that is there if there is one.
+fn example(domain: &Domain) -> Option<Value> {
+    match domain {
+        Domain::Values(values) => values.iter().find(|value| **value != Value::Null).cloned(),
+        _ => (domain.size() > 0).then(|| domain.value(0)),
+    }
+}
+
+/// A value as a formula writes it.
+fn written(value: &Value) -> String {
+    let mut program = Program::default();
+    let constant = program.dag.constant(value.clone());
+    display(&program, constant)
 }
 
 #[cfg(test)]
@@ -309,15 +434,59 @@ mod tests {
 
     #[test]
     fn a_name_the_model_lacks_is_false_with_a_warning() {
+        let merged = Model { merged: Some(tw_model::Merged::default()), ..model() };
         for (formula, help) in [
             ("EF s3", "did you mean `s1`?"),
             ("EF state = s11", "did you mean `s1`?"),
+            ("EF state = \"s11\"", "did you mean `s1`?"),
+            ("EF \"zz\" = state", "never there"),
             ("EF zebra", "never there"),
+            ("EF d", "never there"),
+            ("EF tree", "never there"),
+            ("EF TRUE", "did you mean `true`?"),
+            ("EF up = False", "did you mean `false`?"),
         ] {
-            let labels = Labels::new(&model(), &program(formula)).unwrap();
+            let labels = Labels::new(&merged, &program(formula)).unwrap();
             assert_eq!(labels.atoms[0].count_ones(), 0, "{formula}");
+            assert_eq!(labels.warnings.len(), 1, "{formula}: {:?}", labels.warnings);
             let warning = &labels.warnings[0];
             assert!(warning.help.as_deref().is_some_and(|text| text.contains(help)), "{warning:?}");
+            assert!(!warning.labels.is_empty(), "{warning:?}");
+        }
+        let labels = Labels::new(&merged, &program("AG state != \"zz\"")).unwrap();
+        assert!(labels.warnings[0].message.contains("never `zz`"), "{:?}", labels.warnings);
+        for formula in ["EF state = \"odd name\"", "EF state = \"s1\"", "EF true"] {
+            let labels = Labels::new(&merged, &program(formula)).unwrap();
+            assert!(labels.warnings.is_empty(), "{formula}: {:?}", labels.warnings);
+        }
+        // No traces, so nothing is said of them.
+        let labels = Labels::new(&model(), &program("EF zebra")).unwrap();
+        assert_eq!(labels.warnings[0].help, None);
+    }
+
+    #[test]
+    fn truth_values_among_other_values() {
+        let mut model = model();
+        model.variables[0].domain =
+            Domain::Values(vec![Value::Bool(true), Value::text("s2"), Value::Bool(false)]);
+        let states = |formula: &str| -> Vec<usize> {
+            let program = program(formula);
+            let labels = Labels::new(&model, &program).unwrap();
+            let checker = crate::Checker::new(&model);
+            let root = program.roots[0].node;
+            let answer = crate::branching(&checker, &program, root, &labels.atoms).unwrap();
+            answer.satisfied(root).iter_ones().collect()
+        };
+        assert_eq!(states("state = true"), [0, 2]);
+        assert_eq!(states("state != true"), [3]);
+        assert_eq!(states("state = false"), [3]);
+        assert_eq!(states("state != false"), [0, 2]);
+        assert_eq!(states("!(state = true)"), [1, 3]);
+        assert_eq!(states("state = s2"), [1]);
+        assert_eq!(states("state = state"), [0, 1, 2, 3]);
+        assert_eq!(states("up = false"), [1]);
+        for (formula, warnings) in [("EF state = false", 1), ("EF state = true", 0), ("EF up = false", 0)] {
+            assert_eq!(Labels::new(&model, &program(formula)).unwrap().warnings.len(), warnings, "{formula}");
         }
     }
 
@@ -332,6 +501,10 @@ mod tests {
             let errors = Labels::new(&model(), &program(formula)).unwrap_err();
             assert!(errors.iter().any(|error| error.message.contains(message)), "{formula}: {errors:?}");
         }
+        let mut odd = model();
+        odd.variables[0].domain = Domain::Values(vec![Value::Null, Value::text("a b"), Value::text("c")]);
+        let errors = Labels::new(&odd, &program("EF state")).unwrap_err();
+        assert_eq!(errors[0].help.as_deref(), Some("compare it: `state = \"a b\"`"));
         let timeless = Model { variables: model().variables.drain(..1).collect(), ..model() };
         let errors = Labels::new(&timeless, &program("EF time < 5")).unwrap_err();
         assert!(errors[0].help.as_deref().is_some_and(|help| help.contains("--keep time")), "{errors:?}");

@@ -33,7 +33,7 @@ pub use coverage::{Completeness, Coverage, Estimate, Point};
 pub use finish::Names;
 pub use follow::Follower;
 pub use merger::{Limits, Merger, TooLarge};
-pub use splice::{Found, Piece, Splice, candidates};
+pub use splice::{Found, Piece, Splice};
 pub use words::MAX_HISTORY;
 
 /// What two moments must share to be one state of the merged model.

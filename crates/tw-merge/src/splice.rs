@@ -279,19 +279,3 @@ fn end(model: &Model) -> Option<State> {
         model.graph.successors(state) == [state] && model.value(name, state).to_string().starts_with("end")
     })
 }
-
-/// The traces among which one must be that went all along a path, by where each of its transitions was first and last
-/// seen. Empty: the path was spliced for sure. All, if nothing is known of traces.
-pub fn candidates(model: &Model, path: &[State]) -> Range<u32> {
-    let Some(record) = &model.record else { return 0..u32::MAX };
-    let all = 0..record.traces.len() as u32;
-    let narrow = |range: Range<u32>, seen: Option<&tw_model::Seen>| match seen.filter(|seen| seen.count > 0) {
-        Some(seen) => range.start.max(seen.first.trace())..range.end.min(seen.last.trace() + 1),
-        None => 0..0,
-    };
-    if let [state] = path {
-        return narrow(all, record.states.get(*state as usize));
-    }
-    let edges = path.windows(2).map(|pair| model.graph.edge(pair[0], pair[1]));
-    edges.fold(all, |range, edge| narrow(range, edge.and_then(|edge| record.edges.get(edge as usize))))
-}

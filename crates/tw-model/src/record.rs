@@ -46,7 +46,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Adds what was seen in other traces.
+    /// Adds what was seen in other traces. Counts come from files too: sums stop at the largest number.
     pub fn add(&mut self, other: &Seen) {
         if other.count == 0 {
             return;
@@ -54,8 +54,8 @@ impl Seen {
         let empty = self.count == 0;
         self.first = if empty { other.first } else { self.first.min(other.first) };
         self.last = if empty { other.last } else { self.last.max(other.last) };
-        self.count += other.count;
-        self.traces += other.traces;
+        self.count = self.count.saturating_add(other.count);
+        self.traces = self.traces.saturating_add(other.traces);
     }
 }
 
@@ -104,5 +104,7 @@ mod tests {
         assert_eq!(ab, Seen { count: 3, first: Place::new(3, 9), last: Place::new(5, 3), traces: 2 });
         ab.add(&Seen::default());
         assert_eq!(ab, ba);
+        ab.add(&Seen { count: u64::MAX, traces: u32::MAX, ..a });
+        assert_eq!((ab.count, ab.traces), (u64::MAX, u32::MAX));
     }
 }

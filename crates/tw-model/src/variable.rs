@@ -36,11 +36,14 @@ pub enum Cells {
 }
 
 impl Domain {
-    /// How many values it has.
+    /// How many values it has; [`u64::MAX`] of the one range that has one more.
     pub fn size(&self) -> u64 {
         match self {
             Domain::Boolean => 2,
-            Domain::Range(low, high) => (i128::from(*high) - i128::from(*low) + 1).max(0) as u64,
+            Domain::Range(low, high) => {
+                let size = (i128::from(*high) - i128::from(*low) + 1).max(0);
+                u64::try_from(size).unwrap_or(u64::MAX)
+            }
             Domain::Values(values) => values.len() as u64,
         }
     }
@@ -89,5 +92,18 @@ impl Model {
                 self.codes(*other).into_iter().map(|code| codes[code as usize]).collect()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_do_not_wrap() {
+        assert_eq!(Domain::Range(i64::MIN, i64::MAX).size(), u64::MAX);
+        assert_eq!(Domain::Range(i64::MIN, i64::MAX - 1).size(), u64::MAX);
+        assert_eq!(Domain::Range(-2, 3).size(), 6);
+        assert_eq!(Domain::Range(3, -2).size(), 0);
     }
 }

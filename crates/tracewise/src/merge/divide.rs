@@ -1,13 +1,16 @@
 //! One file as one trace, or as one per value of a column: one request, one user.
 
 use super::lines::Lines;
-use super::names::{Style, Valuations};
-use super::read::{Source, read};
+use super::names::Valuations;
+use super::read::{Source, read, read_with_keys};
 use super::{limit_message, refuse_empty, too_many};
 use crate::by::Groups;
 use crate::load::display_name;
 use crate::{Error, Session};
 use tw_model::Place;
+
+/// Traces, each with the codes of its states.
+type Sequences = Vec<(Lines, Vec<u32>)>;
 
 /// The traces in some files and the codes of their states; `first` is the number of the first.
 pub(super) fn divide(
@@ -16,7 +19,19 @@ pub(super) fn divide(
     files: &[String],
     valuations: &mut Valuations,
     first: u32,
-) -> Result<Vec<(Lines, Vec<u32>)>, Error> {
+) -> Result<Sequences, Error> {
+    divide_counting(session, source, files, valuations, first).map(|(sequences, _)| sequences)
+}
+
+/// The same, and the number of positions that belong to no trace: those without a key.
+pub(super) fn divide_counting(
+    session: &Session,
+    source: &Source,
+    files: &[String],
+    valuations: &mut Valuations,
+    first: u32,
+) -> Result<(Sequences, u64), Error> {
+    valuations.begin(first);
     let mut codes: Vec<u32> = Vec::new();
     let mut keep = |more: &[u32]| {
         codes.extend_from_slice(more);
@@ -25,7 +40,13 @@ pub(super) fn divide(
             false => Ok(()),
         }
     };
-    let read_once = read(session, source, files, valuations, &mut keep)?;
+    let (read_once, keys) = match &session.by {
+        None => (read(session, source, files, valuations, &mut keep)?, None),
+        Some(column) => {
+            let (read, keys) = read_with_keys(session, source, files, column, valuations, &mut keep)?;
+            (read, Some((column, keys)))
+        }
+    };
     refuse_empty(read_once.positions, files)?;
     let whole = display_name(files);
     let lines = |trace, name, order| Lines {
@@ -35,22 +56,13 @@ pub(super) fn divide(
         locator: read_once.locator.clone(),
         order,
     };
-    let Some(column) = &session.by else {
-        return Ok(vec![(lines(first, whole, None), codes)]);
+    let Some((column, keys)) = keys else {
+        return Ok((vec![(lines(first, whole, None), codes)], 0));
     };
-    let mut keys = Valuations::new(Style::Bare, std::slice::from_ref(column));
-    let mut ids: Vec<u32> = Vec::new();
-    let mut collect = |more: &[u32]| {
-        ids.extend_from_slice(more);
-        Ok(())
-    };
-    read(session, &Source::Column(column.clone()), files, &mut keys, &mut collect)?;
-    // Positions without a key belong to no trace.
-    let nobody = (0..keys.len() as u32).find(|&code| keys.name(code).is_null());
-    ids.iter_mut().filter(|id| Some(**id) == nobody).for_each(|id| *id = u32::MAX);
-    let groups = Groups::of(keys.len(), &ids);
+    let groups = Groups::of(keys.texts.len(), &keys.ids);
+    let without = codes.len() - groups.order.len();
     let mut sequences = Vec::new();
-    for key in 0..keys.len() {
+    for (key, text) in keys.texts.iter().enumerate() {
         let start = groups.starts[key];
         let end = groups.starts.get(key + 1).copied().unwrap_or(groups.order.len());
         if start == end {
@@ -62,8 +74,8 @@ pub(super) fn divide(
         }
         let order = groups.order[start..end].to_vec();
         let own = order.iter().map(|&at| codes[at as usize]).collect();
-        let name = format!("{whole} ({column}={})", keys.name(key as u32));
+        let name = format!("{whole} ({column}={text})");
         sequences.push((lines(trace, name, Some(order)), own));
     }
-    Ok(sequences)
+    Ok((sequences, without as u64))
 }

@@ -1,5 +1,6 @@
 //! From positions back to the lines of the logs.
 
+use super::read::readable_once;
 use crate::load::open;
 use crate::{Error, Session};
 use rustc_hash::FxHashMap;
@@ -43,7 +44,7 @@ pub(crate) fn relocate(session: &Session, model: &mut Model, lines: &[Lines]) ->
         positions.sort_unstable();
         positions.dedup();
         let own = &lines[trace as usize];
-        if own.files.iter().any(|file| file == "-") {
+        if own.files.iter().any(|file| readable_once(file)) {
             continue;
         }
         let (input, format) = open(session, &own.files)?;

@@ -2,7 +2,10 @@
 
 use super::{Ends, Keep, Limits};
 use crate::{Error, Session};
+use tw_core::TimeUnit;
+use tw_ir::Clock;
 use tw_model::Merged;
+use tw_trace::ReadOptions;
 
 /// What the states of a model are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +66,19 @@ pub(super) fn remember(
     if let Some(skew) = read.sort {
         add("sort", skew.to_string());
     }
+    // What `--states` says of intervals depends on both.
+    if read.unit != ReadOptions::default().unit {
+        add("time-unit", read.unit.name().into());
+    }
+    let clock = Clock::ALL.iter().find(|(_, clock)| *clock == session.clock);
+    if let Some((name, _)) = clock.filter(|(_, clock)| *clock != Clock::default()) {
+        add("clock", (*name).into());
+    }
     all
+}
+
+fn unknown(name: &str, value: &str) -> Error {
+    Error::Usage(format!("the model was merged with `{name}` {value}, not known here"))
 }
 
 /// The session and options that [`remember`] wrote down.
@@ -72,6 +87,10 @@ pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, Mer
         Error::Usage(format!("the model was merged keeping `{}`, which is not known here", merged.keep))
     })?;
     let (mut session, mut options) = (session.clone().by(None), MergeOptions::new(keep));
+    // How the model's questions are asked says nothing of how its traces were read.
+    let ReadOptions { threads, block, max_record, max_columns, .. } = session.read;
+    session.read = ReadOptions { threads, block, max_record, max_columns, ..ReadOptions::default() };
+    session.clock = Clock::default();
     let mut columns = Vec::new();
     for (name, value) in &merged.options {
         let text = || Some(value.clone());
@@ -84,15 +103,56 @@ pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, Mer
             "by" => session.by = text(),
             "file" => {}
             "timed" => session.read.timed = true,
-            "sort" => session.read.sort = value.parse().ok(),
-            // Written by a later version: what it changes cannot be known.
-            other => {
-                return Err(Error::Usage(format!("the model was merged with `{other}`, not known here")));
+            "sort" => session.read.sort = Some(value.parse().map_err(|_| unknown(name, value))?),
+            "time-unit" => session.read.unit = TimeUnit::parse(value).ok_or_else(|| unknown(name, value))?,
+            "clock" => {
+                let known = Clock::ALL.iter().find(|(name, _)| name == value);
+                session.clock = known.ok_or_else(|| unknown(name, value))?.1;
             }
+            // Written by a later version: what it changes cannot be known.
+            _ => return Err(unknown(name, value)),
         }
     }
     if !columns.is_empty() {
         options.states = StateNames::Columns(columns);
     }
     Ok((session, options))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_recalled() {
+        let read = ReadOptions {
+            format: Some("csv".into()),
+            time: Some("at".into()),
+            event: Some("what".into()),
+            unit: TimeUnit::Milliseconds,
+            timed: true,
+            sort: Some(5),
+            ..ReadOptions::default()
+        };
+        let session = Session::new().read(read).clock(Clock::Index).by(Some("user".into()));
+        let mut options = MergeOptions::new(Keep::History(2));
+        options.states = StateNames::Columns(vec!["a".into(), "b".into()]);
+        let remembered = remember(&session, &options, &[vec!["t.csv".into()]]);
+        let merged = Merged { keep: "history 2".into(), ends: "dead".into(), options: remembered.clone() };
+        // However the one who asks reads traces.
+        let other = Session::new().read(ReadOptions { timed: true, sort: Some(9), ..ReadOptions::default() });
+        for from in [Session::new(), other.clock(Clock::Dense)] {
+            let (session, options) = recall(&from, &merged).unwrap();
+            assert_eq!((session.clock, session.read.unit), (Clock::Index, TimeUnit::Milliseconds));
+            assert_eq!(options.states, StateNames::Columns(vec!["a".into(), "b".into()]));
+            assert_eq!(remember(&session, &options, &[vec!["t.csv".into()]]), remembered);
+        }
+        let plain = remember(&Session::new(), &MergeOptions::new(Keep::State), &[]);
+        assert!(plain.is_empty(), "{plain:?}");
+        let later = |name: &str, value: &str| {
+            let options = vec![(name.to_string(), value.to_string())];
+            recall(&session, &Merged { keep: "state".into(), ends: "dead".into(), options }).is_err()
+        };
+        assert!(later("clock", "sundial") && later("time-unit", "weeks") && later("colour", "red"));
+    }
 }

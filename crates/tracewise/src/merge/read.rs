@@ -3,6 +3,7 @@
 use super::names::{Style, Valuations};
 use crate::load::{Need, display_name, load, open, trace_error};
 use crate::{Error, Session, Specification, check, plan};
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Column, Value};
@@ -21,6 +22,10 @@ pub(crate) enum Source {
     Everything,
     /// The events of a position.
     Events,
+    /// The same, where nobody asked for it: there are no variables.
+    EventsAlone,
+    /// One of those above, as the first position shows: of what can be read once.
+    Unknown,
     /// Formulas and terms of a specification: by name, what they are, and the specification of those of that kind.
     Specification(Arc<Properties>),
 }
@@ -42,8 +47,8 @@ impl Source {
         match self {
             Source::Column(column) => Valuations::new(Style::Bare, std::slice::from_ref(column)),
             Source::Columns(columns) => Valuations::new(Style::Valuation, columns),
-            Source::Everything => Valuations::new(Style::Valuation, &[]),
-            Source::Events => Valuations::new(Style::Events, &[]),
+            Source::Everything | Source::Unknown => Valuations::new(Style::Valuation, &[]),
+            Source::Events | Source::EventsAlone => Valuations::new(Style::Events, &[]),
             Source::Specification(properties) => Valuations::new(Style::Predicates, &properties.names),
         }
     }
@@ -70,15 +75,86 @@ pub(crate) fn read(
     let read = match source {
         Source::Column(column) => one_column(session, &input, format, column, valuations, states),
         Source::Columns(columns) => several_columns(session, &input, format, columns, valuations, states),
-        _ => rows(session, &input, format, *source == Source::Events, valuations, states),
+        _ => rows(session, &input, format, source, None, valuations, states),
     };
     read.map_err(|error| error.in_file(&display_name(files)).into())
 }
 
-impl PartialEq for Source {
-    fn eq(&self, other: &Self) -> bool {
-        std::mem::discriminant(self) == std::mem::discriminant(other)
+/// The same, and the values of a column beside the states.
+pub(crate) fn read_with_keys(
+    session: &Session,
+    source: &Source,
+    files: &[String],
+    column: &str,
+    valuations: &mut Valuations,
+    states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
+) -> Result<(Read, Keys), Error> {
+    let mut keys = Keys::default();
+    let told = |error: TraceError| error.in_file(&display_name(files));
+    if !files.iter().any(|file| readable_once(file)) {
+        let read = read(session, source, files, valuations, states)?;
+        let (input, format) = open(session, files)?;
+        keys_of(session, &input, format, column, &mut keys).map_err(told)?;
+        return Ok((read, keys));
     }
+    if matches!(source, Source::Specification(_)) {
+        return Err(Error::Usage(
+            "with --by and --states a trace is read several times, which standard input and pipes do not allow; \
+             write it to a file first"
+                .into(),
+        ));
+    }
+    let (input, format) = open(session, files)?;
+    let read = rows(session, &input, format, source, Some((column, &mut keys)), valuations, states);
+    Ok((read.map_err(told)?, keys))
+}
+
+/// Whether a file is gone once it is read: standard input, a pipe.
+pub(crate) fn readable_once(file: &str) -> bool {
+    file == "-" || std::fs::metadata(file).is_ok_and(|data| !data.is_file() && !data.is_dir())
+}
+
+/// The values of a column: which of them each position has.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// The texts, in the order in which they turn up.
+    pub texts: Vec<Arc<str>>,
+    /// The index of each position's text, `u32::MAX` where it has none.
+    pub ids: Vec<u32>,
+    index: FxHashMap<Arc<str>, u32>,
+}
+
+impl Keys {
+    fn number(&mut self, text: &str) -> u32 {
+        if let Some(&known) = self.index.get(text) {
+            return known;
+        }
+        let (text, number): (Arc<str>, u32) = (text.into(), self.texts.len() as u32);
+        self.texts.push(text.clone());
+        self.index.insert(text, number);
+        number
+    }
+}
+
+/// The column of keys alone, block by block.
+fn keys_of(
+    session: &Session,
+    input: &Input,
+    format: &'static dyn TraceFormat,
+    column: &str,
+    keys: &mut Keys,
+) -> Result<(), TraceError> {
+    let projection = Projection { slots: &[], key: Some(column), times: false };
+    let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
+    let mut fold = |column: Option<Column>| {
+        if let Some(Column::Text { ids, dictionary, valid }) = column {
+            let own: Vec<u32> = dictionary.entries.iter().map(|text| keys.number(text)).collect();
+            let of = |(at, &id): (usize, &u32)| if valid.get(at) { own[id as usize] } else { u32::MAX };
+            keys.ids.extend(ids.iter().enumerate().map(of));
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    tw_trace::scan(input, format, &projection, &session.read, &map, &mut fold).map(drop)
 }
 
 /// The fast way: the column's texts, already numbered block by block.
@@ -99,8 +175,7 @@ fn one_column(
         };
         let mut own = Vec::with_capacity(dictionary.entries.len());
         for text in &dictionary.entries {
-            let value = Value::from_cell(text).unwrap_or_else(|| Value::Str(text.clone()));
-            valuations.set(0, &value);
+            valuations.set(0, &named_by(text));
             own.push(valuations.next());
         }
         codes.clear();
@@ -130,8 +205,7 @@ fn several_columns(
     let slots: Vec<Slot> = columns
         .iter()
         .map(|name| {
-            let steps = name.split('.').map(|field| PathStep::Field(field.to_string())).collect();
-            let what = What::Variable(Path { steps }, Expect::Any);
+            let what = What::Variable(path_of(name), Expect::Any);
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
@@ -172,40 +246,173 @@ fn several_columns(
 /// Rows given to the merger at a time.
 const STRETCH: usize = 4096;
 
-/// Every variable of every row, or every event.
+fn path_of(column: &str) -> Path {
+    Path { steps: column.split('.').map(|field| PathStep::Field(field.to_string())).collect() }
+}
+
+/// What is taken from each row.
+enum Taken {
+    /// The text of one column, read as a person would.
+    Name(Sought),
+    /// The values of columns.
+    Columns(Vec<Sought>),
+    Everything,
+    Events {
+        alone: bool,
+    },
+}
+
+/// A column, and whether it was there.
+struct Sought {
+    name: String,
+    path: Path,
+    seen: bool,
+}
+
+impl Sought {
+    fn new(name: &str, path: Path) -> Self {
+        Self { name: name.into(), path, seen: false }
+    }
+
+    fn value(&mut self, row: &Row) -> Value {
+        let value = tw_trace::value_at(row, &self.path);
+        let named = |name: &str| name == self.name || self.name.split('.').next() == Some(name);
+        self.seen = self.seen || !value.is_null() || row.variables.iter().any(|(name, _)| named(name));
+        value
+    }
+}
+
+impl Taken {
+    fn of(source: &Source) -> Self {
+        match source {
+            Source::Column(column) => Taken::Name(Sought::new(column, Path::field(column))),
+            Source::Columns(columns) => {
+                Taken::Columns(columns.iter().map(|name| Sought::new(name, path_of(name))).collect())
+            }
+            Source::Events => Taken::Events { alone: false },
+            Source::EventsAlone => Taken::Events { alone: true },
+            Source::Everything | Source::Unknown | Source::Specification(_) => Taken::Everything,
+        }
+    }
+
+    /// Puts together the state of a row.
+    fn take(&mut self, row: &Row, valuations: &mut Valuations) -> Result<(), TraceError> {
+        match self {
+            Taken::Name(column) => {
+                let found = row.variables.iter().find(|(name, _)| **name == *column.name);
+                column.seen |= found.is_some();
+                if let Some((_, value)) = found.filter(|(_, value)| !value.is_null()) {
+                    valuations.set(0, &named_by(&value.to_string()));
+                }
+            }
+            Taken::Columns(columns) => {
+                for (at, column) in columns.iter_mut().enumerate() {
+                    let value = column.value(row);
+                    valuations.set(at, &value);
+                }
+            }
+            Taken::Events { alone } => {
+                if let Some((name, _)) = row.variables.first().filter(|_| *alone) {
+                    return Err(undecided(row, &format!("the variable `{name}`"), "events alone"));
+                }
+                for (at, event) in row.events.iter().enumerate() {
+                    let column = valuations.column(&event.name, at);
+                    valuations.set(column, &Value::Bool(true));
+                }
+            }
+            Taken::Everything => {
+                for (at, (name, value)) in row.variables.iter().enumerate() {
+                    let known = valuations.columns().len();
+                    let column = valuations.column(name, at);
+                    if column == known && **name == *"state" {
+                        return Err(undecided(row, "a column `state`", "none"));
+                    }
+                    match value {
+                        Value::Str(text) if !row.typed => {
+                            let cell = Value::from_cell(text).ok_or_else(|| {
+                                let message = format!("`{name}`: found `{text}`, expected a value");
+                                TraceError::new(TraceErrorKind::Type, message).at(row.line, 1)
+                            })?;
+                            valuations.set(column, &cell);
+                        }
+                        value => valuations.set(column, value),
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses columns that no row had.
+    fn judge(&self, known: &[String]) -> Result<(), TraceError> {
+        let sought = match self {
+            Taken::Name(column) => std::slice::from_ref(column),
+            Taken::Columns(columns) => columns,
+            Taken::Everything | Taken::Events { .. } => &[],
+        };
+        let Some(missing) = sought.iter().find(|column| !column.seen) else { return Ok(()) };
+        let near = tw_core::suggest(&missing.name, known.iter().map(String::as_str));
+        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let message = format!("unknown variable `{}`{near}", missing.name);
+        Err(TraceError::new(TraceErrorKind::UnknownName, message))
+    }
+}
+
+/// What the states are was decided by what came before, and does not fit this row.
+fn undecided(row: &Row, found: &str, before: &str) -> TraceError {
+    let message = format!(
+        "found {found}, but what was read before has {before}, so that states would be of two kinds; say with --state \
+         what they are"
+    );
+    TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1)
+}
+
+/// The state that a text names; none where there is no text.
+fn named_by(text: &str) -> Value {
+    Value::from_cell(text).unwrap_or_else(|| Value::text(text))
+}
+
+/// What the states are, by the first row.
+fn decide(row: &Row) -> Source {
+    let named = row.variables.iter().any(|(name, _)| **name == *"state");
+    match (named, row.variables.is_empty() && !row.events.is_empty()) {
+        (true, _) => Source::Column("state".into()),
+        (_, true) => Source::EventsAlone,
+        _ => Source::Everything,
+    }
+}
+
+/// Row by row: every variable, every event, or columns of what cannot be read again.
 fn rows(
     session: &Session,
     input: &Input,
     format: &'static dyn TraceFormat,
-    events: bool,
+    source: &Source,
+    mut keys: Option<(&str, &mut Keys)>,
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<Read, TraceError> {
+    let mut taken = Taken::of(source);
     let mut positions = 0;
     let mut lines = LocatorBuilder::rows();
     let mut codes = Vec::with_capacity(STRETCH);
+    let mut known: Vec<String> = Vec::new();
     let mut each = |row: &Row| {
-        if events {
-            for (at, event) in row.events.iter().enumerate() {
-                let column = valuations.column(&event.name, at);
-                valuations.set(column, &Value::Bool(true));
-            }
-        } else {
-            for (at, (name, value)) in row.variables.iter().enumerate() {
-                let column = valuations.column(name, at);
-                match value {
-                    Value::Str(text) if !row.typed => {
-                        let cell = Value::from_cell(text).ok_or_else(|| {
-                            let message = format!("`{name}`: found `{text}`, expected a value");
-                            TraceError::new(TraceErrorKind::Type, message).at(row.line, 1)
-                        })?;
-                        valuations.set(column, &cell);
-                    }
-                    value => valuations.set(column, value),
-                }
+        if positions == 0 {
+            known = row.variables.iter().map(|(name, _)| name.to_string()).collect();
+            if matches!(source, Source::Unknown) {
+                let decided = decide(row);
+                (*valuations, taken) = (decided.valuations(), Taken::of(&decided));
             }
         }
+        taken.take(row, valuations)?;
         codes.push(valuations.next());
+        if let Some((column, keys)) = &mut keys {
+            let value = row.variables.iter().find(|(name, value)| **name == **column && !value.is_null());
+            let text = value.map(|(_, value)| value.to_string()).filter(|text| !text.is_empty());
+            let id = text.map_or(u32::MAX, |text| keys.number(&text));
+            keys.ids.push(id);
+        }
         lines.row(positions, positions, row.line);
         positions += 1;
         if codes.len() == STRETCH {
@@ -215,6 +422,9 @@ fn rows(
         Ok(true)
     };
     tw_trace::read_rows(input, format, &session.read, &mut each)?;
+    if positions > 0 {
+        taken.judge(&known)?;
+    }
     states(&codes)?;
     Ok(Read { positions, locator: lines.finish() })
 }
@@ -227,6 +437,16 @@ fn by_properties(
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<Read, Error> {
+    if properties.formulas.is_some()
+        && properties.terms.is_some()
+        && files.iter().any(|file| readable_once(file))
+    {
+        return Err(Error::Usage(
+            "with formulas and terms in --states a trace is read twice, which standard input and pipes do not allow; \
+             write it to a file first"
+                .into(),
+        ));
+    }
     let mut columns: Vec<Vec<u32>> = vec![Vec::new(); properties.names.len()];
     let mut read = None;
     if let Some((spec, names)) = &properties.formulas {

@@ -1,25 +1,57 @@
 //! Model files: read and written by their extension.
 
 use crate::Error;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use tw_model::formats::of_file;
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
 
-/// Reads a model.
+/// Reads a model; files may be compressed (`.gz`, `.zst`).
 pub fn read_model(path: &str) -> Result<Model, Error> {
-    let format = format_of(path)?;
+    let plain = plain_name(path);
+    let readable = || {
+        let known = extensions(|format| format.read.is_some());
+        format!("models are read from {} files", known.join(" and "))
+    };
+    let Some(format) = of_file(plain) else {
+        return Err(Error::Usage(if path == "-" {
+            format!("a model cannot be read from standard input; {}", readable())
+        } else if tw_trace::detect(path, &crate::formats()).is_some() {
+            format!(
+                "`{path}` is a trace; make a model of it first: `tracewise merge --keep time {path} -o model.json`"
+            )
+        } else {
+            format!("cannot tell the format of the model `{path}` by its name; {}", readable())
+        }));
+    };
     let Some(read) = format.read else {
-        let readable: Vec<&str> =
-            FORMATS.iter().filter(|format| format.read.is_some()).map(|f| f.name).collect();
         return Err(Error::Usage(format!(
-            "`{path}`: {} files are written for other programs, and cannot be read back; models are read from {}",
+            "`{path}`: {} files are written for other programs, and cannot be read back; {}",
             format.name,
-            readable.join(" and ")
+            readable()
         )));
     };
-    let bytes =
-        std::fs::read(path).map_err(|error| Error::Usage(format!("cannot read `{path}`: {error}")))?;
+    let bytes = if plain.len() < path.len() { unpacked(path) } else { std::fs::read(path) };
+    let bytes = bytes.map_err(|error| Error::Usage(format!("cannot read `{path}`: {error}")))?;
     read(path, &bytes).map_err(|error| model_error(path, error))
+}
+
+/// A file's name without the suffix that says how it is compressed.
+fn plain_name(path: &str) -> &str {
+    path.strip_suffix(".gz").or_else(|| path.strip_suffix(".zst")).unwrap_or(path)
+}
+
+/// What a compressed file holds.
+fn unpacked(path: &str) -> std::io::Result<Vec<u8>> {
+    let input = tw_trace::Input::open(&[path.to_string()]).map_err(std::io::Error::other)?;
+    let mut bytes = Vec::new();
+    input.reader(0).map_err(std::io::Error::other)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Extensions of formats, with their points.
+fn extensions(which: impl Fn(&ModelFormat) -> bool) -> Vec<String> {
+    let formats = FORMATS.iter().filter(|format| which(format));
+    formats.flat_map(|format| format.extensions.iter().map(|extension| format!(".{extension}"))).collect()
 }
 
 /// Writes a model; `-` is standard output, as JSON.
@@ -55,23 +87,16 @@ fn write_file(
     }
 }
 
+/// The format that a file is written in.
 fn format_of(path: &str) -> Result<&'static ModelFormat, Error> {
-    if let Some(format) = of_file(path) {
-        return Ok(format);
-    }
-    if tw_trace::detect(path, &crate::formats()).is_some() {
-        return Err(Error::Usage(format!(
-            "`{path}` is a trace; make a model of it first: `tracewise merge --keep time {path} -o model.json`"
-        )));
-    }
-    let known: Vec<String> = FORMATS
-        .iter()
-        .flat_map(|format| format.extensions.iter().map(|extension| format!(".{extension}")))
-        .collect();
-    Err(Error::Usage(format!(
-        "cannot tell the format of the model `{path}` by its name (known: {})",
-        known.join(", ")
-    )))
+    of_file(path).ok_or_else(|| {
+        Error::Usage(if of_file(plain_name(path)).is_some() {
+            format!("cannot write `{path}`: models are not compressed; write `{}`", plain_name(path))
+        } else {
+            let known = extensions(|_| true).join(", ");
+            format!("cannot tell the format of the model `{path}` by its name (known: {known})")
+        })
+    })
 }
 
 fn model_error(path: &str, error: ModelError) -> Error {
@@ -79,5 +104,76 @@ fn model_error(path: &str, error: ModelError) -> Error {
         ModelError::Io(error) => Error::Usage(format!("cannot write `{path}`: {error}")),
         ModelError::Unfit(message) => Error::Usage(format!("`{path}`: {message}")),
         syntax => Error::Model(Box::new(syntax)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIGHT: &str = "MODULE main VAR p: boolean; INIT p TRANS next(p) = p";
+
+    fn message(result: Result<impl Sized, Error>) -> String {
+        match result {
+            Err(Error::Usage(message)) => message,
+            Err(other) => format!("{other:?}"),
+            Ok(_) => "no error".into(),
+        }
+    }
+
+    /// A file of that name in a directory of its own, while something is done with it.
+    fn with_file<T>(name: &str, bytes: &[u8], then: impl FnOnce(&str) -> T) -> T {
+        let directory = std::env::temp_dir().join(format!("models-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let path = directory.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let done = then(path.to_str().unwrap());
+        std::fs::remove_dir_all(&directory).unwrap();
+        done
+    }
+
+    #[test]
+    fn compressed_models_are_read() {
+        // One stored block: a header, the length and its complement, the bytes, their sum and number.
+        let text = LIGHT.as_bytes();
+        let length = (text.len() as u16).to_le_bytes();
+        let sum = text.iter().fold(!0u32, |sum, &byte| {
+            (0..8).fold(sum ^ u32::from(byte), |sum, _| (sum >> 1) ^ (0xEDB8_8320 & (sum & 1).wrapping_neg()))
+        });
+        let mut packed = vec![0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+        packed.extend(length);
+        packed.extend(length.map(|byte| !byte));
+        packed.extend(text);
+        packed.extend((!sum).to_le_bytes());
+        packed.extend((text.len() as u32).to_le_bytes());
+        with_file("m.smv.gz", &packed, |path| assert_eq!(read_model(path).unwrap().states(), 1));
+        with_file("cut.smv.gz", &packed[..packed.len() - 20], |path| {
+            let found = message(read_model(path));
+            assert!(found.starts_with(&format!("cannot read `{path}`: ")), "{found}");
+        });
+        let found = message(write_model(&Model::default(), "m.json.gz"));
+        assert_eq!(found, "cannot write `m.json.gz`: models are not compressed; write `m.json`");
+    }
+
+    #[test]
+    fn what_is_no_model_is_told() {
+        assert_eq!(
+            message(read_model("-")),
+            "a model cannot be read from standard input; models are read from .smv and .json files"
+        );
+        assert!(message(read_model("runs.csv.gz")).contains("is a trace"));
+        assert!(message(read_model("m.dot.gz")).contains("models are read from .smv and .json files"));
+        assert!(
+            message(read_model("m.what")).ends_with("by its name; models are read from .smv and .json files")
+        );
+        assert!(message(write_model(&Model::default(), "m.csv")).contains("known: .smv, .json"));
+    }
+
+    #[test]
+    fn the_file_is_named_once() {
+        let empty = format!("{LIGHT} INIT !p");
+        with_file("empty.smv", empty.as_bytes(), |path| {
+            assert_eq!(message(read_model(path)), format!("`{path}`: no state satisfies INIT"));
+        });
     }
 }

@@ -3,6 +3,7 @@
 use crate::Specification;
 use tw_check::{Checker, Evidence};
 use tw_core::Value;
+use tw_ir::{Node, NodeId};
 use tw_model::{Cells, Model, State};
 
 /// A path that shows why a formula holds, or why it does not.
@@ -18,6 +19,8 @@ pub struct TracePath {
     pub cycle: Option<usize>,
     /// What is shown further at steps of the path.
     pub branches: Vec<Told>,
+    /// Whether something was left out as there is too much to show.
+    pub cut: bool,
 }
 
 /// What is shown at a step of a path.
@@ -62,18 +65,32 @@ impl TracePath {
     }
 }
 
-/// Evidence in words. `None` if it shows nothing beyond the verdict: a single state, and no formula about it alone.
+/// Evidence in words. `None` if a path shows nothing beyond the verdict: a claim about all paths that holds, or about
+/// some path that does not.
 pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
-    if evidence.steps.len() < 2 && evidence.cycle.is_none() && evidence.branches.is_empty() {
-        let temporal = spec.program.reachable(&[evidence.node]).into_iter().any(|id| {
-            let node = spec.program.dag.node(id);
-            node.is_future() || node.is_past()
-        });
-        if temporal {
-            return None;
-        }
+    let bare = |evidence: &Evidence| evidence.steps.len() < 2 && evidence.cycle.is_none();
+    let nothing = |(_, branch): &(usize, Evidence)| {
+        bare(branch) && branch.branches.is_empty() && !shows(spec, branch.node, branch.holds)
+    };
+    let alone = bare(evidence) && evidence.branches.iter().all(nothing);
+    if alone && !shows(spec, evidence.node, evidence.holds) {
+        return None;
     }
     Some(chain(tell(checker.model, spec, evidence)))
+}
+
+/// Whether a single path can show a formula's truth.
+fn shows(spec: &Specification, mut node: NodeId, mut holds: bool) -> bool {
+    let dag = &spec.program.dag;
+    while let Node::Not(inner) = dag.node(node) {
+        (node, holds) = (inner, !holds);
+    }
+    match dag.node(node) {
+        Node::AllPaths(_) => !holds,
+        Node::SomePath(_) => holds,
+        // Connectives of such claims are shown by what stands at the state; without quantifier, by the state itself.
+        _ => !spec.program.reachable(&[node]).into_iter().any(|id| dag.node(id).is_branching()),
+    }
 }
 
 /// One path of a path and what is shown at its end: `EF (p & EX q)` is a walk to `p` and one step further.
@@ -85,6 +102,7 @@ fn chain(mut path: TracePath) -> TracePath {
         let Some(Told { path: rest, step }) = path.branches.pop() else { break };
         path.steps.extend(rest.steps.into_iter().skip(1));
         path.cycle = rest.cycle.map(|cycle| cycle + step);
+        path.cut |= rest.cut;
         path.branches.extend(rest.branches.into_iter().map(|told| Told { step: told.step + step, ..told }));
     }
     path
@@ -118,6 +136,7 @@ fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
             steps: steps(model, &evidence.steps),
             cycle: evidence.cycle,
             branches,
+            cut: evidence.cut,
         });
     }
     built.swap_remove(0).unwrap_or_else(|| TracePath {
@@ -126,6 +145,7 @@ fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
         steps: Vec::new(),
         cycle: None,
         branches: Vec::new(),
+        cut: evidence.cut,
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::{Error, Specification};
 use tw_ir::Node;
 use tw_model::Model;
+use tw_model::formats::of_file;
 
 /// What a formula is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,8 @@ pub struct Question {
     pub text: String,
     /// What it asks, in words.
     pub title: Option<String>,
+    /// Where it stands, if in a file: the file, and line and column (from 1) of its first character.
+    pub place: Option<(String, usize, usize)>,
 }
 
 /// Words that may stand before a formula and say its logic.
@@ -46,13 +49,35 @@ const MARKS: [(&str, Logic); 5] = [
 impl Question {
     /// A formula of a known logic.
     pub fn new(logic: Logic, text: impl Into<String>) -> Self {
-        Self { logic, text: text.into(), title: None }
+        Self { logic, text: text.into(), title: None, place: None }
     }
 
-    /// The formulas that stand in a model's file.
-    pub fn of_model(model: &Model) -> Vec<Question> {
+    /// The formulas that stand in a model's file, of that name.
+    pub fn of_model(model: &Model, path: &str) -> Vec<Question> {
         let logic = |linear| if linear { Logic::Linear } else { Logic::Branching };
-        model.specifications.iter().map(|own| Question::new(logic(own.linear), own.text.clone())).collect()
+        // Other formats pass on the formulas of models that were read from elsewhere, and their lines.
+        let own = of_file(path).is_some_and(|format| format.name == "smv");
+        let place = |line: u64| Some((path.to_string(), usize::try_from(line).ok()?, 1));
+        model
+            .specifications
+            .iter()
+            .map(|written| Question {
+                place: place(written.line).filter(|_| own),
+                ..Question::new(logic(written.linear), written.text.clone())
+            })
+            .collect()
+    }
+
+    /// The formula, read.
+    pub(crate) fn specification(&self) -> Result<Specification, Error> {
+        let branching = self.logic == Logic::Branching;
+        match &self.place {
+            Some((file, line, column)) => {
+                Specification::from_line(file, (*line, *column), &self.text, branching)
+            }
+            None if branching => Specification::from_branching(&self.text),
+            None => Specification::from_formula(&self.text),
+        }
     }
 }
 
@@ -63,8 +88,8 @@ pub fn questions_in(path: &str) -> Result<Vec<Question>, Error> {
     let text = Specification::text_of(path)?;
     let mut questions = Vec::new();
     let mut comments: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
+    for (number, full) in text.lines().enumerate() {
+        let line = full.trim();
         if let Some(comment) = ["//", "--", "#"].iter().find_map(|mark| line.strip_prefix(mark)) {
             comments.push(comment.trim());
             continue;
@@ -74,14 +99,21 @@ pub fn questions_in(path: &str) -> Result<Vec<Question>, Error> {
             continue;
         }
         let marked = MARKS.iter().find_map(|&(mark, logic)| Some((logic, line.strip_prefix(mark)?.trim())));
-        let (logic, formula) = match marked {
-            Some(marked) => marked,
-            None => (logic_of(line)?, line),
-        };
+        let formula = marked.map_or(line, |(_, formula)| formula);
+        let before = &full[..full.trim_end().len() - formula.len()];
+        let column = before.chars().count() + 1;
         let formula = formula.strip_suffix(';').unwrap_or(formula).trim_end();
         let words = std::mem::take(&mut comments).join(" ");
-        let title = Some(words).filter(|words| !words.is_empty());
-        questions.push(Question { logic, text: formula.to_string(), title });
+        let mut question = Question {
+            logic: marked.map_or(Logic::Branching, |(logic, _)| logic),
+            text: formula.to_string(),
+            title: Some(words).filter(|words| !words.is_empty()),
+            place: Some((path.to_string(), number + 1, column)),
+        };
+        if marked.is_none() {
+            question.logic = logic_of(&question)?;
+        }
+        questions.push(question);
     }
     if questions.is_empty() {
         return Err(Error::Usage(format!(
@@ -91,9 +123,9 @@ pub fn questions_in(path: &str) -> Result<Vec<Question>, Error> {
     Ok(questions)
 }
 
-/// The logic that a formula is written in.
-fn logic_of(formula: &str) -> Result<Logic, Error> {
-    let spec = Specification::from_branching(formula)?;
+/// The logic that a formula is written in, which was read as one of branching time.
+fn logic_of(question: &Question) -> Result<Logic, Error> {
+    let spec = question.specification()?;
     let has = |of: fn(Node) -> bool| spec.program.dag.nodes().iter().any(|&node| of(node));
     let temporal = has(|node| node.is_future() || node.is_past());
     Ok(if temporal && !has(Node::is_branching) { Logic::Linear } else { Logic::Branching })
@@ -117,5 +149,45 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(questions[0].title.as_deref(), Some("Is it inevitable?"));
         assert!(questions[1..].iter().all(|question| question.title.is_none()));
+        let places: Vec<(usize, usize)> = questions
+            .iter()
+            .filter_map(|question| question.place.as_ref().map(|&(_, line, column)| (line, column)))
+            .collect();
+        assert_eq!(places, [(5, 1), (6, 1), (7, 6), (8, 6), (10, 3)]);
+    }
+
+    fn first_place(error: &Error) -> (String, usize) {
+        let Error::Specification { diagnostics, sources } = error else { panic!("{error:?}") };
+        let (span, _) = diagnostics[0].labels[0];
+        let source = sources.get(span.source);
+        let before = &source.text[..span.start as usize];
+        (source.name.clone(), before.matches('\n').count() + 1)
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_line() {
+        let path = std::env::temp_dir().join(format!("questions-wrong-{}.ctl", std::process::id()));
+        let name = path.to_str().unwrap();
+        let mut found = Vec::new();
+        for text in ["AF done\n\n# Oh\nAG (\n", "AF done\nSPEC AG (\n"] {
+            std::fs::write(&path, text).unwrap();
+            let questions = questions_in(name);
+            found.push(match questions {
+                Err(error) => first_place(&error),
+                // What says its logic is read when it is asked.
+                Ok(questions) => first_place(&questions[1].specification().unwrap_err()),
+            });
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(found, [(name.to_string(), 4), (name.to_string(), 2)]);
+    }
+
+    #[test]
+    fn formulas_of_a_model_are_placed_in_its_file() {
+        let written = tw_model::Written { linear: false, text: "AG (".into(), line: 7 };
+        let model = Model { specifications: vec![written], ..Model::default() };
+        let wrong = |path: &str| Question::of_model(&model, path)[0].specification().unwrap_err();
+        assert_eq!(first_place(&wrong("a.smv")), ("a.smv".into(), 7));
+        assert_eq!(first_place(&wrong("a.json")), ("<formula>".into(), 1));
     }
 }

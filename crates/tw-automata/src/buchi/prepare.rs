@@ -26,6 +26,8 @@ struct Copy {
     /// `G (letter <-> formula)` for each of them.
     bound: Vec<NodeId>,
     letters: usize,
+    /// Operators that intervals may be written out to, and how many are left.
+    budget: usize,
     steps: usize,
 }
 
@@ -43,6 +45,7 @@ pub(super) fn prepare(
         guessed: FxHashMap::default(),
         bound: Vec::new(),
         letters: 0,
+        budget: steps,
         steps,
     };
     let mut copied: FxHashMap<NodeId, NodeId> =
@@ -127,7 +130,7 @@ impl Copy {
         let ticks =
             interval.ticks(Clock::Index, TimeUnit::Seconds).map_err(|error| Obstacle::Interval(id, error))?;
         let room = usize::try_from(reach(ticks)).ok().and_then(|reach| self.steps.checked_sub(reach));
-        self.steps = room.ok_or(Obstacle::Window(id, self.steps))?;
+        self.steps = room.ok_or(Obstacle::Window(id, self.budget))?;
         Ok(write_out(&mut self.program.dag, node, ticks))
     }
 

@@ -215,6 +215,10 @@ fn what_does_not_fit_is_refused_by_name() {
     let found = refuse("p & F[0,1000000] q", Budget::default());
     assert!(matches!(found, Obstacle::Window(_, 10_000)), "{found:?}");
     assert!(found.is_budget() && found.node().is_some());
+    // What is left of the budget is no number that anyone asked for.
+    let found = refuse("F[0,6000] p & F[0,6000] q", Budget::default());
+    assert!(matches!(found, Obstacle::Window(_, 10_000)), "{found:?}");
+    assert!(found.to_string().contains("10000 transitions, all of the formula together"), "{found}");
     let found = refuse("F[0,2s] q", Budget::default());
     assert!(matches!(found, Obstacle::Interval(..)) && !found.is_budget(), "{found:?}");
     let found = refuse("F[0,0.5] q", Budget::default());

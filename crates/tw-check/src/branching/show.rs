@@ -3,13 +3,13 @@
 //! Claims wait in a list, parents before what is to be shown on their paths, so that depth costs memory and no stack,
 //! and so that what is cut when there is too much is what lies deepest.
 
+use super::Branching;
 use super::fixpoint::{reach, stay};
 use super::search::Search;
 use super::sets::and;
 use super::shape::{Literal, Operand, Shape, shape};
 use super::window::{Windows, width};
-use super::{Branching, star};
-use crate::Evidence;
+use crate::{Evidence, star};
 use rustc_hash::FxHashSet;
 use tw_core::Bits;
 use tw_ir::{Node, NodeId, Ticks};
@@ -179,7 +179,9 @@ impl Show<'_> {
         }
         let answer = self.answer;
         let Some(shape) = shape(answer.program, node, value, &answer.state).ok()? else {
-            let (steps, cycle) = star::path(answer.checker, answer.program, node, value, &answer.sets, from)?;
+            let known = |id: NodeId| answer.sets[id.index()].as_ref();
+            let lasso = star::lasso_from(answer.checker, answer.program, node, value, &known, from);
+            let (steps, cycle) = lasso.ok().flatten()?;
             let asks = self.star_asks(node, &steps);
             return Some(Path { steps, cycle: Some(cycle), asks });
         };

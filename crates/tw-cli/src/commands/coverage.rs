@@ -81,12 +81,19 @@ impl CoverageOf {
                 "  chance that the next {noun} is one not seen before: {}",
                 percent(found.unseen_mass)
             )?;
-            writeln!(
-                out,
-                "  in all there are at least about {} (95 %: {})",
-                round(found.chao2.value),
-                range(found.chao2)
-            )?;
+            match found.chao2 {
+                Some(chao) => writeln!(
+                    out,
+                    "  in all there are at least about {} (95 %: {})",
+                    round(chao.value),
+                    range(chao)
+                )?,
+                None => writeln!(
+                    out,
+                    "  how many there are in all cannot be estimated from {}",
+                    words::counted(coverage.traces as u64, "trace")
+                )?,
+            }
         }
         let few = |what: &str, traces: &[u32], out: &mut dyn Write| -> io::Result<()> {
             if traces.is_empty() {
@@ -122,13 +129,21 @@ impl CoverageOf {
 /// One line about what may be missing, for the end of a merge.
 pub(super) fn summary(coverage: &Coverage) -> String {
     let found = &coverage.transitions;
-    let unseen = (found.chao2.value - found.distinct as f64).max(0.0);
-    let chance =
-        format!("chance that the next transition is one not seen before: {}", percent(found.unseen_mass));
-    match unseen.round() {
-        0.0 => format!("{chance}; nothing hints at unseen ones"),
-        some => format!("{chance}; at least about {} are unseen", words::counted(some as u64, "transition")),
-    }
+    let unseen = found.chao2.map(|chao| (chao.value - found.distinct as f64).max(0.0).round());
+    let missing = match unseen {
+        None => {
+            format!("{} cannot tell how many are unseen", words::counted(coverage.traces as u64, "trace"))
+        }
+        // One seen once is a hint, yet too few to go by.
+        Some(0.0) if found.unseen_mass > 0.0 => "too few hints to tell how many are unseen".into(),
+        Some(0.0) => "nothing hints at unseen ones".into(),
+        Some(1.0) => "at least about 1 transition is unseen".into(),
+        Some(some) => format!("at least about {} transitions are unseen", words::count(some as u64)),
+    };
+    format!(
+        "chance that the next transition is one not seen before: {}; {missing}",
+        percent(found.unseen_mass)
+    )
 }
 
 fn percent(share: f64) -> String {
@@ -172,12 +187,11 @@ fn object(model: &str, coverage: &Coverage, names: &dyn Fn(&[u32]) -> Vec<String
 }
 
 fn completeness(found: &Completeness) -> String {
-    let estimate = |estimate: Estimate| {
-        Object::new()
-            .field("value", estimate.value)
-            .field("low", estimate.low)
-            .field("high", estimate.high)
-            .end()
+    let estimate = |estimate: Option<Estimate>| match estimate {
+        Some(Estimate { value, low, high }) => {
+            Object::new().field("value", value).field("low", low).field("high", high).end()
+        }
+        None => "null".into(),
     };
     Object::new()
         .field("seen", found.distinct)
@@ -211,5 +225,52 @@ fn chart(model: &str, coverage: &Coverage) -> Chart {
         x: Axis { label: "traces".into(), ..Axis::default() },
         y: Axis { label: "seen".into(), ..Axis::default() },
         body: Body::Series { series },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(traces: usize, unseen_mass: f64, unseen: Option<f64>) -> Coverage {
+        let estimate = unseen.map(|unseen| Estimate { value: 3.0 + unseen, low: 3.0, high: 9.0 });
+        let found = Completeness {
+            distinct: 3,
+            observations: 5,
+            once: 1,
+            twice: 2,
+            one_trace: 1,
+            two_traces: 2,
+            unseen_mass,
+            chao1: estimate,
+            chao2: estimate,
+        };
+        Coverage {
+            traces,
+            states: found,
+            transitions: found,
+            curve: Vec::new(),
+            adding_nothing: Vec::new(),
+            nothing_of_their_own: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_may_be_missing_in_a_line() {
+        for (coverage, expected) in [
+            (seen(1, 1.0, None), "100.0 %; 1 trace cannot tell how many are unseen"),
+            (seen(2, 0.2, Some(0.0)), "20.0 %; too few hints to tell how many are unseen"),
+            (seen(2, 0.0, Some(0.0)), "0 %; nothing hints at unseen ones"),
+            (seen(2, 0.2, Some(1.2)), "20.0 %; at least about 1 transition is unseen"),
+            (seen(2, 0.2, Some(2.0)), "20.0 %; at least about 2 transitions are unseen"),
+        ] {
+            let found = summary(&coverage);
+            assert!(found.ends_with(&format!(": {expected}")), "{found}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_that_cannot_be_made_is_null() {
+        assert!(completeness(&seen(1, 1.0, None).states).ends_with("\"chao1\":null,\"chao2\":null}"));
     }
 }

@@ -1,6 +1,6 @@
 //! `tracewise merge`: many traces to one model.
 
-use super::model_check::FormulaArgs;
+use super::model_check::{FormulaArgs, lost_ends};
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
@@ -35,9 +35,9 @@ pub struct Merge {
     #[arg(long, value_name = "WHAT", value_parser = ["state", "time", "change", "history", "tree"])]
     keep: String,
 
-    /// States before the current one that count, with --keep history
-    #[arg(long, value_name = "K", default_value = "1")]
-    history: u32,
+    /// States before the current one that count, with --keep history: 1 to 64 [default: 1]
+    #[arg(long, value_name = "K")]
+    history: Option<u32>,
 
     /// Where paths go when traces end: states that nothing follows loop (dead), every state in which a trace ends loops
     /// (all), nothing is added (none), or every such state leads to a state `end` (state)
@@ -48,7 +48,7 @@ pub struct Merge {
     #[arg(long, value_name = "COL", value_delimiter = ',', conflicts_with = "states")]
     state: Vec<String>,
 
-    /// Specification file whose `let` declarations are the properties of a state
+    /// Specification file whose `let` declarations (those without parameters) are the properties of a state
     #[arg(long, value_name = "SPEC.tw", value_hint = FILES)]
     states: Option<String>,
 
@@ -77,7 +77,7 @@ pub struct Merge {
 impl Merge {
     fn options(&self) -> Result<MergeOptions, Failure> {
         let keep = match self.keep.as_str() {
-            "history" => Keep::History(self.history),
+            "history" => Keep::History(self.history.unwrap_or(1)),
             other => Keep::parse(other).ok_or_else(|| usage(format!("cannot keep `{other}`")))?,
         };
         let mut options = MergeOptions::new(keep);
@@ -91,6 +91,20 @@ impl Merge {
             options.limits.states = states;
         }
         Ok(options)
+    }
+
+    /// What of the traces the model does not show.
+    fn warn(&self, report: &MergeReport, context: &mut Context) {
+        if let Some(column) = self.by.as_ref().filter(|_| report.without_key > 0) {
+            let (positions, have) = match report.without_key {
+                1 => ("1 position".to_string(), "has"),
+                many => (words::counted(many, "position"), "have"),
+            };
+            let message =
+                format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
+            context.warnings(&[Diagnostic::warning("without-key", message)], &Sources::default());
+        }
+        context.warnings(&lost_ends(report.lost_ends, report.traces), &Sources::default());
     }
 
     /// What was merged, for people or programs.
@@ -107,7 +121,8 @@ impl Merge {
                 .field("assumed", assumed)
                 .field("initial", model.initial.len())
                 .field("traces", *traces)
-                .field("positions", *positions);
+                .field("positions", *positions)
+                .field("without_key", report.without_key);
             writeln!(context.out, "{}", object.end())?;
             return Ok(());
         }
@@ -142,8 +157,21 @@ impl Runnable for Merge {
                 "say where to write the model (-o model.json), or what to ask of it (--ctl 'AG EF p')",
             ));
         }
-        if self.history == 0 {
-            return Err(usage("--history 0 keeps nothing but the state: use --keep state"));
+        match self.history {
+            Some(_) if self.keep != "history" => {
+                return Err(usage(format!(
+                    "--history goes with `--keep history`, but `--keep {}` was given",
+                    self.keep
+                )));
+            }
+            Some(0) => return Err(usage("--history 0 keeps nothing but the state: use --keep state")),
+            _ => {}
+        }
+        if self.formulas.any() && self.out.iter().any(|path| path == "-") {
+            return Err(usage(
+                "`-o -` writes the model to standard output, where the answers to formulas go; write it to a file, or \
+                 ask it with `tracewise model-check`",
+            ));
         }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
@@ -154,16 +182,7 @@ impl Runnable for Merge {
             let _progress = Progress::start(context.quiet, message, Some(reading));
             session.merge(&traces, &options)?
         };
-        if report.lost_ends > 0 && self.end_loops == "dead" {
-            let (ends, they) = match report.lost_ends {
-                1 => ("1 trace ends".to_string(), "its"),
-                many => (format!("{} traces end", words::count(many)), "their"),
-            };
-            let message = format!("{ends} where others go on; no path of the model stays at {they} end");
-            let found = Diagnostic::warning("lost-ends", message);
-            let help = "`--end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
-            context.warnings(&[found.help(help)], &Sources::default());
-        }
+        self.warn(&report, context);
         for path in &self.out {
             write_model(&report.model, path)?;
         }

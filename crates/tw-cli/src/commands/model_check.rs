@@ -83,7 +83,7 @@ impl FormulaArgs {
     }
 
     /// The formulas: those given or, if none is, the model's own.
-    fn questions(&self, model: &Model) -> Result<Vec<Question>, Failure> {
+    fn questions(&self, model: &Model, name: &str) -> Result<Vec<Question>, Failure> {
         let of = |logic| move |text: &String| Question::new(logic, text.clone());
         let mut questions: Vec<Question> = self.ctl.iter().map(of(Logic::Branching)).collect();
         questions.extend(self.ltl.iter().map(of(Logic::Linear)));
@@ -91,7 +91,7 @@ impl FormulaArgs {
             questions.extend(questions_in(file)?);
         }
         if questions.is_empty() {
-            questions = Question::of_model(model);
+            questions = Question::of_model(model, name);
         }
         if questions.is_empty() {
             return Err(crate::context::usage(
@@ -110,7 +110,7 @@ impl FormulaArgs {
         json: bool,
         context: &mut Context,
     ) -> Outcome {
-        let questions = self.questions(model)?;
+        let questions = self.questions(model, name)?;
         let options = ModelOptions {
             fairness: self.fair.clone(),
             min_count: self.min_count,
@@ -123,6 +123,9 @@ impl FormulaArgs {
             session.model_check(model, &questions, &options)?
         };
         context.warnings(&warnings(name, &report), &Sources::default());
+        for (warning, sources) in &report.fair_warnings {
+            context.warnings(std::slice::from_ref(warning), sources);
+        }
         for formula in &report.formulas {
             context.warnings(&formula.warnings, &formula.sources);
         }
@@ -142,14 +145,33 @@ impl FormulaArgs {
     }
 }
 
+/// Traces of which the model does not show that they ended.
+pub fn lost_ends(ends: u64, traces: usize) -> Vec<Diagnostic> {
+    let (ends, they) = match ends {
+        0 => return Vec::new(),
+        1 => ("1 trace ends".to_string(), "its"),
+        many => (format!("{} traces end", crate::words::count(many)), "their"),
+    };
+    let others = if traces == 1 { "it went on before" } else { "others go on" };
+    let message = format!("{ends} where {others}; no path of the model stays at {they} end");
+    let help = "`merge --end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
+    vec![Diagnostic::warning("lost-ends", message).help(help)]
+}
+
 fn warnings(name: &str, report: &ModelReport) -> Vec<Diagnostic> {
-    let mut warnings = Vec::new();
+    let mut warnings = lost_ends(report.lost_ends, report.traces.unwrap_or(0));
     if report.looped > 0 {
         let states = crate::words::counted(report.looped as u64, "state");
         let follow = if report.looped == 1 { "has" } else { "have" };
         let message =
             format!("{name}: {states} of the model {follow} no successor; paths stay there for ever");
         warnings.push(Diagnostic::warning("dead-end", message));
+    }
+    if report.unfair > 0 {
+        let from = crate::words::counted(report.unfair as u64, "initial state");
+        let message =
+            format!("{name}: no fair path begins in {from}: there, what is said of all paths holds");
+        warnings.push(Diagnostic::warning("no-fair-path", message));
     }
     warnings
 }

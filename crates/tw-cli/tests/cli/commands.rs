@@ -156,6 +156,9 @@ Commands:
   inspect      Columns, types, event names, time span and sample rows of a trace
   convert      Write a trace in another format
   simulate     Run an SPL program and write the trace of its states
+  merge        Merge traces into a model: states, transitions, and how often each was seen
+  model-check  Check formulas on a model: CTL, LTL, how likely they are
+  coverage     How much the traces of a merged model have shown, and what may be missing
   races        Possible deadlocks and data races, from one trace of locks and accesses
   completions  Shell completion script, on standard output
   man          Manual pages: the main one on standard output, or all of them into a directory

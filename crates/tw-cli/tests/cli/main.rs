@@ -3,6 +3,7 @@
 mod check;
 mod commands;
 mod common;
+mod merging;
 mod models;
 mod outputs;
 mod query;

@@ -152,6 +152,7 @@ fn every_step_of_a_path_leads_to_its_line() {
     assert_eq!(answer["loop_assumed"], json!(true));
     assert_eq!(answer["origin"], json!("observed"));
     assert_eq!(answer["pieces"][0], json!({"from": 0, "to": 2, "trace": "t1.csv", "lines": [2, 3, 4]}));
+    assert_eq!(answer["pieces"][1], json!({"from": 2, "to": 3, "trace": null, "lines": []}));
     assert_eq!(answer["trace"][1]["time"], json!(2));
     assert_eq!(answer["trace"][1]["source"], json!({"trace": "t1.csv", "line": 3}));
     // Three times s2 in a row was never seen: the model that forgets time invents it.
@@ -415,7 +416,19 @@ fn validate(folder: &Path, model: &Value, answer: &Value) {
         }
     }
     assert_eq!(reached + 1, walk.len(), "{answer}");
-    assert_eq!(answer["origin"] == json!("observed"), seen <= 1, "{answer}");
+    // Observed: one trace, from its first line on, and to its last where the path stays because nothing is known.
+    let observed = answer["origin"] == json!("observed");
+    if observed {
+        assert_eq!(seen, 1, "{answer}");
+        assert_eq!(pieces[0]["lines"][0], json!(2), "{answer}");
+        assert!(back.is_none() || answer["loop_assumed"] == json!(true), "{answer}");
+        if let [own, _assumed] = pieces.as_slice() {
+            let log = std::fs::read_to_string(folder.join(own["trace"].as_str().unwrap())).unwrap();
+            let last = own["lines"].as_array().unwrap().last().unwrap().as_u64().unwrap() as usize;
+            let lines: Vec<&str> = log.lines().collect();
+            assert!(lines[last - 1..].iter().all(|line| *line == lines[last - 1]), "{answer}");
+        }
+    }
 }
 
 #[test]
@@ -460,4 +473,102 @@ fn every_printed_path_is_true() {
         }
     }
     assert!(shown > 20, "{shown} paths");
+}
+
+#[test]
+fn observed_is_said_of_what_a_trace_did_and_nothing_else() {
+    let origin = |name: &str, traces: &[&str], more: &[&str]| {
+        let traces: Vec<String> =
+            traces.iter().map(|states| format!("state\n{}\n", states.replace(' ', "\n"))).collect();
+        let case = Case::new(name, &traces.iter().map(String::as_str).collect::<Vec<_>>());
+        let files: Vec<String> = (1..=traces.len()).map(|index| format!("t{index}.csv")).collect();
+        let mut arguments = vec!["merge", "--keep", "state"];
+        arguments.extend(files.iter().map(String::as_str));
+        arguments.extend(more);
+        let text = case.run(&arguments).out;
+        arguments.extend(["--output", "json"]);
+        let answer = case.run(&arguments).json().remove(0);
+        (answer["origin"].as_str().unwrap_or("").to_string(), answer["pieces"][0]["trace"].clone(), text)
+    };
+    // A loop that the trace left again.
+    let (said, _, text) = origin("left", &["s1 s1 s2"], &["--ctl", "AF s2"]);
+    assert!(said == "spliced" && text.contains("went round once, but not for ever"), "{text}");
+    // A loop assumed where another trace ended: that one is the witness.
+    let ends = ["--end-loops", "all", "--ctl", "AF c"];
+    let (said, trace, text) = origin("ended", &["a b c", "a b"], &ends);
+    assert!(
+        said == "observed" && trace == json!("t2.csv") && text.contains("some trace ended here"),
+        "{text}"
+    );
+    let (said, _, text) = origin("ended-later", &["a b c", "c b"], &ends);
+    assert!(said == "spliced", "{text}");
+    // What was left out as rare is not called unknown.
+    let rare = ["--min-count", "3", "--ctl", "AF c"];
+    let (said, trace, text) = origin("rare-ends", &["a b c", "a b c", "a b"], &rare);
+    assert!(said == "observed" && trace == json!("t3.csv") && text.contains("left out as rare"), "{text}");
+    // A trace that went this way after something else.
+    let (said, _, text) = origin("later", &["x a b", "a c"], &["--ltl", "G (b -> O x)"]);
+    assert!(said == "spliced" && text.contains("but not from beginning to end"), "{text}");
+    // A step that nobody took, after the end of the only trace.
+    let (said, trace, _) = origin("stays", &["s1"], &["--ctl", "EX s1"]);
+    assert_eq!((said.as_str(), trace), ("observed", json!("t1.csv")));
+}
+
+#[test]
+fn traces_that_changed_are_noticed() {
+    let case = Case::new("changed", &["state\na\nb\nc\n"]);
+    case.merge("state", "model.json");
+    std::fs::write(case.0.join("t1.csv"), "state\nx\ny\nz\n").unwrap();
+    let answer = case.ask("model.json", "--ctl", "EF c");
+    assert_eq!(answer["origin"], json!("unknown"), "{answer}");
+    assert!(answer["origin_unknown"].as_str().unwrap().contains("changed"), "{answer}");
+}
+
+#[test]
+fn one_state_can_show_it() {
+    let case = Case(directory("one-state"));
+    std::fs::write(case.0.join("x.smv"), "MODULE main\nVAR x: boolean;\nASSIGN next(x) := x;\n").unwrap();
+    for (flag, formula, holds) in [
+        ("--ctl", "AG x", false),
+        ("--ltl", "G x", false),
+        ("--ctl", "!AG x", false),
+        ("--ctl", "EF (x | !x)", true),
+        ("--ctl", "x | !x", true),
+    ] {
+        let answer = case.ask("x.smv", flag, formula);
+        assert_eq!(answer["holds"], json!(holds), "{formula}");
+        let shown = formula != "!AG x";
+        assert_eq!(answer["trace"].as_array().unwrap().len(), usize::from(shown), "{formula}: {answer}");
+    }
+    // Some initial states only.
+    let case = Case::new("some-initial", &TRACES);
+    case.merge("time", "model.json");
+    let run = case.run(&["model-check", "model.json", "--ctl", "EF (s2 & EX s2)"]);
+    assert!(
+        run.out.contains("1 of 2 initial states") && run.out.contains("not seen from s1 @ 1"),
+        "{}",
+        run.out
+    );
+}
+
+#[test]
+fn fairness_that_nothing_has_is_said() {
+    let case = Case::new("unfair", &TRACES);
+    case.merge("time", "model.json");
+    let run = case.run(&["model-check", "model.json", "--fair", "s9", "--ctl", "AG false"]);
+    assert_eq!(run.code, 0);
+    assert!(run.err.contains("no state of this model is `s9`"), "{}", run.err);
+    assert!(run.err.contains("no fair path begins in 2 initial states"), "{}", run.err);
+    assert!(run.out.contains("every fair path"), "{}", run.out);
+    let run = case.run(&["model-check", "model.json", "--ltl", "AF s1"]);
+    assert!(run.code == 2 && run.err.contains("ask it with --ctl"), "{}", run.err);
+}
+
+#[test]
+fn steps_keep_variables_that_are_called_like_fields() {
+    let case = Case::new("fields", &["source,assumed,x\nweb,1,1\napp,0,2\n"]);
+    case.merge("state", "model.json");
+    let answer = case.ask("model.json", "--ctl", "EF x = 2");
+    assert_eq!((&answer["trace"][1]["$source"], &answer["trace"][1]["$assumed"]), (&json!("app"), &json!(0)));
+    assert_eq!(answer["trace"][1]["source"]["line"], json!(3));
 }

@@ -1,7 +1,7 @@
 //! From traces to the model's states, and from paths back to traces.
 
 use super::{ENDS, KEEPS, merge, naive, random};
-use crate::{Ends, Follower, Found, Keep, Piece, Splice, candidates};
+use crate::{Ends, Follower, Found, Keep, Piece, Splice};
 use std::collections::BTreeMap;
 use tw_model::{Model, State};
 use tw_testkit::{Rng, cases};
@@ -215,25 +215,12 @@ fn paths_are_cut_into_the_fewest_pieces() {
             if path.len() > 1 {
                 assert_eq!(real, fewest(&walks, &path), "{case}");
             }
-            let range = candidates(&model, &path);
             match &found[..] {
-                [Piece { found: Some(one), .. }] => {
-                    assert!(range.contains(&one.trace), "{case}");
-                    whole += 1;
-                }
+                [Piece { found: Some(_), .. }] => whole += 1,
                 _ => spliced += 1,
             }
             assumed += usize::from(found.iter().any(|piece| piece.found.is_none()));
         }
     }
     assert!(whole > 100 && spliced > 100 && assumed > 100, "{whole} {spliced} {assumed}");
-}
-
-#[test]
-fn candidates_of_a_path_that_was_spliced_for_sure() {
-    let model = merge(Keep::State, Ends::Nothing, &[vec![0, 1], vec![1, 2], vec![0, 2]]);
-    assert_eq!(candidates(&model, &[0, 1]), 0..1);
-    assert!(candidates(&model, &[0, 1, 2]).is_empty());
-    assert_eq!(candidates(&model, &[2]), 1..3);
-    assert!(candidates(&model, &[2, 0]).is_empty());
 }

@@ -42,6 +42,6 @@ pub fn read_within(file: &str, text: &[u8], limits: &Limits) -> Result<Model, Mo
     let program = parsed.map_err(located)?;
     explore::explore(&program, limits).map_err(|stop| match stop {
         explore::Stop::At(error) => located(error),
-        explore::Stop::Unfit(message) => ModelError::Unfit(format!("{file}: {message}")),
+        explore::Stop::Unfit(message) => ModelError::Unfit(message),
     })
 }

@@ -1,15 +1,16 @@
 //! Answers for programs: one object per formula.
 
 use crate::json::{Object, array, value};
-use tracewise::{FormulaReport, Model, PathOrigin, Piece, TracePath, TraceStep};
+use tracewise::{FormulaReport, Model, PathOrigin, Piece, TracePath, TraceStep, Value};
 
 /// The answer to one formula.
 pub(super) fn object(model: &Model, report: &FormulaReport) -> String {
     let mut object =
         Object::new().field("formula", report.formula.as_str()).field("logic", report.logic.name());
     object = object.maybe("title", report.title.as_deref()).field("holds", report.holds);
-    if let Some((failing, initial)) = report.failing {
-        object = object.field("failing_initial_states", failing).field("initial_states", initial);
+    if let Some(failing) = &report.failing {
+        object =
+            object.field("failing_initial_states", failing.count).field("initial_states", failing.initial);
     }
     object = match &report.path {
         Some(path) => tell(model, path, object),
@@ -18,9 +19,12 @@ pub(super) fn object(model: &Model, report: &FormulaReport) -> String {
     object = match &report.origin {
         PathOrigin::Nowhere => object,
         PathOrigin::Gone(why) => object.field("origin", "unknown").field("origin_unknown", why.as_str()),
-        PathOrigin::Pieces(pieces) => object
-            .field("origin", if report.origin.observed() == Some(true) { "observed" } else { "spliced" })
-            .raw("pieces", &array(pieces.iter().map(piece))),
+        PathOrigin::Observed(pieces) => {
+            object.field("origin", "observed").raw("pieces", &array(pieces.iter().map(piece)))
+        }
+        PathOrigin::Spliced(pieces) => {
+            object.field("origin", "spliced").raw("pieces", &array(pieces.iter().map(piece)))
+        }
     };
     match &report.probability {
         None => object,
@@ -39,6 +43,7 @@ fn tell(model: &Model, path: &TracePath, object: Object) -> Object {
     let steps = path.steps.iter().map(step);
     let object = object.raw("trace", &array(steps)).maybe("loop", path.cycle);
     let object = if path.back_assumed(model) { object.field("loop_assumed", true) } else { object };
+    let object = if path.cut { object.field("cut", true) } else { object };
     if path.branches.is_empty() {
         return object;
     }
@@ -78,7 +83,11 @@ fn flatten(path: &TracePath) -> Vec<(usize, &TracePath, std::ops::Range<usize>)>
 }
 
 fn step(step: &TraceStep) -> String {
-    let values = step.values.iter().fold(Object::new(), |object, (name, own)| object.raw(name, &value(own)));
+    // A variable that is called as one of our own fields is marked, as in the model's file.
+    let key =
+        |name: &str| if matches!(name, "source" | "assumed") { format!("${name}") } else { name.to_string() };
+    let field = |object: Object, (name, own): &(String, Value)| object.raw(&key(name), &value(own));
+    let values = step.values.iter().fold(Object::new(), field);
     let mut text = values.end();
     text.pop();
     if text.len() > 1 {

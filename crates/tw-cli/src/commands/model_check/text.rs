@@ -4,7 +4,7 @@ use crate::style::{Ink, Style};
 use crate::words;
 use std::io::{self, Write};
 use std::time::Duration;
-use tracewise::{FormulaReport, Model, ModelReport, PathOrigin, Piece, TracePath};
+use tracewise::{FormulaReport, Model, ModelReport, PathOrigin, Piece, ProbabilityMethod, TracePath};
 
 /// The answers to all formulas of one run.
 pub(super) struct Page<'a> {
@@ -35,7 +35,7 @@ impl Page<'_> {
         });
         let left_out = match report.left_out {
             0 => String::new(),
-            few => format!(", {} rare ones left out", words::count(few as u64)),
+            few => format!(", {} left out as rare", words::count(few as u64)),
         };
         let summary = format!(
             "{outcome} on {} ({states}, {edges}{left_out}{traces}), {}",
@@ -55,21 +55,17 @@ impl Page<'_> {
         if let Some(title) = &report.title {
             writeln!(out, "  {}", words::printable(title))?;
         }
+        if let Some(failing) =
+            report.failing.as_ref().filter(|failing| failing.count > 0 && failing.initial > 1)
+        {
+            writeln!(out, "  {} of {} initial states do not satisfy it", failing.count, failing.initial)?;
+        }
         match &report.path {
             None => writeln!(out, "  {}", self.without_path(report))?,
             Some(path) => {
-                if let Some((failing, initial)) =
-                    report.failing.filter(|&(failing, initial)| failing > 0 && initial > 1)
-                {
-                    writeln!(out, "  {failing} of {initial} initial states do not satisfy it")?;
-                }
                 let kind = if report.holds { "witness" } else { "counterexample" };
-                writeln!(out, "  {kind}{}", self.origin(&report.origin))?;
-                let pieces = match &report.origin {
-                    PathOrigin::Pieces(pieces) => pieces.as_slice(),
-                    _ => &[],
-                };
-                self.path(path, pieces, 2, out)?;
+                writeln!(out, "  {kind}{}", self.origin(path, &report.origin))?;
+                self.path(path, report.origin.pieces(), 2, out)?;
             }
         }
         match &report.probability {
@@ -81,11 +77,11 @@ impl Page<'_> {
                     _ if found.upper > found.lower => format!(" ({} to {})", found.lower, found.upper),
                     _ => String::new(),
                 };
-                writeln!(
-                    out,
-                    "  probability {}{fraction}, going by how often each step was seen",
-                    found.value
-                )?;
+                let of = match found.method {
+                    ProbabilityMethod::Starts => "probability to begin in a state that satisfies it:",
+                    _ => "probability",
+                };
+                writeln!(out, "  {of} {}{fraction}, going by how often each step was seen", found.value)?;
             }
         }
         writeln!(out)
@@ -93,36 +89,57 @@ impl Page<'_> {
 
     /// A claim about all paths that is true, or about some path that is false: in a merged model the second means that
     /// nothing like it was seen, not that it cannot be.
-    fn without_path(&self, report: &FormulaReport) -> &'static str {
-        match (report.holds, self.model.merged.is_some()) {
-            (true, true) => "so it is on every path of what was seen; what was not seen may differ",
-            (true, false) => "so it is on every path",
-            (false, true) => "not seen: no path of what was seen shows it, which does not make it impossible",
-            (false, false) => "no path shows it",
+    fn without_path(&self, report: &FormulaReport) -> String {
+        let fair = if self.report.fair { "fair " } else { "" };
+        let merged = self.model.merged.is_some();
+        if report.holds {
+            let more = if merged { "; what was not seen may differ" } else { "" };
+            return format!("so it is on every {fair}path of the model{more}");
+        }
+        let from = match &report.failing {
+            Some(failing) if failing.count < failing.initial => {
+                let example = failing.example.as_deref().unwrap_or_default();
+                format!(" from {}", words::printable(example))
+            }
+            _ => String::new(),
+        };
+        match merged {
+            true => {
+                format!(
+                    "not seen{from}: no {fair}path of the model shows it, which does not make it impossible"
+                )
+            }
+            false => format!("no {fair}path{from} shows it"),
         }
     }
 
-    fn origin(&self, origin: &PathOrigin) -> String {
-        match origin {
+    fn origin(&self, path: &TracePath, origin: &PathOrigin) -> String {
+        let trace =
+            |pieces: &[Piece]| pieces.iter().find_map(|piece| piece.trace.clone()).unwrap_or_default();
+        let text = match origin {
             PathOrigin::Nowhere => String::new(),
             PathOrigin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
-            PathOrigin::Pieces(pieces) => {
-                let mut traces: Vec<&str> =
-                    pieces.iter().filter_map(|piece| piece.trace.as_deref()).collect();
+            PathOrigin::Observed(pieces) => format!(", observed: {} went this way", trace(pieces)),
+            PathOrigin::Spliced(pieces) => {
+                let seen: Vec<&str> = pieces.iter().filter_map(|piece| piece.trace.as_deref()).collect();
+                let mut traces = seen.clone();
                 traces.sort_unstable();
                 traces.dedup();
-                match (origin.observed(), traces.as_slice()) {
-                    (Some(true), [trace]) => format!(", observed: {trace} went this way"),
-                    (Some(true), _) => String::new(),
-                    (_, [trace]) => {
-                        format!(", spliced from pieces of {trace}: it did not go all the way in one go")
+                let endless = path.cycle.is_some() && !path.back_assumed(self.model);
+                match (traces.as_slice(), seen.len()) {
+                    ([], _) => ", assumed: no trace went this way".to_string(),
+                    ([one], 1) if endless => format!(", spliced: {one} went round once, but not for ever"),
+                    ([one], 1) => format!(", spliced: {one} went this way, but not from beginning to end"),
+                    ([one], _) => {
+                        format!(", spliced from pieces of {one}: it did not go all the way in one go")
                     }
-                    (_, traces) => {
+                    (traces, _) => {
                         format!(", spliced from {} traces: none of them went all the way", traces.len())
                     }
                 }
             }
-        }
+        };
+        words::printable(&text)
     }
 
     fn path(&self, path: &TracePath, pieces: &[Piece], indent: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -162,7 +179,7 @@ impl Page<'_> {
             let label = words::clip(&words::printable(&step.label), 48);
             let place = match place(pieces, at) {
                 Some((trace, line)) => format!("{trace}:{line}"),
-                None if step.assumed => "assumed: no trace says what comes next".to_string(),
+                None if step.assumed => self.assumed(step.state).to_string(),
                 None => step.seen.as_ref().map_or(String::new(), |(trace, line)| format!("{trace}:{line}")),
             };
             let number = self.style.paint(Ink::Frame, format!("{:>gutter$}", at + 1));
@@ -178,11 +195,26 @@ impl Page<'_> {
             } else {
                 format!("then step {} again, and so on for ever", cycle + 1)
             };
-            let assumed =
-                if path.back_assumed(self.model) { " (assumed: no trace says what comes next)" } else { "" };
+            let assumed = match path.back_assumed(self.model) {
+                true => format!(" ({})", self.assumed(path.steps[cycle].state)),
+                false => String::new(),
+            };
             writeln!(out, "{pad}{again}{assumed}")?;
         }
+        if path.cut {
+            writeln!(out, "{pad}there is more, too much to show")?;
+        }
         Ok(())
+    }
+
+    /// Why a path is taken to stay where it is.
+    fn assumed(&self, state: u32) -> &'static str {
+        let others = self.model.graph.successors(state).iter().any(|&to| to != state);
+        match (others, self.report.left_out > 0) {
+            (true, _) => "assumed: some trace ended here",
+            (false, true) => "assumed: what was seen next, if anything, is left out as rare",
+            (false, false) => "assumed: no trace says what comes next",
+        }
     }
 }
 

@@ -80,6 +80,10 @@ fn wrong_files_are_refused_with_their_place() {
     let cases: &[(&str, &str)] = &[
         ("", "m.json:1:1: found the end of the file, expected `{`"),
         ("[]", "m.json:1:1: found `[`, expected `{`"),
+        (
+            r#"{"model": "tracewise", "version": 1, "variables": [{"name": "x", "range": [-9223372036854775808, 9223372036854775807]}]}"#,
+            "m.json:1:75: found a range of more than 4294967295 values, expected at most that many",
+        ),
         (r#"{"model": "other"}"#, "m.json:1:2: found another kind of model, expected \"tracewise\""),
         (r#"{"version": 1}"#, "m.json:1:2: found `version`, expected `model` before it"),
         (r#"{"model": "tracewise", "version": 2}"#, "m.json:1:35: found `2`, expected version 1"),

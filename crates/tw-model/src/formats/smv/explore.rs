@@ -8,7 +8,7 @@ use crate::{Cells, Domain, Graph, Model, State, Variable, Written};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 
-/// How much a model may ask for.
+/// How much a model may ask for. By default so much that a model that never ends is given up within seconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// States.
@@ -21,7 +21,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 50_000_000, edges: 500_000_000, work: 10_000_000_000 }
+        Self { states: 20_000_000, edges: 200_000_000, work: 2_000_000_000 }
     }
 }
 

@@ -105,7 +105,7 @@ fn models_come_back_with_the_same_states_and_transitions() {
         let text = written(&model);
         let back = match read("m.smv", text.as_bytes()) {
             Err(ModelError::Unfit(message)) if model.initial.is_empty() => {
-                assert_eq!(message, "m.smv: no state satisfies INIT", "{text}");
+                assert_eq!(message, "no state satisfies INIT", "{text}");
                 continue;
             }
             back => back.unwrap_or_else(|error| panic!("case {case}: {error}\n{text}")),
@@ -201,7 +201,7 @@ fn formulas_go_both_ways() {
             (true, "(p | p) ^ p", 9),
             (true, "(p <-> p) | p", 10),
             (true, "(p U p) U p", 11),
-            (true, "(!p) = false & !X p", 12),
+            (true, "((!p) <-> false) & !X p", 12),
             (true, "x in {1, 2 .. 3} & -x < -1 & `first`", 13),
         ]
     );
@@ -213,6 +213,30 @@ fn formulas_go_both_ways() {
     let expected: Vec<&str> = texts.iter().map(|text| text.1).filter(|text| !text.contains('q')).collect();
     assert_eq!(left, expected);
     assert_eq!(again.fairness, back.fairness);
+}
+
+/// NuSMV compares formulas with `=`; our language says `<->`.
+#[test]
+fn comparing_formulas_is_to_say_both_or_neither() {
+    for (theirs, ours) in [
+        ("! p = q", "(!p) <-> q"),
+        ("(p = q) = FALSE", "(p = q) <-> false"),
+        ("p = q = TRUE", "(p = q) <-> true"),
+        ("p = (s = a)", "p <-> (s = a)"),
+        ("(p & q) != (x > 1) | p", "((p & q) ^ (x > 1)) | p"),
+        ("AG (EX p = q)", "AG (EX p = q)"),
+        ("! (p = EX q)", "!(p <-> (EX q))"),
+        ("TRUE = FALSE", "true <-> false"),
+        ("q = p -> p = FALSE", "q = p -> p = false"),
+        ("(x + 1) * 2 = 4", "(x + 1) * 2 = 4"),
+        ("x + 1 = 3 & s in {a, b}", "x + 1 = 3 & s in {a, b}"),
+        ("-x = -1", "-x = -1"),
+    ] {
+        let text = format!(
+            "MODULE main VAR s: {{a, b}}; x: 0..3; p: boolean; q: boolean; INIT TRUE TRANS TRUE SPEC {theirs}"
+        );
+        assert_eq!(model(&text).specifications[0].text, ours, "{theirs}");
+    }
 }
 
 #[test]
@@ -254,15 +278,15 @@ fn limits_end_in_an_error() {
     let limited = |limits: Limits| read_within("m.smv", text, &limits).unwrap_err().to_string();
     assert_eq!(
         limited(Limits { states: 100, ..Limits::default() }),
-        "m.smv: it has more than 100 states, the limit"
+        "it has more than 100 states, the limit"
     );
     assert_eq!(
         limited(Limits { edges: 100, ..Limits::default() }),
-        "m.smv: it has more than 100 transitions, the limit"
+        "it has more than 100 transitions, the limit"
     );
     assert_eq!(
         limited(Limits { work: 1000, ..Limits::default() }),
-        "m.smv: its states are not found within the limit on work; constrain variables by `next(x) := …`"
+        "its states are not found within the limit on work; constrain variables by `next(x) := …`"
     );
 }
 

@@ -119,7 +119,7 @@ impl Reader<'_> {
         if domain.size() > u64::from(u32::MAX) {
             return Err((
                 start,
-                format!("found a range of {} values, expected at most {}", domain.size(), u32::MAX),
+                format!("found a range of more than {} values, expected at most that many", u32::MAX),
             ));
         }
         Ok(domain)

@@ -66,15 +66,28 @@ fn ambiguous(inner: Class, outer: Class) -> bool {
     }
 }
 
+/// What an operand is worth.
+#[derive(Clone, Copy, PartialEq)]
+enum Nature {
+    /// A number, a symbol, or a name that may be anything.
+    Value,
+    /// `TRUE` or `FALSE`.
+    Literal,
+    /// What has operators of truth values or comparisons outermost.
+    Formula,
+}
+
 struct Grouping<'p> {
     pieces: &'p [Piece],
+    /// Words that are spelt otherwise than the pieces say.
+    instead: Vec<Option<&'static str>>,
     /// Parentheses before and after each piece.
     opened: Vec<u32>,
     closed: Vec<u32>,
     /// Operators and opening signs that wait.
     waiting: Vec<usize>,
-    /// Where operands begin.
-    starts: Vec<usize>,
+    /// Where operands begin, and what they are.
+    starts: Vec<(usize, Nature)>,
 }
 
 impl Grouping<'_> {
@@ -89,24 +102,50 @@ impl Grouping<'_> {
                 return;
             }
             self.waiting.pop();
+            let inner = self.pieces[operator].class;
+            let nature = match inner {
+                Class::Arithmetic | Class::Comma => Nature::Value,
+                _ => Nature::Formula,
+            };
+            let last = self.starts.pop();
             let start = match self.pieces[operator].kind {
-                Kind::Prefix(_) => {
-                    self.starts.pop();
-                    operator
-                }
+                Kind::Prefix(_) => operator,
                 _ => {
-                    self.starts.pop();
-                    self.starts.pop().unwrap_or(0)
+                    let first = self.starts.pop();
+                    self.equal_formulas(operator, first, last);
+                    first.map_or(0, |(start, _)| start)
                 }
             };
-            self.starts.push(start);
-            let inner = self.pieces[operator].class;
+            self.starts.push((start, nature));
             let before = self.waiting.last().filter(|&&at| self.pieces[at].kind != Kind::Open);
-            let beside = |class: Class| ambiguous(inner, class);
+            // What replaces a comparison binds loosely.
+            let replaced = self.instead[operator].is_some();
+            let beside = |class: Class| replaced || ambiguous(inner, class);
             if before.is_some_and(|&at| beside(self.pieces[at].class)) || class.is_some_and(beside) {
                 self.opened[start] += 1;
                 self.closed[next - 1] += 1;
             }
+        }
+    }
+}
+
+impl Grouping<'_> {
+    /// Comparing formulas, as NuSMV does, is to say that both hold or neither.
+    fn equal_formulas(
+        &mut self,
+        operator: usize,
+        first: Option<(usize, Nature)>,
+        last: Option<(usize, Nature)>,
+    ) {
+        let is = |operand: Option<(usize, Nature)>, nature| operand.is_some_and(|(_, own)| own == nature);
+        let formulas = is(first, Nature::Formula) || is(last, Nature::Formula);
+        // A name may be compared with a literal, but not one literal with another.
+        if formulas || is(first, Nature::Literal) && is(last, Nature::Literal) {
+            self.instead[operator] = match self.pieces[operator].text.as_str() {
+                "=" => Some("<->"),
+                "!=" => Some("^"),
+                _ => None,
+            };
         }
     }
 }
@@ -116,6 +155,7 @@ pub(super) fn respell(pieces: &[Piece]) -> Result<String, (Option<usize>, &'stat
     let count = pieces.len();
     let mut grouping = Grouping {
         pieces,
+        instead: vec![None; count],
         opened: vec![0; count],
         closed: vec![0; count],
         waiting: Vec::new(),
@@ -125,7 +165,8 @@ pub(super) fn respell(pieces: &[Piece]) -> Result<String, (Option<usize>, &'stat
     for (at, piece) in pieces.iter().enumerate() {
         match (piece.kind, operand) {
             (Kind::Atom, true) => {
-                grouping.starts.push(at);
+                let literal = matches!(piece.text.as_str(), "true" | "false" | "TRUE" | "FALSE");
+                grouping.starts.push((at, if literal { Nature::Literal } else { Nature::Value }));
                 operand = false;
             }
             (Kind::Prefix(_), true) | (Kind::Open, true) => grouping.waiting.push(at),
@@ -143,8 +184,11 @@ pub(super) fn respell(pieces: &[Piece]) -> Result<String, (Option<usize>, &'stat
                     )
                 });
                 let Some(open) = open else { return Err((Some(at), "an operator or the sign that closes")) };
-                if let Some(start) = grouping.starts.last_mut() {
+                if let Some((start, nature)) = grouping.starts.last_mut() {
                     *start = open;
+                    if piece.text == "}" {
+                        *nature = Nature::Value;
+                    }
                 }
             }
             (_, true) => return Err((Some(at), "a formula")),
@@ -160,10 +204,11 @@ pub(super) fn respell(pieces: &[Piece]) -> Result<String, (Option<usize>, &'stat
             if pieces[open].text == "(" { "an operator or `)`" } else { "an operator or a closing bracket" };
         return Err((None, close));
     }
-    Ok(spell(pieces, &grouping.opened, &grouping.closed))
+    Ok(spell(&grouping))
 }
 
-fn spell(pieces: &[Piece], opened: &[u32], closed: &[u32]) -> String {
+fn spell(grouping: &Grouping<'_>) -> String {
+    let Grouping { pieces, instead, opened, closed, .. } = grouping;
     let mut text = String::new();
     let mut tight = true;
     for (at, piece) in pieces.iter().enumerate() {
@@ -172,7 +217,7 @@ fn spell(pieces: &[Piece], opened: &[u32], closed: &[u32]) -> String {
             text.push(' ');
         }
         (0..opened[at]).for_each(|_| text.push('('));
-        text.push_str(&piece.text);
+        text.push_str(instead[at].unwrap_or(&piece.text));
         (0..closed[at]).for_each(|_| text.push(')'));
         tight = piece.kind == Kind::Open
             || matches!(piece.kind, Kind::Prefix(_)) && piece.class != Class::Temporal;

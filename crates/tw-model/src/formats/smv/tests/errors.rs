@@ -156,7 +156,7 @@ fn wrong_files_are_refused_with_their_place() {
         let error = read("m.smv", text.as_bytes()).map(|model| model.states()).unwrap_err();
         let expected = match &error {
             ModelError::Syntax { .. } => format!("m.smv:{expected}"),
-            _ => format!("m.smv: {expected}"),
+            _ => (*expected).to_string(),
         };
         if error.to_string() != expected {
             wrong.push((text, error.to_string()));

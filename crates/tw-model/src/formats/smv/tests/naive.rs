@@ -221,7 +221,7 @@ fn random_programs_have_the_states_of_the_definition() {
         }
         let model = match read("m.smv", text.as_bytes()) {
             Err(ModelError::Unfit(message)) if inits.is_empty() => {
-                assert_eq!(message, "m.smv: no state satisfies INIT");
+                assert_eq!(message, "no state satisfies INIT");
                 continue;
             }
             model => model.unwrap_or_else(|error| panic!("case {case}: {error}\n{text}")),
