@@ -9,12 +9,12 @@
 //! first position.
 //!
 //! - `first` is true at the first position alone, `last` at none, `N` is `X`.
-//! - Intervals count positions; they are written out ([`window`]) as far as the budget goes.
+//! - Intervals count positions; they are written out (`window`) as far as the budget goes.
 //! - Past operators may stand anywhere. A future formula inside a past one is guessed at each position by a letter of
-//!   its own that is bound to it by `G (letter <-> formula)` and hidden from the result ([`prepare`]).
+//!   its own that is bound to it by `G (letter <-> formula)` and hidden from the result (`prepare`).
 //!
 //! The number of states is exponential in the formula in the worst case, hence the [`Budget`]. What comes out is made
-//! smaller ([`simplify`]): states without accepting runs go, states with the same transitions become one, and so do
+//! smaller (`simplify`): states without accepting runs go, states with the same transitions become one, and so do
 //! marks of which one implies the other.
 
 mod explore;
