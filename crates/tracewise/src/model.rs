@@ -9,7 +9,7 @@ mod questions;
 
 use crate::merge::{Origin, lost_ends, origin};
 use crate::{Error, Session, Specification};
-use tw_check::{Checker, Evidence, Labels, branching, linear, markov};
+use tw_check::{Branching, Checker, Evidence, Labels, branching, linear, markov};
 use tw_core::Bits;
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::NodeId;
@@ -172,6 +172,9 @@ fn root(spec: &Specification) -> NodeId {
     spec.program.roots.first().map_or(NodeId(0), |root| root.node)
 }
 
+/// Whether a formula holds, where it does not, the evidence, and how likely it is if that is asked.
+type Verdict = (bool, Option<Failing>, Option<Evidence>, Option<Result<markov::Probability, String>>);
+
 fn answer(
     session: &Session,
     checker: &Checker<'_>,
@@ -185,7 +188,10 @@ fn answer(
     let labels = labels(checker.model, &spec)?;
     let (program, root) = (&spec.program, root(&spec));
     let refused = |why| refused(&spec, why);
-    let (holds, failing, evidence): (bool, Option<Failing>, Option<Evidence>) = match question.logic {
+    let chance = |answer: Option<&Branching<'_>>| {
+        options.probability.then(|| probability(checker, &spec, root, &labels.atoms, answer))
+    };
+    let (holds, failing, evidence, probability): Verdict = match question.logic {
         Logic::Branching => {
             let answer = branching(checker, program, root, &labels.atoms).map_err(refused)?;
             let (count, first) = (answer.failing().count(), answer.failing().next());
@@ -193,11 +199,11 @@ fn answer(
             let evidence = state.map(|state| answer.evidence(state));
             let example = first.map(|state| checker.model.label(state));
             let failing = Failing { count, initial: checker.initial().len(), example };
-            (count == 0, Some(failing), evidence)
+            (count == 0, Some(failing), evidence, chance(Some(&answer)))
         }
         Logic::Linear => {
             let answer = linear(checker, program, root, &labels.atoms).map_err(refused)?;
-            (answer.holds(), None, answer.counterexample)
+            (answer.holds(), None, answer.counterexample, chance(None))
         }
     };
     let path = evidence.and_then(|evidence| path::told(checker, &spec, &evidence));
@@ -205,7 +211,6 @@ fn answer(
         Some(path) if options.origins => origin(session, checker.model, &path.walk(), path.cycle.is_some()),
         _ => Origin::Nowhere,
     };
-    let probability = options.probability.then(|| probability(checker, &spec, root, &labels.atoms));
     let mut warnings = spec.warnings.clone();
     warnings.extend(labels.warnings);
     Ok(FormulaReport {
@@ -233,26 +238,20 @@ fn quantified(question: &Question, error: Error) -> Error {
     }
 }
 
-/// How likely a formula is on the chain of what was seen; where it cannot be said, why.
+/// How likely a formula is on the chain of what was seen; where it cannot be said, why. `answer` knows the states of the
+/// path quantifiers below the root.
 fn probability(
     checker: &Checker<'_>,
     spec: &Specification,
     root: NodeId,
     atoms: &[Bits],
+    answer: Option<&Branching<'_>>,
 ) -> Result<markov::Probability, String> {
     let (program, known) = (&spec.program, spec.program.atoms());
-    let quantified = |id: &NodeId| program.dag.node(*id).is_branching();
-    // What stands below a path quantifier is about states: it is known before the chance of a path is asked for.
-    let inner: Vec<(NodeId, Bits)> = program
-        .reachable(&[root])
-        .into_iter()
-        .filter(|id| *id != root && quantified(id))
-        .map(|id| Ok((id, branching(checker, program, id, atoms)?.satisfied(id).clone())))
-        .collect::<Result<_, Unsupported>>()
-        .map_err(|why| why.what)?;
     let truth = |id: NodeId| match known.binary_search(&id) {
         Ok(atom) => atoms.get(atom),
-        Err(_) => inner.iter().find(|(own, _)| *own == id).map(|(_, set)| set),
+        Err(_) if id == root || !program.dag.node(id).is_branching() => None,
+        Err(_) => answer.map(|answer| answer.satisfied(id)),
     };
     markov::probability(checker, program, root, &truth).map_err(|why| why.what)
 }
