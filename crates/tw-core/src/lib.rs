@@ -22,7 +22,7 @@ mod verdict;
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
 pub use suggest::suggest;
-pub use time::{Time, TimeError, TimeUnit};
+pub use time::{Time, TimeError, TimeUnit, duration};
 pub use value::Value;
 pub use verdict::{Truth, Verdict};
 

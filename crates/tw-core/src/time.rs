@@ -145,6 +145,17 @@ impl fmt::Display for TimeError {
 
 impl std::error::Error for TimeError {}
 
+/// A time, exact: whole minutes, hours and days as such, seconds with a fraction, less in smaller units.
+pub fn duration(time: Time) -> String {
+    use TimeUnit::*;
+    let whole = |unit: &TimeUnit| time != 0 && time % unit.nanoseconds() == 0;
+    let reached = |unit: &TimeUnit| time.unsigned_abs() >= unit.nanoseconds().unsigned_abs();
+    let unit = [Days, Hours, Minutes].into_iter().find(whole);
+    let smaller = || [Seconds, Milliseconds, Microseconds, Nanoseconds].into_iter().find(reached);
+    let unit = unit.or_else(smaller).unwrap_or(Seconds);
+    format!("{}{}", unit.format_number(time), unit.name())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,5 +183,23 @@ mod tests {
             assert_eq!(unit.parse_number(&unit.format_number(time)), Ok(time));
         }
         assert_eq!(TimeUnit::Seconds.format_number(100_000_000), "0.1");
+    }
+
+    #[test]
+    fn durations_are_exact_and_short() {
+        let cases = [
+            (0, "0s"),
+            (5_500_000_000, "5.5s"),
+            (90_000_000_000, "90s"),
+            (120_000_000_000, "2m"),
+            (7_200_000_000_000, "2h"),
+            (1, "1ns"),
+            (2_500_000, "2.5ms"),
+            (-1_500, "-1.5us"),
+            (i64::MAX, "9223372036.854775807s"),
+        ];
+        for (time, text) in cases {
+            assert_eq!(duration(time), text);
+        }
     }
 }

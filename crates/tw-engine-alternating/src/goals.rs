@@ -19,6 +19,7 @@ impl Goals {
         formulas: &[NodeId],
         options: &EvaluateOptions,
     ) -> Result<Self, Unsupported> {
+        options.pointwise()?;
         if options.semantics == Semantics::Ltl3 {
             return Err(Unsupported {
                 node: None,

@@ -103,6 +103,7 @@ impl<'p> Planned<'p> {
         options: &EvaluateOptions,
         kernels: &'static Kernels,
     ) -> Result<Self, Unsupported> {
+        options.pointwise()?;
         let mut lowered = Lowered::new(program, options.semantics)?;
         // For `G φ` it is φ that is looked at, position by position.
         let looked_at: Vec<(NodeId, bool)> = program

@@ -139,7 +139,7 @@ fn refusal(id: NodeId, node: Node) -> Unsupported {
     let (what, help) = if let Some(interval) = node.interval() {
         (
             format!("the interval of `{operator}{interval}`"),
-            "leave the interval out, or use an engine for metric operators (`--engine reference`)",
+            "leave the interval out, or use the engine for metric operators (`--engine metric`)",
         )
     } else {
         match node {

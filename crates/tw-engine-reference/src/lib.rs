@@ -57,6 +57,7 @@ impl Engine for Reference {
         program: &'p Program,
         options: &EvaluateOptions,
     ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+        options.pointwise()?;
         if options.semantics == Semantics::Ltl3 {
             return Err(Unsupported {
                 node: None,

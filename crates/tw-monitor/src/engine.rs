@@ -52,6 +52,22 @@ impl Default for EvaluateOptions {
     }
 }
 
+impl EvaluateOptions {
+    /// For engines that go from position to position: refuses continuous time, where more happens than at positions.
+    /// Some formulas mean the same there, but that is not for each engine to find out.
+    pub fn pointwise(&self) -> Result<(), Unsupported> {
+        match self.clock {
+            Clock::Stamps | Clock::Index => Ok(()),
+            Clock::Dense => Err(Unsupported {
+                node: None,
+                what: "continuous time (`--clock dense`)".into(),
+                help: Some("use --engine auto or dense, or --clock stamps".into()),
+                exhausted: false,
+            }),
+        }
+    }
+}
+
 /// A refusal: which construct, where, and what to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unsupported {

@@ -98,6 +98,11 @@ pub enum Rule {
         /// Whether a longer trace could have brought it.
         pending: bool,
     },
+    /// What was awaited does not come inside the interval, but at `at`: the nearest such position outside it.
+    Missed {
+        /// That position.
+        at: Position,
+    },
     /// What has to hold does, at every position in question.
     Everywhere,
     /// Not taken apart further: the depth limit is reached.

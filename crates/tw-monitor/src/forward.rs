@@ -39,6 +39,7 @@ impl<'p, M: Machine + 'p> Forward<'p, M> {
         options: &EvaluateOptions,
         build: Build<M>,
     ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+        options.pointwise()?;
         let goals: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         let machine = build(program, &goals, options)?;
         Ok(Box::new(Self { program, options: options.clone(), build, machine }))
@@ -53,6 +54,7 @@ impl<M: Machine + 'static> Forward<'static, M> {
         each_position: bool,
         build: Build<M>,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
+        options.pointwise()?;
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         let mut goals = roots.clone();
         if each_position {

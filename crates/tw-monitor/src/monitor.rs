@@ -37,6 +37,8 @@ pub struct Obligation {
     pub since: Position,
     /// What is owed, as a formula in the user's words.
     pub residual: String,
+    /// The time by which it is settled at the latest, if intervals set one: when time has passed beyond it.
+    pub deadline: Option<Time>,
 }
 
 /// A program on its way through a live trace. Positions are counted from 0 over all that was fed.
@@ -45,6 +47,28 @@ pub trait Monitor: Send {
     fn feed(&mut self, chunk: &Chunk<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported>;
     /// Takes one position whose atoms are packed 64 to a word (`Machine`), as [`Monitor::feed`].
     fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported>;
+    /// As [`Monitor::step`], with the position's time for monitors that read it.
+    fn step_at(
+        &mut self,
+        time: Option<Time>,
+        atoms: &[u64],
+        out: &mut Vec<Settled>,
+    ) -> Result<(), Unsupported> {
+        let _ = time;
+        self.step(atoms, out)
+    }
+    /// Time has passed strictly beyond `time` without a further position: appends what that settles. Monitors that do
+    /// not read time have nothing to say.
+    fn advance(&mut self, time: Time, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+        let _ = (time, out);
+        Ok(())
+    }
+    /// What can be said at once about the last position that was fed (of φ for a root `G φ` without interval, of the
+    /// root itself otherwise): the verdict of a synchronous observer, `None` for maybe.
+    fn now(&self, root: usize) -> Option<bool> {
+        let _ = root;
+        None
+    }
     /// How many positions were fed.
     fn positions(&self) -> Position;
     /// The verdict of each root, if it is settled.

@@ -123,6 +123,11 @@ pub(crate) fn is_word(name: &str) -> bool {
     name.starts_with(is_word_start) && name.chars().all(is_word_char)
 }
 
+/// Whether `name` is a plain name: it needs no backquotes, and it is no operator or keyword.
+pub fn is_plain_name(name: &str) -> bool {
+    is_word(name) && word_kind(name) == Tok::Word
+}
+
 fn is_word_start(c: char) -> bool {
     c == '_' || c.is_alphabetic()
 }

@@ -10,6 +10,7 @@ mod parser;
 mod patterns;
 mod print;
 
+pub use lexer::is_plain_name;
 pub use lower::{LowerOptions, lower};
 pub use parser::{parse, parse_branching, parse_formula, parse_query};
 pub use patterns::{PATTERNS, PatternDoc};

@@ -9,7 +9,7 @@ mod layout;
 mod tests;
 
 use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
-use crate::lexer::{Tok, is_word, word_kind};
+use crate::lexer::{is_plain_name, is_word};
 use expression::{Break, Printed, Printer};
 use tw_ir::{Path, PathStep};
 
@@ -116,7 +116,7 @@ fn type_name(ty: Type) -> &'static str {
 
 /// A name, in backquotes if it needs them.
 fn quote_name(name: &str) -> String {
-    if is_word(name) && word_kind(name) == Tok::Word { name.to_owned() } else { backquote(name) }
+    if is_plain_name(name) { name.to_owned() } else { backquote(name) }
 }
 
 /// A name in backquotes ends on its line, so a line break inside (in the text of a formula as a name) is folded.

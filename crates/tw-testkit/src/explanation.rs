@@ -119,6 +119,9 @@ fn check_rule(
         Rule::NoNext => at + 1 == end && children.is_empty(),
         Rule::NoPrevious => at == start && children.is_empty(),
         Rule::OutsideInterval | Rule::NoPosition { .. } => node.interval().is_some() && children.is_empty(),
+        Rule::Missed { at: k } => {
+            (start..end).contains(&k) && if node.is_future() { k >= at } else { k <= at }
+        }
         // A deadline that the trace itself has passed is missed, not pending.
         Rule::Never { pending: true } => {
             node.is_future() && children.iter().any(|child| child.range.1 + 1 == end)
@@ -141,6 +144,11 @@ fn check_rule(
         children.iter().find(speaks).map(|child| child.holds)
     };
     let view = View { at, start, end, trace, interval, clock: options.clock };
+    if let Rule::Missed { at: k } = claim.rule
+        && view.within(k)
+    {
+        return Err("what was missed lies inside the interval".into());
+    }
     match view.holds(node, options.semantics == Semantics::RepeatLast, known) {
         Some(value) if value == claim.holds => Ok(()),
         Some(_) => Err("the children imply the opposite".into()),

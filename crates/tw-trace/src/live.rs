@@ -4,6 +4,9 @@
 //! a block to fill. What a block held does not depend on where it was cut: of a block with a bad line, the lines
 //! before it are delivered first. Formats without a fast path are read row by row on a thread of their own ([`rows`]).
 //!
+//! With `ReadOptions::any_order` positions are delivered in the order of their arrival, for a receiver that sorts them
+//! because it knows how far time has come; with `ReadOptions::sort` they are sorted here, row by row.
+//!
 //! Kept: the bytes of the record that is still open, the last timestamp, the names seen, and a few kilobytes to
 //! recognise the stream by when it is resumed ([`state`]).
 
@@ -13,9 +16,13 @@ mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
+mod watermark;
 
 use crate::input::byte_order_mark;
-use crate::{Projection, ReadOptions, TraceError, TraceErrorKind, TraceFormat, TraceWarning, Vocabulary};
+use crate::{
+    Projection, ReadOptions, Stamp, TimeStyle, TraceError, TraceErrorKind, TraceFormat, TraceWarning,
+    Vocabulary,
+};
 use blocks::Blocks;
 use order::Order;
 use rows::RowThread;
@@ -26,6 +33,8 @@ pub use state::Unreadable;
 
 /// Bytes after which a header is no longer waited for.
 const HEAD: usize = 64 << 10;
+/// Positions of a block whose lines are looked for one by one.
+const SEARCHED: usize = 256;
 /// Bytes of the stream that are remembered, to recognise it by.
 const TAIL: usize = 4 << 10;
 
@@ -46,6 +55,12 @@ pub trait Receiver {
     fn bad_line(&mut self, error: TraceError) -> Result<(), Self::Error> {
         Err(error.into())
     }
+
+    /// A line that is no position ([`Live::watermark`]): no position from now on is earlier than this.
+    fn watermark(&mut self, stamp: Stamp, line: u64) -> Result<(), Self::Error> {
+        let _ = (stamp, line);
+        Ok(())
+    }
 }
 
 /// How much of a stream has been read: whole records alone.
@@ -65,6 +80,8 @@ pub struct Arrival<'b> {
     pub len: usize,
     /// What had been read before them.
     pub before: Progress,
+    /// How the stream writes timestamps, if it has some.
+    pub style: Option<TimeStyle>,
     lines: LinesOf<'b>,
 }
 
@@ -74,6 +91,23 @@ enum LinesOf<'b> {
 }
 
 impl Arrival<'_> {
+    /// The line of every position, from 1, as far as that is known without looking at each: 0 where it is not.
+    pub fn lines(&self) -> Vec<u64> {
+        match self.lines {
+            LinesOf::Numbers(numbers) => numbers.to_vec(),
+            LinesOf::Block(_, bytes) => {
+                let newlines = memchr::memchr_iter(b'\n', bytes).count();
+                let lines = newlines + usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
+                let first = self.before.lines + 1;
+                if lines == self.len {
+                    return (first..first + self.len as u64).collect();
+                }
+                let line = |index| if self.len <= SEARCHED { self.line(index).0.unwrap_or(0) } else { 0 };
+                (0..self.len).map(line).collect()
+            }
+        }
+    }
+
     /// Line (from 1) and text of the `index`-th position, as far as known.
     pub fn line(&self, index: Position) -> (Option<u64>, Option<Cow<'_, str>>) {
         match self.lines {
@@ -110,6 +144,9 @@ pub struct Live<'a> {
     header_again: bool,
     /// Positions that another process has read already; rows are read again from the start.
     repeated: u64,
+    /// The name under which lines say how far time has come.
+    watermark: Option<String>,
+    style: Option<TimeStyle>,
 }
 
 enum Mode<'a> {
@@ -140,6 +177,8 @@ impl<'a> Live<'a> {
             tail: Vec::new(),
             header_again: false,
             repeated: 0,
+            watermark: None,
+            style: None,
         }
     }
 
@@ -204,6 +243,8 @@ impl<'a> Live<'a> {
                 seen,
                 progress: &mut self.progress,
                 repeated: &mut self.repeated,
+                watermark: self.watermark.as_deref(),
+                style: &mut self.style,
                 name: &self.name,
             };
             job.run(thread, bytes, last, receiver)?;
@@ -219,6 +260,12 @@ impl<'a> Live<'a> {
         }
         let mut used = 0;
         if matches!(self.mode, Mode::Start) {
+            if self.format.name() == "jsonl" {
+                let marks = self.first_marks(&bytes[..end], receiver)?;
+                if marks > 0 {
+                    return Ok(marks + self.offer(&bytes[marks..], last, receiver)?);
+                }
+            }
             match self.start(&bytes[..end], last).map_err(|error| error.in_file(&self.name))? {
                 Started::Blocks(skipped) => used = skipped,
                 Started::Rows => {
@@ -235,7 +282,7 @@ impl<'a> Live<'a> {
             self.skip(&bytes[used..used + header], lines);
             used += header;
         }
-        used += self.read_blocks(&bytes[used..end], last, receiver)?;
+        used += self.read_lines(&bytes[used..end], last, receiver)?;
         self.open = end.saturating_sub(used);
         Ok(used)
     }
@@ -249,6 +296,11 @@ impl<'a> Live<'a> {
         if waits && self.format.name() == "csv" && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
             return Ok(Started::Later);
         }
+        // A blank line is no record that could say whether records have timestamps.
+        let blank = text.iter().all(u8::is_ascii_whitespace);
+        if waits && blank && self.format.name() == "jsonl" {
+            return Ok(Started::Later);
+        }
         if self.options.sort.is_none()
             && let Some(blocks) = Blocks::new(self.format, text, &self.projection, &self.options)?
         {
@@ -257,7 +309,7 @@ impl<'a> Live<'a> {
             self.skip(&head[..skip], lines);
             return Ok(Started::Blocks(skip));
         }
-        if waits && text.iter().all(u8::is_ascii_whitespace) {
+        if waits && blank {
             return Ok(Started::Later);
         }
         self.read_rows()?;

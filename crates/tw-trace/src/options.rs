@@ -18,6 +18,8 @@ pub struct ReadOptions {
     pub timed: bool,
     /// Accept timestamps out of order by up to this many nanoseconds, and sort them.
     pub sort: Option<Time>,
+    /// Deliver positions as they come, whatever the order of their timestamps, for somebody else to sort.
+    pub any_order: bool,
     /// Threads.
     pub threads: usize,
     /// Bytes per block; tests vary it.
@@ -37,6 +39,7 @@ impl Default for ReadOptions {
             unit: TimeUnit::Seconds,
             timed: false,
             sort: None,
+            any_order: false,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             block: 512 << 10,
             max_record: 64 << 20,

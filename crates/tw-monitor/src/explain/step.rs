@@ -132,6 +132,20 @@ impl Operator<'_> {
         end.checked_sub(1).and_then(|high| self.walk.find(&self.columns[&node], value, low, high))
     }
 
+    /// `goal` does not come: it is still awaited, comes too late or too early, or not at all.
+    fn never(&self, goal: NodeId) -> Rule {
+        if self.open {
+            return Rule::Never { pending: true };
+        }
+        let column = &self.columns[&goal];
+        let late = self.walk.find(column, true, self.high + 1, self.walk.reach());
+        let early = || self.low.checked_sub(1).and_then(|high| self.walk.find(column, true, 0, high));
+        match late.or_else(early) {
+            Some(offset) => Rule::Missed { at: self.walk.place(offset) },
+            None => Rule::Never { pending: false },
+        }
+    }
+
     /// Until and since; without `hold`, finally and once.
     fn until(&self, hold: Option<NodeId>, goal: NodeId, holds: bool) -> Reasons {
         let (walk, low, end) = (self.walk, self.low, self.high + 1);
@@ -147,7 +161,7 @@ impl Operator<'_> {
             return (Rule::BrokenAt { at: walk.place(m) }, [Some(walk.point(hold, m, false)), never]);
         }
         let held = hold.and_then(|hold| walk.stretch(hold, 0, end, true));
-        (Rule::Never { pending: self.open }, [walk.stretch(goal, low, end, false), held])
+        (self.never(goal), [walk.stretch(goal, low, end, false), held])
     }
 
     fn globally(&self, body: NodeId, holds: bool) -> Reasons {
@@ -209,7 +223,7 @@ impl Operator<'_> {
             }
             None => {
                 let held = walk.stretch(hold, 0, end, true);
-                (Rule::Never { pending: self.open }, [walk.stretch(release, low, end, false), held])
+                (self.never(release), [walk.stretch(release, low, end, false), held])
             }
         }
     }

@@ -93,6 +93,11 @@ impl<'a> Walk<'a> {
         })
     }
 
+    /// The largest offset.
+    pub(super) fn reach(&self) -> usize {
+        self.reach
+    }
+
     /// The position one step away, if there is one.
     pub(super) fn neighbour(&self) -> Option<Position> {
         (self.reach > 0).then(|| self.position(1))

@@ -146,6 +146,7 @@ impl<M: Machine> Monitor for Live<M> {
                 root: goal,
                 since: self.since[goal],
                 residual: self.machine.residual(goal, state),
+                deadline: None,
             })
         };
         self.states.iter().enumerate().filter_map(open).collect()

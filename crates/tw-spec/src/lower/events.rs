@@ -304,13 +304,23 @@ fn decidable(interval: Interval) -> Option<IntervalError> {
     let low = interval.low;
     let known = |bound: Bound| bound.unit.is_some() || bound.billionths == 0;
     if known(low) && known(high) && (low.unit.is_some() || high.unit.is_some()) {
-        // Zero is the same in every unit.
-        return interval.ticks(Clock::Stamps, TimeUnit::Seconds).err();
+        // Zero is the same in every unit. `(0,1ns)` holds no whole nanosecond, but is not empty in continuous time: that
+        // is for who knows the clock to judge.
+        return closed(interval).ticks(Clock::Stamps, TimeUnit::Seconds).err();
     }
     let comparable = low.unit == high.unit || low.billionths == 0 || high.billionths == 0;
     let empty =
         low.billionths > high.billionths || low.billionths == high.billionths && (low.open || high.open);
     (comparable && empty).then_some(IntervalError::Empty)
+}
+
+/// With both ends inside.
+fn closed(mut interval: Interval) -> Interval {
+    interval.low.open = false;
+    if let Some(high) = &mut interval.high {
+        high.open = false;
+    }
+    interval
 }
 
 fn signature<'a>(name: &str, parameters: impl Iterator<Item = &'a str>) -> String {

@@ -206,6 +206,7 @@ pub(super) fn by_rows(
     source: &mut dyn RowSource,
     projection: &Projection<'_>,
     timed: bool,
+    any_order: bool,
 ) -> Result<(BlockBatch, Vocabulary), TraceError> {
     let mut vocabulary = Vocabulary::new(projection.slots.len());
     let mut builder = SlotBuilder::new(projection);
@@ -214,7 +215,7 @@ pub(super) fn by_rows(
     while source.next(&mut row)? {
         if let Some(now) = row.time {
             let (first, last) = range.unwrap_or((now, now));
-            if now.time < last.time {
+            if now.time < last.time && !any_order {
                 return Err(TraceError::decreasing(now, last).at(row.line, 1));
             }
             range = Some((first, now));

@@ -71,8 +71,13 @@ impl<'a> Wanted<'a> {
     }
 
     /// Reads a block by way of rows instead: it has an error, or something a fast path does not know.
-    pub(super) fn by_rows(&self, source: &mut dyn RowSource, timed: bool) -> Result<BlockBatch, TraceError> {
-        let (batch, vocabulary) = by_rows(source, &self.projection, timed)?;
+    pub(super) fn by_rows(
+        &self,
+        source: &mut dyn RowSource,
+        timed: bool,
+        any_order: bool,
+    ) -> Result<BlockBatch, TraceError> {
+        let (batch, vocabulary) = by_rows(source, &self.projection, timed, any_order)?;
         self.vocabulary().merge(&vocabulary);
         Ok(batch)
     }

@@ -114,7 +114,8 @@ impl Live<'_> {
                 let time = read.time_range.map_or(0, |(first, _)| first);
                 blocks.first_stamp(bytes, self.format, &self.options).unwrap_or(number(time))
             };
-            good.order = self.order.check(read.time_range, first).map_err(|error| error.at(line(0), 1))?;
+            let order = self.order.check(read.time_range, self.options.any_order, first);
+            good.order = order.map_err(|error| error.at(line(0), 1))?;
             let batch = std::mem::take(&mut read.batch);
             let mapped = receiver.map(batch).map_err(|(index, mut error)| {
                 error.line = Some(line(index));
@@ -140,8 +141,13 @@ impl Live<'_> {
         self.progress.positions += good.len as u64;
         self.skip(&bytes[..used], good.read.lines);
         if let (Some(mapped), Mode::Blocks(blocks)) = (good.mapped, &self.mode) {
+            if self.style.is_none() && good.order.timed == Some(true) {
+                let first = blocks.first_stamp(bytes, self.format, &self.options);
+                self.style = first.map(|stamp| stamp.style);
+            }
+            let style = self.style;
             let lines = LinesOf::Block(&*blocks.reader, &bytes[..used]);
-            receiver.take(mapped, &Arrival { len: good.len, before, lines })?;
+            receiver.take(mapped, &Arrival { len: good.len, before, style, lines })?;
         }
         Ok((used, good.read.open_from.is_some()))
     }

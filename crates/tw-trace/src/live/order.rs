@@ -13,15 +13,17 @@ pub(super) struct Order {
 
 impl Order {
     /// Whether a block whose timestamps span `range` may follow. `first` looks up how its first timestamp is written.
+    /// With `any` order, those of the block are not in order themselves.
     pub fn check(
         &self,
         range: Option<(Time, Time)>,
+        any: bool,
         first: impl FnOnce() -> Stamp,
     ) -> Result<Order, TraceError> {
         match (range, self.timed, self.previous) {
             (None, Some(true), _) => Err(missing_timestamp()),
             (Some(_), Some(false), _) => Err(surprising_timestamp()),
-            (Some((now, _)), _, Some(before)) if now < before => {
+            (Some((now, _)), _, Some(before)) if now < before && !any => {
                 let now = first();
                 Err(TraceError::decreasing(now, Stamp { time: before, style: now.style }))
             }

@@ -1,9 +1,11 @@
 //! A live trace row by row. A row source asks for bytes and blocks until it has them, so it has a thread of its own and
 //! takes turns with the stream: it is given bytes, hands over the rows they complete, and says when it wants more.
 
+use super::watermark::of_event;
 use super::{Arrival, LinesOf, Progress, Receiver};
 use crate::{
-    Input, Projection, ReadOptions, Row, SlotBuilder, TraceError, TraceErrorKind, TraceFormat, Vocabulary,
+    Input, Projection, ReadOptions, Row, SlotBuilder, TimeStyle, TraceError, TraceErrorKind, TraceFormat,
+    Vocabulary,
 };
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver as Inbox, Sender, SyncSender, channel, sync_channel};
@@ -80,6 +82,8 @@ pub(super) struct Job<'j, 'a> {
     pub seen: &'j mut Vocabulary,
     pub progress: &'j mut Progress,
     pub repeated: &'j mut u64,
+    pub watermark: Option<&'j str>,
+    pub style: &'j mut Option<TimeStyle>,
     pub name: &'j str,
 }
 
@@ -100,8 +104,23 @@ impl Job<'_, '_> {
         if last && outcome.is_ok() {
             outcome = self.turn(thread, None, &mut rows);
         }
-        self.deliver(&rows, receiver)?;
+        self.deliver_between(&rows, receiver)?;
         outcome.map_err(|error| error.in_file(self.name).into())
+    }
+
+    /// Delivers rows, and tells of the watermarks among them.
+    fn deliver_between<R: Receiver>(&mut self, rows: &[Row], receiver: &mut R) -> Result<(), R::Error> {
+        let mut from = 0;
+        if let Some(name) = self.watermark {
+            for (index, row) in rows.iter().enumerate() {
+                let Some(stamp) = of_event(row, name) else { continue };
+                self.deliver(&rows[from..index], receiver)?;
+                let stamp = stamp.map_err(|error| error.at(row.line, 1).in_file(self.name))?;
+                receiver.watermark(stamp, row.line)?;
+                from = index + 1;
+            }
+        }
+        self.deliver(&rows[from..], receiver)
     }
 
     /// Collects what the thread makes of more bytes, or of the end of them.
@@ -153,6 +172,7 @@ impl Job<'_, '_> {
                 break;
             }
             timed |= row.time.is_some();
+            *self.style = self.style.or(row.time.map(|stamp| stamp.style));
         }
         let len = builder.len();
         if len > 0 {
@@ -168,7 +188,8 @@ impl Job<'_, '_> {
             };
             self.progress.positions += len as u64;
             self.progress.lines = numbers.last().copied().unwrap_or_default();
-            receiver.take(mapped, &Arrival { len, before, lines: LinesOf::Numbers(&numbers) })?;
+            let (style, lines) = (*self.style, LinesOf::Numbers(&numbers));
+            receiver.take(mapped, &Arrival { len, before, style, lines })?;
         }
         match bad {
             Some(error) => Err(error.into()),

@@ -21,6 +21,7 @@ const TEXTS: &[(&str, &str)] = &[
     ("csv", "p,r\n1,0\n"),
     ("jsonl", "\n{\"p\":true,\"q\":false}\n\n{\"p\":false,\"q\":true}\n  \n{\"p\":true}"),
     ("jsonl", "{\"time\":1,\"event\":\"p\"}\n{\"time\":2,\"event\":\"q\"}\n{\"time\":1,\"event\":\"q\"}\n"),
+    ("jsonl", "\n\n{\"time\":1,\"event\":\"p\"}\n{\"time\":2,\"event\":\"q\"}\n"),
     ("jsonl", "{\"p\":true,\"q\":1}\n{\"p\":}\n{\"p\":false}\n"),
     ("jsonl", "{\"p\":true}\n{\"p\":\"x\"}\n{\"p\":false}\n"),
     ("jsonl", "nonsense\n{\"p\":true}\n"),

@@ -43,6 +43,7 @@ pub(super) fn drive(
         latest: Time::MIN,
         waiting: BinaryHeap::new(),
         skew: options.sort,
+        any: options.any_order,
     };
     let mut ordinal = 0;
     let mut row = Row::default();
@@ -114,6 +115,8 @@ struct Order {
     latest: Time,
     waiting: BinaryHeap<Waiting>,
     skew: Option<Time>,
+    /// Somebody else sorts.
+    any: bool,
 }
 
 /// Ordered by timestamp, then by arrival; the earliest is the greatest, as the heap wants it.
@@ -160,7 +163,7 @@ impl Order {
             return Err(surprising_timestamp().at(row.line, 1));
         }
         match (self.skew, self.previous) {
-            (None, Some(before)) if now.time < before.time => {
+            (None, Some(before)) if now.time < before.time && !self.any => {
                 return Err(TraceError::decreasing(now, before).at(row.line, 1));
             }
             (Some(skew), _) if now.time < self.latest.saturating_sub(skew) => {

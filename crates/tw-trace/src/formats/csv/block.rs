@@ -225,7 +225,7 @@ impl<'a> CsvBlocks<'a> {
         while rows.next(&mut row)? {
             if let Some(now) = row.time {
                 match &mut range {
-                    Some((_, before)) if now.time < before.time => {
+                    Some((_, before)) if now.time < before.time && !self.options.any_order => {
                         return Err(TraceError::decreasing(now, *before).at(row.line, 1));
                     }
                     Some((_, last)) => *last = now,

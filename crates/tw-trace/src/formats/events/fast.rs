@@ -89,7 +89,11 @@ impl BlockReader for Reader<'_> {
             return Ok(batch);
         }
         let lines = Lines::of_block(block.bytes, &self.options);
-        let mut batch = self.wanted.by_rows(&mut Source::new(lines, &self.options), self.options.timed)?;
+        let mut batch = self.wanted.by_rows(
+            &mut Source::new(lines, &self.options),
+            self.options.timed,
+            self.options.any_order,
+        )?;
         let newlines = memchr::memchr_iter(b'\n', block.bytes).count();
         batch.lines = newlines as u64 + u64::from(block.bytes.last().is_some_and(|&last| last != b'\n'));
         Ok(batch)

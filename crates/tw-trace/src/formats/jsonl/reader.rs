@@ -18,6 +18,7 @@ pub(super) struct Reader<'a> {
     projection: Projection<'a>,
     keys: Keys,
     timed: bool,
+    any_order: bool,
     max_record: usize,
     max_columns: usize,
     /// What the walker does, unless the projection is beyond it.
@@ -36,6 +37,7 @@ impl<'a> Reader<'a> {
             projection,
             keys,
             timed,
+            any_order: options.any_order,
             max_record: options.max_record,
             max_columns: options.max_columns,
             plan,
@@ -70,6 +72,7 @@ impl<'a> Reader<'a> {
             if let Some(stamp) = row.time {
                 if let Some((_, before)) = times
                     && before.time > stamp.time
+                    && !self.any_order
                 {
                     // The line alone, as where a block ends between the two.
                     return Err(TraceError::decreasing(stamp, before).at(row.line, 1));

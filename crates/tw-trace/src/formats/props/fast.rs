@@ -105,8 +105,11 @@ impl BlockReader for Reader<'_> {
             return Ok(batch);
         }
         let lines = Lines::of_block(block.bytes, &self.options);
-        let mut batch =
-            self.wanted.by_rows(&mut Source::new(lines, &self.options, Some(self.timed)), self.timed)?;
+        let mut batch = self.wanted.by_rows(
+            &mut Source::new(lines, &self.options, Some(self.timed)),
+            self.timed,
+            self.options.any_order,
+        )?;
         batch.lines = batch.batch.len as u64;
         Ok(batch)
     }
