@@ -1,0 +1,83 @@
+//! The state of all operators, written and read back.
+
+use super::{Cell, Network};
+use crate::online::graph::Kind;
+use crate::online::stream::{Stream, Times, put_signed, take_signed};
+use tw_monitor::{Corrupt, put, take};
+
+impl Network {
+    pub(in crate::online) fn save(&self, out: &mut Vec<u8>) {
+        put(self.len, out);
+        put(self.cells.len() as u64, out);
+        put_option(self.passed, out);
+        put(u64::from(self.ended), out);
+        self.times.save(out);
+        for cell in self.cells.iter().filter(|cell| cell.live) {
+            cell.out.save(out);
+            put(cell.read, out);
+            put_option(cell.ready, out);
+            put(cell.waiting.len() as u64, out);
+            cell.waiting.iter().for_each(|&time| put_signed(time, out));
+        }
+    }
+
+    /// Reads back what [`Network::save`] wrote; the same operators are asked for.
+    pub(in crate::online) fn load(&mut self, from: &mut &[u8]) -> Result<(), Corrupt> {
+        self.len = take(from)?;
+        if self.len > i64::MAX as u64 {
+            return Err(Corrupt("the saved state has too many positions".into()));
+        }
+        if take(from)? != self.cells.len() as u64 {
+            return Err(Corrupt("the saved state is of other properties".into()));
+        }
+        self.passed = take_option(from)?;
+        self.ended = take(from)? == 1;
+        self.times = Times::load(self.times.stamped(), self.len, from)?;
+        for cell in self.cells.iter_mut().filter(|cell| cell.live) {
+            cell.out = Stream::load(self.len, from)?;
+            cell.read = take(from)?;
+            cell.ready = take_option(from)?;
+            cell.waiting.clear();
+            for _ in 0..take(from)? {
+                cell.waiting.push_back(take_signed(from)?);
+            }
+            let atom = matches!(cell.kind, Kind::Atom(_) | Kind::First);
+            let ahead = matches!(cell.kind, Kind::Since(..)) && cell.read > cell.out.end();
+            let behind = matches!(cell.kind, Kind::Last) && cell.out.end() + 1 < self.len
+                || matches!(cell.kind, Kind::Beyond(..))
+                    && cell.out.end() > cell.read
+                    && !(self.ended && cell.out.end() == self.len)
+                || matches!(cell.kind, Kind::Until(..)) && cell.out.end() > cell.read.saturating_add(1);
+            if cell.read > self.len || ahead || behind || (atom && cell.out.end() != self.len) {
+                return Err(Corrupt("the saved state has read other positions than it says".into()));
+            }
+        }
+        // What will be read must be there, and what can be read has been.
+        let whole = |cell: &Cell| {
+            let operands = cell.kind.operands().all(|edge| self.holds_from(edge, cell.operands_from()));
+            let read = || match cell.kind {
+                Kind::Since(..) => cell.read == cell.out.end(),
+                Kind::Until(..) => cell.read == self.len,
+                _ => true,
+            };
+            let waits = || cell.kind.operands().any(|edge| self.known(edge, cell.read).is_none());
+            operands && self.times.base() <= cell.times_from() && (read() || waits())
+        };
+        if self.cells.iter().filter(|cell| cell.live).all(whole) {
+            Ok(())
+        } else {
+            Err(Corrupt("the saved state lacks positions".into()))
+        }
+    }
+}
+
+pub(in crate::online) fn put_option(number: Option<i64>, out: &mut Vec<u8>) {
+    put(u64::from(number.is_some()), out);
+    put_signed(number.unwrap_or(0), out);
+}
+
+pub(in crate::online) fn take_option(from: &mut &[u8]) -> Result<Option<i64>, Corrupt> {
+    let some = take(from)? == 1;
+    let number = take_signed(from)?;
+    Ok(some.then_some(number))
+}
