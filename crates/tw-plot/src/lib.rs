@@ -2,7 +2,7 @@
 //!
 //! [`svg`] draws a [`Chart`] as one self-contained picture: a histogram, lines over positions or time, or bars that
 //! compare. [`png`] rasterises such a picture with a font that is part of the program, so that it looks the same on a
-//! machine without fonts. [`sparkline`] and [`bars`] are for a terminal. A value that is missing (⊥), infinite or not
+//! machine without fonts. [`svg_panels`] draws signals over one another. [`sparkline`], [`bars`] and [`Braille`] are for a terminal. A value that is missing (⊥), infinite or not
 //! a number is never drawn: lines have a gap there.
 //!
 //! Long signals go through a [`Thinner`], which keeps the extremes of every pixel column in bounded memory.
@@ -23,18 +23,22 @@
 //! ```
 
 mod axis;
+mod braille;
 mod draw;
 mod error;
 mod number;
+mod panels;
 mod raster;
 mod terminal;
 mod text;
 mod thin;
 mod time;
 
-pub use draw::svg;
+pub use braille::Braille;
+pub use draw::{svg, svg_panels};
 pub use error::Error;
 pub use number::number;
+pub use panels::{Level, Panel, Panels, write_panels};
 pub use raster::png;
 pub use terminal::{bars, sparkline};
 pub use thin::Thinner;

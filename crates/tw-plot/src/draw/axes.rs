@@ -85,6 +85,16 @@ impl Below {
     pub fn height(&self) -> f64 {
         self.height
     }
+
+    /// The same ticks without a word, for a plot that stands above another.
+    pub fn without_labels(&self) -> Below {
+        let mut ticks = self.ticks.clone();
+        for tick in &mut ticks.ticks {
+            tick.label.clear();
+            tick.below.clear();
+        }
+        Below { ticks, turned: false, height: 0.0, wide: self.wide }
+    }
 }
 
 /// Where the label of a tick begins and ends: in the middle below it, unless the border of the picture is near.

@@ -9,10 +9,13 @@ mod bars;
 mod legend;
 mod measure;
 mod palette;
+mod panels;
 mod plot;
 mod series;
 #[cfg(test)]
 mod tests;
+
+pub use panels::svg_panels;
 
 use crate::axis::{Range, Ticks};
 use crate::text::{columns, cut, xml};

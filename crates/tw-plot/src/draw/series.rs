@@ -61,7 +61,7 @@ fn dot(out: &mut String, x: f64, y: f64, index: usize, hint: &str) {
 }
 
 /// The points in pixels, from left to right, at most some for each column. What has no place is a gap.
-fn thinned(plot: &Plot, series: &Series) -> Vec<(f64, Option<f64>)> {
+pub(super) fn thinned(plot: &Plot, series: &Series) -> Vec<(f64, Option<f64>)> {
     let points = if series.points.is_sorted_by(|a, b| a.0 <= b.0) {
         Cow::Borrowed(&series.points)
     } else {
