@@ -120,6 +120,12 @@ pub(crate) fn refuse_empty(loaded: &Loaded) -> Result<(), Error> {
     Err(error.into())
 }
 
+/// A trace without timestamps, where they are needed.
+pub(crate) fn without_timestamps(trace: &str, why: &str) -> Error {
+    let message = format!("{why}, and this trace has none (`--time COL` names their column)");
+    tw_trace::TraceError::new(tw_trace::TraceErrorKind::Usage, message).in_file(trace).into()
+}
+
 /// The same engine again, if the trace turned out to have no timestamps: then bounds count positions.
 pub(crate) fn replan<'p>(
     session: &Session,
@@ -130,7 +136,11 @@ pub(crate) fn replan<'p>(
     if loaded.summary.timed || !crate::load::needs_times(session, spec) {
         return Ok((chosen, session.evaluate_options()));
     }
-    let session = session.clone().clock(Clock::Index).engine(chosen.engine.name());
+    if session.clock == Clock::Dense {
+        return Err(without_timestamps(&loaded.name, "`--clock dense` is about the time between timestamps"));
+    }
+    let engine = if chosen.divided { "auto" } else { chosen.engine.name() };
+    let session = session.clone().clock(Clock::Index).engine(engine);
     let options = session.evaluate_options();
     plan::refuse_units(spec, &options, &format!("{} has no timestamps", loaded.name))?;
     Ok((plan::choose(&session, spec, &options)?, options))
@@ -163,6 +173,7 @@ pub(crate) fn property(
         violation_count: 0,
         explanation: None,
         statistic: None,
+        guarantee: None,
     }
 }
 

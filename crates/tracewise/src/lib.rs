@@ -19,19 +19,24 @@
 mod by;
 mod check;
 mod convert;
+mod delay;
 mod error;
 mod eval;
+mod import;
+mod imprecise;
 mod inspect;
 mod load;
 mod merge;
 mod model;
 mod monitor;
 mod narrate;
+mod narrate_dense;
 mod plan;
 mod query;
 mod races;
 mod registry;
 mod report;
+mod robust;
 mod session;
 mod show;
 mod specification;
@@ -39,7 +44,10 @@ mod statistics;
 mod watch;
 
 pub use convert::ConvertReport;
+pub use delay::{LiveDelay, LiveReport};
 pub use error::Error;
+pub use import::import;
+pub use imprecise::{ClockError, ClockLabels, Guarantee, Obstacle, Stretch};
 pub use inspect::{ColumnSummary, InspectReport};
 pub use merge::{MergeOptions, MergeReport, Origin as PathOrigin, Piece, StateNames};
 pub use model::{
@@ -52,19 +60,26 @@ pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, To
 pub use races::RacesReport;
 pub use registry::{ENGINES, QUERY_ENGINES, engine, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
+pub use robust::{
+    Contribution, Contributions, Interpolation, Least, Level, Predictor, Reason, RobustAlgorithm, RobustLive,
+    RobustLiveReport, RobustOptions, RobustReport, RobustSink, RobustTold, RobustValue, Robustness, Signal,
+    Telling, WeakestLink,
+};
 pub use session::{Progress, Session};
 pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
 pub use specification::Specification;
 pub use statistics::{Part, Statistic, StatisticReport, Wait};
 pub use watch::{
-    Address, Checkpoints, Control, Every, Pending, WatchOptions, WatchReport, WatchSink, WatchSource,
-    WatchValue, WatchVerdict,
+    Address, Checkpoints, Control, Deadline, Due, Every, Observation, Pending, WatchOptions, WatchReport,
+    WatchSink, WatchSource, WatchValue, WatchVerdict,
 };
 
 pub use tw_automata::draw::Graph;
 pub use tw_check::markov::{Method as ProbabilityMethod, Probability};
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
+pub use tw_dense::{Label, Outcome as GuaranteeKind};
 pub use tw_diag::{Diagnostic, Severity, Sources, render, to_json};
+pub use tw_import::{FORMATS as IMPORT_FORMATS, Options as ImportOptions, guess as guess_import};
 pub use tw_ir::{Clock, Semantics};
 pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point as CoveragePoint};
 pub use tw_model::{FORMATS as MODEL_FORMATS, Model};

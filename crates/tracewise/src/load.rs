@@ -148,9 +148,14 @@ pub(crate) fn not_computable_at(
     Error::Trace { error: Box::new(error), asked: Some(asked), sources: Box::new(spec.sources.clone()) }
 }
 
-/// Whether the program measures time by the trace's timestamps.
+/// Whether the program measures time by the trace's timestamps. Continuous time always does: a state lasts from its
+/// timestamp to the next.
 pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
-    session.clock != Clock::Index && spec.program.dag.nodes().iter().any(|node| node.interval().is_some())
+    match session.clock {
+        Clock::Index => false,
+        Clock::Dense => true,
+        Clock::Stamps => spec.program.dag.nodes().iter().any(|node| node.interval().is_some()),
+    }
 }
 
 struct Part {

@@ -20,12 +20,31 @@
 //! ten automata over propositions cost some nanoseconds per position. [`Monitor::event`] takes an event by name with
 //! its arguments, as a line of JSON would give it.
 
+//!
+//! Properties that measure time are given it: [`Monitor::push_at`] and [`Monitor::event_at`] say when a position is, and
+//! [`Monitor::advance`] that time has passed though nothing happened, so that what did not come is told.
+//!
+//! ```
+//! use tracewise::{Monitor, Specification};
+//! # fn main() -> Result<(), tracewise::Error> {
+//! let spec = Specification::from_text("s.tw", "property answered : G (req -> F[0,5s] ack);")?;
+//! let mut monitor = Monitor::new(&spec)?;
+//! let second = 1_000_000_000;
+//! assert!(monitor.event_at(10 * second, "req", &[])?.is_empty());
+//! assert_eq!(monitor.pending()[0].deadline, Some(15 * second));
+//! assert!(monitor.advance(15 * second - 1)?.is_empty());
+//! // Beyond this time no `ack` can be soon enough.
+//! assert!(!monitor.advance(15 * second)?[0].holds);
+//! # Ok(())
+//! # }
+//! ```
+
 mod cells;
 
-use crate::{Error, Session, Specification, check, plan};
+use crate::{Error, Session, Specification, check, load, plan};
 use cells::Cells;
 use std::sync::Arc;
-use tw_core::Value;
+use tw_core::{Time, Value};
 use tw_ir::Semantics;
 use tw_monitor::{Obligation, Predicates, Settled, Unsupported};
 use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
@@ -38,6 +57,8 @@ pub struct Monitor {
     cells: Cells,
     atoms: Vec<u64>,
     settled: Vec<Settled>,
+    /// Whether positions need a time.
+    timed: bool,
 }
 
 /// Where a value goes in a [`Row`]: looked up once, by name.
@@ -91,7 +112,9 @@ impl Monitor {
         let (engine, inner) = plan::choose_monitor(session, spec, false, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
-        Ok(Self { spec: spec.clone(), engine: engine.name(), inner, cells, atoms, settled: Vec::new() })
+        let timed = load::needs_times(session, spec);
+        let (spec, engine) = (spec.clone(), engine.name());
+        Ok(Self { spec, engine, inner, cells, atoms, settled: Vec::new(), timed })
     }
 
     /// The engine at work.
@@ -138,21 +161,57 @@ impl Monitor {
     /// The next position. Returns what it settles.
     #[inline]
     pub fn push(&mut self, row: &Row) -> Result<&[Settled], Error> {
+        if self.timed {
+            return Err(no_time());
+        }
+        self.push_row(None, row)
+    }
+
+    /// The next position, at a time that is not before that of the position before. Returns what it settles.
+    #[inline]
+    pub fn push_at(&mut self, time: Time, row: &Row) -> Result<&[Settled], Error> {
+        self.push_row(Some(time), row)
+    }
+
+    #[inline]
+    fn push_row(&mut self, time: Option<Time>, row: &Row) -> Result<&[Settled], Error> {
         self.settled.clear();
         let done = if self.cells.are_bits() {
-            self.inner.step(&row.atoms, &mut self.settled)
+            self.inner.step_at(time, &row.atoms, &mut self.settled)
         } else {
             self.atoms.copy_from_slice(&row.atoms);
             if let Err(error) = self.cells.fill(&self.spec.program, &row.values, &mut self.atoms) {
                 return Err(self.fault(error));
             }
-            self.inner.step(&self.atoms, &mut self.settled)
+            self.inner.step_at(time, &self.atoms, &mut self.settled)
         };
         self.settled_by(done)
     }
 
     /// The next position: an event and its arguments, by name. Returns what it settles.
     pub fn event(&mut self, name: &str, arguments: &[(&str, Value)]) -> Result<&[Settled], Error> {
+        if self.timed {
+            return Err(no_time());
+        }
+        self.push_event(None, name, arguments)
+    }
+
+    /// The same, at a time that is not before that of the position before.
+    pub fn event_at(
+        &mut self,
+        time: Time,
+        name: &str,
+        arguments: &[(&str, Value)],
+    ) -> Result<&[Settled], Error> {
+        self.push_event(Some(time), name, arguments)
+    }
+
+    fn push_event(
+        &mut self,
+        time: Option<Time>,
+        name: &str,
+        arguments: &[(&str, Value)],
+    ) -> Result<&[Settled], Error> {
         let variables =
             arguments.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect::<Vec<_>>();
         let events = vec![Event { name: name.into(), arguments: Arguments::OfRow }];
@@ -171,8 +230,22 @@ impl Monitor {
             self.atoms[atom / 64] |= u64::from(column.get(0)) << (atom % 64);
         }
         self.settled.clear();
-        let done = self.inner.step(&self.atoms, &mut self.settled);
+        let done = self.inner.step_at(time, &self.atoms, &mut self.settled);
         self.settled_by(done)
+    }
+
+    /// Time has passed strictly beyond `time` though nothing happened: no later position is at `time` or before. Returns
+    /// what that settles.
+    pub fn advance(&mut self, time: Time) -> Result<&[Settled], Error> {
+        self.settled.clear();
+        let done = self.inner.advance(time, &mut self.settled);
+        self.settled_by(done)
+    }
+
+    /// What can be said at once about the last position: of φ for a property `G φ`, of the property otherwise; `None`
+    /// is that it depends on what comes.
+    pub fn now(&self, property: usize) -> Option<bool> {
+        self.inner.now(property)
     }
 
     /// What a step settled, or why it could not be taken.
@@ -230,6 +303,15 @@ impl Monitor {
         let formula = if formula == root.name { String::new() } else { format!(": {formula}") };
         format!("{}{title} is {verdict} since position {}{formula}", root.name, settled.at)
     }
+}
+
+/// A position without a time, for properties that measure it.
+#[cold]
+fn no_time() -> Error {
+    Error::Usage(
+        "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`"
+            .into(),
+    )
 }
 
 /// Sets one of the bits that are packed 64 to a word.

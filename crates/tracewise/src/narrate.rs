@@ -1,5 +1,7 @@
 //! Explanations in the user's own words: claims become sentences, positions become log lines.
 
+mod windows;
+
 use crate::check::{Finding, LOCATED, log_line};
 use crate::load::Loaded;
 use crate::{PropertyReport, Session, Specification, Step, plan};
@@ -12,9 +14,9 @@ use tw_trace::Located;
 
 /// Words explanations of one trace.
 pub(crate) struct Narrator<'a> {
-    session: &'a Session,
-    spec: &'a Specification,
-    loaded: &'a Loaded,
+    pub(crate) session: &'a Session,
+    pub(crate) spec: &'a Specification,
+    pub(crate) loaded: &'a Loaded,
     /// Original position of each position of the trace, if it was sorted by key.
     order: Option<&'a [u32]>,
 }
@@ -45,6 +47,9 @@ impl<'a> Narrator<'a> {
         evaluator: &mut dyn Evaluator,
         findings: &mut [Finding],
     ) -> Option<Diagnostic> {
+        if self.session.clock == Clock::Dense {
+            return self.explain_dense(findings);
+        }
         let mut options = self.session.evaluate_options();
         if !self.loaded.summary.timed {
             options.clock = Clock::Index;
@@ -115,8 +120,9 @@ impl<'a> Narrator<'a> {
                     report.time = first.time;
                 }
                 report.violations.truncate(self.session.violations);
-                report.explanation =
-                    finding.explanation.and_then(|explanation| self.word(&explanation, &lines));
+                if let Some(explanation) = finding.explanation {
+                    report.explanation = self.word(&explanation, &lines);
+                }
                 report
             })
             .collect()
@@ -149,7 +155,7 @@ impl<'a> Narrator<'a> {
         }
     }
 
-    fn original(&self, at: Position) -> Position {
+    pub(crate) fn original(&self, at: Position) -> Position {
         self.order.map_or(at, |order| order[at] as usize)
     }
 
@@ -193,7 +199,7 @@ impl<'a> Narrator<'a> {
     }
 
     /// What the variables that decide a predicate are at its position.
-    fn values(&self, claim: &Claim, located: Option<&Located>) -> Vec<(String, Value)> {
+    pub(crate) fn values(&self, claim: &Claim, located: Option<&Located>) -> Vec<(String, Value)> {
         let program = &self.spec.program;
         let leaf = matches!(
             program.dag.node(claim.node),
@@ -249,6 +255,9 @@ impl<'a> Narrator<'a> {
                 at.filter(|child| child.node == node && !child.holds && child.range.0 == child.range.1);
             at.next().map(|child| self.original(child.range.0))
         };
+        if let Some(sentence) = self.window(claim) {
+            return sentence;
+        }
         let at_end = first == end;
         let at_begin = first == begin;
         use Node::*;
@@ -332,7 +341,11 @@ impl<'a> Narrator<'a> {
                 None => format!("{} holds throughout", words(b)),
             },
             (Since(_, a, b) | BackTo(_, a, b), false) => match fails_at(a) {
-                Some(at) => format!("{} fails at position {at}, after {} last held", words(a), words(b)),
+                Some(at) => format!(
+                    "{} fails at position {at}, and {} has not held from there on",
+                    words(a),
+                    words(b)
+                ),
                 None => format!("{} has not held at any position up to {from}", words(b)),
             },
             (Since(_, a, b) | BackTo(_, a, b), true) => match child_at(b) {
@@ -340,13 +353,6 @@ impl<'a> Narrator<'a> {
                 Some(at) => format!("{} holds since {} at position {at}", words(a), words(b)),
                 None => format!("{} has held since the start of {}", words(a), self.whole()),
             },
-            // With an interval: the window is part of the subformula's own words.
-            (Finally(Some(i), a) | Once(Some(i), a), false) => {
-                format!("{} holds nowhere in the window {i} from position {from}", words(a))
-            }
-            (Globally(Some(i), a) | Historically(Some(i), a), true) => {
-                format!("{} holds everywhere in the window {i} from position {from}", words(a))
-            }
             (_, true) => "it holds".into(),
             (_, false) => "it fails".into(),
         }
@@ -360,12 +366,12 @@ const COLUMNS: usize = 32 << 20;
 const MOST_LINES: usize = 20_000;
 
 /// Most characters of a subformula shown on its own.
-const SHOWN: usize = 400;
+pub(crate) const SHOWN: usize = 400;
 
 /// Most characters of a subformula quoted in a sentence.
-const QUOTED: usize = 60;
+pub(crate) const QUOTED: usize = 60;
 
-fn shorten(text: &str, most: usize) -> String {
+pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_string(),
         Some((cut, _)) => format!("{}…", &text[..cut]),

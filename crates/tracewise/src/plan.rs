@@ -1,61 +1,16 @@
-//! Choosing an engine, and saying why.
+//! Choosing an engine for a program, a stored trace or a live one.
 
-use crate::{
-    AutomatonSizes, ENGINES, Error, QUERY_ENGINES, Session, Specification, check, engine, query, show,
-};
+mod reasons;
+mod several;
+
+use crate::{ENGINES, Error, Session, Specification, engine};
+pub(crate) use reasons::explain;
+pub use reasons::{EngineChoice, RootReport, SpecReport};
+use several::{Evaluators, Monitors, divide};
 use tw_core::Bits;
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Fragment, IntervalError, NodeId, Root, RootKind};
+use tw_ir::{Clock, IntervalError, NodeId, Program};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported};
-
-/// An engine and the reason for it.
-#[derive(Clone, Debug)]
-pub struct EngineChoice {
-    /// Engine name; `None` when no engine accepts.
-    pub engine: Option<&'static str>,
-    /// Why this one; or what the engines refuse.
-    pub reason: String,
-}
-
-/// What `explain` says of a specification.
-#[derive(Clone, Debug)]
-pub struct SpecReport {
-    /// One per property and query.
-    pub roots: Vec<RootReport>,
-    /// Distinct nodes of the whole specification.
-    pub nodes: usize,
-    /// Predicates evaluated once per position.
-    pub atoms: usize,
-    /// What is read from the trace, by name.
-    pub reads: Vec<String>,
-    /// The engine for the whole specification.
-    pub choice: EngineChoice,
-    /// Pattern-library calls used: call name and meaning.
-    pub patterns: Vec<(String, String)>,
-}
-
-/// What `explain` says of one property or query.
-#[derive(Clone, Debug)]
-pub struct RootReport {
-    /// Name.
-    pub name: String,
-    /// Title.
-    pub title: Option<String>,
-    /// Whether it is a query.
-    pub query: bool,
-    /// The formula, macros expanded, canonical.
-    pub formula: String,
-    /// Its fragment.
-    pub fragment: Fragment,
-    /// Distinct nodes.
-    pub nodes: usize,
-    /// The engine for it alone.
-    pub choice: EngineChoice,
-    /// Why a query cannot be watched live, if it cannot.
-    pub not_live: Option<String>,
-    /// How large its automata are.
-    pub automata: AutomatonSizes,
-}
 
 /// An engine ready to run a program, and what is to be said about the choice.
 pub(crate) struct Chosen<'p> {
@@ -63,6 +18,8 @@ pub(crate) struct Chosen<'p> {
     pub evaluator: Box<dyn Evaluator + 'p>,
     /// That another engine had to step in.
     pub notes: Vec<Diagnostic>,
+    /// Whether other engines run some of the properties.
+    pub divided: bool,
 }
 
 impl<'p> Chosen<'p> {
@@ -131,7 +88,8 @@ fn stand_in<'p>(
     let (engine, evaluator) =
         others.filter_map(|engine| Some((*engine, engine.plan(&spec.program, options).ok()?))).next()?;
     let message = format!("engine `{exhausted}` gave up ({}); `{}` ran instead", refusal.what, engine.name());
-    Some(Chosen { engine, evaluator, notes: vec![Diagnostic::warning("engine-gave-up", message)] })
+    let notes = vec![Diagnostic::warning("engine-gave-up", message)];
+    Some(Chosen { engine, evaluator, notes, divided: false })
 }
 
 /// The engine for the session's program: the named one, or the first that accepts.
@@ -143,9 +101,15 @@ pub(crate) fn choose<'p>(
     if options.clock == Clock::Index {
         refuse_units(spec, options, "`--clock index` counts positions")?;
     }
-    let chosen = |engine, evaluator| Chosen { engine, evaluator, notes: Vec::new() };
-    if session.engine != "auto" {
-        let engine = named(&session.engine)?;
+    refuse_empty(spec, options)?;
+    let chosen = |engine, evaluator| Chosen { engine, evaluator, notes: Vec::new(), divided: false };
+    // Continuous time has one engine, whose reasons are the informative ones.
+    let name = match (session.engine.as_str(), options.clock) {
+        ("auto", Clock::Dense) => "dense",
+        (name, _) => name,
+    };
+    if name != "auto" {
+        let engine = named(name)?;
         return match engine.plan(&spec.program, options) {
             Ok(evaluator) => Ok(chosen(engine, evaluator)),
             Err(refusal) => stand_in(spec, options, engine.name(), &refusal)
@@ -158,6 +122,14 @@ pub(crate) fn choose<'p>(
             Ok(evaluator) => return Ok(chosen(*engine, evaluator)),
             Err(refusal) => refusals.push(refusal),
         }
+    }
+    let accepts =
+        |alone: &Program| ENGINES.iter().copied().find(|engine| engine.plan(alone, options).is_ok());
+    if let Some(shares) = divide(&spec.program, accepts)
+        && let Some(engine) = shares.last().map(|share| share.engine)
+        && let Ok(evaluators) = Evaluators::new(shares, options)
+    {
+        return Ok(Chosen { engine, evaluator: Box::new(evaluators), notes: Vec::new(), divided: true });
     }
     // The last engine is the reference, which refuses least: its reason is the informative one, unless it refuses the
     // semantics altogether and another engine got as far as a subformula.
@@ -191,6 +163,14 @@ pub(crate) fn choose_monitor(
     note: &mut dyn FnMut(&str),
 ) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
     let options = session.evaluate_options();
+    if options.clock == Clock::Dense {
+        let message =
+            "continuous time (`--clock dense`) is for stored traces: `tracewise check`, or --clock stamps";
+        return Err(Error::Usage(message.into()));
+    }
+    if options.clock == Clock::Index {
+        refuse_units(spec, &options, "`--clock index` counts positions")?;
+    }
     if session.engine != "auto" {
         let engine = named(&session.engine)?;
         return match engine.monitor(&spec.program, &options, each_position) {
@@ -210,10 +190,22 @@ pub(crate) fn choose_monitor(
                 return Ok((*engine, monitor));
             }
             Err(refusal) => {
-                refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                // That another engine is made for a construct needs no mention; that one gave up does.
+                if refusal.exhausted {
+                    refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                }
                 first_refusal.get_or_insert(refusal);
             }
         }
+    }
+    let forward = || ENGINES.iter().copied().filter(|engine| engine.reads_forward());
+    let accepts =
+        |alone: &Program| forward().find(|engine| engine.monitor(alone, &options, each_position).is_ok());
+    if let Some(shares) = divide(&spec.program, accepts)
+        && let Some(engine) = shares.last().map(|share| share.engine)
+        && let Ok(monitors) = Monitors::new(shares, &options, each_position)
+    {
+        return Ok((engine, Box::new(monitors)));
     }
     match first_refusal {
         Some(mut refusal) => {
@@ -260,6 +252,35 @@ pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why:
     Ok(())
 }
 
+/// Intervals between neighbouring ticks hold no distance between timestamps or positions; in continuous time they hold
+/// some, so only who knows the clock can tell.
+fn refuse_empty(spec: &Specification, options: &EvaluateOptions) -> Result<(), Error> {
+    let ticks = match options.clock {
+        Clock::Stamps => "nanoseconds",
+        Clock::Index => "positions",
+        Clock::Dense => return Ok(()),
+    };
+    let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
+    for id in spec.program.reachable(&roots) {
+        let Some(interval) = spec.program.dag.node(id).interval() else { continue };
+        if interval.ticks(options.clock, options.unit) != Err(IntervalError::Empty) {
+            continue;
+        }
+        let message = format!("the interval `{interval}` is empty: no whole number of {ticks} lies inside");
+        let mut diagnostic = Diagnostic::error("empty-interval", message);
+        if let Some(span) = spec.span(id) {
+            diagnostic = diagnostic.at(span, "on this operator");
+        }
+        let help =
+            "close an end with `[` or `]`; in continuous time (`--clock dense`) there are instants inside";
+        return Err(Error::Unsupported {
+            diagnostic: diagnostic.help(help),
+            sources: Box::new(spec.sources.clone()),
+        });
+    }
+    Ok(())
+}
+
 /// A refusal as an error that points at the subformula.
 pub(crate) fn refused(spec: &Specification, engine: &str, refusal: Unsupported) -> Error {
     refusal_error(spec, &format!("engine `{engine}` cannot run"), refusal)
@@ -278,142 +299,4 @@ pub(crate) fn refusal_error(spec: &Specification, who: &str, refusal: Unsupporte
         diagnostic = diagnostic.help(help);
     }
     Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
-}
-
-pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecReport, Error> {
-    let options = session.evaluate_options();
-    let mut alone = spec.clone();
-    let roots = spec
-        .program
-        .roots
-        .iter()
-        .map(|root| {
-            alone.program.roots = vec![root.clone()];
-            let fragment = tw_ir::fragment(&spec.program, root.node);
-            RootReport {
-                name: root.name.clone(),
-                title: root.title.clone(),
-                query: root.kind == RootKind::Query,
-                formula: tw_ir::display(&spec.program, root.node),
-                nodes: fragment.nodes,
-                choice: match root.kind {
-                    RootKind::Query => query_choice(session, &alone, &options),
-                    RootKind::Property => choice(session, &alone, &options, &fragment),
-                },
-                not_live: not_live(&alone, root, &options),
-                automata: show::sizes(session, spec, root),
-                fragment,
-            }
-        })
-        .collect();
-    let whole = spec.program.roots.iter().fold(Fragment::default(), |whole, root| {
-        let one = tw_ir::fragment(&spec.program, root.node);
-        Fragment {
-            future: whole.future | one.future,
-            past: whole.past | one.past,
-            metric: whole.metric | one.metric,
-            first_order: whole.first_order | one.first_order,
-            experiments: whole.experiments | one.experiments,
-            temporal_depth: whole.temporal_depth.max(one.temporal_depth),
-            nodes: whole.nodes + one.nodes,
-        }
-    });
-    let mut reads: Vec<String> =
-        spec.program.slots.iter().map(|slot| tw_trace::describe(&slot.what)).collect();
-    reads.sort();
-    reads.dedup();
-    Ok(SpecReport {
-        roots,
-        nodes: spec.program.dag.len(),
-        atoms: spec.program.atoms().len(),
-        reads,
-        choice: whole_choice(session, spec, &options, &whole),
-        patterns: spec.patterns_used(),
-    })
-}
-
-/// The engine for the whole specification: of its properties or, if it has none, of its queries.
-fn whole_choice(
-    session: &Session,
-    spec: &Specification,
-    options: &EvaluateOptions,
-    fragment: &Fragment,
-) -> EngineChoice {
-    match check::properties_of(spec) {
-        Ok(properties) => choice(session, &properties, options, fragment),
-        Err(_) => query_choice(session, spec, options),
-    }
-}
-
-fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
-    match query::choose(session, spec, options) {
-        Ok((engine, _)) => {
-            let reason = match session.engine.as_str() {
-                "auto" => format!("the fastest engine for these queries: {}", engine.about()),
-                _ => "you named it".to_string(),
-            };
-            EngineChoice { engine: Some(engine.name()), reason }
-        }
-        Err(Error::Unsupported { diagnostic, .. }) => {
-            EngineChoice { engine: None, reason: diagnostic.message }
-        }
-        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
-    }
-}
-
-/// Why no engine for queries can read this one forwards.
-fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option<String> {
-    if root.kind == RootKind::Property {
-        return None;
-    }
-    if !root.division.is_whole() {
-        return Some("it divides the trace (`by`, `every`)".into());
-    }
-    let mut refusals = QUERY_ENGINES
-        .iter()
-        .filter(|engine| engine.reads_forward())
-        .map(|engine| engine.monitor(&spec.program, options).err());
-    // One that accepts is enough.
-    let first = refusals.next().unwrap_or_default()?;
-    if refusals.any(|refusal| refusal.is_none()) { None } else { Some(first.what) }
-}
-
-fn choice(
-    session: &Session,
-    spec: &Specification,
-    options: &EvaluateOptions,
-    fragment: &Fragment,
-) -> EngineChoice {
-    match choose(session, spec, options) {
-        Ok(Chosen { engine, .. }) => {
-            let reason = if session.engine != "auto" {
-                "you named it".to_string()
-            } else {
-                // Engines that refuse the same thing are named together.
-                let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
-                for other in ENGINES.iter().take_while(|other| other.name() != engine.name()) {
-                    let Err(refusal) = other.plan(&spec.program, options) else { continue };
-                    match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
-                        Some((names, _)) => names.push(other.name()),
-                        None => refusals.push((vec![other.name()], refusal.what)),
-                    }
-                }
-                let refusals: Vec<String> = refusals
-                    .into_iter()
-                    .map(|(names, what)| {
-                        let verb = if names.len() == 1 { "refuses" } else { "refuse" };
-                        format!("{} {verb} {what}", names.join(", "))
-                    })
-                    .collect();
-                let suffix =
-                    if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
-                format!("the fastest engine for {}: {}{suffix}", fragment.name(), engine.about())
-            };
-            EngineChoice { engine: Some(engine.name()), reason }
-        }
-        Err(Error::Unsupported { diagnostic, .. }) => {
-            EngineChoice { engine: None, reason: diagnostic.message }
-        }
-        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
-    }
 }

@@ -194,6 +194,11 @@ pub(crate) fn choose<'p>(
     spec: &'p Specification,
     options: &EvaluateOptions,
 ) -> Result<(&'static dyn QueryEngine, Box<dyn tw_monitor::QueryEvaluator + 'p>), Error> {
+    if options.clock == Clock::Dense {
+        return Err(Error::Usage(
+            "a query has values at positions, not between them: use --clock stamps".into(),
+        ));
+    }
     if session.engine != "auto" {
         let Some(engine) = QUERY_ENGINES.iter().find(|engine| engine.name() == session.engine) else {
             let known: Vec<&str> = QUERY_ENGINES.iter().map(|engine| engine.name()).collect();

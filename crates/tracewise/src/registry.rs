@@ -12,6 +12,9 @@ pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_rewrite::Rewrite,
     &tw_engine_alternating::Reverse,
     &tw_engine_alternating::DepthFirst,
+    &tw_engine_metric::Metric,
+    // The only one for continuous time, and for nothing else.
+    &tw_dense::Dense,
     &tw_engine_reference::Reference,
 ];
 

@@ -1,6 +1,6 @@
 //! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
 
-use crate::StatisticReport;
+use crate::{Guarantee, StatisticReport};
 use tw_core::{Bits, Position, Value, Verdict};
 use tw_diag::Diagnostic;
 use tw_trace::Stamp;
@@ -51,6 +51,9 @@ pub struct PropertyReport {
     pub explanation: Option<Step>,
     /// What `--stat` asked for.
     pub statistic: Option<StatisticReport>,
+    /// With `--clock-error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
+    /// violated if all of them have or lack the property, else unknown.
+    pub guarantee: Option<Guarantee>,
 }
 
 /// One place where a property fails.

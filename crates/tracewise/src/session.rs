@@ -5,9 +5,11 @@ use crate::{
     ResidualReport, SpecReport, Specification, Statistic, Totals, by, check, convert, eval, inspect, plan,
     query, show,
 };
+use crate::{ClockError, imprecise};
 use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
 use crate::{MergeOptions, MergeReport, Model, ModelOptions, ModelReport, Question, merge, model};
 use crate::{RaceFields, RaceLimits, RacesReport, races};
+use crate::{RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink, robust};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
@@ -40,6 +42,7 @@ pub struct Session {
     pub(crate) engine: String,
     pub(crate) semantics: Semantics,
     pub(crate) clock: Clock,
+    pub(crate) clock_error: Option<ClockError>,
     pub(crate) violations: usize,
     pub(crate) witness: bool,
     pub(crate) explain: bool,
@@ -66,6 +69,7 @@ impl Session {
             engine: "auto".into(),
             semantics: Semantics::Finite,
             clock: Clock::Stamps,
+            clock_error: None,
             violations: 10,
             witness: false,
             explain: true,
@@ -103,6 +107,14 @@ impl Session {
     #[must_use]
     pub fn clock(mut self, clock: Clock) -> Self {
         self.clock = clock;
+        self
+    }
+
+    /// How far timestamps may be off. [`Session::check`] then answers for every execution that they allow, in
+    /// [`PropertyReport::guarantee`](crate::PropertyReport::guarantee).
+    #[must_use]
+    pub fn clock_error(mut self, error: Option<ClockError>) -> Self {
+        self.clock_error = error;
         self
     }
 
@@ -198,9 +210,13 @@ impl Session {
 
     /// Verdicts of every property on one trace; several files are one trace, laid end to end.
     pub fn check(&self, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
-        match &self.by {
-            Some(column) => by::check(self, spec, files, column),
-            None => check::check(self, spec, files),
+        if self.clock == Clock::Dense && self.statistic.is_some() {
+            return Err(Error::Usage("--stat counts positions: use --clock stamps".into()));
+        }
+        match (&self.clock_error, &self.by) {
+            (Some(error), _) => imprecise::check(self, spec, files, error),
+            (None, Some(column)) => by::check(self, spec, files, column),
+            (None, None) => check::check(self, spec, files),
         }
     }
 
@@ -228,6 +244,28 @@ impl Session {
     /// Truth of the (first) formula at every position.
     pub fn eval(&self, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
         eval::eval(self, spec, files)
+    }
+
+    /// How far one trace is from violating each property, or from satisfying it, and what decides that.
+    pub fn robust(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &RobustOptions,
+    ) -> Result<RobustReport, Error> {
+        robust::robust(self, spec, files, options)
+    }
+
+    /// The same of a trace that is still being written, told to `sink` as values are settled, bounded or predicted;
+    /// until the stream ends or `control` is asked to.
+    pub fn robust_live(
+        &self,
+        spec: &Specification,
+        options: &RobustLive,
+        control: &Control,
+        sink: &mut dyn RobustSink,
+    ) -> Result<RobustLiveReport, Error> {
+        robust::live(self, spec, options, control, sink)
     }
 
     /// Columns, types, event names, time span and sample rows of a trace.
@@ -279,6 +317,9 @@ impl Session {
 
     /// Every property rewritten event by event: the formula that is still owed after each.
     pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
+        if self.clock == Clock::Dense || self.clock_error.is_some() {
+            return Err(Error::Usage("formulas are rewritten event by event: use --clock stamps".into()));
+        }
         show::rewriting(self, spec, files)
     }
 

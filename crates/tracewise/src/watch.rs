@@ -1,26 +1,35 @@
 //! `watch`: verdicts on a trace that is still being written, the moment they are settled.
 //!
 //! Threads deliver bytes in the order of their arrival ([`feed`], [`listen`]); one thread reads the lines that they
-//! complete, steps the monitor and tells the sink ([`judge`]). Kept are the monitor's state and the line that is still
+//! complete ([`receive`]), steps the monitor and tells the sink ([`judge`]). When no event comes, watermarks or the wall
+//! clock say how far time has come ([`clock`]), and what was due by then is settled ([`passing`]). Kept are the monitor's state and the line that is still
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
 //! process goes on exactly there ([`checkpoint`]).
 
 mod accounts;
 mod checkpoint;
+mod clock;
 mod control;
 mod feed;
 mod judge;
 mod lines;
 mod listen;
+mod passing;
+mod receive;
 mod run;
 mod settings;
+mod sorter;
+mod state;
+pub(crate) mod stream;
 mod timers;
+mod untimed;
 
 use crate::{Diagnostic, Error, LogLine, Verdict};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use tw_core::{Position, Value};
+use tw_trace::Stamp;
 
 pub use control::Control;
 pub(crate) use run::watch;
@@ -91,6 +100,13 @@ pub struct WatchOptions {
     pub source: WatchSource,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
     pub each_position: bool,
+    /// Tell about every position, for each property, what can be said at once (satisfied, violated or unknown) and, as
+    /// soon as it is settled, the exact verdict.
+    pub observers: bool,
+    /// When no event comes for so long, time goes on with the wall clock.
+    pub heartbeat: Option<Duration>,
+    /// Lines with a time under this name are no positions, they say that no position from then on is earlier.
+    pub watermark: Option<String>,
     /// Leave out lines that cannot be read, instead of ending with the first.
     pub skip_bad_lines: bool,
     /// End with the first violation.
@@ -109,12 +125,20 @@ impl WatchOptions {
         Self {
             source,
             each_position: false,
+            observers: false,
+            heartbeat: None,
+            watermark: None,
             skip_bad_lines: false,
             stop_on_violation: false,
             pending_every: None,
             values_every: None,
             checkpoints: None,
         }
+    }
+
+    /// Whether there is something to be told about each position.
+    pub(crate) fn tells_each(&self) -> bool {
+        self.each_position || self.observers
     }
 }
 
@@ -131,12 +155,45 @@ pub struct WatchVerdict<'w> {
     pub verdict: Verdict,
     /// The position that settled it, or the last one of the stream.
     pub position: Position,
+    /// The time of that position, or to which time had come when that settled the verdict; of the position that the
+    /// verdict is about, when each is told. Only where time is read.
+    pub time: Option<Stamp>,
+    /// What came due, if the passing of time settled it.
+    pub due: Option<Due>,
     /// Whether no continuation changes it. Otherwise the stream ended, and this is its finite verdict.
     pub settled: bool,
     /// The line of that position.
     pub line: Option<LogLine>,
-    /// What was still owed when the stream ended, and since when.
+    /// What was still owed when the stream ended, and since when; the most urgent of several.
     pub pending: Option<Pending<'w>>,
+    /// How many more there are.
+    pub more_pending: usize,
+}
+
+/// What can be said of a property at once: the verdict of a synchronous observer.
+#[derive(Clone, Debug)]
+pub struct Observation<'w> {
+    /// The property's name.
+    pub property: &'w str,
+    /// The sentence in quotes after the name.
+    pub title: Option<&'w str>,
+    /// The verdict about the last position read: of φ for `G φ`, of the property otherwise.
+    pub verdict: Verdict,
+    /// That position.
+    pub position: Position,
+    /// Its time.
+    pub time: Option<Stamp>,
+}
+
+/// An obligation whose deadline has passed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Due {
+    /// The position that it is about.
+    pub since: Position,
+    /// What was owed, as a formula.
+    pub owed: String,
+    /// By when.
+    pub deadline: Stamp,
 }
 
 /// What a property waits for.
@@ -150,6 +207,17 @@ pub struct Pending<'w> {
     pub line: Option<u64>,
     /// What is owed, as a formula.
     pub owed: String,
+    /// By when it is settled at the latest, if an interval says so.
+    pub deadline: Option<Deadline>,
+}
+
+/// When something is settled at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deadline {
+    /// When time has passed beyond this.
+    Time(Stamp),
+    /// With this position, where intervals count positions.
+    Position(Position),
 }
 
 /// What a query is worth so far.
@@ -173,6 +241,11 @@ pub struct WatchValue {
 pub trait WatchSink {
     /// A verdict.
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()>;
+    /// What a synchronous observer says.
+    fn observation(&mut self, observation: &Observation<'_>) -> io::Result<()> {
+        let _ = observation;
+        Ok(())
+    }
     /// What a query is worth so far.
     fn value(&mut self, value: &WatchValue) -> io::Result<()>;
     /// What is pending after so many positions.

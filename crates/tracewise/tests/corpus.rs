@@ -4,7 +4,11 @@
 //! Blocks: `tw` the specification; a format's name the trace; `verdicts` (or `verdicts repeat-last`, `verdicts ltl3`)
 //! one line a property, `name: satisfied`, `name: unknown` or `name: violated [positions…]`; `eval` lines `name: 1 0 1`
 //! with the truth at each position; `values` lines `name: 5` with the value of a query at the first position, `null` for
-//! none and `error` where it cannot be computed; `values everywhere` lines `name: 5 null 7` with the value at each.
+//! none and `error` where it cannot be computed; `values everywhere` lines `name: 5 null 7` with the value at each;
+//! `robustness` lines `name: 1 -inf 2` with the robustness at each, of the stored trace and of the same as a stream.
+
+#[path = "corpus/robustness.rs"]
+mod robustness;
 
 use std::path::{Path, PathBuf};
 use tracewise::{
@@ -47,7 +51,11 @@ fn read_case(file: &Path) -> Case {
         let body = body.iter().map(|line| format!("{line}\n")).collect::<String>();
         match info {
             "tw" => case.spec = body,
-            _ if info.starts_with("verdicts") || info == "eval" || info.starts_with("values") => {
+            _ if info.starts_with("verdicts")
+                || info == "eval"
+                || info == "robustness"
+                || info.starts_with("values") =>
+            {
                 case.expected.push((info.to_string(), body))
             }
             format if format_named(format).is_some() => {
@@ -73,11 +81,12 @@ fn every_engine_agrees_with_the_corpus() {
         let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
         let session = Session::new().violations(usize::MAX).read(read);
         let mut ran = 0;
-        for engine in ENGINES {
-            ran += usize::from(run(case, &session.clone().engine(engine.name()), engine.name(), &trace));
+        for engine in ENGINES.iter().map(|engine| engine.name()).chain(["auto"]) {
+            ran += usize::from(run(case, &session.clone().engine(engine), engine, &trace));
         }
         let queries: Vec<&str> = QUERY_ENGINES.iter().map(|engine| engine.name()).collect();
         ran += run_queries(case, &session, &queries, &trace);
+        ran += robustness::run(case, &session, &trace);
         assert!(ran > 0, "{}: no engine accepts it", case.name);
     }
     std::fs::remove_dir_all(directory).unwrap();
@@ -88,7 +97,9 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
     let spec = Specification::from_text("corpus", &case.spec)
         .unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let mut ran = false;
-    for (kind, expected) in case.expected.iter().filter(|(kind, _)| !kind.starts_with("values")) {
+    for (kind, expected) in
+        case.expected.iter().filter(|(kind, _)| !kind.starts_with("values") && kind != "robustness")
+    {
         if kind == "eval" {
             for line in expected.lines() {
                 let (name, bits) = line.split_once(':').unwrap();

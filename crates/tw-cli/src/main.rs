@@ -4,6 +4,7 @@
 //! turns arguments into a session, runs it and hands the report to a reporter; the [`exit::Exit`] it returns is the
 //! exit code.
 
+mod clock_error;
 mod commands;
 mod context;
 mod exit;

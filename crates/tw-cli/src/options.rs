@@ -54,7 +54,7 @@ impl ReadArgs {
         let defaults = ReadOptions::default();
         let sort = match &self.sort {
             None => None,
-            Some(skew) => Some(skew.nanoseconds(self.time_unit)?),
+            Some(skew) => Some(skew.nanoseconds(self.time_unit, "--sort")?),
         };
         let read = ReadOptions {
             format: self.format.clone(),
@@ -248,7 +248,8 @@ pub struct Skew {
 }
 
 impl Skew {
-    fn parse(text: &str) -> Result<Skew, String> {
+    /// `5s`, `100ms`, or a number in the trace's unit.
+    pub fn parse(text: &str) -> Result<Skew, String> {
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, suffix) = text.split_at(split);
         let unit = match suffix {
@@ -265,9 +266,10 @@ impl Skew {
         }
     }
 
-    fn nanoseconds(&self, unit: TimeUnit) -> Result<i64, Failure> {
+    /// For the option that it was given to; `unit` is the trace's.
+    pub fn nanoseconds(&self, unit: TimeUnit, option: &str) -> Result<i64, Failure> {
         let time = self.unit.unwrap_or(unit).parse_number(&self.number);
-        time.map_err(|error| Failure::Error(Error::Usage(format!("--sort {}: {error}", self.number))))
+        time.map_err(|error| Failure::Error(Error::Usage(format!("{option} {}: {error}", self.number))))
     }
 }
 
@@ -318,7 +320,8 @@ fn units() -> impl TypedValueParser<Value = TimeUnit> {
     named(&TimeUnit::ALL)
 }
 
-fn clocks() -> impl TypedValueParser<Value = Clock> {
+/// The clocks.
+pub fn clocks() -> impl TypedValueParser<Value = Clock> {
     named(&Clock::ALL)
 }
 
@@ -397,7 +400,8 @@ mod tests {
 
     #[test]
     fn skews() {
-        let skew = |text: &str| Skew::parse(text).unwrap().nanoseconds(TimeUnit::Milliseconds).unwrap();
+        let skew =
+            |text: &str| Skew::parse(text).unwrap().nanoseconds(TimeUnit::Milliseconds, "--sort").unwrap();
         assert_eq!(skew("5s"), 5_000_000_000);
         assert_eq!(skew("5"), 5_000_000);
         assert_eq!(skew("0.5 h"), 1_800_000_000_000);

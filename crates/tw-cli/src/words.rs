@@ -1,7 +1,7 @@
 //! Small pieces of wording that commands and reporters share.
 
 use std::time::Duration;
-use tracewise::{Approximation, PropertyReport, Step, Value, Violation};
+use tracewise::{Approximation, PropertyReport, Step, Value, Verdict, Violation};
 
 /// `1234567` as `1,234,567`.
 pub fn count(number: u64) -> String {
@@ -163,6 +163,15 @@ pub fn step(step: &Step) -> String {
         text.push_str(&format!(" ({})", bindings(&values)));
     }
     text
+}
+
+/// What is to be said of a verdict that is not plain: it is open, or about executions that imprecise timestamps allow.
+pub fn undecided(property: &PropertyReport) -> Option<String> {
+    match (&property.guarantee, property.verdict) {
+        (Some(guarantee), _) => Some(printable(&guarantee.sentence())),
+        (None, Verdict::Unknown) => Some("undecided: the trace settles it neither way".into()),
+        (None, _) => None,
+    }
 }
 
 /// The part of a property's explanation that is news: for `G φ`, whose violation is shown already, why φ fails there.

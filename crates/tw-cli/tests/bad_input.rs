@@ -4,6 +4,8 @@
 //! `bad_input.snap` holds for it. The fine cases look odd and are none of that: they exit with 0.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
+#[path = "bad_input/import.rs"]
+mod import;
 #[path = "bad_input/races.rs"]
 mod races;
 #[path = "bad_input/specifications.rs"]
@@ -180,11 +182,17 @@ fn results(cases: &[Case], root: &Path) -> Vec<Result<String, String>> {
 
 #[test]
 fn messages() {
-    let cases: Vec<Case> =
-        [tables::cases(), structured::cases(), specifications::cases(), usage::cases(), races::cases()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let cases: Vec<Case> = [
+        tables::cases(),
+        structured::cases(),
+        specifications::cases(),
+        usage::cases(),
+        races::cases(),
+        import::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let names: HashSet<&str> = cases.iter().map(|case| case.name).collect();
     assert_eq!(names.len(), cases.len(), "names of cases are unique");
     assert!(cases.iter().filter(|case| !case.fine).count() >= 70, "the table is not to shrink");

@@ -111,6 +111,7 @@ impl Builder {
             recent: VecDeque::with_capacity(self.remember),
             remember: self.remember,
             outlets: self.outlets,
+            started: self.started,
         };
         let observer = Arc::new(Observer {
             names: self.names,

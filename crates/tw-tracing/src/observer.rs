@@ -5,6 +5,7 @@ use crate::outlet::Outlet;
 use crate::{Record, Violation};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use tracewise::{Error, Monitor, Settled, Value};
 
 /// What is called for violations.
@@ -30,6 +31,15 @@ pub(crate) struct State {
     /// How many of them to keep.
     pub remember: usize,
     pub outlets: Vec<Outlet>,
+    /// What times are counted from.
+    pub started: Instant,
+}
+
+impl State {
+    /// Nanoseconds since the start. Asked with the state locked, they never go back.
+    fn now(&self) -> i64 {
+        i64::try_from(self.started.elapsed().as_nanos()).unwrap_or(i64::MAX)
+    }
 }
 
 impl Observer {
@@ -47,6 +57,7 @@ impl Observer {
         if !counts || state.error.is_some() {
             return;
         }
+        let now = state.now();
         let State { monitor: Some(monitor), error, recent, remember, .. } = &mut *state else { return };
         let mut arguments: Vec<(&str, Value)> = record
             .fields
@@ -63,7 +74,7 @@ impl Observer {
                 arguments.push((name, Value::text(text)));
             }
         }
-        let violated: Vec<Settled> = match monitor.event(&record.name, &arguments) {
+        let violated: Vec<Settled> = match monitor.event_at(now, &record.name, &arguments) {
             Ok(settled) => settled.iter().filter(|settled| !settled.holds).copied().collect(),
             Err(fault) => {
                 // Once: a field of the wrong type would fail again with each event.
@@ -82,6 +93,25 @@ impl Observer {
         let violations: Vec<Violation> =
             violated.iter().map(|settled| violation(monitor, settled, recent)).collect();
         // Whoever is called may log, which comes here again.
+        drop(state);
+        violations.iter().for_each(|violation| (self.on_violation)(violation));
+    }
+
+    /// Time has passed, whether or not something happened.
+    fn beat(&self) {
+        let mut state = self.state();
+        // An event may still come at this very time.
+        let passed = state.now() - 1;
+        let State { monitor: Some(monitor), error: error @ None, recent, .. } = &mut *state else { return };
+        let violated: Vec<Settled> = match monitor.advance(passed) {
+            Ok(settled) => settled.iter().filter(|settled| !settled.holds).copied().collect(),
+            Err(fault) => {
+                *error = Some(fault);
+                return;
+            }
+        };
+        let violations: Vec<Violation> =
+            violated.iter().map(|settled| violation(monitor, settled, recent)).collect();
         drop(state);
         violations.iter().for_each(|violation| (self.on_violation)(violation));
     }
@@ -134,6 +164,12 @@ impl Guard {
             settled: settled.is_some(),
         };
         Ok(roots.iter().zip(last).zip(settled).map(outcome).collect())
+    }
+
+    /// Lets deadlines pass though nothing happens: whoever wants to hear of an event that does not come (`F[0,5s] ack`)
+    /// calls this every now and then, from any thread. With every event it happens anyway.
+    pub fn beat(&self) {
+        self.observer.beat();
     }
 
     /// Positions so far.

@@ -283,3 +283,27 @@ fn the_same_verdicts_as_from_the_file() {
     }
     assert!(differ.len() > 10, "the programs behave in different ways");
 }
+
+#[test]
+fn what_does_not_come_is_told_at_its_deadline() {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&found);
+    let builder = builder().check(&spec("property soon : G (asked -> F[0,100ms] answered);")).unwrap();
+    let builder = builder.on_violation(move |v| sink.lock().unwrap().push((v.property.clone(), v.position)));
+    let started = std::time::Instant::now();
+    let guard = observed(builder, || {
+        info!("asked");
+        info!("answered");
+        info!("asked");
+    });
+    guard.beat();
+    if started.elapsed() < std::time::Duration::from_millis(100) {
+        assert!(found.lock().unwrap().is_empty());
+    }
+    std::thread::sleep(std::time::Duration::from_millis(110));
+    guard.beat();
+    guard.beat();
+    assert_eq!(*found.lock().unwrap(), [("soon".to_string(), 2)]);
+    let outcomes = guard.finish().unwrap();
+    assert!(!outcomes[0].holds && outcomes[0].settled);
+}

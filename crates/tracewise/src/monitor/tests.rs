@@ -61,3 +61,28 @@ fn what_does_not_fit_is_an_error_and_not_a_verdict() {
     assert!(monitor.push(&row).unwrap().is_empty());
     assert_eq!(monitor.positions(), 1);
 }
+
+#[test]
+fn time_passes_with_and_without_events() {
+    let second = 1_000_000_000;
+    let mut monitor = monitor("property soon : G (req -> F[0,5s] ack); property safe : G !bad;");
+    let [req, ack] = ["req", "ack"].map(|name| monitor.slot(name).unwrap());
+    let mut row = monitor.row();
+    row.set(req, true);
+    let error = monitor.push(&row).unwrap_err().to_string();
+    assert!(error.contains("push_at"), "{error}");
+    assert!(monitor.event("req", &[]).is_err());
+    assert!(monitor.push_at(0, &row).unwrap().is_empty());
+    row.clear();
+    row.set(ack, true);
+    assert!(monitor.push_at(5 * second, &row).unwrap().is_empty());
+    // Time does not go back.
+    assert!(monitor.push_at(4 * second, &row).is_err());
+    assert!(monitor.event_at(6 * second, "req", &[]).unwrap().is_empty());
+    assert!(monitor.advance(11 * second - 1).unwrap().is_empty());
+    let settled = monitor.advance(11 * second).unwrap().to_vec();
+    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds), (1, 0, 2, false));
+    assert_eq!(monitor.verdicts(), [Some(false), None]);
+    assert!(monitor.push_at(11 * second, &row).is_err(), "that time has passed");
+    assert!(monitor.push_at(11 * second + 1, &row).is_ok());
+}

@@ -1,7 +1,7 @@
 //! The file that keeps the state of a watch.
 //!
 //! ```text
-//! magic and version │ BLAKE3 of the rest │ what was watched, how │ the stream │ the monitor │ verdicts told
+//! magic and version │ BLAKE3 of the rest │ what was watched, how │ the stream │ its time │ the monitor │ verdicts told
 //! ```
 //!
 //! It is replaced as a whole: written beside, forced to disk, renamed over the old one, and the directory forced to
@@ -9,13 +9,15 @@
 //! another watch is refused by name of what differs.
 
 use super::judge::Told;
+use super::state::{number, signed, signed_out};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use tw_monitor::{put, take};
+use tw_core::Time;
+use tw_monitor::{Obligation, put};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
@@ -25,6 +27,8 @@ pub(super) struct Checkpoint {
     pub settings: Vec<(String, String)>,
     /// `Live::save`.
     pub live: Vec<u8>,
+    /// How far its time has come, and what waits for it.
+    pub time: Vec<u8>,
     /// `Monitor::save`.
     pub monitor: Vec<u8>,
     /// `QueryMonitor::save`.
@@ -102,6 +106,7 @@ impl Checkpoint {
             put_bytes(value.as_bytes(), &mut out);
         }
         put_bytes(&self.live, &mut out);
+        put_bytes(&self.time, &mut out);
         put_bytes(&self.monitor, &mut out);
         put_bytes(&self.queries, &mut out);
         put(self.told.len() as u64, &mut out);
@@ -111,6 +116,13 @@ impl Checkpoint {
             put(u64::from(told.holds), &mut out);
             put(told.line.as_ref().map_or(0, |(line, _)| *line), &mut out);
             put_bytes(told.line.as_ref().map_or(b"", |(_, text)| text.as_bytes()), &mut out);
+            put_time(told.time, &mut out);
+            put(u64::from(told.due.is_some()), &mut out);
+            if let Some(due) = &told.due {
+                put(due.since as u64, &mut out);
+                put_bytes(due.residual.as_bytes(), &mut out);
+                put_time(due.deadline, &mut out);
+            }
         }
         put(self.bad_lines, &mut out);
         out
@@ -123,13 +135,20 @@ impl Checkpoint {
             state.settings.push((text(from)?, text(from)?));
         }
         state.live = bytes(from)?.to_vec();
+        state.time = bytes(from)?.to_vec();
         state.monitor = bytes(from)?.to_vec();
         state.queries = bytes(from)?.to_vec();
         for _ in 0..number(from)? {
             let (root, position) = (number(from)? as usize, number(from)? as usize);
             let holds = number(from)? == 1;
-            let (line, text) = (number(from)?, text(from)?);
-            state.told.push(Told { root, position, holds, line: (line > 0).then_some((line, text)) });
+            let (line, words) = (number(from)?, text(from)?);
+            let line = (line > 0).then_some((line, words));
+            let time = time(from)?;
+            let due = match number(from)? {
+                0 => None,
+                _ => Some(due(root, from)?),
+            };
+            state.told.push(Told { root, position, holds, line, time, due });
         }
         state.bad_lines = number(from)?;
         if from.is_empty() { Ok(state) } else { Err("it is longer than it should be".into()) }
@@ -141,8 +160,19 @@ fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-fn number(from: &mut &[u8]) -> Result<u64, String> {
-    take(from).map_err(|corrupt| corrupt.to_string())
+fn put_time(time: Option<Time>, out: &mut Vec<u8>) {
+    put(u64::from(time.is_some()), out);
+    signed_out(time.unwrap_or(0), out);
+}
+
+fn time(from: &mut &[u8]) -> Result<Option<Time>, String> {
+    let known = number(from)? == 1;
+    Ok(Some(signed(from)?).filter(|_| known))
+}
+
+fn due(root: usize, from: &mut &[u8]) -> Result<Obligation, String> {
+    let since = number(from)? as usize;
+    Ok(Obligation { root, since, residual: text(from)?, deadline: time(from)? })
 }
 
 fn bytes<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], String> {
@@ -161,10 +191,19 @@ mod tests {
     use super::*;
 
     fn example() -> Checkpoint {
-        let told = |root, line| Told { root, position: 300 * root, holds: root == 1, line };
+        let due = Obligation { root: 1, since: 7, residual: "F[0,5s] ack".into(), deadline: Some(-3) };
+        let told = |root: usize, line| Told {
+            root,
+            position: 300 * root,
+            holds: root == 1,
+            line,
+            time: (root == 1).then_some(i64::MIN),
+            due: (root == 1).then(|| due.clone()),
+        };
         Checkpoint {
             settings: vec![("engine".into(), "rewrite".into()), ("specification".into(), "ab".into())],
             live: vec![1, 2, 3],
+            time: vec![9],
             monitor: vec![0; 300],
             queries: vec![7; 9],
             told: vec![told(0, None), told(1, Some((7, "löst\n".into())))],

@@ -1,18 +1,18 @@
 //! From lines to verdicts: the receiver of a live trace.
 
 use super::accounts::{Accounts, Read};
+use super::clock::StreamClock;
 use super::lines::LineMap;
-use super::{Every, Pending, WatchOptions, WatchSink, WatchVerdict};
+use super::sorter::{OpenTimes, Sorter};
+use super::untimed::Untimed;
+use super::{Deadline, Due, Every, Pending, WatchOptions, WatchSink, WatchVerdict};
 use crate::load::{not_computable_at, trace_error};
 use crate::{Error, LogLine, Specification, Verdict, plan};
 use std::io;
-use tw_core::{Batch, Bits, Position, Time};
+use tw_core::{Position, Time};
 use tw_ir::NodeId;
-use tw_monitor::{Chunk, Monitor, Predicates, Settled, Unsupported};
-use tw_trace::{Arrival, Progress, Receiver, TraceError, TraceErrorKind};
-
-/// Characters kept of a log line.
-const TEXT: usize = 400;
+use tw_monitor::{Monitor, Obligation, Predicates, Settled, Unsupported};
+use tw_trace::{Progress, TraceError};
 
 /// Reads positions into a monitor and tells what they settle.
 pub(super) struct Judge<'j> {
@@ -24,14 +24,38 @@ pub(super) struct Judge<'j> {
     pub sink: &'j mut dyn WatchSink,
     /// The queries, if there are some.
     pub accounts: Option<Accounts>,
-    predicates: Predicates<'j>,
-    settled: Vec<Settled>,
+    pub predicates: Predicates<'j>,
+    pub settled: Vec<Settled>,
     /// Verdicts of properties told so far.
     pub told: Vec<Told>,
     pub bad_lines: u64,
     /// Where a predicate had no value.
-    fault: Option<(NodeId, usize)>,
-    lines: LineMap,
+    pub fault: Option<(NodeId, usize)>,
+    pub lines: LineMap,
+    pub clock: StreamClock,
+    /// Positions that wait for earlier ones, with `--sort`.
+    pub sorter: Option<Sorter>,
+    /// Times of positions about which something is to be told, where each is.
+    pub times: Option<OpenTimes>,
+    /// Time is known to have passed strictly beyond this.
+    pub passed: Option<Time>,
+    /// What becomes of a stream without timestamps.
+    pub untimed: Untimed,
+    /// Whether intervals count positions by choice.
+    counting: bool,
+    /// Bytes that waiting positions may take.
+    pub memory_budget: usize,
+}
+
+/// How a watch reads time.
+pub(super) struct Timing {
+    pub clock: StreamClock,
+    /// Whether positions have times at all.
+    pub timed: bool,
+    pub sorted: bool,
+    pub counting: bool,
+    pub untimed: Untimed,
+    pub memory_budget: usize,
 }
 
 /// A verdict that was told, as it has to be told again by a run that resumes.
@@ -41,6 +65,18 @@ pub(super) struct Told {
     pub position: Position,
     pub holds: bool,
     pub line: Option<(u64, String)>,
+    /// The time of that position, or to which time had come when that settled it.
+    pub time: Option<Time>,
+    /// What came due, if time settled it.
+    pub due: Option<Obligation>,
+}
+
+/// Where and when something was settled.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Place {
+    pub line: Option<(u64, String)>,
+    pub time: Option<Time>,
+    pub due: Option<Obligation>,
 }
 
 /// Why the reading ends early.
@@ -75,8 +111,11 @@ impl<'j> Judge<'j> {
         name: &'j str,
         (engine, monitor): (&'static str, Box<dyn Monitor>),
         accounts: Option<Accounts>,
+        timing: Timing,
         sink: &'j mut dyn WatchSink,
     ) -> Self {
+        let roots = spec.program.roots.len();
+        let width = tw_monitor::words(spec.program.atoms().len());
         Self {
             spec,
             options,
@@ -91,60 +130,119 @@ impl<'j> Judge<'j> {
             bad_lines: 0,
             fault: None,
             lines: LineMap::default(),
+            clock: timing.clock,
+            sorter: timing.sorted.then(|| Sorter::new(width)),
+            times: (timing.timed && options.tells_each() && roots > 0).then(|| OpenTimes::new(roots)),
+            passed: None,
+            untimed: timing.untimed,
+            counting: timing.counting,
+            memory_budget: timing.memory_budget,
         }
     }
 
-    /// Tells the verdict of a property.
-    pub fn tell(&mut self, told: &Told, settled: bool, pending: Option<Pending<'_>>) -> io::Result<()> {
+    /// Tells the verdict of a property; at the end, with what it waited for.
+    pub fn tell(&mut self, told: &Told, settled: bool, owed: Vec<Pending<'_>>) -> io::Result<()> {
         let root = &self.spec.program.roots[told.root];
         let line = told.line.as_ref().map(|(line, text)| LogLine {
             file: self.name.to_string(),
             line: *line,
             text: text.clone(),
         });
+        let more_pending = owed.len().saturating_sub(1);
         self.sink.verdict(&WatchVerdict {
             property: &root.name,
             title: root.title.as_deref(),
             about: None,
             verdict: verdict(told.holds),
             position: told.position,
+            time: told.time.map(|time| self.clock.stamp(time)),
+            due: self.due(told.due.as_ref()),
             settled,
             line,
-            pending,
+            pending: owed.into_iter().next(),
+            more_pending,
         })
     }
 
     /// Tells the verdict about one position.
-    pub fn tell_position(&mut self, found: &Settled, about: Position, settled: bool) -> io::Result<()> {
+    pub fn tell_position(
+        &mut self,
+        found: &Settled,
+        about: Position,
+        settled: bool,
+        due: Option<&Obligation>,
+    ) -> io::Result<()> {
         let root = &self.spec.program.roots[found.root];
+        let time = self.times.as_mut().and_then(|times| times.tell(about));
         self.sink.verdict(&WatchVerdict {
             property: &root.name,
             title: root.title.as_deref(),
             about: Some(about),
             verdict: verdict(found.holds),
             position: found.at,
+            time: time.map(|time| self.clock.stamp(time)),
+            due: self.due(due),
             settled,
             line: None,
             pending: None,
+            more_pending: 0,
         })
     }
 
-    /// What is pending when this much has been read.
-    pub fn pending(&mut self, now: Progress) -> Vec<Pending<'j>> {
-        let (roots, lines) = (&self.spec.program.roots, &mut self.lines);
-        let pending = self.monitor.pending().into_iter();
-        pending
-            .map(|owed| Pending {
-                property: &roots[owed.root].name,
-                since: owed.since,
-                line: lines.line(owed.since, now),
-                owed: owed.residual,
-            })
-            .collect()
+    /// Whether intervals count positions.
+    pub fn counts(&self) -> bool {
+        self.counting || self.untimed.counting
+    }
+
+    fn due(&self, due: Option<&Obligation>) -> Option<Due> {
+        let due = due?;
+        let deadline = self.clock.stamp(due.deadline?);
+        Some(Due { since: due.since, owed: due.residual.clone(), deadline })
+    }
+
+    /// Tells what was settled, wherever that was.
+    pub fn say(&mut self, found: &Settled, place: Place) -> Result<(), Halt> {
+        match found.about {
+            Some(about) => self.tell_position(found, about, true, place.due.as_ref())?,
+            None => {
+                let Place { line, time, due } = place;
+                let told = Told { root: found.root, position: found.at, holds: found.holds, line, time, due };
+                // Where each position is told, the property's own verdict is in the exit code alone.
+                if !self.options.tells_each() {
+                    self.tell(&told, true, Vec::new())?;
+                }
+                self.told.push(told);
+            }
+        }
+        if self.options.stop_on_violation && !found.holds {
+            return Err(Halt::Enough);
+        }
+        Ok(())
+    }
+
+    /// What is pending when this much has been read, with the property's number; the most urgent of each comes first.
+    pub fn pending(&mut self, now: Progress) -> Vec<(usize, Pending<'j>)> {
+        let (roots, counts) = (&self.spec.program.roots, self.counts());
+        let mut pending = self.monitor.pending();
+        // What has no deadline can wait.
+        pending.sort_by_key(|owed| (owed.root, owed.deadline.is_none(), owed.deadline, owed.since));
+        let mut tell = |owed: Obligation| {
+            let line = match &self.sorter {
+                Some(sorter) => sorter.line(owed.since),
+                None => self.lines.line(owed.since, now),
+            };
+            let deadline = owed.deadline.map(|deadline| match counts {
+                true => Deadline::Position(usize::try_from(deadline).unwrap_or(0)),
+                false => Deadline::Time(self.clock.stamp(deadline)),
+            });
+            let property = roots[owed.root].name.as_str();
+            (owed.root, Pending { property, since: owed.since, line, owed: owed.residual, deadline })
+        };
+        pending.into_iter().map(&mut tell).collect()
     }
 
     /// Hands positions to the queries, and tells their values after every so many positions, not after more.
-    fn count(
+    pub fn count(
         &mut self,
         before: Position,
         len: usize,
@@ -200,7 +298,7 @@ impl<'j> Judge<'j> {
         }
     }
 
-    fn error(&mut self, error: TraceError) -> Error {
+    pub fn error(&mut self, error: TraceError) -> Error {
         match self.fault.take() {
             Some((node, position)) => not_computable_at(self.spec, error, node, position),
             None => trace_error(self.spec, error),
@@ -208,75 +306,6 @@ impl<'j> Judge<'j> {
     }
 }
 
-fn verdict(holds: bool) -> Verdict {
+pub(super) fn verdict(holds: bool) -> Verdict {
     if holds { Verdict::Satisfied } else { Verdict::Violated }
-}
-
-/// The truth of every atom at positions that were read, and their timestamps.
-pub(super) struct Atoms {
-    columns: Vec<Bits>,
-    times: Option<Vec<Time>>,
-    queries: Option<Read>,
-}
-
-impl Receiver for Judge<'_> {
-    type Mapped = Atoms;
-    type Error = Halt;
-
-    fn map(&mut self, mut batch: Batch) -> Result<Atoms, (usize, TraceError)> {
-        let times = batch.times.take();
-        let queries = self.accounts.as_ref().map(|accounts| accounts.read(&batch)).transpose();
-        let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
-        match both {
-            Ok((columns, queries)) => Ok(Atoms { columns, times, queries }),
-            Err(error) => {
-                self.fault = Some((error.node, self.monitor.positions() + error.position));
-                Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
-            }
-        }
-    }
-
-    fn take(&mut self, atoms: Atoms, arrival: &Arrival<'_>) -> Result<(), Halt> {
-        self.lines.arrive(arrival.before);
-        let before = self.monitor.positions();
-        let chunk = Chunk { len: arrival.len, atoms: &atoms.columns, times: atoms.times.as_deref() };
-        let mut settled = std::mem::take(&mut self.settled);
-        let fed = self.monitor.feed(&chunk, &mut settled);
-        for found in &settled {
-            match found.about {
-                Some(about) => self.tell_position(found, about, true)?,
-                None => {
-                    let (line, text) = arrival.line(found.at - before);
-                    let text = text.unwrap_or_default().chars().take(TEXT).collect();
-                    let line = line.map(|line| (line, text));
-                    let told = Told { root: found.root, position: found.at, holds: found.holds, line };
-                    // Where each position is told, the property's own verdict is in the exit code alone.
-                    if !self.options.each_position {
-                        self.tell(&told, true, None)?;
-                    }
-                    self.told.push(told);
-                }
-            }
-            if self.options.stop_on_violation && !found.holds {
-                return Err(Halt::Enough);
-            }
-        }
-        settled.clear();
-        self.settled = settled;
-        fed.map_err(Halt::Refused)?;
-        match &atoms.queries {
-            Some(read) => self.count(before, arrival.len, read, atoms.times.as_deref()),
-            None => Ok(()),
-        }
-    }
-
-    fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        if !self.options.skip_bad_lines {
-            return Err(error.into());
-        }
-        self.bad_lines += 1;
-        let error = self.error(error);
-        self.sink.bad_line(&error);
-        Ok(())
-    }
 }

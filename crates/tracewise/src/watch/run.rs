@@ -2,15 +2,19 @@
 
 use super::accounts::Accounts;
 use super::checkpoint::Checkpoint;
+use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
-use super::judge::{Halt, Judge, Told};
+use super::judge::{Halt, Judge, Timing, Told};
 use super::settings::settings;
 use super::timers::Timers;
+use super::untimed::Untimed;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
 use crate::load::{format_of, needs_times, trace_error};
 use crate::{Diagnostic, Error, Session, Specification, plan};
-use tw_ir::RootKind;
-use tw_trace::{Live, Projection, TraceWarning};
+use std::time::Instant;
+use tw_ir::{Clock, RootKind};
+use tw_monitor::{Engine, Monitor};
+use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
 /// Positions after which names that have not occurred are mentioned.
 const NAMES_AFTER: u64 = 1000;
@@ -35,13 +39,7 @@ pub(crate) fn watch(
         WatchSource::Listen(_) => ("<socket>", "-"),
     };
     let format = format_of(session, path)?;
-    let (engine, monitor) =
-        plan::choose_monitor(session, spec, options.each_position, &mut |note| sink.note(note))?;
-    let projection = Projection { slots: &spec.program.slots, key: None, times: needs_times(session, spec) };
-    let live = Live::new(name, format, &projection, &session.read);
-    let judge = Judge::new(spec, options, name, (engine.name(), monitor), accounts, sink);
-    let settings = settings(session, whole, options, format, engine.name());
-    let mut run = Run { live, judge, settings, next: Timers::new(options), names_judged: false };
+    let mut run = Run::open(session, [whole, spec], options, (name, format), accounts, sink)?;
     let resume = run.resume()?;
     let greets = options.checkpoints.is_some();
     let feed = Feed::open(&options.source, resume, greets, session.read.max_record, control)?;
@@ -57,9 +55,26 @@ pub(crate) fn watch(
     run.end(ended)
 }
 
+/// The engine and its monitor. Observers want one that says what it can at once.
+fn choose(
+    session: &Session,
+    spec: &Specification,
+    options: &WatchOptions,
+    sink: &mut dyn WatchSink,
+) -> Result<(&'static dyn Engine, Box<dyn Monitor>), Error> {
+    let each = options.tells_each();
+    if options.observers && session.engine == "auto" {
+        let metric = session.clone().engine("metric");
+        if let Ok(chosen) = plan::choose_monitor(&metric, spec, each, &mut |_| {}) {
+            return Ok(chosen);
+        }
+    }
+    plan::choose_monitor(session, spec, each, &mut |note| sink.note(note))
+}
+
 /// How a stream ended.
 #[derive(Clone, Copy, PartialEq)]
-enum Ended {
+pub(super) enum Ended {
     /// It is over.
     Over,
     /// Somebody asked.
@@ -89,12 +104,54 @@ impl From<Error> for Stop {
     }
 }
 
-struct Run<'r> {
-    live: Live<'r>,
-    judge: Judge<'r>,
+pub(super) struct Run<'r> {
+    pub(super) live: Live<'r>,
+    pub(super) judge: Judge<'r>,
     settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
+}
+
+impl<'r> Run<'r> {
+    /// Prepares to watch the properties of `spec`, which are those of `whole`, and its queries.
+    pub(super) fn open(
+        session: &Session,
+        [whole, spec]: [&'r Specification; 2],
+        options: &'r WatchOptions,
+        (name, format): (&'r str, &'static dyn TraceFormat),
+        accounts: Option<Accounts>,
+        sink: &'r mut dyn WatchSink,
+    ) -> Result<Self, Error> {
+        let (engine, monitor) = choose(session, spec, options, sink)?;
+        let sorted = session.read.sort.is_some();
+        if sorted && accounts.is_some() && options.checkpoints.is_some() {
+            let message = "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out \
+                           `--sort`, the queries or `--checkpoint`";
+            return Err(Error::Usage(message.into()));
+        }
+        let needs = [
+            (sorted, "`--sort`"),
+            (options.heartbeat.is_some(), "`--heartbeat`"),
+            (options.watermark.is_some(), "`--watermark`"),
+        ];
+        let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
+        let timed = option.is_some() || options.observers || needs_times(session, spec);
+        let timing = Timing {
+            clock: StreamClock::new(session.read.unit, session.read.sort),
+            timed,
+            sorted,
+            counting: session.clock == Clock::Index,
+            untimed: Untimed::new(session, spec, options.tells_each(), option),
+            memory_budget: session.memory_budget,
+        };
+        let projection = Projection { slots: &spec.program.slots, key: None, times: timed };
+        // The judge sorts: it knows how far time has come when nothing does.
+        let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
+        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
+        let judge = Judge::new(spec, options, name, (engine.name(), monitor), accounts, timing, sink);
+        let settings = settings(session, whole, options, format, engine.name());
+        Ok(Self { live, judge, settings, next: Timers::new(options), names_judged: false })
+    }
 }
 
 impl Run<'_> {
@@ -114,6 +171,7 @@ impl Run<'_> {
         }
         let mut saved = state.live.as_slice();
         self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
+        self.judge.load_time(&state.time).map_err(refuse)?;
         self.judge.monitor.restore(&state.monitor).map_err(|corrupt| refuse(corrupt.to_string()))?;
         if let Some(accounts) = &mut self.judge.accounts {
             accounts.restore(&state.queries).map_err(|corrupt| refuse(corrupt.to_string()))?;
@@ -132,8 +190,8 @@ impl Run<'_> {
     }
 
     fn tell_again(&mut self, told: Vec<Told>) -> std::io::Result<()> {
-        if !self.judge.options.each_position {
-            told.iter().try_for_each(|told| self.judge.tell(told, true, None))?;
+        if !self.judge.options.tells_each() {
+            told.iter().try_for_each(|told| self.judge.tell(told, true, Vec::new()))?;
         }
         self.judge.told = told;
         self.judge.sink.flush()
@@ -149,11 +207,22 @@ impl Run<'_> {
                 return Ok(Ended::Asked);
             }
             self.timers()?;
-            let Some(message) = feed.next(self.next.instant()) else { continue };
             let told = self.judge.told.len();
+            let Some(message) = feed.next(self.next.instant()) else {
+                // Only now: nothing waits to be read.
+                if self.next.heartbeat.due(Instant::now()) {
+                    self.judge.beat(Instant::now())?;
+                    self.said(told)?;
+                }
+                continue;
+            };
             match message {
                 Message::Bytes(bytes) => {
+                    let before = self.live.progress().positions;
                     self.live.push(&bytes, false, &mut self.judge)?;
+                    if self.live.progress().positions > before {
+                        self.next.heartbeat.rest(Instant::now());
+                    }
                     feed.recycle(bytes);
                     self.judge_names();
                 }
@@ -171,11 +240,17 @@ impl Run<'_> {
                 Message::End => return Ok(Ended::Over),
                 Message::Wake => {}
             }
-            self.judge.sink.flush()?;
-            if self.judge.told.len() > told {
-                self.checkpoint()?;
-            }
+            self.said(told)?;
         }
+    }
+
+    /// Lets everybody hear what was said, and keeps it, if there were no more verdicts than `told` before.
+    fn said(&mut self, told: usize) -> Result<(), Stop> {
+        self.judge.sink.flush()?;
+        if self.judge.told.len() > told {
+            self.checkpoint()?;
+        }
+        Ok(())
     }
 
     /// What is due by number of positions or by time.
@@ -196,7 +271,7 @@ impl Run<'_> {
 
     fn list_pending(&mut self) -> Result<(), Stop> {
         let now = self.live.progress();
-        let pending = self.judge.pending(now);
+        let pending: Vec<_> = self.judge.pending(now).into_iter().map(|(_, pending)| pending).collect();
         self.judge.sink.pending(now.positions, &pending)?;
         self.judge.tell_values()?;
         Ok(self.judge.sink.flush()?)
@@ -250,6 +325,7 @@ impl Run<'_> {
             ..Checkpoint::default()
         };
         self.live.save(&mut state.live);
+        self.judge.save_time(&mut state.time);
         self.judge.monitor.save(&mut state.monitor);
         if let Some(accounts) = &self.judge.accounts {
             accounts.save(&mut state.queries);
@@ -260,14 +336,18 @@ impl Run<'_> {
     }
 
     /// The stream is over: reads its last line, and tells what open properties are worth.
-    fn end(mut self, ended: Ended) -> Result<WatchReport, Error> {
+    pub(super) fn end(mut self, ended: Ended) -> Result<WatchReport, Error> {
         // Without the last line, which may be cut: whoever resumes reads it as it is then.
         self.checkpoint()?;
+        let read = match ended {
+            Ended::Over => self.live.push(b"", true, &mut self.judge),
+            Ended::Asked => Ok(()),
+        };
+        if let Err(halt) = read.and_then(|()| self.judge.release(None)) {
+            self.judge.conclude(halt)?;
+            return Ok(self.report(false));
+        }
         if ended == Ended::Over {
-            if let Err(halt) = self.live.push(b"", true, &mut self.judge) {
-                self.judge.conclude(halt)?;
-                return Ok(self.report(false));
-            }
             let warnings = self.live.judge().map_err(|error| trace_error(self.judge.spec, error))?;
             let warnings = self.warnings(warnings, "");
             self.judge.sink.warnings(&warnings);
@@ -288,17 +368,18 @@ impl Run<'_> {
         let Some(verdicts) = self.judge.monitor.finish(&mut open) else { return self.judge.sink.flush() };
         for found in &open {
             if let Some(about) = found.about {
-                self.judge.tell_position(found, about, false)?;
+                self.judge.tell_position(found, about, false, None)?;
             }
         }
-        if !self.judge.options.each_position {
+        if !self.judge.options.tells_each() {
             let position = self.judge.monitor.positions().saturating_sub(1);
             let settled = self.judge.monitor.verdicts();
-            let mut pending = self.judge.pending(self.live.progress()).into_iter();
+            let mut pending = self.judge.pending(self.live.progress());
             for (root, holds) in verdicts.into_iter().enumerate() {
                 if settled[root].is_none() {
-                    let told = Told { root, position, holds, line: None };
-                    self.judge.tell(&told, false, pending.next())?;
+                    let told = Told { root, position, holds, line: None, time: None, due: None };
+                    let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
+                    self.judge.tell(&told, false, owed)?;
                 }
             }
         }

@@ -34,6 +34,8 @@ pub(super) fn settings(
         ("semantics", session.semantics.name().to_string()),
         ("format", format.name().to_string()),
         ("--each-position", on(options.each_position)),
+        ("--observers", on(options.observers)),
+        ("--watermark", options.watermark.clone().unwrap_or("off".into())),
         ("--skip-bad-lines", on(options.skip_bad_lines)),
         ("--time", column(&read.time, "time")),
         ("--event", column(&read.event, "event")),

@@ -1,5 +1,7 @@
 //! Watching from code, and what needs no process of its own.
 
+mod sorted;
+
 use super::*;
 use crate::{Semantics, Session, Specification};
 use std::sync::{Arc, Mutex};

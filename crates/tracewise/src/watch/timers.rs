@@ -11,6 +11,8 @@ pub(super) struct Timers {
     pub values: Timer,
     /// To keep the state.
     pub checkpoint: Timer,
+    /// To let time go on though no event comes.
+    pub heartbeat: Heartbeat,
 }
 
 impl Timers {
@@ -19,12 +21,44 @@ impl Timers {
         // Values after so many positions are told just there, by whoever counts them.
         let values = options.values_every.filter(|every| matches!(every, Every::Time(_)));
         let (pending, values) = (Timer::new(options.pending_every), Timer::new(values));
-        Self { pending, values, checkpoint: Timer::new(checkpoint) }
+        let heartbeat = Heartbeat::new(options.heartbeat);
+        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat }
     }
 
     /// When the next is due by time.
     pub fn instant(&self) -> Option<Instant> {
-        [&self.pending, &self.values, &self.checkpoint].into_iter().filter_map(|timer| timer.at).min()
+        let timers = [&self.pending, &self.values, &self.checkpoint].map(|timer| timer.at);
+        timers.into_iter().chain([self.heartbeat.at]).flatten().min()
+    }
+}
+
+/// Due when nothing has come for a while.
+pub(super) struct Heartbeat {
+    every: Option<Duration>,
+    at: Option<Instant>,
+    overslept: bool,
+}
+
+impl Heartbeat {
+    fn new(every: Option<Duration>) -> Self {
+        let mut beat = Self { every, at: None, overslept: false };
+        beat.rest(Instant::now());
+        beat
+    }
+
+    /// Something has come.
+    pub fn rest(&mut self, now: Instant) {
+        self.at = self.every.and_then(|every| now.checked_add(every.max(Duration::from_millis(1))));
+    }
+
+    /// Whether it is due. Who has slept for much longer (a process that was stopped, say) may find that events have come
+    /// meanwhile and are about to be read: they are given another while, once.
+    pub fn due(&mut self, now: Instant) -> bool {
+        let Some(at) = self.at.filter(|&at| at <= now) else { return false };
+        let late = now.saturating_duration_since(at) > self.every.unwrap_or_default();
+        self.overslept = late && !self.overslept;
+        self.rest(now);
+        !self.overslept
     }
 }
 
@@ -77,6 +111,23 @@ mod tests {
         let due: Vec<u64> = [0, 9, 10, 11, 19, 35, 36, 40].into_iter().filter(|&at| timer.due(at)).collect();
         assert_eq!(due, [10, 35, 40]);
         assert!(!Timer::new(None).due(u64::MAX));
+    }
+
+    #[test]
+    fn a_heart_beats_when_nothing_comes() {
+        let mut beat = Heartbeat::new(Some(Duration::from_millis(10)));
+        let start = Instant::now();
+        let after = |milliseconds| start + Duration::from_millis(milliseconds);
+        beat.rest(start);
+        assert!(!beat.due(after(9)));
+        assert!(beat.due(after(10)));
+        assert!(!beat.due(after(19)));
+        beat.rest(after(19));
+        assert!(!beat.due(after(28)) && beat.due(after(29)));
+        // Overslept: once more, then for good.
+        assert!(!beat.due(after(500)) && beat.due(after(520)));
+        assert!(!beat.due(after(900)) && beat.due(after(990)));
+        assert!(!Heartbeat::new(None).due(after(1_000_000)));
     }
 
     #[test]

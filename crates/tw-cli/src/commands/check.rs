@@ -1,6 +1,7 @@
 //! `tracewise check`: the verdict of each property on each trace.
 
 use super::{Runnable, residuals};
+use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics};
@@ -57,6 +58,9 @@ pub struct Check {
     output: String,
 
     #[command(flatten)]
+    clock_error: ClockErrorArgs,
+
+    #[command(flatten)]
     evaluate: EvaluateArgs,
 
     #[command(flatten)]
@@ -93,6 +97,7 @@ impl Runnable for Check {
             .witness(self.witness)
             .explain(!self.no_explain && !context.quiet)
             .by(self.by.clone())
+            .clock_error(self.clock_error.error(self.read.time_unit)?)
             .statistic(self.stat);
         let mut exit = Exit::Holds;
         if self.show_residual {

@@ -1,16 +1,18 @@
 //! `tracewise explain`: what a specification consists of, which engine runs it, and why.
 
 use super::Runnable;
+use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
 use crate::json::{Object, array};
-use crate::options::{EvaluateArgs, FILES, either, named, specification};
+use crate::options::{EvaluateArgs, FILES, clocks, either, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
-use tracewise::{AutomatonKind, Graph, RootReport, Session, SpecReport};
+use tracewise::{AutomatonKind, Clock, ClockLabels, Graph, Label, LiveDelay, LiveReport, Obstacle};
+use tracewise::{RootReport, Session, SpecReport, TimeUnit};
 
 /// Fragment, chosen engine and why, and size of each property
 #[derive(Args, Debug)]
@@ -38,6 +40,13 @@ pub struct Explain {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json", "dot", "svg"])]
     output: String,
 
+    /// What intervals measure: timestamps, positions, or continuous time
+    #[arg(long, value_name = "CLOCK", default_value = "stamps", value_parser = clocks())]
+    clock: Clock,
+
+    #[command(flatten)]
+    clock_error: ClockErrorArgs,
+
     #[command(flatten)]
     evaluate: EvaluateArgs,
 }
@@ -50,7 +59,15 @@ impl Runnable for Explain {
             None => ("<formula>", either(&self.formulas)?),
         };
         context.warnings(&spec.warnings, &spec.sources);
-        let session = self.evaluate.apply(Session::new());
+        let error = self.clock_error.error(TimeUnit::Seconds)?;
+        let clock = match (&error, self.clock) {
+            (Some(_), Clock::Index) => {
+                return Err(usage("a clock error is about timestamps, but --clock index counts positions"));
+            }
+            (Some(_), _) => Clock::Dense,
+            (None, clock) => clock,
+        };
+        let session = self.evaluate.apply(Session::new()).clock(clock).clock_error(error);
         if self.maude {
             let text = session.maude(&spec)?;
             if !context.quiet {
@@ -140,6 +157,27 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
             let live = root.not_live.as_ref().map_or("yes".into(), |why| format!("no: {why}"));
             row(out, "live", &live)?;
         }
+        if let Some(labels) = &root.labels {
+            row(out, "judged", &judged(labels))?;
+            row(out, "if true", &label(&labels.holds, "holds"))?;
+            row(out, "if false", &label(&labels.fails, "fails"))?;
+        }
+        if let Some(live) = &root.live {
+            match &live.engine {
+                Ok(engine) if Some(*engine) == root.choice.engine => {}
+                Ok(engine) => row(out, "live", &format!("watched by {engine}"))?,
+                Err(why) => row(out, "live", &format!("cannot be watched: {why}"))?,
+            }
+            if let Some(delay) = &live.delay {
+                row(out, "delay", &delay.to_string())?;
+            }
+            if let Some(memory) = live.memory() {
+                row(out, "memory", &format!("{memory}, while it is watched"))?;
+            }
+        }
+        if let Some(extent) = &root.extent {
+            row(out, "robust", extent)?;
+        }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
             Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
@@ -160,6 +198,40 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
     row(out, "size", &sizes.map(|(number, noun)| words::counted(number, noun)).join(", "))?;
     row(out, "reads", &if report.reads.is_empty() { "nothing".into() } else { report.reads.join(", ") })?;
     row(out, "engine", &engine(report.choice.engine, &report.choice.reason))
+}
+
+/// What the labels are about.
+fn judged(labels: &ClockLabels) -> String {
+    match labels.always {
+        true => format!("`{}` at every instant", labels.formula),
+        false => format!("`{}` when time begins", labels.formula),
+    }
+}
+
+fn label(label: &Result<Label, Obstacle>, verb: &str) -> String {
+    match label {
+        Ok(Label::All) => format!("it {verb} on every possible execution"),
+        Ok(Label::Some) => format!("it {verb} on some possible execution"),
+        Err(blocked) => format!("no guarantee, because of {}", blocked.sentence()),
+    }
+}
+
+fn labels_json(labels: &ClockLabels) -> String {
+    let label = |label: &Result<Label, Obstacle>| match label {
+        Ok(label) => Object::new().field("on", if *label == Label::All { "all" } else { "some" }).end(),
+        Err(blocked) => Object::new()
+            .field("on", "none")
+            .field("blocked_by", blocked.formula.as_str())
+            .field("blocked_by_negation", blocked.negated)
+            .field("why", blocked.why)
+            .end(),
+    };
+    Object::new()
+        .field("formula", labels.formula.as_str())
+        .field("at", if labels.always { "every instant" } else { "the beginning" })
+        .raw("if_true", &label(&labels.holds))
+        .raw("if_false", &label(&labels.fails))
+        .end()
 }
 
 fn engine(name: Option<&str>, reason: &str) -> String {
@@ -189,7 +261,7 @@ fn write_json(name: &str, report: &SpecReport, out: &mut dyn Write) -> io::Resul
 }
 
 fn root_json(root: &RootReport) -> String {
-    Object::new()
+    let object = Object::new()
         .field(if root.query { "query" } else { "property" }, root.name.as_str())
         .maybe("title", root.title.as_deref())
         .field("formula", root.formula.as_str())
@@ -206,6 +278,33 @@ fn root_json(root: &RootReport) -> String {
         .field("alternating_nodes", root.automata.alternating)
         .field("deterministic", root.automata.deterministic.as_deref())
         .maybe("live", root.query.then_some(root.not_live.is_none()))
-        .maybe("not_live", root.not_live.as_deref())
-        .end()
+        .maybe("not_live", root.not_live.as_deref());
+    let object = object.maybe("robust", root.extent.as_deref());
+    let object = match &root.live {
+        Some(live) => live_json(live, object),
+        None => object,
+    };
+    match &root.labels {
+        Some(labels) => object.raw("clock_error", &labels_json(labels)).end(),
+        None => object.end(),
+    }
+}
+
+/// How a property is watched, and how long verdicts take.
+fn live_json(live: &LiveReport, object: Object) -> Object {
+    let object = object
+        .field("live_engine", live.engine.as_ref().ok().copied())
+        .maybe("live_memory", live.memory())
+        .maybe("not_live", live.engine.as_ref().err().map(String::as_str));
+    let Some(delay) = &live.delay else { return object.raw("delay", "null") };
+    let words = delay.to_string();
+    let delay = match delay {
+        LiveDelay::AtOnce => Object::new().field("positions", 0),
+        LiveDelay::Positions(positions) => Object::new().field("positions", *positions),
+        LiveDelay::Time { nanoseconds, again } => {
+            Object::new().field("nanoseconds", *nanoseconds).field("positions", *again)
+        }
+        LiveDelay::Unbounded(formula) => Object::new().field("unbounded", formula.as_str()),
+    };
+    object.raw("delay", &delay.field("words", words).end())
 }

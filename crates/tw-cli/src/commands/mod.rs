@@ -7,6 +7,7 @@ mod coverage;
 mod eval;
 mod explain;
 mod fmt;
+mod import;
 mod inspect;
 mod man;
 mod merge;
@@ -14,6 +15,7 @@ mod model_check;
 mod query;
 mod races;
 mod residuals;
+mod robust;
 mod simulate;
 mod watch;
 
@@ -57,8 +59,10 @@ pub static COMMANDS: &[Command] = &[
     row::<query::Query>("query"),
     row::<eval::Eval>("eval"),
     row::<watch::Watch>("watch"),
+    row::<robust::Robust>("robust"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
+    row::<import::Import>("import"),
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
     row::<simulate::Simulate>("simulate"),

@@ -1,7 +1,7 @@
 //! `tracewise query`: the value of each query on each trace.
 
 mod json;
-mod plot;
+pub(super) mod plot;
 mod table;
 mod text;
 

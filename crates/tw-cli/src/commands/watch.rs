@@ -1,7 +1,8 @@
 //! `tracewise watch`: verdicts on a live trace, the moment they are settled.
 
 mod alarm;
-mod signals;
+mod object;
+pub(super) mod signals;
 mod voice;
 
 use super::{OutputArgs, Runnable};
@@ -52,6 +53,19 @@ pub struct Watch {
     /// Tell the verdict about every position, as soon as it is settled: of φ for a property `G φ`
     #[arg(long)]
     each_position: bool,
+
+    /// Tell about every position what each property says at once (satisfied, violated or unknown) and, as soon as it is
+    /// settled, its exact verdict
+    #[arg(long)]
+    observers: bool,
+
+    /// When no line comes for so long (1s, 100ms), let time go on with the wall clock, so that deadlines pass
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    heartbeat: Option<Duration>,
+
+    /// Lines with a time under this name are no positions: they say that no line from then on is earlier
+    #[arg(long, value_name = "NAME")]
+    watermark: Option<String>,
 
     /// List what is pending, every so many positions (1000) or so often (5s, 100ms)
     #[arg(long, value_name = "N|TIME", value_parser = every)]
@@ -115,6 +129,9 @@ impl Runnable for Watch {
         });
         let options = WatchOptions {
             each_position: self.each_position,
+            observers: self.observers,
+            heartbeat: self.heartbeat,
+            watermark: self.watermark.clone(),
             skip_bad_lines: self.skip_bad_lines,
             stop_on_violation: self.stop_on_violation,
             pending_every: self.pending_every,
@@ -126,7 +143,8 @@ impl Runnable for Watch {
         signals::install(&control).map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
         let alarm = self.on_violation.as_deref().map(Alarm::new);
         let (json, sources) = (self.output.json(), &spec.sources);
-        let mut voice = Voice { context, sources, json, alarm, started: std::time::Instant::now() };
+        let (observers, started) = (self.observers, std::time::Instant::now());
+        let mut voice = Voice { context, sources, json, observers, alarm, started };
         let report = session.watch(&spec, &options, &control, &mut voice);
         voice.silence();
         let report = report?;
@@ -200,9 +218,23 @@ fn every(text: &str) -> Result<Every, String> {
     }
 }
 
+/// `5s`, `100ms`.
+fn period(text: &str) -> Result<Duration, String> {
+    match every(text) {
+        Ok(Every::Time(period)) => Ok(period),
+        _ => Err("expected a time such as 5s, 100ms, 1m".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn periods_have_units() {
+        assert_eq!(period("250ms"), Ok(Duration::from_millis(250)));
+        assert!(period("1000").is_err() && period("0s").is_err() && period("soon").is_err());
+    }
 
     #[test]
     fn how_often() {

@@ -15,7 +15,10 @@ impl Reporter for Github {
             match property.verdict {
                 Verdict::Satisfied => {}
                 Verdict::Unknown => {
-                    let message = format!("`{}` is undecided on {}", property.name, report.trace);
+                    let mut message = format!("`{}` is undecided on {}", property.name, report.trace);
+                    if let Some(guarantee) = &property.guarantee {
+                        message.push_str(&format!("\n{}", guarantee.sentence()));
+                    }
                     annotate(out, "warning", Some(&report.trace), None, &property.name, &message)?;
                 }
                 Verdict::Violated => {
@@ -63,7 +66,8 @@ impl Reporter for Github {
 }
 
 fn sentence(property: &PropertyReport) -> String {
-    format!("violated: {}", property.title.as_deref().unwrap_or(&property.name))
+    let all = property.guarantee.as_ref().map_or("", |_| " on every possible execution");
+    format!("violated{all}: {}", property.title.as_deref().unwrap_or(&property.name))
 }
 
 fn reason(property: &PropertyReport) -> String {

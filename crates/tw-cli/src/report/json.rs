@@ -1,6 +1,6 @@
 //! `--output json`: one object per property and trace, one per line. The first ten fields and their order are fixed.
 
-use super::{Checked, Reporter, statistics};
+use super::{Checked, Reporter, guarantee, statistics};
 use crate::json::{self, Object, array};
 use std::io::{self, Write};
 use tracewise::{CheckReport, PropertyReport, Violation};
@@ -40,6 +40,9 @@ fn object(report: &CheckReport, property: &PropertyReport) -> String {
     }
     if let Some(statistic) = &property.statistic {
         object = object.raw("stat", &statistics::json(statistic));
+    }
+    if let Some(found) = &property.guarantee {
+        object = guarantee::json(object, found);
     }
     object.end()
 }

@@ -101,7 +101,7 @@ fn outcome(property: &PropertyReport) -> Result<(), Trouble> {
         Verdict::Unknown => Err(Trouble {
             element: "skipped",
             kind: "unknown",
-            message: "undecided: the trace settles it neither way".into(),
+            message: words::undecided(property).unwrap_or_default(),
             text: String::new(),
         }),
         Verdict::Violated => {
@@ -119,6 +119,9 @@ fn outcome(property: &PropertyReport) -> Result<(), Trouble> {
 
 fn failure_text(property: &PropertyReport) -> String {
     let mut text = format!("{}\n", property.formula);
+    if let Some(guarantee) = &property.guarantee {
+        text.push_str(&format!("{}\n", guarantee.sentence()));
+    }
     if let Some(explanation) = words::core(property) {
         text.push_str(&format!("\n{}", words::explanation(explanation)));
     }

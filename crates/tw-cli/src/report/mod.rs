@@ -1,6 +1,7 @@
 //! What `check` prints: one file and one row in [`REPORTERS`] per form.
 
 mod github;
+mod guarantee;
 mod json;
 mod junit;
 mod sarif;

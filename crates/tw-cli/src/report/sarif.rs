@@ -111,6 +111,9 @@ fn result(
     if let Some(explanation) = words::core(property).filter(|_| explained) {
         message.push_str(&format!("\n{}", words::explanation(explanation)));
     }
+    if let Some(guarantee) = property.guarantee.as_ref().filter(|_| explained) {
+        message.push_str(&format!("\n{}", guarantee.sentence()));
+    }
     let line = violation.and_then(|(_, violation)| violation.line.as_ref());
     let location = match line {
         Some(line) => location(&line.file, Some(line.line), Some(&line.text)),
@@ -129,6 +132,9 @@ fn result(
             "semantics": report.semantics,
         },
     });
+    if let Some(guarantee) = &property.guarantee {
+        result["properties"]["guarantee"] = guarantee.kind.name().into();
+    }
     if let Some((_, violation)) = violation {
         result["properties"]["position"] = violation.position.into();
         result["properties"]["time"] = violation.time.map(|time| time.format()).into();

@@ -1,6 +1,6 @@
 //! `--output text`: for people. What failed, the log line where it failed, and why, in their own words.
 
-use super::{Checked, Reporter, statistics};
+use super::{Checked, Reporter, guarantee, statistics};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io::{self, Write};
@@ -108,11 +108,7 @@ impl Page<'_> {
         let name =
             words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(20) - 2);
         write!(self.out, "{} {}", self.style.paint(ink, mark), self.style.paint(Ink::Strong, &name))?;
-        let undecided = "undecided: the trace settles it neither way".to_string();
-        let remarks = [
-            property.title.as_deref().map(words::printable),
-            (property.verdict == Verdict::Unknown).then_some(undecided),
-        ];
+        let remarks = [property.title.as_deref().map(words::printable), words::undecided(property)];
         let remarks: Vec<String> = remarks.into_iter().flatten().collect();
         let remarks = remarks.join("  ");
         let fits =
@@ -135,6 +131,7 @@ impl Page<'_> {
             self.first_violation(first)?;
         } else if property.explanation.is_none() {
             self.remainder(property)?;
+            self.instants(property)?;
             return self.statistic(property);
         }
         if let Some(explanation) = words::core(property) {
@@ -144,7 +141,16 @@ impl Page<'_> {
             self.other_violation(violation)?;
         }
         self.remainder(property)?;
+        self.instants(property)?;
         self.statistic(property)
+    }
+
+    /// With `--clock-error`, the instants at which it fails.
+    fn instants(&mut self, property: &PropertyReport) -> io::Result<()> {
+        match property.guarantee.as_ref().and_then(guarantee::instants) {
+            Some(text) => self.note(&text),
+            None => Ok(()),
+        }
     }
 
     /// What `--stat` found.

@@ -8,6 +8,11 @@ fn with_trace(name: &'static str, command: &str) -> Case {
     bad(name, command).file("t.csv", TRACE)
 }
 
+/// With equal timestamps, and a column of errors with a gap.
+fn timed(name: &'static str, command: &str) -> Case {
+    bad(name, command).file("t.csv", "time,a,b,err\n1,1,1,0.1\n1,1,1,\n")
+}
+
 pub fn cases() -> Vec<Case> {
     vec![
         bad("file-missing", "check -e 'G a' nowhere.csv"),
@@ -27,7 +32,7 @@ pub fn cases() -> Vec<Case> {
         with_trace("format-unknown", "check --format cvs -e 'G a' t.csv"),
         with_trace("format-not-that-of-the-file", "check --format jsonl -e 'G a' t.csv"),
         with_trace("engine-unknown", "check --engine colunmar -e 'G a' t.csv"),
-        with_trace("engine-of-another-logic", "check --engine metric -e 'G a' t.csv"),
+        with_trace("engine-of-another-logic", "check --engine parametric -e 'G a' t.csv"),
         with_trace("semantics-unknown", "check --semantics infinite -e 'G a' t.csv"),
         with_trace("time-unit-unknown", "check --time-unit sec -e 'G a' t.csv"),
         with_trace("clock-unknown", "check --clock wall -e 'G a' t.csv"),
@@ -40,7 +45,6 @@ pub fn cases() -> Vec<Case> {
         with_trace("columnar-refuses-an-interval", "check --engine columnar -e 'G (a -> F[0,3] b)' t.csv"),
         with_trace("quantifier-in-check", "check -e 'forall u. G !login(u)' t.csv")
             .file("t.csv", "event,u\nlogin,bob\n"),
-        with_trace("ltl3-with-an-interval", "check --semantics ltl3 -e 'G (a -> F[0,3] b)' t.csv"),
         with_trace("ltl3-in-eval", "eval --semantics ltl3 -e 'G a' t.csv"),
         with_trace("automaton-with-future-in-past", "check --engine automaton -e 'G (a -> O F b)' t.csv"),
         with_trace("rewrite-with-future-in-past", "check --engine rewrite -e 'G (a -> O F b)' t.csv"),
@@ -54,11 +58,30 @@ pub fn cases() -> Vec<Case> {
         with_trace("svg-of-two", "explain -e 'G a' -e 'F b' --automaton dfa --output svg"),
         with_trace("automaton-of-an-interval", "explain -e 'F[0,3] b' --automaton alternating"),
         with_trace("maude-with-past", "explain -e 'G (a -> O b)' --maude"),
-        with_trace("watch-with-future-in-past", "watch -e 'G (a -> O F b)' t.csv"),
+        with_trace("watch-with-quantifier", "watch -e 'forall u. G !login(u)' t.csv"),
+        with_trace("watch-without-timestamps", "watch -e 'G (a -> F[0,3s] b)' t.csv"),
+        with_trace("watch-unit-by-index", "watch --clock index -e 'G (a -> F[0,3s] b)' t.csv"),
+        with_trace("watch-heartbeat-without-timestamps", "watch --heartbeat 1s -e 'G a' t.csv"),
+        with_trace("watch-heartbeat-without-unit", "watch --heartbeat 10 -e 'G a' t.csv"),
+        bad("watch-behind-a-watermark", "watch --watermark now -e 'G (a -> F[0,9s] b)' t.props")
+            .file("t.props", "@1 a\n@5 now\n@4 b\n"),
+        bad("watch-bad-watermark", "watch --watermark now -e 'G (a -> F[0,3s] b)' t.jsonl")
+            .file("t.jsonl", "{\"time\":1,\"event\":\"a\"}\n{\"now\":\"soon\"}\n"),
+        bad("watch-beyond-the-skew", "watch --sort 2s -e 'G (a -> F[0,3s] b)' t.props")
+            .file("t.props", "@5 a\n@2.5 b\n"),
         with_trace("watch-with-a-stored-engine", "watch --engine columnar -e 'G a' t.csv"),
         with_trace("watch-nothing", "watch -e 'G a' no-such-file.csv"),
         with_trace("listen-nowhere", "watch -e 'G a' --listen nowhere"),
         with_trace("dense-clock-in-check", "check --clock dense -e 'F[0,3] a' t.csv"),
+        timed("dense-clock-and-next", "check --clock dense -e 'G (a -> X b)' t.csv"),
+        timed("dense-engine-and-stamps", "check --engine dense -e 'G a' t.csv"),
+        timed("interval-between-ticks", "check -e 'F(0,1ns) a' t.csv"),
+        timed("clock-error-negative", "check --clock-error -5ms -e 'G a' t.csv"),
+        timed("clock-error-and-positions", "check --clock-error 5ms --clock index -e 'G a' t.csv"),
+        timed("clock-error-unknown-column", "check --clock-error-column er -e 'G a' t.csv"),
+        timed("clock-error-null", "check --clock-error-column err -e 'G a' t.csv"),
+        timed("clock-error-of-nothing", "check --clock-error 0 -e 'G a' t.csv"),
+        with_trace("clock-error-without-timestamps", "check --clock-error 5ms -e 'G a' t.csv"),
         with_trace("arguments-by-position", "check -e 'G !login(\"bob\")' t.csv")
             .file("t.csv", "event,user\nlogin,bob\n"),
         with_trace("query-in-check", "check -e 'count[a]' t.csv"),

@@ -151,8 +151,10 @@ Commands:
   query        Value of each query on each trace: counts, extremes, averages, quantiles
   eval         Truth value of a formula at each position
   watch        Verdicts on a live trace, one line as soon as each is settled
+  robust       By how much each property holds or fails, and which sample decides that
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
+  import       Read the specification of another monitor and print it as a `.tw` file
   inspect      Columns, types, event names, time span and sample rows of a trace
   convert      Write a trace in another format
   simulate     Run an SPL program and write the trace of its states
@@ -177,8 +179,10 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "check",
         "query",
         "eval",
+        "robust",
         "explain",
         "fmt",
+        "import",
         "inspect",
         "convert",
         "simulate",

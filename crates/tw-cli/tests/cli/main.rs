@@ -1,10 +1,14 @@
 //! Runs the built command the way people and scripts do.
 
 mod check;
+mod clock_error;
 mod commands;
 mod common;
+mod dense;
+mod import;
 mod merging;
 mod models;
 mod outputs;
 mod query;
 mod races;
+mod robust;

@@ -2,7 +2,9 @@
 
 mod checkpoints;
 mod ending;
+mod late;
 mod process;
 mod sources;
+mod time;
 mod values;
 mod verdicts;

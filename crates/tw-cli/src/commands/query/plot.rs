@@ -72,7 +72,7 @@ fn name(answers: &Answers, report: &QueryReport, result: &QueryResult, key: Opti
 }
 
 /// The axis of instants: dates if the trace writes dates, else numbers in its own unit.
-fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64) -> f64>) {
+pub fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64) -> f64>) {
     match style {
         Some(TimeStyle::Text) => {
             let scale = Scale::Time { origin: first };

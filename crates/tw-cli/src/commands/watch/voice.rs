@@ -1,14 +1,16 @@
 //! What a watch says: verdicts on standard output, flushed at once; everything else on standard error.
 
 use super::alarm::Alarm;
+use super::object;
 use crate::context::Context;
-use crate::json::{self, Object};
+use crate::json::Object;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
 use tracewise::{
-    Diagnostic, Error, Pending, Sources, Verdict, WatchReport, WatchSink, WatchValue, WatchVerdict,
+    Deadline, Diagnostic, Due, Error, Observation, Pending, Sources, Verdict, WatchReport, WatchSink,
+    WatchValue, WatchVerdict,
 };
 
 /// Characters of a log line shown to people.
@@ -19,6 +21,8 @@ pub struct Voice<'v> {
     pub context: &'v mut Context,
     pub sources: &'v Sources,
     pub json: bool,
+    /// Whether verdicts about positions are those of an observer.
+    pub observers: bool,
     pub alarm: Option<Alarm>,
     pub started: Instant,
 }
@@ -69,21 +73,34 @@ impl Voice<'_> {
 
     fn text(&self, verdict: &WatchVerdict<'_>) -> String {
         let style = self.context.style;
-        let (ink, mark) = match verdict.verdict {
-            Verdict::Satisfied => (Ink::Good, "✓"),
-            Verdict::Violated => (Ink::Bad, "✗"),
-            Verdict::Unknown => (Ink::Open, "?"),
-        };
-        let name = words::clip(&words::printable(verdict.property), 200);
-        let mut text = format!("{} {} ", style.paint(ink, mark), style.paint(Ink::Strong, name));
+        let mut text = self.name(verdict.verdict, verdict.property);
+        if self.observers {
+            text.push_str("settled: ");
+        }
         text.push_str(verdict.verdict.as_str());
-        match (verdict.about, verdict.settled) {
-            (Some(about), true) => {
-                text.push_str(&format!(" at position {about} (settled by {})", verdict.position))
+        let time = verdict.time.map(tracewise::Stamp::format);
+        let at_time = || time.as_ref().map_or(String::new(), |time| format!(" ({time})"));
+        match (verdict.about, verdict.settled, &verdict.due) {
+            (Some(about), true, None) => {
+                let by = verdict.position;
+                text.push_str(&match &time {
+                    Some(time) => format!(" at position {about} ({time}), settled by {by}"),
+                    None => format!(" at position {about} (settled by {by})"),
+                })
             }
-            (Some(about), false) => text.push_str(&format!(" at position {about} if the trace ends here")),
-            (None, true) => text.push_str(&format!(" by position {}", verdict.position)),
-            (None, false) => {
+            (Some(about), true, Some(due)) => {
+                let due = came_due(due, verdict.verdict);
+                text.push_str(&format!(" at position {about}{}: {due}", at_time()))
+            }
+            (Some(about), false, _) => {
+                text.push_str(&format!(" at position {about}{} if the trace ends here", at_time()))
+            }
+            (None, true, None) => text.push_str(&format!(" by position {}{}", verdict.position, at_time())),
+            (None, true, Some(due)) => {
+                let at = time.map_or(String::new(), |time| format!(" at {time}"));
+                text.push_str(&format!("{at}: {}", came_due(due, verdict.verdict)))
+            }
+            (None, false, _) => {
                 text.push_str(&format!(" if the trace ends here, at position {}", verdict.position))
             }
         }
@@ -95,44 +112,66 @@ impl Voice<'_> {
         if let Some(pending) = verdict.pending.as_ref().filter(|_| verdict.verdict == Verdict::Violated) {
             let owed = words::clip(&words::printable(&pending.owed), 200);
             text.push_str(&format!("; owed since position {}: {owed}", pending.since));
+            text.push_str(&by_when(pending.deadline));
+            if verdict.more_pending > 0 {
+                text.push_str(&format!(" (and {} more)", words::count(verdict.more_pending as u64)));
+            }
         }
         text
     }
+
+    /// A mark and the property's name.
+    fn name(&self, verdict: Verdict, property: &str) -> String {
+        let style = self.context.style;
+        let (ink, mark) = match verdict {
+            Verdict::Satisfied => (Ink::Good, "✓"),
+            Verdict::Violated => (Ink::Bad, "✗"),
+            Verdict::Unknown => (Ink::Open, "?"),
+        };
+        let name = words::clip(&words::printable(property), 200);
+        format!("{} {} ", style.paint(ink, mark), style.paint(Ink::Strong, name))
+    }
+
+    fn observation_text(&self, seen: &Observation<'_>) -> String {
+        let name = self.name(seen.verdict, seen.property);
+        let time = seen.time.map_or(String::new(), |time| format!(" ({})", time.format()));
+        format!("{name}now: {} at position {}{time}", seen.verdict.as_str(), seen.position)
+    }
 }
 
-/// A value as an object.
-fn value_object(value: &WatchValue) -> String {
-    let object = Object::new()
-        .field("query", value.query.as_str())
-        .raw("value", &json::value(&value.value))
-        .field("position", value.position)
-        .maybe("error", value.fault.as_deref());
-    match value.approximate.as_slice() {
-        [] => object.end(),
-        bounds => {
-            let bounds = bounds.iter().map(|bound| serde_json::Value::from(bound.as_str()).to_string());
-            object.raw("approximate", &json::array(bounds)).end()
-        }
+/// ` by 12:00:05`, where that is known.
+fn by_when(deadline: Option<Deadline>) -> String {
+    match deadline {
+        Some(Deadline::Time(stamp)) => format!(" by {}", stamp.format()),
+        Some(Deadline::Position(position)) => format!(" by position {position}"),
+        None => String::new(),
     }
 }
 
-/// A verdict as an object.
-fn object(verdict: &WatchVerdict<'_>) -> String {
-    let mut object = Object::new()
-        .field("property", verdict.property)
-        .field("verdict", verdict.verdict.as_str())
-        .field("position", verdict.about.unwrap_or(verdict.position))
-        .field("settled", verdict.settled);
-    if verdict.about.is_some() {
-        return object.field("by", verdict.position).end();
+/// An obligation that came due, in plain words.
+fn came_due(due: &Due, verdict: Verdict) -> String {
+    let (since, by) = (due.since, due.deadline.format());
+    if verdict == Verdict::Violated
+        && let Some((bound, goal)) = eventually(&due.owed)
+    {
+        let goal = words::clip(&words::printable(goal), 200);
+        // A bare number is one of the trace's unit, which the reader may not know.
+        let after = match bound.ends_with(|last: char| last.is_ascii_alphabetic()) {
+            true => format!("{bound} after position {since}"),
+            false => format!("for position {since}"),
+        };
+        return format!("no `{goal}` by {by} ({after})");
     }
-    if verdict.settled {
-        object = object.raw("line", &verdict.line.as_ref().map_or("null".into(), json::line));
-    }
-    if let Some(pending) = &verdict.pending {
-        object = object.field("pending", pending.owed.as_str()).field("since", pending.since);
-    }
-    object.end()
+    let owed = words::clip(&words::printable(&due.owed), 200);
+    format!("`{owed}` of position {since} came due at {by}")
+}
+
+/// The upper bound and φ of `F[a,b] φ`.
+fn eventually(owed: &str) -> Option<(&str, &str)> {
+    let rest = owed.strip_prefix("F[").or_else(|| owed.strip_prefix("F("))?;
+    let (bounds, goal) = rest.split_once([']', ')'])?;
+    let (_, bound) = bounds.split_once(',')?;
+    Some((bound.trim(), goal.trim()))
 }
 
 impl WatchSink for Voice<'_> {
@@ -141,12 +180,23 @@ impl WatchSink for Voice<'_> {
             && verdict.verdict == Verdict::Violated
             && let Some(alarm) = &mut self.alarm
         {
-            alarm.ring(verdict, object(verdict));
+            alarm.ring(verdict, object::verdict(verdict, self.observers));
         }
         if self.context.quiet {
             return Ok(());
         }
-        let line = if self.json { object(verdict) } else { self.text(verdict) };
+        let line = match self.json {
+            true => object::verdict(verdict, self.observers),
+            false => self.text(verdict),
+        };
+        writeln!(self.context.out, "{line}")
+    }
+
+    fn observation(&mut self, seen: &Observation<'_>) -> io::Result<()> {
+        if self.context.quiet {
+            return Ok(());
+        }
+        let line = if self.json { object::observation(seen) } else { self.observation_text(seen) };
         writeln!(self.context.out, "{line}")
     }
 
@@ -154,7 +204,7 @@ impl WatchSink for Voice<'_> {
         if self.context.quiet {
             return Ok(());
         }
-        let line = if self.json { value_object(value) } else { self.value_text(value) };
+        let line = if self.json { object::value(value) } else { self.value_text(value) };
         writeln!(self.context.out, "{line}")
     }
 
@@ -164,13 +214,7 @@ impl WatchSink for Voice<'_> {
         }
         if self.json {
             for owed in pending {
-                let object = Object::new()
-                    .field("pending", owed.owed.as_str())
-                    .field("property", owed.property)
-                    .field("since", owed.since)
-                    .field("line", owed.line)
-                    .field("positions", positions);
-                writeln!(self.context.out, "{}", object.end())?;
+                writeln!(self.context.out, "{}", object::pending(owed, positions))?;
             }
             if pending.is_empty() {
                 let nothing = Object::new().raw("pending", "null").field("positions", positions);
@@ -187,7 +231,8 @@ impl WatchSink for Voice<'_> {
             let formula = words::clip(&words::printable(&owed.owed), 300);
             let name = self.context.error_style.paint(Ink::Strong, words::printable(owed.property));
             let line = owed.line.map_or(String::new(), |line| format!(" (line {line})"));
-            text.push_str(&format!("\n  {name} since position {}{line}: {formula}", owed.since));
+            let by = by_when(owed.deadline);
+            text.push_str(&format!("\n  {name} since position {}{line}: {formula}{by}", owed.since));
         }
         self.tell(&text);
         Ok(())
@@ -219,5 +264,36 @@ impl WatchSink for Voice<'_> {
     fn closed(&self) -> bool {
         // A command may still be wanted when nobody reads.
         self.context.out.closed() && self.alarm.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracewise::{Stamp, TimeStyle};
+
+    #[test]
+    fn what_did_not_come_is_said_in_plain_words() {
+        let due = |owed: &str| {
+            let deadline = Stamp { time: 5_000_000_000, style: TimeStyle::Text };
+            Due { since: 17, owed: owed.to_string(), deadline }
+        };
+        let by = "1970-01-01T00:00:05Z";
+        let said = |owed, verdict| came_due(&due(owed), verdict);
+        assert_eq!(
+            said("F[0,5s] ack", Verdict::Violated),
+            format!("no `ack` by {by} (5s after position 17)")
+        );
+        assert_eq!(
+            said("F(1,5) (a | b)", Verdict::Violated),
+            format!("no `(a | b)` by {by} (for position 17)")
+        );
+        for (owed, verdict) in [
+            ("G[0,5s] p", Verdict::Satisfied),
+            ("a U[0,5s] b", Verdict::Violated),
+            ("F ack", Verdict::Violated),
+        ] {
+            assert_eq!(said(owed, verdict), format!("`{owed}` of position 17 came due at {by}"));
+        }
     }
 }

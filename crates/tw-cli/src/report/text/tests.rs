@@ -61,6 +61,7 @@ pub(crate) fn sample() -> CheckReport {
         violation_count: 0,
         explanation: None,
         statistic: None,
+        guarantee: None,
     };
     let answered = PropertyReport {
         position: Some(6),

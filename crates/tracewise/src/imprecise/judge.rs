@@ -1,0 +1,261 @@
+//! The properties of a trace judged, and what was found put into words.
+
+use super::read::{at_line, errors_of, in_order};
+use super::{ClockError, Guarantee, Obstacle, Stretch};
+use crate::by::Groups;
+use crate::check::{self, Finding, newlines, properties_of, property, refuse_empty, without_timestamps};
+use crate::load::{Loaded, Need};
+use crate::narrate::Narrator;
+use crate::{CheckReport, Error, Session, Specification, Violation, plan};
+use tw_core::{Position, Time, Value, Verdict};
+use tw_dense::{Judgement, Observation, Outcome};
+use tw_ir::{Clock, Expect, Path, Root, Semantics, Slot, SlotId, What};
+use tw_monitor::Wanted;
+use tw_trace::{Stamp, TimeStyle};
+
+/// Options that have no meaning here.
+fn refuse_options(session: &Session, error: &ClockError) -> Result<(), Error> {
+    let usage = |message: &str| Err(Error::Usage(message.into()));
+    match (session.clock, error) {
+        (Clock::Index, _) => {
+            return usage("a clock error is about timestamps, but --clock index counts positions");
+        }
+        (_, ClockError::Same(..0)) => return usage("a clock error cannot be negative"),
+        _ => {}
+    }
+    if !matches!(session.engine.as_str(), "auto" | "dense") {
+        return usage("a clock error is judged over continuous time: use --engine auto or dense");
+    }
+    if session.semantics == Semantics::Ltl3 {
+        return usage("a clock error leaves a trace that ends: use --semantics finite");
+    }
+    if session.statistic.is_some() {
+        return usage("--stat counts positions, which are in no certain order with a clock error");
+    }
+    Ok(())
+}
+
+pub(crate) fn check(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    error: &ClockError,
+) -> Result<CheckReport, Error> {
+    refuse_options(session, error)?;
+    let session = &session.clone().clock(Clock::Dense).engine("dense");
+    let mut spec = properties_of(spec)?.into_owned();
+    let options = session.evaluate_options();
+    let engine = plan::choose(session, &spec, &options)?.engine;
+    let kept: Vec<SlotId> = match error {
+        ClockError::Same(_) => Vec::new(),
+        ClockError::Column(name) => {
+            let what = What::Variable(Path::field(name.as_str()), Expect::Number);
+            spec.program.slots.push(Slot { what, declared: false, span: Default::default() });
+            vec![spec.program.slots.len() as SlotId - 1]
+        }
+    };
+    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::of(Wanted::Atoms) };
+    let (mut loaded, read) = in_order(session, &spec, files, need, error)?;
+    let session = &read;
+    refuse_empty(&loaded)?;
+    if !loaded.summary.timed {
+        return Err(without_timestamps(&loaded.name, "a clock error is about timestamps"));
+    }
+    let mut errors = match (error, loaded.kept.first()) {
+        (ClockError::Column(name), Some(column)) => {
+            errors_of(column, session.read.unit).map_err(|(at, found)| {
+                at_line(session, &loaded, at, format!("the clock error `{name}` {found}"))
+            })?
+        }
+        _ => Vec::new(),
+    };
+    let keys = loaded.keys.take().unwrap_or_default();
+    let groups = match &session.by {
+        None => None,
+        Some(column) => {
+            let groups = Groups::of(keys.names.len(), &keys.ids);
+            if groups.order.is_empty() || loaded.trace.len > u32::MAX as usize {
+                let message =
+                    format!("the column `{column}` of --by has no value anywhere in {}", loaded.name);
+                return Err(Error::Usage(message));
+            }
+            loaded.trace = groups.apply(&loaded.trace);
+            if !errors.is_empty() {
+                errors = groups.order.iter().map(|&at| errors[at as usize]).collect();
+            }
+            Some(groups)
+        }
+    };
+    let order = groups.as_ref().map(|groups| groups.order.as_slice());
+    let names = session.by.as_deref().map(|column| Names { column, names: &keys.names });
+    let mut findings = Vec::with_capacity(spec.program.roots.len());
+    let newlines = newlines(&spec);
+    let known = Known { session, spec: &spec, loaded: &loaded, error, errors: &errors, order, names };
+    for (index, root) in spec.program.roots.iter().enumerate() {
+        if index == 0 {
+            known.refuse_clashes()?;
+        }
+        let judgements = known.judge(root, engine.name(), &options)?;
+        findings.push(known.finding(property(&spec, &newlines, root, Verdict::Unknown), judgements));
+    }
+    let properties = Narrator::new(session, &spec, &loaded, order).tell(findings);
+    let by = session.by.clone().zip(groups.map(|groups| groups.starts.len()));
+    Ok(check::report(session, &spec, loaded, engine, properties, by))
+}
+
+/// The value of `--by` of each segment.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    column: &'a str,
+    names: &'a [std::sync::Arc<str>],
+}
+
+/// What is judged.
+struct Known<'a> {
+    session: &'a Session,
+    spec: &'a Specification,
+    loaded: &'a Loaded,
+    error: &'a ClockError,
+    /// One per position if they differ.
+    errors: &'a [Time],
+    order: Option<&'a [u32]>,
+    names: Option<Names<'a>>,
+}
+
+impl Known<'_> {
+    fn observation(&self, segment: usize) -> Observation<'_> {
+        let trace = &self.loaded.trace;
+        let error = match self.error {
+            ClockError::Same(error) => tw_dense::ClockError::Same(*error),
+            ClockError::Column(_) => tw_dense::ClockError::Each(self.errors),
+        };
+        let segment = trace.starts()[segment]..trace.segment_end(segment);
+        Observation { trace, segment, error, origin: None }
+    }
+
+    fn refuse_clashes(&self) -> Result<(), Error> {
+        for segment in 0..self.loaded.trace.starts().len() {
+            let Some(at) = self.observation(segment).clash() else { continue };
+            let at = self.order.map_or(at, |order| order[at] as usize);
+            let message = "this timestamp is exact (its clock error is 0), but another event may have happened at the \
+                           same instant, and no two do: give every event a clock error above 0";
+            return Err(at_line(self.session, self.loaded, at, message.into()));
+        }
+        Ok(())
+    }
+
+    /// What each segment is worth.
+    fn judge(
+        &self,
+        root: &Root,
+        engine: &str,
+        options: &tw_monitor::EvaluateOptions,
+    ) -> Result<Vec<Judgement>, Error> {
+        // With several segments, violations are listed in the order of the log.
+        let limit = if self.order.is_some() { usize::MAX } else { self.session.violations.max(1) };
+        let judge = |segment| {
+            let observation = self.observation(segment);
+            tw_dense::judge(&self.spec.program, root.node, &observation, options, limit)
+                .map_err(|refusal| plan::refused(self.spec, engine, refusal))
+        };
+        (0..self.loaded.trace.starts().len()).map(judge).collect()
+    }
+
+    fn finding(&self, report: crate::PropertyReport, judgements: Vec<Judgement>) -> Finding {
+        let mut finding = Finding::new(report);
+        let kind = together(judgements.iter().map(|judgement| judgement.outcome));
+        finding.report.verdict = match kind {
+            Outcome::SatisfiedForAll => Verdict::Satisfied,
+            Outcome::ViolatedForAll => Verdict::Violated,
+            _ => Verdict::Unknown,
+        };
+        let style = self.loaded.summary.style.unwrap_or(TimeStyle::Number(self.session.read.unit));
+        let stamp = |time| Stamp { time, style };
+        let due = judgements.iter().position(|judgement| judgement.outcome == kind);
+        let deciding = due.map(|segment| &judgements[segment]);
+        let binding = |segment: usize| {
+            let names = self.names?;
+            Some((names.column.to_string(), Value::Str(names.names[segment].clone())))
+        };
+        let end = |end: tw_dense::End| (stamp(end.time), end.open);
+        let instants = deciding.iter().flat_map(|judgement| &judgement.instants);
+        finding.report.guarantee = Some(Guarantee {
+            kind,
+            clock_error: self.error.clone(),
+            due_to: due.filter(|_| kind != Outcome::SatisfiedForAll).and_then(binding),
+            blocked: deciding
+                .and_then(|judgement| judgement.blocked)
+                .map(|blocked| Obstacle::new(self.spec, blocked)),
+            instants: instants
+                .take(self.session.violations)
+                .map(|run| Stretch { from: end(run.low), to: end(run.high) })
+                .collect(),
+            instant_count: deciding.map_or(0, |judgement| judgement.instant_count),
+        });
+        if kind != Outcome::ViolatedForAll {
+            return finding;
+        }
+        // In the order of the log: where it is, where it was sorted to, its segment, whether it is an event's own.
+        let mut failing: Vec<(Position, Position, usize, bool)> = Vec::new();
+        for (segment, judgement) in judgements.iter().enumerate() {
+            let original = |at: Position| self.order.map_or(at, |order| order[at] as usize);
+            failing.extend(judgement.violations.iter().map(|&at| (original(at), at, segment, true)));
+            finding.report.violation_count += judgement.violation_count;
+            // A value of `--by` for which something else fails is named without a position.
+            if self.names.is_some()
+                && judgement.outcome == Outcome::ViolatedForAll
+                && judgement.violations.is_empty()
+            {
+                let start = self.loaded.trace.starts()[segment];
+                failing.push((original(start), start, segment, false));
+                finding.report.violation_count += 1;
+            }
+        }
+        failing.sort_unstable();
+        let times = self.loaded.trace.times.as_deref().unwrap_or_default();
+        for (position, at, segment, own) in failing.into_iter().take(self.session.violations.max(1)) {
+            let violation = Violation {
+                position: own.then_some(position),
+                time: times.get(at).filter(|_| own).map(|&time| stamp(time)),
+                bindings: binding(segment).into_iter().collect(),
+                line: None,
+            };
+            finding.add(position, violation);
+        }
+        finding
+    }
+}
+
+/// The answer about traces that are all to have the property. Their events have nothing to do with each other, so any
+/// execution of one goes with any of another.
+fn together(outcomes: impl Iterator<Item = Outcome> + Clone) -> Outcome {
+    let any = |outcome| outcomes.clone().any(|other| other == outcome);
+    let satisfied = |outcome| matches!(outcome, Outcome::SatisfiedForAll | Outcome::SatisfiedForSome);
+    if any(Outcome::ViolatedForAll) {
+        Outcome::ViolatedForAll
+    } else if any(Outcome::ViolatedForSome) {
+        Outcome::ViolatedForSome
+    } else if !outcomes.clone().all(satisfied) {
+        Outcome::NoGuarantee
+    } else if any(Outcome::SatisfiedForSome) {
+        Outcome::SatisfiedForSome
+    } else {
+        Outcome::SatisfiedForAll
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Outcome::*;
+
+    #[test]
+    fn traces_together() {
+        let all = [SatisfiedForAll, SatisfiedForSome, NoGuarantee, ViolatedForSome, ViolatedForAll];
+        for (i, &a) in all.iter().enumerate() {
+            for (j, &b) in all.iter().enumerate() {
+                assert_eq!(together([a, b].into_iter()), all[i.max(j)], "{a:?} and {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Why an engine was chosen, and what else is known of a specification before it meets a trace: `explain`.
+
+use super::{Chosen, choose};
+use crate::{
+    AutomatonSizes, ClockLabels, ENGINES, Error, LiveReport, QUERY_ENGINES, Session, Specification, check,
+    delay, imprecise, query, robust, show,
+};
+use tw_ir::{Fragment, Root, RootKind};
+use tw_monitor::EvaluateOptions;
+
+/// An engine and the reason for it.
+#[derive(Clone, Debug)]
+pub struct EngineChoice {
+    /// Engine name; `None` when no engine accepts.
+    pub engine: Option<&'static str>,
+    /// Why this one; or what the engines refuse.
+    pub reason: String,
+}
+
+/// What `explain` says of a specification.
+#[derive(Clone, Debug)]
+pub struct SpecReport {
+    /// One per property and query.
+    pub roots: Vec<RootReport>,
+    /// Distinct nodes of the whole specification.
+    pub nodes: usize,
+    /// Predicates evaluated once per position.
+    pub atoms: usize,
+    /// What is read from the trace, by name.
+    pub reads: Vec<String>,
+    /// The engine for the whole specification.
+    pub choice: EngineChoice,
+    /// Pattern-library calls used: call name and meaning.
+    pub patterns: Vec<(String, String)>,
+}
+
+/// What `explain` says of one property or query.
+#[derive(Clone, Debug)]
+pub struct RootReport {
+    /// Name.
+    pub name: String,
+    /// Title.
+    pub title: Option<String>,
+    /// Whether it is a query.
+    pub query: bool,
+    /// The formula, macros expanded, canonical.
+    pub formula: String,
+    /// Its fragment.
+    pub fragment: Fragment,
+    /// Distinct nodes.
+    pub nodes: usize,
+    /// The engine for it alone.
+    pub choice: EngineChoice,
+    /// Why a query cannot be watched live, if it cannot.
+    pub not_live: Option<String>,
+    /// How a property is watched live, and how long verdicts take.
+    pub live: Option<LiveReport>,
+    /// How large its automata are.
+    pub automata: AutomatonSizes,
+    /// How far its robustness looks ahead and back, if it compares numbers.
+    pub extent: Option<String>,
+    /// With `--clock-error`, what a verdict would guarantee.
+    pub labels: Option<ClockLabels>,
+}
+
+pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecReport, Error> {
+    let options = session.evaluate_options();
+    let mut alone = spec.clone();
+    let roots = spec
+        .program
+        .roots
+        .iter()
+        .map(|root| {
+            alone.program.roots = vec![root.clone()];
+            let fragment = tw_ir::fragment(&spec.program, root.node);
+            RootReport {
+                name: root.name.clone(),
+                title: root.title.clone(),
+                query: root.kind == RootKind::Query,
+                formula: tw_ir::display(&spec.program, root.node),
+                nodes: fragment.nodes,
+                choice: match root.kind {
+                    RootKind::Query => query_choice(session, &alone, &options),
+                    RootKind::Property => choice(session, &alone, &options, &fragment),
+                },
+                not_live: not_live(&alone, root, &options),
+                live: (root.kind == RootKind::Property).then(|| delay::live(session, &alone, root)),
+                extent: (root.kind == RootKind::Property)
+                    .then(|| robust::extent(session, &alone, root))
+                    .flatten(),
+                automata: show::sizes(session, spec, root),
+                labels: session.clock_error.as_ref().map(|_| imprecise::labels(spec, root)),
+                fragment,
+            }
+        })
+        .collect();
+    let whole = spec.program.roots.iter().fold(Fragment::default(), |whole, root| {
+        let one = tw_ir::fragment(&spec.program, root.node);
+        Fragment {
+            future: whole.future | one.future,
+            past: whole.past | one.past,
+            metric: whole.metric | one.metric,
+            first_order: whole.first_order | one.first_order,
+            experiments: whole.experiments | one.experiments,
+            temporal_depth: whole.temporal_depth.max(one.temporal_depth),
+            nodes: whole.nodes + one.nodes,
+        }
+    });
+    let mut reads: Vec<String> =
+        spec.program.slots.iter().map(|slot| tw_trace::describe(&slot.what)).collect();
+    reads.sort();
+    reads.dedup();
+    Ok(SpecReport {
+        roots,
+        nodes: spec.program.dag.len(),
+        atoms: spec.program.atoms().len(),
+        reads,
+        choice: whole_choice(session, spec, &options, &whole),
+        patterns: spec.patterns_used(),
+    })
+}
+
+/// The engine for the whole specification: of its properties or, if it has none, of its queries.
+fn whole_choice(
+    session: &Session,
+    spec: &Specification,
+    options: &EvaluateOptions,
+    fragment: &Fragment,
+) -> EngineChoice {
+    match check::properties_of(spec) {
+        Ok(properties) => choice(session, &properties, options, fragment),
+        Err(_) => query_choice(session, spec, options),
+    }
+}
+
+fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
+    match query::choose(session, spec, options) {
+        Ok((engine, _)) => {
+            let reason = match session.engine.as_str() {
+                "auto" => format!("the fastest engine for these queries: {}", engine.about()),
+                _ => "you named it".to_string(),
+            };
+            EngineChoice { engine: Some(engine.name()), reason }
+        }
+        Err(Error::Unsupported { diagnostic, .. }) => {
+            EngineChoice { engine: None, reason: diagnostic.message }
+        }
+        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
+    }
+}
+
+/// Why no engine for queries can read this one forwards.
+fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option<String> {
+    if root.kind == RootKind::Property {
+        return None;
+    }
+    if !root.division.is_whole() {
+        return Some("it divides the trace (`by`, `every`)".into());
+    }
+    let mut refusals = QUERY_ENGINES
+        .iter()
+        .filter(|engine| engine.reads_forward())
+        .map(|engine| engine.monitor(&spec.program, options).err());
+    // One that accepts is enough.
+    let first = refusals.next().unwrap_or_default()?;
+    if refusals.any(|refusal| refusal.is_none()) { None } else { Some(first.what) }
+}
+
+fn choice(
+    session: &Session,
+    spec: &Specification,
+    options: &EvaluateOptions,
+    fragment: &Fragment,
+) -> EngineChoice {
+    match choose(session, spec, options) {
+        Ok(Chosen { engine, .. }) => {
+            let reason = if session.engine != "auto" {
+                "you named it".to_string()
+            } else {
+                // Engines that refuse the same thing are named together.
+                let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
+                for other in ENGINES.iter().take_while(|other| other.name() != engine.name()) {
+                    let Err(refusal) = other.plan(&spec.program, options) else { continue };
+                    match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
+                        Some((names, _)) => names.push(other.name()),
+                        None => refusals.push((vec![other.name()], refusal.what)),
+                    }
+                }
+                let refusals: Vec<String> = refusals
+                    .into_iter()
+                    .map(|(names, what)| {
+                        let verb = if names.len() == 1 { "refuses" } else { "refuse" };
+                        format!("{} {verb} {what}", names.join(", "))
+                    })
+                    .collect();
+                let suffix =
+                    if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
+                format!("the fastest engine for {}: {}{suffix}", fragment.name(), engine.about())
+            };
+            EngineChoice { engine: Some(engine.name()), reason }
+        }
+        Err(Error::Unsupported { diagnostic, .. }) => {
+            EngineChoice { engine: None, reason: diagnostic.message }
+        }
+        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
+    }
+}

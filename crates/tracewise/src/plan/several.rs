@@ -1,0 +1,345 @@
+//! Several engines for one specification: each property goes to the first that accepts it alone.
+//!
+//! A bound in one property need not cost the others their automata, nor, under `ltl3`, their exact verdicts: with
+//! intervals a verdict is that of informative prefixes, without it is over all continuations.
+
+use tw_core::{Bits, Position, Time};
+use tw_ir::{NodeId, Program};
+use tw_monitor::{
+    Answer, Chunk, Corrupt, Engine, EvaluateOptions, Evaluator, Monitor, Obligation, Settled, Trace,
+    Unsupported, Wanted, put, take, words,
+};
+
+/// The properties that one engine runs.
+pub(super) struct Share {
+    pub engine: &'static dyn Engine,
+    /// The program with these roots alone.
+    program: Program,
+    /// Their numbers in the whole program.
+    roots: Vec<usize>,
+    /// The numbers of their atoms in the whole program.
+    atoms: Vec<usize>,
+    /// Whether they measure time.
+    timed: bool,
+}
+
+/// Divides the roots among engines; `None` if one engine has them all, or one root has none.
+pub(super) fn divide(
+    program: &Program,
+    accepts: impl Fn(&Program) -> Option<&'static dyn Engine>,
+) -> Option<Vec<Share>> {
+    let mut shares: Vec<Share> = Vec::new();
+    let mut alone = program.clone();
+    for (number, root) in program.roots.iter().enumerate() {
+        alone.roots = vec![root.clone()];
+        let engine = accepts(&alone)?;
+        match shares.iter_mut().find(|share| share.engine.name() == engine.name()) {
+            Some(share) => share.roots.push(number),
+            None => {
+                let (program, roots) = (program.clone(), vec![number]);
+                shares.push(Share { engine, program, roots, atoms: Vec::new(), timed: false });
+            }
+        }
+    }
+    if shares.len() < 2 {
+        return None;
+    }
+    let atoms = program.atoms();
+    for share in &mut shares {
+        share.program.roots = share.roots.iter().map(|&root| program.roots[root].clone()).collect();
+        let nodes: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
+        let timed = |&id: &NodeId| program.dag.node(id).interval().is_some();
+        share.timed = program.reachable(&nodes).iter().any(timed);
+        let place = |id: &NodeId| atoms.binary_search(id).ok();
+        share.atoms = share.program.atoms().iter().map(place).collect::<Option<_>>()?;
+    }
+    Some(shares)
+}
+
+impl Share {
+    /// The share's columns of all.
+    fn columns(&self, atoms: &[Bits]) -> Vec<Bits> {
+        self.atoms.iter().map(|&atom| atoms[atom].clone()).collect()
+    }
+}
+
+/// Evaluators of stored traces. Each is made when it is asked: it borrows the share that stands here beside it.
+pub(super) struct Evaluators {
+    shares: Vec<Share>,
+    options: EvaluateOptions,
+}
+
+impl Evaluators {
+    pub(super) fn new(shares: Vec<Share>, options: &EvaluateOptions) -> Result<Self, Unsupported> {
+        for share in &shares {
+            share.engine.plan(&share.program, options)?;
+        }
+        Ok(Self { shares, options: options.clone() })
+    }
+
+    fn trace(&self, share: &Share, trace: &Trace) -> Trace {
+        Trace {
+            len: trace.len,
+            atoms: share.columns(&trace.atoms),
+            times: trace.times.clone().filter(|_| share.timed),
+            segments: trace.segments.clone(),
+            ..Trace::default()
+        }
+    }
+}
+
+impl Evaluator for Evaluators {
+    fn wanted(&self) -> Wanted {
+        Wanted::Atoms
+    }
+
+    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+        let mut answers = Vec::new();
+        for share in &self.shares {
+            let mut evaluator = share.engine.plan(&share.program, &self.options)?;
+            let found = evaluator.evaluate(&self.trace(share, trace), limit)?;
+            answers.extend(share.roots.iter().copied().zip(found));
+        }
+        answers.sort_by_key(|(root, _)| *root);
+        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+    }
+
+    fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        let mut columns = vec![Bits::new(); nodes.len()];
+        let mut done = vec![false; nodes.len()];
+        for share in &self.shares {
+            let roots: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
+            let reachable = share.program.reachable(&roots);
+            let mine = |&at: &usize| !done[at] && reachable.binary_search(&nodes[at]).is_ok();
+            let mine: Vec<usize> = (0..nodes.len()).filter(mine).collect();
+            let asked: Vec<NodeId> = mine.iter().map(|&at| nodes[at]).collect();
+            let mut evaluator = share.engine.plan(&share.program, &self.options)?;
+            let found = evaluator.columns(&self.trace(share, trace), &asked)?;
+            for (at, column) in mine.into_iter().zip(found) {
+                (columns[at], done[at]) = (column, true);
+            }
+        }
+        match done.iter().position(|done| !done) {
+            Some(at) => Err(Unsupported::construct(nodes[at], "a formula of no property")),
+            None => Ok(columns),
+        }
+    }
+}
+
+/// Monitors of a live trace, which step together.
+pub(super) struct Monitors {
+    parts: Vec<(Share, Box<dyn Monitor>)>,
+    roots: usize,
+    /// A position's atoms for one part.
+    row: Vec<u64>,
+}
+
+impl Monitors {
+    pub(super) fn new(
+        shares: Vec<Share>,
+        options: &EvaluateOptions,
+        each_position: bool,
+    ) -> Result<Self, Unsupported> {
+        let roots = shares.iter().map(|share| share.roots.len()).sum();
+        let monitor = |share: Share| {
+            let monitor = share.engine.monitor(&share.program, options, each_position)?;
+            Ok((share, monitor))
+        };
+        let parts = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
+        Ok(Self { parts, roots, row: Vec::new() })
+    }
+
+    /// Asks every part, and puts what they settle in the order in which one would tell it.
+    fn each(
+        &mut self,
+        out: &mut Vec<Settled>,
+        mut ask: impl FnMut(&Share, &mut dyn Monitor, &mut Vec<u64>, &mut Vec<Settled>) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
+        let from = out.len();
+        for (share, monitor) in &mut self.parts {
+            let before = out.len();
+            let asked = ask(share, monitor.as_mut(), &mut self.row, out);
+            for settled in &mut out[before..] {
+                settled.root = share.roots[settled.root];
+            }
+            asked?;
+        }
+        out[from..].sort_by_key(|settled| (settled.at, settled.root));
+        Ok(())
+    }
+
+    /// What every part says of its roots, by root.
+    fn gather<T: Clone>(&self, none: T, of: impl Fn(&dyn Monitor) -> Vec<T>) -> Vec<T> {
+        let mut all = vec![none; self.roots];
+        for (share, monitor) in &self.parts {
+            for (&root, found) in share.roots.iter().zip(of(monitor.as_ref())) {
+                all[root] = found;
+            }
+        }
+        all
+    }
+}
+
+impl Monitor for Monitors {
+    fn feed(&mut self, chunk: &Chunk<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+        self.each(out, |share, monitor, _, out| {
+            monitor.feed(&Chunk { atoms: &share.columns(chunk.atoms), ..*chunk }, out)
+        })
+    }
+
+    fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+        self.step_at(None, atoms, out)
+    }
+
+    fn step_at(
+        &mut self,
+        time: Option<Time>,
+        atoms: &[u64],
+        out: &mut Vec<Settled>,
+    ) -> Result<(), Unsupported> {
+        self.each(out, |share, monitor, row, out| {
+            row.clear();
+            row.resize(words(share.atoms.len()), 0);
+            for (to, &from) in share.atoms.iter().enumerate() {
+                row[to / 64] |= (atoms[from / 64] >> (from % 64) & 1) << (to % 64);
+            }
+            monitor.step_at(time, row, out)
+        })
+    }
+
+    fn advance(&mut self, time: Time, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+        self.each(out, |_, monitor, _, out| monitor.advance(time, out))
+    }
+
+    fn now(&self, root: usize) -> Option<bool> {
+        let place = |share: &Share| share.roots.iter().position(|&other| other == root);
+        self.parts.iter().find_map(|(share, monitor)| Some(monitor.now(place(share)?)))?
+    }
+
+    fn positions(&self) -> Position {
+        self.parts.first().map_or(0, |(_, monitor)| monitor.positions())
+    }
+
+    fn verdicts(&self) -> Vec<Option<bool>> {
+        self.gather(None, |monitor| monitor.verdicts())
+    }
+
+    fn pending(&self) -> Vec<Obligation> {
+        let mut all: Vec<Obligation> = Vec::new();
+        for (share, monitor) in &self.parts {
+            let owed = monitor.pending().into_iter();
+            all.extend(owed.map(|owed| Obligation { root: share.roots[owed.root], ..owed }));
+        }
+        all.sort_by_key(|owed| owed.root);
+        all
+    }
+
+    fn finish(&self, out: &mut Vec<Settled>) -> Option<Vec<bool>> {
+        let mut all = vec![false; self.roots];
+        let from = out.len();
+        for (share, monitor) in &self.parts {
+            let before = out.len();
+            for (&root, found) in share.roots.iter().zip(monitor.finish(out)?) {
+                all[root] = found;
+            }
+            for settled in &mut out[before..] {
+                settled.root = share.roots[settled.root];
+            }
+        }
+        out[from..].sort_by_key(|settled| (settled.at, settled.root));
+        Some(all)
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        for (_, monitor) in &self.parts {
+            let mut state = Vec::new();
+            monitor.save(&mut state);
+            put(state.len() as u64, out);
+            out.extend(state);
+        }
+    }
+
+    fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
+        for (_, monitor) in &mut self.parts {
+            let len = take(&mut from)? as usize;
+            let cut = || Corrupt("the saved state is cut short".into());
+            let (state, rest) = from.split_at_checked(len).ok_or_else(cut)?;
+            monitor.restore(state)?;
+            from = rest;
+        }
+        let same = self.parts.windows(2).all(|pair| pair[0].1.positions() == pair[1].1.positions());
+        match (from, same) {
+            ([], true) => Ok(()),
+            ([], false) => Err(Corrupt("the saved states are not of one moment".into())),
+            _ => Err(Corrupt("the saved state is longer than it should be".into())),
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.parts.iter().map(|(_, monitor)| monitor.heap_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::choose_monitor;
+    use crate::{Session, Specification};
+    use tw_ir::Semantics;
+    use tw_testkit::Rng;
+
+    /// Feeds a monitor; column `at` of `trace` is the proposition called so.
+    fn run(spec: &Specification, trace: &[(Time, [bool; 3])], chunk: usize, each: bool) -> Vec<Settled> {
+        let session = Session::new().semantics(Semantics::Ltl3);
+        let fresh = || choose_monitor(&session, spec, each, &mut |_| {}).unwrap().1;
+        let names: Vec<String> =
+            spec.program.atoms().iter().map(|&id| tw_ir::display(&spec.program, id)).collect();
+        let (mut monitor, mut out) = (fresh(), Vec::new());
+        for part in trace.chunks(chunk) {
+            // Another process goes on.
+            let mut saved = Vec::new();
+            monitor.save(&mut saved);
+            monitor = fresh();
+            monitor.restore(&saved).unwrap();
+            let place = |name: &String| ["a", "b", "c"].iter().position(|known| known == name).unwrap();
+            let column = |name: &String| part.iter().map(|row| row.1[place(name)]).collect::<Bits>();
+            let atoms: Vec<Bits> = names.iter().map(column).collect();
+            let times: Vec<Time> = part.iter().map(|row| row.0).collect();
+            let chunk = Chunk { len: part.len(), atoms: &atoms, times: Some(&times) };
+            monitor.feed(&chunk, &mut out).unwrap();
+        }
+        monitor.finish(&mut out);
+        out
+    }
+
+    #[test]
+    fn side_by_side_as_each_alone() {
+        let texts = ["G (a -> F[0,2s] b)", "F (b & F c)", "G (c -> O[1s,3s] a)", "F last", "a U b"];
+        let spec = |texts: &[&str]| {
+            let named = texts.iter().enumerate().map(|(at, text)| format!("property p{at} : {text};"));
+            Specification::from_text("t", &named.collect::<String>()).unwrap()
+        };
+        let mut rng = Rng::new(7);
+        let mut settled = 0;
+        for case in 0..60 {
+            let mut now = 0;
+            let mut row = || {
+                now += 500_000_000 * rng.below(4) as Time;
+                (now, [(); 3].map(|()| rng.below(3) == 0))
+            };
+            let trace: Vec<_> = (0..20).map(|_| row()).collect();
+            let (chunk, each) = (1 + rng.below(20), case % 2 == 0);
+            let together = run(&spec(&texts), &trace, chunk, each);
+            for (root, text) in texts.iter().enumerate() {
+                let mine: Vec<Settled> = together
+                    .iter()
+                    .filter(|found| found.root == root)
+                    .map(|found| Settled { root: 0, ..*found })
+                    .collect();
+                assert_eq!(mine, run(&spec(&[text]), &trace, chunk, each), "{text} in case {case}");
+                settled += mine.len();
+            }
+        }
+        assert!(settled > 1000);
+    }
+}

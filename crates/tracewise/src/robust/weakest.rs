@@ -1,0 +1,91 @@
+//! The weakest link of a value in the user's own words: predicate, sample, log line.
+
+use super::read::Read;
+use super::{Reason, Robustness, WeakestLink};
+use crate::{Diagnostic, Session, Specification, Stamp, Value, check};
+use tw_core::Position;
+use tw_engine_robust::{Robust, Weakest};
+use tw_ir::{Node, NodeId, What};
+use tw_trace::Located;
+
+/// Adds what decides each property's value. What takes too much memory is a warning: the values stand.
+pub(super) fn add(
+    session: &Session,
+    spec: &Specification,
+    robust: &Robust,
+    read: &Read,
+    properties: &mut [Robustness],
+    warnings: &mut Vec<Diagnostic>,
+) {
+    let mut found: Vec<Option<Weakest>> = Vec::with_capacity(properties.len());
+    for root in &spec.program.roots {
+        match robust.weakest(&read.samples, root.node, 0) {
+            Ok(weakest) => found.push(Some(weakest)),
+            Err(refusal) => {
+                let message = format!("what decides the value is not told: {}", refusal.what);
+                warnings.push(Diagnostic::warning("not-explained", message));
+                return;
+            }
+        }
+    }
+    let mut positions: Vec<Position> = found.iter().flatten().map(|weakest| weakest.position).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    let lines = read.locate(session, &positions);
+    for (property, weakest) in properties.iter_mut().zip(found) {
+        // Between the samples a value may be decided where there is none.
+        let Some(weakest) = weakest.filter(|weakest| weakest.value.abs() == property.value.abs()) else {
+            continue;
+        };
+        let located = lines.get(&weakest.position);
+        let reason = reason(spec, weakest.node);
+        let times = read.samples.times.as_ref().zip(read.summary.style);
+        let time = times.map(|(times, style)| Stamp { time: times[weakest.position], style });
+        property.weakest = Some(WeakestLink {
+            formula: spec.words(weakest.node),
+            reason,
+            position: weakest.position,
+            time: time.or(located.and_then(|located| located.time)),
+            value: weakest.value,
+            values: values(spec, weakest.node, reason, located),
+            line: located.and_then(check::log_line),
+        });
+    }
+}
+
+fn reason(spec: &Specification, node: NodeId) -> Reason {
+    match spec.program.dag.node(node) {
+        Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) => Reason::Predicate,
+        Node::Bool(_) | Node::First | Node::Last => Reason::Constant,
+        _ => Reason::Empty,
+    }
+}
+
+/// The columns that a predicate reads.
+fn values(
+    spec: &Specification,
+    node: NodeId,
+    reason: Reason,
+    located: Option<&Located>,
+) -> Vec<(String, Value)> {
+    let Some(row) = located.and_then(|located| located.row.as_ref()) else { return Vec::new() };
+    if reason != Reason::Predicate {
+        return Vec::new();
+    }
+    let program = &spec.program;
+    let mut values: Vec<(String, Value)> = Vec::new();
+    for part in program.reachable(&[node]) {
+        let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(part) else { continue };
+        let path = match &program.slots[slot as usize].what {
+            What::Proposition(path) | What::Variable(path, _) => path,
+            What::Event { .. } => continue,
+        };
+        let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
+        // A proposition that the row does not have is an event that does not happen.
+        let event = matches!(program.dag.node(part), Node::Truth(_)) && value.is_null();
+        if !event && !values.iter().any(|(known, _)| *known == name) {
+            values.push((name, value));
+        }
+    }
+    values
+}

@@ -1,0 +1,203 @@
+//! Positions that wait for earlier ones, with `--sort`: what the monitor reads of each, ordered by time, then by arrival.
+
+use super::accounts::Read;
+use super::state::{number, number_out, signed, signed_out};
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+use tw_core::{Position, Time};
+
+/// Lines of positions kept, for those who ask later.
+const KEPT: usize = 4096;
+
+/// One of them.
+pub(super) struct Waiting {
+    pub time: Time,
+    ordinal: u64,
+    /// From 1; 0 is not known.
+    pub line: u64,
+    /// Atoms, 64 to a word.
+    pub atoms: Vec<u64>,
+    /// What queries read of it.
+    pub read: Option<Read>,
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    // The earliest is the greatest, as the heap wants it.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.time, other.ordinal).cmp(&(self.time, self.ordinal))
+    }
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Sorter {
+    waiting: BinaryHeap<Waiting>,
+    ordinal: u64,
+    /// Words of each position.
+    width: usize,
+    /// Lines of the positions handed out last, and how many positions were handed out.
+    lines: VecDeque<u64>,
+    out: u64,
+}
+
+impl Sorter {
+    pub fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    pub fn push(&mut self, time: Time, line: u64, atoms: Vec<u64>, read: Option<Read>) {
+        self.waiting.push(Waiting { time, ordinal: self.ordinal, line, atoms, read });
+        self.ordinal += 1;
+    }
+
+    /// The next position that none can come before any more: up to this time, or any at the end.
+    pub fn pop(&mut self, up_to: Option<Time>) -> Option<Waiting> {
+        let first = self.waiting.peek()?;
+        if up_to.is_some_and(|up_to| first.time > up_to) {
+            return None;
+        }
+        let next = self.waiting.pop()?;
+        if self.lines.len() == KEPT {
+            self.lines.pop_front();
+        }
+        self.lines.push_back(next.line);
+        self.out += 1;
+        Some(next)
+    }
+
+    /// The line of a position that was handed out, if it is known.
+    pub fn line(&self, position: Position) -> Option<u64> {
+        let first = self.out - self.lines.len() as u64;
+        let index = (position as u64).checked_sub(first)?;
+        self.lines.get(index as usize).copied().filter(|&line| line > 0)
+    }
+
+    /// Bytes held, about.
+    pub fn heap_bytes(&self) -> usize {
+        self.waiting.len() * (size_of::<Waiting>() + self.width * 8)
+    }
+
+    pub fn save(&self, out: &mut Vec<u8>) {
+        number_out(self.ordinal, out);
+        number_out(self.out, out);
+        number_out(self.waiting.len() as u64, out);
+        for row in &self.waiting {
+            signed_out(row.time, out);
+            number_out(row.ordinal, out);
+            number_out(row.line, out);
+            row.atoms.iter().for_each(|&word| number_out(word, out));
+        }
+    }
+
+    pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
+        (self.ordinal, self.out) = (number(from)?, number(from)?);
+        for _ in 0..number(from)? {
+            let time = signed(from)?;
+            let (ordinal, line) = (number(from)?, number(from)?);
+            let atoms = (0..self.width).map(|_| number(from)).collect::<Result<_, _>>()?;
+            self.waiting.push(Waiting { time, ordinal, line, atoms, read: None });
+        }
+        Ok(())
+    }
+}
+
+/// The times of positions about which something is still to be told.
+#[derive(Default)]
+pub(super) struct OpenTimes {
+    base: Position,
+    /// Time, and how many properties have not told.
+    open: VecDeque<(Time, u32)>,
+    roots: u32,
+}
+
+impl OpenTimes {
+    pub fn new(roots: usize) -> Self {
+        Self { roots: roots as u32, ..Self::default() }
+    }
+
+    pub fn push(&mut self, time: Time) {
+        self.open.push_back((time, self.roots));
+    }
+
+    /// One property has told about a position: its time.
+    pub fn tell(&mut self, about: Position) -> Option<Time> {
+        let (time, left) = self.open.get_mut(about.checked_sub(self.base)?)?;
+        let time = *time;
+        *left = left.saturating_sub(1);
+        while self.open.front().is_some_and(|(_, left)| *left == 0) {
+            self.open.pop_front();
+            self.base += 1;
+        }
+        Some(time)
+    }
+
+    pub fn save(&self, out: &mut Vec<u8>) {
+        number_out(self.base as u64, out);
+        number_out(self.open.len() as u64, out);
+        for &(time, left) in &self.open {
+            signed_out(time, out);
+            number_out(u64::from(left), out);
+        }
+    }
+
+    pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
+        self.base = number(from)? as Position;
+        for _ in 0..number(from)? {
+            let (time, left) = (signed(from)?, number(from)?);
+            self.open.push_back((time, left as u32));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_comes_first_and_equals_as_they_came() {
+        let mut sorter = Sorter::new(1);
+        for (line, time) in [5, 3, 4, 3, 9].into_iter().enumerate() {
+            sorter.push(time, line as u64 + 1, vec![line as u64], None);
+        }
+        let mut saved = Vec::new();
+        sorter.save(&mut saved);
+        let mut again = Sorter::new(1);
+        again.load(&mut saved.as_slice()).unwrap();
+        for sorter in [&mut sorter, &mut again] {
+            let lines: Vec<u64> = std::iter::from_fn(|| sorter.pop(Some(5)).map(|row| row.line)).collect();
+            assert_eq!(lines, [2, 4, 3, 1]);
+            assert_eq!((sorter.line(1), sorter.line(4)), (Some(4), None));
+            assert_eq!(sorter.pop(None).map(|row| row.atoms), Some(vec![4]));
+        }
+    }
+
+    #[test]
+    fn times_are_kept_until_all_have_told() {
+        let mut times = OpenTimes::new(2);
+        (10..13).for_each(|time| times.push(time));
+        assert_eq!(times.tell(1), Some(11));
+        assert_eq!(times.tell(0), Some(10));
+        let mut saved = Vec::new();
+        times.save(&mut saved);
+        let mut again = OpenTimes::new(2);
+        again.load(&mut saved.as_slice()).unwrap();
+        assert_eq!(again.tell(0), Some(10));
+        assert_eq!((again.tell(0), again.base), (None, 1));
+        assert_eq!((again.tell(1), again.tell(2), again.base), (Some(11), Some(12), 2));
+    }
+}

@@ -1,0 +1,112 @@
+//! `tracewise import`: a specification of another monitor as a `.tw` file.
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Outcome, usage};
+use crate::exit::Exit;
+use crate::json::Object;
+use crate::options::FILES;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::io::{Read, Write};
+use tracewise::{Error, IMPORT_FORMATS, ImportOptions, TimeUnit};
+
+/// Read the specification of another monitor and print it as a `.tw` file
+#[derive(Args, Debug)]
+pub struct Import {
+    /// The specification (`-` is standard input)
+    #[arg(value_name = "SPEC", value_hint = FILES)]
+    file: String,
+
+    /// Format to read [default: by the extension of SPEC, where that tells]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), long_help = about())]
+    from: Option<String>,
+
+    /// File to write [default: standard output]
+    #[arg(short = 'o', long = "out", value_name = "OUT.tw", value_hint = FILES)]
+    out: Option<String>,
+
+    /// Time between two samples (rtamt)
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
+    period: i64,
+
+    /// Unit of bounds that are written without one (rtamt)
+    #[arg(long, value_name = "UNIT", value_parser = unit, default_value = "s")]
+    unit: TimeUnit,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn formats() -> PossibleValuesParser {
+    PossibleValuesParser::new(IMPORT_FORMATS.iter().map(|format| format.name))
+}
+
+fn about() -> String {
+    let mut text = "Format to read [default: by the extension of SPEC, where that tells]\n\n".to_owned();
+    for format in IMPORT_FORMATS {
+        text.push_str(&format!("{}: {}\n", format.name, format.about));
+    }
+    text
+}
+
+/// `100ms`: a whole number above 0 and a unit.
+fn time(text: &str) -> Result<i64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let number: Option<i64> = number.parse().ok().filter(|number| *number > 0);
+    let time =
+        number.zip(TimeUnit::parse(unit)).and_then(|(number, unit)| number.checked_mul(unit.nanoseconds()));
+    time.ok_or_else(|| "expected a time such as `1s`, `100ms` or `50us`".to_owned())
+}
+
+fn unit(text: &str) -> Result<TimeUnit, String> {
+    TimeUnit::parse(text).ok_or_else(|| "expected one of `ns us ms s m h d`".to_owned())
+}
+
+impl Runnable for Import {
+    fn run(self, context: &mut Context) -> Outcome {
+        let text = read(&self.file)?;
+        let name = if self.file == "-" { "<stdin>" } else { &self.file };
+        let named = self.from.as_deref().map(|from| IMPORT_FORMATS.iter().find(|format| format.name == from));
+        let Some(format) = named.unwrap_or_else(|| tracewise::guess_import(name, &text)) else {
+            let names: Vec<&str> = IMPORT_FORMATS.iter().map(|format| format.name).collect();
+            let message =
+                format!("`{name}` does not tell its format; add `--from` with one of: {}", names.join(", "));
+            return Err(usage(message));
+        };
+        let options = ImportOptions { period: self.period, unit: self.unit };
+        let (made, findings, sources) = tracewise::import(name, &text, format, &options)?;
+        context.warnings(&findings, &sources);
+        if let Some(out) = &self.out {
+            if *out == self.file {
+                return Err(usage(format!("`{out}` is the specification itself; write to another file")));
+            }
+            std::fs::write(out, &made).map_err(|error| usage(format!("cannot write `{out}`: {error}")))?;
+        }
+        if context.quiet {
+            return Ok(Exit::Holds);
+        }
+        if self.output.json() {
+            let shown = self.out.is_none().then_some(made.as_str());
+            let object = Object::new().field("file", name).field("format", format.name);
+            let object = object.maybe("output", self.out.as_deref()).maybe("text", shown);
+            writeln!(context.out, "{}", object.end())?;
+        } else if let Some(out) = &self.out {
+            writeln!(context.out, "wrote {out} ({})", format.title)?;
+        } else {
+            context.out.write_all(made.as_bytes())?;
+        }
+        Ok(Exit::Holds)
+    }
+}
+
+fn read(file: &str) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    let result = match file {
+        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        file => std::fs::read(file).map(|read| bytes = read),
+    };
+    result.map_err(|error| Error::Usage(format!("cannot read the specification `{file}`: {error}")))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Error::Usage(format!("the specification `{file}` is not UTF-8 text")))
+}

@@ -1,0 +1,247 @@
+//! `tracewise robust`: how far a trace is from violating a property, or from satisfying it.
+
+mod follow;
+mod json;
+mod plot;
+mod screen;
+mod text;
+mod voice;
+
+use super::{OutputArgs, Runnable};
+use crate::context::{Context, Failure, Outcome, usage};
+use crate::exit::Exit;
+use crate::options::{
+    FILES, Given, ReadArgs, Skew, bytes, inline, named, semantics, specification, specification_and_traces,
+};
+use crate::progress::Progress;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+use tracewise::{Address, Clock, Interpolation, Predictor, RobustAlgorithm};
+use tracewise::{RobustOptions, Semantics, Session, Specification};
+
+/// By how much each property holds or fails, and which sample decides that
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "tracewise robust [OPTIONS] SPEC.tw TRACE…\n       \
+                      tracewise robust [OPTIONS] -e FORMULA TRACE…\n       \
+                      tracewise robust --live WHAT [OPTIONS] -e FORMULA [TRACE]",
+    after_help = "\
+A comparison is worth the distance of its two sides (x < 3 is worth 3 - x), what is only true or false is worth inf or \
+-inf; `and` is the least, `or` the greatest, `not` changes the sign. A positive value holds, a negative one is violated.
+With --live, --follow, --listen, --predict or --stop-on-negative the trace is read as a stream, and values are told as \
+they come: of φ for a property `G φ`.
+Exit codes: 0 the robustness could be computed, whatever its sign, 2 bad usage or input."
+)]
+pub struct Robust {
+    /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
+    #[arg(value_name = "FILE", value_hint = FILES)]
+    files: Vec<String>,
+
+    /// A formula; may be given several times
+    #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
+    formulas: Vec<String>,
+
+    /// The value at each position (`all`) instead of the first
+    #[arg(long, value_name = "WHERE", value_parser = ["all"])]
+    at: Option<String>,
+
+    /// Reads signals between the samples, in continuous time: each holds until the next (step), or runs straight to it
+    /// (linear)
+    #[arg(long, value_name = "HOW", value_parser = named(&Interpolation::ALL))]
+    interpolate: Option<Interpolation>,
+
+    /// What each subformula is worth where it counts, and how much each predicate alone would have to change
+    #[arg(long, conflicts_with = "at")]
+    contributions: bool,
+
+    /// Draws the signals and the robustness over time: an `.svg` or `.png` file
+    #[arg(long, value_name = "FILE", value_hint = FILES)]
+    plot: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    live: LiveArgs,
+
+    /// How the end of the trace is read
+    #[arg(long, value_name = "NAME", default_value = "finite", value_parser = semantics(), help_heading = "Evaluation")]
+    semantics: Semantics,
+
+    /// How values are computed: a pass per operator, the published table (it recomputes a window with every sample), or
+    /// the definition; all agree
+    #[arg(long, value_name = "NAME", default_value = "columns", value_parser = named(&RobustAlgorithm::ALL), help_heading = "Evaluation")]
+    algorithm: RobustAlgorithm,
+
+    /// Memory that columns and engine may take, e.g. 500MB or 2GB
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Evaluation")]
+    memory: Option<usize>,
+
+    #[command(flatten)]
+    read: ReadArgs,
+}
+
+/// How streams are followed.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Streams")]
+struct LiveArgs {
+    /// Tell values as they are settled (exact), with bounds before that (interval), or with each sample the value now
+    /// (now)
+    #[arg(long, value_name = "WHAT", value_parser = ["exact", "interval", "now"])]
+    live: Option<String>,
+
+    /// How samples that have not come are predicted for the value now: not at all, staying as they are, or going on as
+    /// between the last two
+    #[arg(long, value_name = "HOW", value_parser = named(&Predictor::ALL))]
+    predict: Option<Predictor>,
+
+    /// Time from one sample that --predict hold predicts to the next (10ms, or a number in the trace's unit) [default: as
+    /// between the last two]
+    #[arg(long, value_name = "TIME", value_parser = Skew::parse)]
+    period: Option<Skew>,
+
+    /// End with the first negative value, or with the first negative upper bound
+    #[arg(long)]
+    stop_on_negative: bool,
+
+    /// Go on reading the file as it grows
+    #[arg(long, conflicts_with = "listen")]
+    follow: bool,
+
+    /// Read from the connections to a socket: tcp:HOST:PORT, HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
+    listen: Option<Address>,
+
+    /// Report lines that cannot be read and go on, instead of ending with the first
+    #[arg(long)]
+    skip_bad_lines: bool,
+
+    /// Draw signals and robustness in the terminal as they come
+    #[arg(long)]
+    live_plot: bool,
+}
+
+impl LiveArgs {
+    /// Whether the trace is a stream.
+    fn wanted(&self) -> bool {
+        self.live.is_some()
+            || self.predict.is_some()
+            || self.stop_on_negative
+            || self.follow
+            || self.listen.is_some()
+            || self.live_plot
+    }
+}
+
+impl Runnable for Robust {
+    fn run(self, context: &mut Context) -> Outcome {
+        let (spec, files) = self.specification_and_files()?;
+        context.warnings(&spec.warnings, &spec.sources);
+        let mut session =
+            self.read.session()?.semantics(self.semantics).explain(!context.quiet || self.plot.is_some());
+        if let Some(bytes) = self.memory {
+            session = session.memory_budget(bytes);
+        }
+        if self.live.wanted() {
+            return follow::run(&self, &spec, &files, &session, context);
+        }
+        if self.live.skip_bad_lines || self.live.period.is_some() {
+            return Err(usage("--skip-bad-lines and --period are for streams: add --live"));
+        }
+        self.stored(&spec, &files, &session, context)
+    }
+}
+
+impl Robust {
+    fn specification_and_files(&self) -> Result<(Specification, Vec<String>), Failure> {
+        if self.live.listen.is_none() {
+            // A stream that is not named is standard input.
+            let mut files = self.files.clone();
+            let spec = usize::from(self.formulas.is_empty());
+            if self.live.wanted()
+                && !self.live.follow
+                && files.len() == spec
+                && files.last().is_none_or(|file| file != "-")
+            {
+                files.push("-".into());
+            }
+            return specification_and_traces(Given::Formulas, &self.formulas, &files, "robust");
+        }
+        match (self.formulas.is_empty(), self.files.as_slice()) {
+            (false, []) => Ok((inline(&self.formulas, &[])?, Vec::new())),
+            (true, [spec]) => Ok((specification(spec)?, Vec::new())),
+            (true, []) => Err(usage(
+                "no specification given: tracewise robust --listen ADDRESS SPEC.tw (or -e FORMULA)",
+            )),
+            (_, [.., last]) => Err(usage(format!("`{last}` and --listen: one or the other is read"))),
+        }
+    }
+
+    /// Whole traces.
+    fn stored(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        session: &Session,
+        context: &mut Context,
+    ) -> Outcome {
+        let traces = self.read.traces(files)?;
+        if let Some(path) = &self.plot {
+            plot::refuse(path, traces.len())?;
+        }
+        let options = RobustOptions {
+            everywhere: self.at.is_some(),
+            picture: self.plot.is_some(),
+            interpolate: self.interpolate,
+            contributions: self.contributions,
+            algorithm: self.algorithm,
+        };
+        let between = self.interpolate.is_some() || self.read.clock == Clock::Dense;
+        if between && self.algorithm != RobustAlgorithm::Columns {
+            return Err(usage("--algorithm is about values at the samples; between them there is one way"));
+        }
+        if between && self.contributions {
+            return Err(usage("--contributions are about values at the samples, not between them"));
+        }
+        let steps = match self.interpolate {
+            Some(reading) => reading == Interpolation::Step,
+            None => self.read.clock == Clock::Dense,
+        };
+        let several = traces.len() > 1;
+        let mut exit = Exit::Holds;
+        for (index, trace) in traces.into_iter().enumerate() {
+            let started = Instant::now();
+            let result = {
+                let reading = Arc::default();
+                let message = format!("reading {}", trace.join(", "));
+                let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
+                session.clone().progress(reading).robust(spec, &trace, &options)
+            };
+            let report = match result {
+                Ok(report) => report,
+                Err(error) => {
+                    exit = Exit::Bad;
+                    context.error(&error);
+                    continue;
+                }
+            };
+            context.warnings(&report.warnings, &spec.sources);
+            if !context.quiet {
+                match self.output.json() {
+                    true => json::write(&report, several, &mut context.out)?,
+                    false => {
+                        let style = context.style;
+                        text::write(&report, index > 0, started.elapsed(), style, &mut context.out)?;
+                    }
+                }
+            }
+            if let Some(path) = &self.plot {
+                let drawn = tw_plot::write_panels(&plot::panels(&report, steps), path);
+                drawn.map_err(|error| usage(error.to_string()))?;
+            }
+        }
+        Ok(exit)
+    }
+}

@@ -1,0 +1,33 @@
+//! Specifications of other monitors.
+
+use super::{Case, bad, fine};
+
+fn spec(name: &'static str, format: &str, text: impl AsRef<[u8]>) -> Case {
+    bad(name, format!("import s.txt --from {format}")).file("s.txt", text)
+}
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        bad("import-unknown-format", "import s.txt").file("s.txt", "out = x > 1"),
+        bad("import-stl-of-two-tools", "import s.stl").file("s.stl", "out = x > 1"),
+        bad("import-missing-file", "import s.c2po"),
+        bad("import-not-text", "import s.c2po").file("s.c2po", b"\xff\xfe"),
+        bad("import-onto-itself", "import s.mltl -o s.mltl").file("s.mltl", "a0\n"),
+        bad("import-period", "import s.txt --from rtamt --period 0s").file("s.txt", "x > 1"),
+        spec("import-empty", "rtamt", ""),
+        spec("import-rtamt-iff", "rtamt", "a = x > 1 iff y > 1\nb = sqrt(x) > 1\n"),
+        spec("import-rtamt-between-samples", "rtamt", "out = always[0:150ms] (x > 1)"),
+        spec("import-rtamt-unclosed", "rtamt", "out = always[0:1] (x > 1"),
+        spec("import-rtamt-control-characters", "rtamt", "out = x > \u{1b}[31m1"),
+        spec("import-breach-parameter", "breach", "phi := alw (speed[t] < vmax)\n"),
+        spec("import-breach-shifted", "breach", "phi := x[t-1] > 2\n"),
+        spec("import-reelay-rest", "reelay", "{p} -> {q} -> {r}"),
+        spec("import-reelay-zero", "reelay", "once[0:0]{p}"),
+        spec("import-c2po-contract", "c2po", "INPUT p: bool;\nFTSPEC c: p => p;\n"),
+        spec("import-c2po-float-equal", "c2po", "INPUT y: float;\nFTSPEC y == 1.5;\n"),
+        spec("import-mltl-mission-time", "mltl", "G[0,M] a0\n"),
+        spec("import-megabyte-of-a-word", "rtamt", format!("out = x > {}(", "a".repeat(1 << 20))),
+        fine("import-deep", "import s.mltl -o out.tw").file("s.mltl", format!("{}a0\n", "!".repeat(100_000))),
+        fine("import-standard-input", "import - --from reelay").input(b"{p}"),
+    ]
+}
