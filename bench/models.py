@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from run import DATA, ROOT, TRACEWISE, row, run, table
+from run import DATA, ROOT, TRACEWISE, installed, row, run, table
 
 PEER = """
 import json, sys, time
@@ -84,14 +84,11 @@ def check(states):
 
 
 def peer(repeat):
-    venv = DATA / "venv"
-    if not (venv / "bin" / "python").exists():
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-    subprocess.run([venv / "bin" / "pip", "install", "-q", "pyModelChecking"], check=True)
+    python = installed("pyModelChecking")
     path = DATA / "peer.json"
     mine, _ = example("--states", 10_000, "--json", path)
     table("Beside pyModelChecking, 10,000 states, 5 transitions each", "formula", "check ms", "pyModelChecking ms", "ratio", "with path ms", "whole process ms")
-    out = subprocess.run([venv / "bin" / "python", "-c", PEER, path], capture_output=True, text=True)
+    out = subprocess.run([python, "-c", PEER, path], capture_output=True, text=True)
     if out.returncode:
         sys.exit(f"pyModelChecking: {out.stderr[-800:]}")
     for line in out.stdout.splitlines():

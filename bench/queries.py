@@ -17,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from run import DATA, ROOT, TRACEWISE, row, run, table
+from run import DATA, ROOT, TRACEWISE, installed, row, run, table
 
 # name, our query, SQL for duckdb, polars expression over the lazy frame `t` (None: it would say the same as the SQL)
 QUERIES = [
@@ -127,10 +127,7 @@ def beside_check(path, rows, repeat):
 
 
 def peers(path, rows, repeat):
-    venv = DATA / "venv"
-    if not (venv / "bin" / "python").exists():
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        subprocess.run([venv / "bin" / "pip", "install", "-q", "polars", "duckdb"], check=True)
+    python = installed("polars", "duckdb")
     table(f"Beside polars and duckdb, from CSV, {rows:,} rows", "what", "query", "tracewise ms", "duckdb ×", "polars ×", "answers")
     for name, text, sql, frame in QUERIES:
         mine, best = float("inf"), {"duckdb": float("inf"), "polars": float("inf")}
@@ -138,7 +135,7 @@ def peers(path, rows, repeat):
         for _ in range(repeat):
             mine = min(mine, run(query(path, text), 1)[0])
             for peer, text_of in (("duckdb", sql), ("polars", frame)):
-                out = subprocess.run([venv / "bin" / "python", "-c", PEER[peer], path, text_of, "1"],
+                out = subprocess.run([python, "-c", PEER[peer], path, text_of, "1"],
                                      capture_output=True, text=True)
                 if out.returncode:
                     sys.exit(f"{peer}: {out.stderr[-500:]}")

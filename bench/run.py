@@ -63,6 +63,15 @@ def run(command, repeat):
     return best, peak
 
 
+def installed(*packages):
+    """The Python of bench/data/venv, with these packages from pip."""
+    venv = DATA / "venv"
+    if not (venv / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    subprocess.run([venv / "bin" / "pip", "install", "-q", *packages], check=True)
+    return venv / "bin" / "python"
+
+
 def data(kind, extension, rows):
     DATA.mkdir(exist_ok=True)
     path = DATA / f"{kind}-{rows}.{extension}"
@@ -141,11 +150,7 @@ PEER_JSON = {
 
 
 def peers(rows, repeat):
-    venv = DATA / "venv"
-    if not (venv / "bin" / "python").exists():
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        subprocess.run([venv / "bin" / "pip", "install", "-q", "polars", "duckdb"], check=True)
-    python = venv / "bin" / "python"
+    python = installed("polars", "duckdb")
     floor, _ = run([python, "-c", "import polars, duckdb"], repeat)
     table(f"Beside other scanners, {rows:,} rows (a peer's own start-up of {floor * 1e3:.0f} ms for both libraries is in its time)",
           "file", "what", "ms", "ratio to tracewise")
