@@ -86,15 +86,7 @@ def ours(command, where, names, count, past):
         made = re.sub(r"(?m)^property (\S+) :", r"let of_\1 =", made)
         made += "".join(f"property {name} : G of_{name};\n" for name in names)
     (where / "spec.tw").write_text(made)
-    found = peers.run([command, "check", where / "spec.tw", where / "trace.jsonl", "--clock", "index", "--violations", "all",
-                       "--output", "json"], allowed=(0, 1))
-    values = {}
-    for line in found.splitlines():
-        answer = json.loads(line)
-        false = {violation["position"] for violation in answer["violations"]}
-        if len(false) != answer["violation_count"]:
-            sys.exit(f"violations are missing: {line}")
-        values[answer["property"]] = [row not in false for row in range(count)]
+    values = peers.truths(command, where, count)
     return [values[name] for name in names]
 
 

@@ -104,16 +104,8 @@ def ours(command, where, texts, count):
         file.write_text(text)
         parts.append(peers.run([command, "import", file]))
     (where / "spec.tw").write_text("\n".join(parts))
-    found = peers.run([command, "check", where / "spec.tw", where / "trace.jsonl", "--clock", "index", "--violations", "all",
-                       "--output", "json"], allowed=(0, 1))
-    values = {}
-    for line in found.splitlines():
-        answer = json.loads(line)
-        false = {violation["position"] for violation in answer["violations"]}
-        if len(false) != answer["violation_count"]:
-            sys.exit(f"violations are missing: {line}")
-        values[int(answer["property"].removeprefix("f"))] = [row not in false for row in range(count)]
-    return [values[number] for number in range(len(texts))]
+    values = peers.truths(command, where, count)
+    return [values[f"f{number}"] for number in range(len(texts))]
 
 
 def ours_dense(command, where, texts):

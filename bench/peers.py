@@ -1,6 +1,7 @@
 """What scripts that run beside another monitor share."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -33,3 +34,17 @@ def run(command, allowed=(0,)):
     if done.returncode not in allowed:
         sys.exit(f"{' '.join(map(str, command))}\nfailed with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
+
+
+def truths(command, where, count):
+    """Truth at each row by property of where/spec.tw: `G f` is violated exactly where f is false."""
+    found = run([command, "check", where / "spec.tw", where / "trace.jsonl", "--clock", "index", "--violations", "all",
+                 "--output", "json"], allowed=(0, 1))
+    values = {}
+    for line in found.splitlines():
+        answer = json.loads(line)
+        false = {violation["position"] for violation in answer["violations"]}
+        if len(false) != answer["violation_count"]:
+            sys.exit(f"violations are missing: {line}")
+        values[answer["property"]] = [row not in false for row in range(count)]
+    return values

@@ -63,23 +63,11 @@ impl<'p> Lowered<'p> {
 
     /// Lowers the given formulas and all they need.
     pub(crate) fn lower(&mut self, ids: &[NodeId]) -> Result<(), Unsupported> {
-        let dag = &self.program.dag;
-        let mut needed = vec![false; dag.len()];
-        for id in ids {
-            needed[id.index()] = true;
-        }
-        let top = ids.iter().map(|id| id.index() + 1).max().unwrap_or(0);
-        for index in (0..top).rev() {
-            // What an atom is made of is not the engine's business.
-            if needed[index] && self.lit[index].is_none() && self.atom[index].is_none() {
-                for child in dag.nodes()[index].children() {
-                    needed[child.index()] = true;
-                }
-            }
-        }
-        for (index, needed) in needed.into_iter().enumerate().take(top) {
-            if needed && self.lit[index].is_none() {
-                self.lit[index] = Some(self.node(NodeId(index as u32))?);
+        // What an atom is made of is not the engine's business.
+        let known = |id: NodeId| self.lit[id.index()].is_some() || self.atom[id.index()].is_some();
+        for id in self.program.reachable_until(ids, known) {
+            if self.lit[id.index()].is_none() {
+                self.lit[id.index()] = Some(self.node(id)?);
             }
         }
         Ok(())

@@ -47,7 +47,7 @@ impl Fragment {
 
 /// The fragment of the formula at `root`.
 pub fn fragment(program: &Program, root: NodeId) -> Fragment {
-    let reachable = reachable(program, &[root]);
+    let reachable = program.reachable(&[root]);
     let mut fragment = Fragment { nodes: reachable.len(), ..Fragment::default() };
     let mut depth = vec![0u32; program.dag.len()];
     for &id in &reachable {
@@ -74,7 +74,8 @@ pub(crate) fn is_first_order(node: Node) -> bool {
 pub(crate) fn terms(program: &Program) -> Vec<NodeId> {
     let dag = &program.dag;
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let mut terms: Vec<NodeId> = reachable(program, &roots)
+    let mut terms: Vec<NodeId> = program
+        .reachable(&roots)
         .into_iter()
         .filter_map(|id| match dag.node(id) {
             Node::Emit(_, term) | Node::Fails(_, term) | Node::Default(_, term) => Some(term),
@@ -91,7 +92,7 @@ pub(crate) fn guards(program: &Program) -> Vec<NodeId> {
     let dag = &program.dag;
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
     let mut below: Vec<NodeId> = roots.clone();
-    for id in reachable(program, &roots) {
+    for id in program.reachable(&roots) {
         match dag.node(id) {
             Node::Emit(formula, _) => below.push(formula),
             Node::Both(_, a, b) | Node::Either(_, a, b) | Node::CollectWhile(_, a, b) => below.extend([a, b]),
@@ -108,25 +109,26 @@ pub(crate) fn guards(program: &Program) -> Vec<NodeId> {
     below
 }
 
-pub(crate) fn reachable(program: &Program, from: &[NodeId]) -> Vec<NodeId> {
-    let mut seen = vec![false; program.dag.len()];
+pub(crate) fn reachable(program: &Program, from: &[NodeId], leaf: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+    let top = from.iter().map(|id| id.index() + 1).max().unwrap_or(0);
+    let mut seen = vec![false; top];
     for id in from {
         seen[id.index()] = true;
     }
-    for index in (0..program.dag.len()).rev() {
-        if seen[index] {
+    for index in (0..top).rev() {
+        if seen[index] && !leaf(NodeId(index as u32)) {
             for child in program.dag.nodes()[index].children() {
                 seen[child.index()] = true;
             }
         }
     }
-    (0..program.dag.len() as u32).map(NodeId).filter(|id| seen[id.index()]).collect()
+    (0..top as u32).map(NodeId).filter(|id| seen[id.index()]).collect()
 }
 
 pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
     let dag = &program.dag;
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let reachable = reachable(program, &roots);
+    let reachable = program.reachable(&roots);
     // Local: a truth value that one position alone decides. Constants are left to the engines, and `if` terms,
     // comparisons and so on over local parts are local.
     let mut local = vec![false; dag.len()];
@@ -292,6 +294,11 @@ mod tests {
         assert_eq!(m.0.reachable(&[root]), [p, next, root]);
         assert_eq!(m.0.reachable(&[unused, next]), [p, q, unused, next]);
         assert!(m.0.reachable(&[]).is_empty());
+        assert_eq!(
+            m.0.reachable_until(&[root, unused], |id| id == unused || id == next),
+            [p, unused, next, root]
+        );
+        assert_eq!(m.0.reachable_until(&[next], |id| id == next), [next]);
     }
 
     #[test]

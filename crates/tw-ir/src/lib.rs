@@ -120,6 +120,11 @@ impl Program {
 
     /// The nodes reachable from the given ones, ascending (children before parents).
     pub fn reachable(&self, from: &[NodeId]) -> Vec<NodeId> {
-        fragment::reachable(self, from)
+        fragment::reachable(self, from, |_| false)
+    }
+
+    /// The same, but not what stands below a node that is a `leaf`.
+    pub fn reachable_until(&self, from: &[NodeId], leaf: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
+        fragment::reachable(self, from, leaf)
     }
 }
