@@ -7,9 +7,9 @@ use crate::check::{Finding, LOCATED, is_invariant, newlines, properties_of, prop
 use crate::load::{Keys, Loaded, Need, load};
 use crate::narrate::Narrator;
 use crate::{CheckReport, Error, Session, Specification, Violation, check, plan, statistics};
-use tw_core::{Bits, Value};
+use tw_core::Value;
 use tw_ir::Root;
-use tw_monitor::{Answer, Segments, Trace};
+use tw_monitor::{Answer, Trace};
 use tw_trace::Stamp;
 
 pub(crate) fn check(
@@ -107,21 +107,7 @@ impl Groups {
     }
 
     pub(crate) fn apply(&self, trace: &Trace) -> Trace {
-        let pick = |bits: &Bits| self.order.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
-        Trace {
-            len: self.order.len(),
-            atoms: trace.atoms.iter().map(pick).collect(),
-            times: trace
-                .times
-                .as_ref()
-                .map(|times| self.order.iter().map(|&at| times[at as usize]).collect()),
-            slots: trace
-                .slots
-                .as_ref()
-                .map(|slots| slots.iter().map(|slot| slot.gather(&self.order)).collect()),
-            terms: trace.terms.iter().map(|term| term.gather(&self.order)).collect(),
-            segments: Some(Segments { starts: self.starts.clone() }),
-        }
+        trace.gather(&self.order, self.starts.clone())
     }
 
     /// The stretch that holds a sorted position.

@@ -6,6 +6,7 @@ use tw_core::duration;
 use tw_engine_metric::{Each, Online};
 use tw_ir::{Clock, Node, NodeId, Root, Semantics};
 use tw_monitor::EvaluateOptions;
+use tw_monitor::Telling;
 
 /// What `explain` says of a property on a live trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ pub(crate) fn live(session: &Session, spec: &Specification, root: &Root) -> Live
         other => other,
     };
     let session = session.clone().semantics(semantics);
-    let engine = match plan::choose_monitor(&session, spec, false, &mut |_| {}) {
+    let engine = match plan::choose_monitor(&session, spec, Telling::Verdicts, &mut |_| {}) {
         Ok((engine, _)) => Ok(engine.name()),
         Err(Error::Unsupported { diagnostic, .. }) => Err(diagnostic.message),
         Err(Error::Usage(message)) => Err(message),

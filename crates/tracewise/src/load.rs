@@ -168,17 +168,6 @@ struct Part {
     key: Option<Column>,
 }
 
-/// Bytes that a column takes, about.
-fn column_bytes(column: &Column) -> usize {
-    match column {
-        Column::Truth(bits) => bits.heap_bytes(),
-        Column::Int { values, .. } => values.len() * 8 + values.len() / 8,
-        Column::Real { values, .. } => values.len() * 8 + values.len() / 8,
-        Column::Text { ids, .. } => ids.len() * 4 + ids.len() / 8,
-        Column::Any(values) => std::mem::size_of_val(values.as_slice()),
-    }
-}
-
 /// Reads a whole trace for a program.
 pub(crate) fn load(
     session: &Session,
@@ -203,10 +192,10 @@ pub(crate) fn load(
         let key = key.and_then(|_| batch.slots.pop());
         let (len, times) = (batch.len, batch.times.take());
         let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
-        let terms = if wanted == Wanted::Atoms { Vec::new() } else { all_terms.evaluate(&batch) };
-        let (atoms, slots) = match wanted {
-            Wanted::Atoms | Wanted::Terms => (predicates.evaluate_owned(batch), None),
-            Wanted::Values => (predicates.evaluate(&batch), Some(batch.slots)),
+        let terms = if wanted.terms { all_terms.evaluate(&batch) } else { Vec::new() };
+        let (atoms, slots) = match wanted.slots {
+            false => (predicates.evaluate_owned(batch), None),
+            true => (predicates.evaluate(&batch), Some(batch.slots)),
         };
         Ok(Part { len, atoms, terms, times, slots, kept, key })
     };
@@ -237,7 +226,7 @@ pub(crate) fn load(
         }
         let columns = trace.terms.iter().map(|term| &term.column).chain(slots.iter().flatten()).chain(&kept);
         let held = trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>()
-            + columns.map(column_bytes).sum::<usize>()
+            + columns.map(Column::heap_bytes).sum::<usize>()
             + times.len() * 8
             + keys.ids.len() * 4;
         if held > budget {
@@ -261,7 +250,7 @@ pub(crate) fn load(
             }
         })?;
     trace.times = (summary.timed && projection.times).then_some(times);
-    trace.slots = slots.or_else(|| (wanted == Wanted::Values).then(Vec::new));
+    trace.slots = slots.or_else(|| wanted.slots.then(Vec::new));
     let warnings = never_occurs(spec, &summary);
     let (name, keys) = (display_name(files), key.map(|_| keys));
     Ok(Loaded { name, input, format, trace, summary, keys, kept, warnings })

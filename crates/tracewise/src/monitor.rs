@@ -46,7 +46,7 @@ use cells::Cells;
 use std::sync::Arc;
 use tw_core::{Time, Value};
 use tw_ir::Semantics;
-use tw_monitor::{Obligation, Predicates, Settled, Unsupported};
+use tw_monitor::{Known, Obligation, Predicates, Settled, Sink, Telling, Unsupported};
 use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
 
 /// A specification at work on a live trace, owned by the program that it watches.
@@ -56,7 +56,7 @@ pub struct Monitor {
     inner: Box<dyn tw_monitor::Monitor>,
     cells: Cells,
     atoms: Vec<u64>,
-    settled: Vec<Settled>,
+    sink: Sink,
     /// Whether positions need a time.
     timed: bool,
 }
@@ -109,12 +109,12 @@ impl Monitor {
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
         let spec = &*check::properties_of(spec)?;
-        let (engine, inner) = plan::choose_monitor(session, spec, false, &mut |_| {})?;
+        let (engine, inner) = plan::choose_monitor(session, spec, Telling::Verdicts, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         let timed = load::needs_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
-        Ok(Self { spec, engine, inner, cells, atoms, settled: Vec::new(), timed })
+        Ok(Self { spec, engine, inner, cells, atoms, sink: Sink::default(), timed })
     }
 
     /// The engine at work.
@@ -175,15 +175,15 @@ impl Monitor {
 
     #[inline]
     fn push_row(&mut self, time: Option<Time>, row: &Row) -> Result<&[Settled], Error> {
-        self.settled.clear();
+        self.sink.settled.clear();
         let done = if self.cells.are_bits() {
-            self.inner.step_at(time, &row.atoms, &mut self.settled)
+            self.inner.step_at(time, &row.atoms, &mut self.sink)
         } else {
             self.atoms.copy_from_slice(&row.atoms);
             if let Err(error) = self.cells.fill(&self.spec.program, &row.values, &mut self.atoms) {
                 return Err(self.fault(error));
             }
-            self.inner.step_at(time, &self.atoms, &mut self.settled)
+            self.inner.step_at(time, &self.atoms, &mut self.sink)
         };
         self.settled_by(done)
     }
@@ -229,16 +229,16 @@ impl Monitor {
         for (atom, column) in columns.iter().enumerate() {
             self.atoms[atom / 64] |= u64::from(column.get(0)) << (atom % 64);
         }
-        self.settled.clear();
-        let done = self.inner.step_at(time, &self.atoms, &mut self.settled);
+        self.sink.settled.clear();
+        let done = self.inner.step_at(time, &self.atoms, &mut self.sink);
         self.settled_by(done)
     }
 
     /// Time has passed strictly beyond `time` though nothing happened: no later position is at `time` or before. Returns
     /// what that settles.
     pub fn advance(&mut self, time: Time) -> Result<&[Settled], Error> {
-        self.settled.clear();
-        let done = self.inner.advance(time, &mut self.settled);
+        self.sink.settled.clear();
+        let done = self.inner.advance(time, &mut self.sink);
         self.settled_by(done)
     }
 
@@ -252,7 +252,7 @@ impl Monitor {
     #[inline]
     fn settled_by(&self, done: Result<(), Unsupported>) -> Result<&[Settled], Error> {
         match done {
-            Ok(()) => Ok(&self.settled),
+            Ok(()) => Ok(&self.sink.settled),
             Err(refusal) => Err(plan::refused(&self.spec, self.engine, refusal)),
         }
     }
@@ -278,8 +278,9 @@ impl Monitor {
     }
 
     /// Whether each property holds if the trace ends here; `None` before the first position.
-    pub fn finish(&self) -> Option<Vec<bool>> {
-        self.inner.finish(&mut Vec::new())
+    pub fn finish(&mut self) -> Option<Vec<bool>> {
+        let known = self.inner.finish(&mut Sink::default()).ok()??;
+        Some(known.iter().map(|known| *known == Known::Truth(true)).collect())
     }
 
     /// The state, for another process with the same specification to [`Monitor::restore`].
@@ -298,7 +299,7 @@ impl Monitor {
     pub fn describe(&self, settled: &Settled) -> String {
         let root = &self.spec.program.roots[settled.root];
         let title = root.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
-        let verdict = if settled.holds { "satisfied" } else { "violated" };
+        let verdict = if settled.holds() { "satisfied" } else { "violated" };
         let formula = self.spec.words(root.node);
         let formula = if formula == root.name { String::new() } else { format!(": {formula}") };
         format!("{}{title} is {verdict} since position {}{formula}", root.name, settled.at)

@@ -147,7 +147,7 @@ impl<'a> Narrator<'a> {
     /// Whether a truth slot is about an event here, rather than a variable.
     fn is_event(&self, slot: SlotId, located: Option<&Located>) -> bool {
         match &self.spec.program.slots[slot as usize].what {
-            What::Event { .. } => true,
+            What::Event { .. } | What::Tuples { .. } => true,
             What::Proposition(path) => located
                 .and_then(|located| located.row.as_ref())
                 .is_some_and(|row| !row.events.is_empty() && tw_trace::value_at(row, path).is_null()),

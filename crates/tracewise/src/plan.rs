@@ -10,7 +10,7 @@ use several::{Evaluators, Monitors, divide};
 use tw_core::Bits;
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, IntervalError, NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Telling, Trace, Unsupported};
 
 /// An engine ready to run a program, and what is to be said about the choice.
 pub(crate) struct Chosen<'p> {
@@ -159,7 +159,7 @@ pub(crate) fn explainer<'p>(
 pub(crate) fn choose_monitor(
     session: &Session,
     spec: &Specification,
-    each_position: bool,
+    telling: Telling,
     note: &mut dyn FnMut(&str),
 ) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
     let options = session.evaluate_options();
@@ -173,7 +173,7 @@ pub(crate) fn choose_monitor(
     }
     if session.engine != "auto" {
         let engine = named(&session.engine)?;
-        return match engine.monitor(&spec.program, &options, each_position) {
+        return match engine.monitor(&spec.program, &options, telling) {
             Ok(monitor) => Ok((engine, monitor)),
             Err(refusal) => Err(refused(spec, engine.name(), refusal)),
         };
@@ -182,7 +182,7 @@ pub(crate) fn choose_monitor(
     let mut first_refusal = None;
     let mut refusals: Vec<String> = Vec::new();
     for engine in ENGINES.iter().filter(|engine| engine.reads_forward()) {
-        match engine.monitor(&spec.program, &options, each_position) {
+        match engine.monitor(&spec.program, &options, telling) {
             Ok(monitor) => {
                 if !refusals.is_empty() {
                     note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
@@ -199,11 +199,10 @@ pub(crate) fn choose_monitor(
         }
     }
     let forward = || ENGINES.iter().copied().filter(|engine| engine.reads_forward());
-    let accepts =
-        |alone: &Program| forward().find(|engine| engine.monitor(alone, &options, each_position).is_ok());
+    let accepts = |alone: &Program| forward().find(|engine| engine.monitor(alone, &options, telling).is_ok());
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
-        && let Ok(monitors) = Monitors::new(shares, &options, each_position)
+        && let Ok(monitors) = Monitors::new(shares, &options, telling)
     {
         return Ok((engine, Box::new(monitors)));
     }

@@ -142,7 +142,7 @@ pub(crate) fn rewriting(
     files: &[String],
 ) -> Result<Vec<ResidualReport>, Error> {
     let spec = &*check::properties_of(spec)?;
-    let loaded = load(session, spec, files, Need::of(Wanted::Atoms))?;
+    let loaded = load(session, spec, files, Need::of(Wanted::ATOMS))?;
     check::refuse_empty(&loaded)?;
     let options = session.evaluate_options();
     let mut reports = Vec::with_capacity(spec.program.roots.len());

@@ -29,6 +29,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use tw_core::{Position, Value};
+use tw_monitor::Telling;
 use tw_trace::Stamp;
 
 pub use control::Control;
@@ -139,6 +140,11 @@ impl WatchOptions {
     /// Whether there is something to be told about each position.
     pub(crate) fn tells_each(&self) -> bool {
         self.each_position || self.observers
+    }
+
+    /// What the monitor is to tell.
+    pub(crate) fn telling(&self) -> Telling {
+        if self.tells_each() { Telling::Positions } else { Telling::Verdicts }
     }
 }
 

@@ -182,7 +182,7 @@ impl Names<'_> {
                     }
                 }
             }
-            What::Event { name, .. } => {
+            What::Event { name, .. } | What::Tuples { name, .. } => {
                 let message = format!("a model has states, but no events such as `{name}`");
                 let found = Diagnostic::error("unknown-name", message).at(slot.span, "");
                 self.errors.push(found.help("merge with `--state event` to make states of the events"));

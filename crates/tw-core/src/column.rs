@@ -1,6 +1,6 @@
 //! Columns: what a reader hands over for the slots a program asked for.
 
-use crate::{Bits, Position, Time, Value};
+use crate::{Bits, Position, Relation, Time, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -42,6 +42,8 @@ pub enum Column {
     },
     /// Anything else: values compared with values, lists, nested data.
     Any(Vec<Value>),
+    /// The events of an event pattern with variables, each a tuple of what the variables are there.
+    Tuples(Relation),
 }
 
 impl Column {
@@ -53,6 +55,19 @@ impl Column {
             Column::Real { values, .. } => values.len(),
             Column::Text { ids, .. } => ids.len(),
             Column::Any(values) => values.len(),
+            Column::Tuples(relation) => relation.len(),
+        }
+    }
+
+    /// Bytes held, about.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Column::Truth(bits) => bits.heap_bytes(),
+            Column::Int { values, .. } => values.len() * 8 + values.len() / 8,
+            Column::Real { values, .. } => values.len() * 8 + values.len() / 8,
+            Column::Text { ids, .. } => ids.len() * 4 + ids.len() / 8,
+            Column::Any(values) => std::mem::size_of_val(values.as_slice()),
+            Column::Tuples(relation) => relation.heap_bytes(),
         }
     }
 
@@ -71,6 +86,10 @@ impl Column {
                 Value::Str(dictionary.entries[ids[at] as usize].clone())
             }
             Column::Any(values) => values[at].clone(),
+            Column::Tuples(relation) => {
+                let tuples = relation.tuples(at).map(|number| Value::List(relation.tuple(number)));
+                Value::List(tuples.collect())
+            }
             _ => Value::Null,
         }
     }
@@ -112,6 +131,7 @@ impl Column {
                 growing.append(self, other);
             }
             (Any(mine), Any(theirs)) => mine.extend(theirs),
+            (Tuples(mine), Tuples(theirs)) => mine.append(theirs),
             (_, other) => {
                 let mut all: Vec<Value> = (0..self.len()).map(|at| self.value(at)).collect();
                 all.extend((0..other.len()).map(|at| other.value(at)));
@@ -140,6 +160,7 @@ impl Column {
                 valid: pick(valid),
             },
             Column::Any(values) => Column::Any(order.iter().map(|&at| values[at as usize].clone()).collect()),
+            Column::Tuples(relation) => Column::Tuples(relation.gather(order)),
         }
     }
 }

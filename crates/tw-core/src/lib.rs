@@ -13,7 +13,9 @@
 //! Next: `tw-ir` for formulas, `tw-trace` for where columns come from.
 
 mod bits;
+pub mod codec;
 mod column;
+mod relation;
 mod suggest;
 mod time;
 mod value;
@@ -21,6 +23,7 @@ mod verdict;
 
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
+pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};
 pub use value::Value;

@@ -5,7 +5,7 @@ use crate::formula::Formulas;
 use crate::reading::{segment_signals, times};
 use tw_core::{Bits, Position};
 use tw_ir::{Clock, Node, NodeId, Program, Semantics};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The engine for `--clock dense`: positions are states that last to the next timestamp.
 ///
@@ -76,12 +76,11 @@ struct Plan<'p> {
 
 impl Evaluator for Plan<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
-        let none = || Answer { holds: Bits::new(), open: None, violations: Vec::new(), violation_count: 0 };
-        let mut answers: Vec<Answer> = self.bodies.iter().map(|_| none()).collect();
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let mut answers: Vec<Answer> = self.bodies.iter().map(|_| Answer::default()).collect();
         for index in 0..trace.starts().len() {
             let segment = trace.starts()[index]..trace.segment_end(index);
             let signals = segment_signals(&mut self.formulas, trace, segment.clone(), Reading::States)?;
@@ -103,7 +102,7 @@ impl Evaluator for Plan<'_> {
                             continue;
                         }
                         answer.violation_count += 1;
-                        if answer.violations.len() < limit {
+                        if answer.violations.len() < sink.limit {
                             answer.violations.push(segment.start + at as Position);
                         }
                     }
@@ -114,7 +113,8 @@ impl Evaluator for Plan<'_> {
                 self.formulas.recycle(signal);
             }
         }
-        Ok(answers)
+        sink.answers(answers);
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

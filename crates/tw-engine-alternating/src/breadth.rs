@@ -41,7 +41,7 @@ pub(crate) use stored::Stored;
 
 use machine::Slices;
 use tw_ir::Program;
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
 
 /// The engine `breadth-first`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -72,8 +72,8 @@ impl Engine for BreadthFirst {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        Forward::monitor(program, options, each_position, Slices::build)
+        Forward::monitor(program, options, telling, Slices::build)
     }
 }

@@ -20,7 +20,7 @@ use crate::goals::{Goals, Segment, roots_and_bodies};
 use crate::semiring::Boolean;
 use tw_core::Bits;
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The engine `depth-first`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,15 +64,13 @@ fn search<'a>(
 
 impl Evaluator for Plan<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         let mut search = search(&self.goals, &self.options, trace)?;
-        let mut answers = Vec::with_capacity(self.bodies.len());
         for (root, body) in self.bodies.iter().enumerate() {
-            let mut answer =
-                Answer { holds: Bits::new(), open: None, violations: Vec::new(), violation_count: 0 };
+            let mut answer = Answer::default();
             for segment in Segment::all(trace) {
                 let holds = search.value(&segment, self.goals.exprs[root], segment.start)?;
                 answer.holds.push(holds);
@@ -80,15 +78,15 @@ impl Evaluator for Plan<'_> {
                 for at in segment.start..segment.end {
                     if !search.value(&segment, self.goals.exprs[body], at)? {
                         answer.violation_count += 1;
-                        if answer.violations.len() < limit {
+                        if answer.violations.len() < sink.limit {
                             answer.violations.push(at);
                         }
                     }
                 }
             }
-            answers.push(answer);
+            sink.answers([answer]);
         }
-        Ok(answers)
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

@@ -21,7 +21,7 @@ use crate::semiring::Boolean;
 use std::collections::VecDeque;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The engine `reverse`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,10 +78,11 @@ impl Violations {
 
 impl Evaluator for Plan<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let limit = sink.limit;
         let roots = self.bodies.len();
         let segments = trace.starts().len();
         let mut holds = vec![Bits::repeat(false, segments); roots];
@@ -104,11 +105,12 @@ impl Evaluator for Plan<'_> {
         self.sweep.run(&Boolean, trace, self.options.memory_budget, found)?;
         let answer = |(holds, violations): (Bits, Violations)| Answer {
             holds,
-            open: None,
             violations: violations.first.into(),
             violation_count: violations.count,
+            ..Answer::default()
         };
-        Ok(holds.into_iter().zip(violations).map(answer).collect())
+        sink.answers(holds.into_iter().zip(violations).map(answer));
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

@@ -21,7 +21,7 @@ fn row(program: &Program, names: &str) -> Vec<u64> {
 
 fn monitor(program: &Program, semantics: Semantics, faithful: bool) -> Box<dyn Monitor> {
     let options = EvaluateOptions { semantics, faithful, ..EvaluateOptions::default() };
-    BreadthFirst.monitor(program, &options, false).unwrap()
+    BreadthFirst.monitor(program, &options, tw_monitor::Telling::Verdicts).unwrap()
 }
 
 /// After each position: what is owed, or the verdict.
@@ -29,7 +29,7 @@ fn told(formula: &str, positions: &str, semantics: Semantics, faithful: bool) ->
     let program = program(formula);
     let mut monitor = monitor(&program, semantics, faithful);
     let tell = |names: &str| {
-        monitor.step(&row(&program, names), &mut Vec::new()).unwrap();
+        monitor.step(&row(&program, names), &mut tw_monitor::Sink::default()).unwrap();
         match (monitor.verdicts()[0], monitor.pending().first()) {
             (Some(holds), _) => holds.to_string(),
             (None, Some(owed)) => owed.residual.clone(),
@@ -124,7 +124,7 @@ fn damaged_states_do_not_restore() {
         let mut saved = Vec::new();
         let mut first = monitor(&program, semantics, false);
         for names in ["a", "r", "a p"] {
-            first.step(&row(&program, names), &mut Vec::new()).unwrap();
+            first.step(&row(&program, names), &mut tw_monitor::Sink::default()).unwrap();
             saved.clear();
             first.save(&mut saved);
             for place in 0..saved.len() {
@@ -134,7 +134,7 @@ fn damaged_states_do_not_restore() {
                     damaged[place] ^= change;
                     let mut second = monitor(&program, semantics, false);
                     if second.restore(&damaged).is_ok() {
-                        let _ = second.step(&row(&program, "b"), &mut Vec::new());
+                        let _ = second.step(&row(&program, "b"), &mut tw_monitor::Sink::default());
                         second.pending();
                     }
                 }

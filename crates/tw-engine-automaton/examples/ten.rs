@@ -6,7 +6,7 @@ use std::time::Instant;
 use tw_core::Bits;
 use tw_engine_automaton::{Automaton, mode};
 use tw_ir::Semantics;
-use tw_monitor::{Chunk, Engine, EvaluateOptions};
+use tw_monitor::{Engine, EvaluateOptions, Positions};
 
 /// None of them is ever settled on the events below, so that all ten are at work at every event.
 const PROPERTIES: [&str; 10] = [
@@ -45,9 +45,10 @@ fn main() {
         .map(|atom| rows.iter().map(|row| row[0] >> atom & 1 == 1).collect())
         .collect();
     println!("{} atoms", columns.len());
-    let monitor = || Automaton.monitor(&program, &options, false).expect("small formulas");
+    let monitor =
+        || Automaton.monitor(&program, &options, tw_monitor::Telling::Verdicts).expect("small formulas");
     for what in ["step", "feed", "step", "feed"] {
-        let (mut monitor, mut out) = (monitor(), Vec::new());
+        let (mut monitor, mut out) = (monitor(), tw_monitor::Sink::default());
         // On a machine with other work the best of many short batches tells more than the whole.
         let mut batches = Vec::new();
         let start = Instant::now();
@@ -56,7 +57,7 @@ fn main() {
             if what == "step" {
                 rows.iter().try_for_each(|row| monitor.step(row, &mut out)).expect("within budgets");
             } else {
-                let chunk = Chunk { len: rows.len(), atoms: &columns, times: None };
+                let chunk = Positions { len: rows.len(), atoms: &columns, ..Positions::default() };
                 monitor.feed(&chunk, &mut out).expect("within budgets");
             }
             batches.push(batch.elapsed().as_secs_f64() * 1e9 / rows.len() as f64);
@@ -65,6 +66,6 @@ fn main() {
         batches.sort_by(f64::total_cmp);
         let (best, median) = (batches[0], batches[batches.len() / 2]);
         println!("{what}: {whole:.2} ns per event for all ten; batches best {best:.2}, median {median:.2}");
-        assert_eq!(out.len(), 0, "a property was settled");
+        assert_eq!(out.settled.len(), 0, "a property was settled");
     }
 }

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use tw_automata::deterministic::{Budget, Deterministic, Options, Stop};
 use tw_automata::draw::{self, Graph};
 use tw_ir::{NodeId, Program, Semantics};
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
 
 /// The engine of deterministic automata.
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,9 +60,9 @@ impl Engine for Automaton {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        Forward::monitor(program, options, each_position, Automata::new)
+        Forward::monitor(program, options, telling, Automata::new)
     }
 }
 

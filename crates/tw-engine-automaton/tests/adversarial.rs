@@ -99,28 +99,29 @@ fn states_on_demand_are_forgotten() {
     let options =
         EvaluateOptions { semantics: Semantics::Ltl3, state_budget: 200, ..EvaluateOptions::default() };
     assert_eq!(mode(&program, program.roots[0].node, &options), Ok(Mode::OnDemand));
-    let mut monitor = Automaton.monitor(&program, &options, true).unwrap();
-    let (mut rng, mut settled, mut held) = (Rng::new(7), Vec::new(), 0);
+    let mut monitor = Automaton.monitor(&program, &options, tw_monitor::Telling::Positions).unwrap();
+    let (mut rng, mut settled, mut held) = (Rng::new(7), tw_monitor::Sink::default(), 0);
     // c always holds, so that nothing is violated.
     for _ in 0..20_000 {
         monitor.step(&[rng.bits() & 3 | 4], &mut settled).unwrap();
         held = held.max(monitor.heap_bytes());
     }
-    assert!(settled.iter().all(|settled| settled.about.is_some() && settled.holds));
+    let settled = settled.settled;
+    assert!(settled.iter().all(|settled| settled.about.is_some() && settled.holds()));
     assert!(settled.len() > 19_900 && held < 20 << 20, "{} settled, {held} bytes", settled.len());
     // The state is a formula, and another monitor goes on from it.
     let mut saved = Vec::new();
     monitor.save(&mut saved);
-    let mut other = Automaton.monitor(&program, &options, true).unwrap();
+    let mut other = Automaton.monitor(&program, &options, tw_monitor::Telling::Positions).unwrap();
     other.restore(&saved).unwrap();
     assert_eq!(other.pending(), monitor.pending());
-    let (mut here, mut there) = (Vec::new(), Vec::new());
+    let (mut here, mut there) = (tw_monitor::Sink::default(), tw_monitor::Sink::default());
     for _ in 0..100 {
         let row = [rng.bits() & 7];
         monitor.step(&row, &mut here).unwrap();
         other.step(&row, &mut there).unwrap();
     }
-    assert_eq!(here, there);
+    assert_eq!(here.settled, there.settled);
 }
 
 /// The same transitions, once as a table and once as trees: the second formula uses more atoms than a table has.

@@ -36,9 +36,9 @@ impl Engine for Cramped {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: tw_monitor::Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        Automaton.monitor(program, &self.options(options), each_position)
+        Automaton.monitor(program, &self.options(options), telling)
     }
 }
 

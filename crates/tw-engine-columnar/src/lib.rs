@@ -141,17 +141,16 @@ impl<'p> Planned<'p> {
 
 impl Evaluator for Planned<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut tw_monitor::Sink) -> Result<(), Unsupported> {
         self.check_atoms(trace)?;
         let segmented = trace.segments.is_some();
         let schedule = self.schedules[usize::from(segmented)]
             .get_or_insert_with(|| schedule(&self.lowered.graph, &self.sinks, segmented));
-        let found = evaluate(schedule, trace, &self.options, limit, self.kernels)?;
+        let found = evaluate(schedule, trace, &self.options, sink.limit, self.kernels)?;
         let answer = |(found, sink): (Found, &Sink)| Answer {
-            open: None,
             // On a plain trace the count says all.
             holds: match sink.want {
                 Want::Violations if !segmented => Bits::repeat(found.violation_count == 0, 1),
@@ -159,8 +158,10 @@ impl Evaluator for Planned<'_> {
             },
             violations: found.violations,
             violation_count: found.violation_count,
+            ..Answer::default()
         };
-        Ok(found.into_iter().zip(&self.sinks).map(answer).collect())
+        sink.answers(found.into_iter().zip(&self.sinks).map(answer));
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

@@ -208,7 +208,8 @@ fn expected_answer(
         _ => Vec::new(),
     };
     let violation_count = violations.len();
-    Answer { holds, open: None, violations: violations.into_iter().take(limit).collect(), violation_count }
+    let violations = violations.into_iter().take(limit).collect();
+    Answer { holds, violations, violation_count, ..Answer::default() }
 }
 
 /// Compares on random programs and traces; `seeds` numbers them.

@@ -64,7 +64,9 @@ use graph::Lit;
 use lower::Lowered;
 use tw_core::Bits;
 use tw_ir::{Node, NodeId, Program, Semantics};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Monitor, Trace, Unsupported, Wanted};
+use tw_monitor::{
+    Answer, Engine, EvaluateOptions, Evaluator, Monitor, Sink, Telling, Trace, Unsupported, Wanted,
+};
 use words::{Words, clear_tail};
 
 /// The metric engine: propositional formulas with future and past operators and intervals.
@@ -101,11 +103,11 @@ impl Engine for Metric {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
         options.pointwise()?;
         online::refuse_exact(program, options)?;
-        Ok(Box::new(MetricMonitor::new(program, options, each_position)?))
+        Ok(Box::new(MetricMonitor::new(program, options, telling)?))
     }
 }
 
@@ -163,27 +165,24 @@ impl<'p> Stored<'p> {
 
 impl Evaluator for Stored<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         self.check(trace)?;
         let outputs: Vec<Lit> = self.roots.iter().map(|root| root.lit).collect();
         let run = Run::new(&self.lowered.graph, &outputs, trace, &self.options)?;
         let answer = |root: &Looked| match root.globally {
-            true => violations(run.column(!root.lit), trace, limit),
+            true => violations(run.column(!root.lit), trace, sink.limit),
             false => {
                 let column = run.column(root.lit);
                 let holds = |&start: &usize| column.get(start / 64) >> (start % 64) & 1 == 1;
-                Answer {
-                    holds: trace.starts().iter().map(holds).collect(),
-                    open: None,
-                    violations: Vec::new(),
-                    violation_count: 0,
-                }
+                Answer { holds: trace.starts().iter().map(holds).collect(), ..Answer::default() }
             }
         };
-        Ok(self.roots.iter().map(answer).collect())
+        let answers: Vec<Answer> = self.roots.iter().map(answer).collect();
+        sink.answers(answers);
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
@@ -226,5 +225,5 @@ fn violations(failed: Words<'_>, trace: &Trace, limit: usize) -> Answer {
         }
         holds.push(next >= trace.segment_end(segment));
     }
-    Answer { holds, open: None, violations, violation_count }
+    Answer { holds, violations, violation_count, ..Answer::default() }
 }

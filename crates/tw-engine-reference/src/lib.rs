@@ -37,7 +37,7 @@ use std::collections::BTreeSet;
 use temporal::{Places, Time};
 use tw_core::{Bits, Column, Position};
 use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Ticks};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The reference engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -229,12 +229,12 @@ impl Definition<'_> {
 
 impl Evaluator for Definition<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Values
+        Wanted::VALUES
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         let roots: Vec<NodeId> = self.program.roots.iter().map(|root| root.node).collect();
-        let truths = self.truths(trace, &roots)?;
+        let (truths, limit) = (self.truths(trace, &roots)?, sink.limit);
         let answer = |root: &NodeId| {
             let holds = trace.starts().iter().map(|&start| truths[root.index()][start]).collect();
             let violations: Vec<Position> = match self.program.dag.node(*root) {
@@ -244,12 +244,13 @@ impl Evaluator for Definition<'_> {
             let violation_count = violations.len();
             Answer {
                 holds,
-                open: None,
                 violations: violations.into_iter().take(limit).collect(),
                 violation_count,
+                ..Answer::default()
             }
         };
-        Ok(roots.iter().map(answer).collect())
+        sink.answers(roots.iter().map(answer));
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

@@ -197,7 +197,7 @@ impl Queries<'_> {
 
 impl QueryEvaluator for Queries<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Values
+        Wanted::VALUES
     }
 
     fn guards(&self) -> &[NodeId] {

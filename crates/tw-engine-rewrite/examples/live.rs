@@ -6,7 +6,7 @@ use std::time::Instant;
 use tw_core::Bits;
 use tw_engine_rewrite::Rewrite;
 use tw_ir::Semantics;
-use tw_monitor::{Chunk, Engine, EvaluateOptions, words};
+use tw_monitor::{Engine, EvaluateOptions, Positions, words};
 use tw_spec::{LowerOptions, lower, parse};
 
 /// None of them is settled early on the events below.
@@ -44,19 +44,23 @@ fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("{events} events, ten properties, load average {}", load.split(' ').next().unwrap_or("unknown"));
 
-    let mut settled = Vec::new();
-    let mut monitor = Rewrite.monitor(&program, &options, false).expect("these formulas can be rewritten");
+    let mut settled = tw_monitor::Sink::default();
+    let mut monitor = Rewrite
+        .monitor(&program, &options, tw_monitor::Telling::Verdicts)
+        .expect("these formulas can be rewritten");
     let start = Instant::now();
     for at in 0..events {
         monitor.step(&rows[at % ROUND], &mut settled).expect("there are few residuals");
     }
     report("one position at a time", start, events, monitor.heap_bytes());
-    assert!(settled.is_empty(), "{settled:?}");
+    assert!(settled.settled.is_empty(), "{settled:?}");
 
     let column = |atom: usize| rows.iter().map(|row| row[0] >> atom & 1 == 1).collect::<Bits>();
     let atoms: Vec<Bits> = (0..ATOMS).map(column).collect();
-    let chunk = Chunk { len: ROUND, atoms: &atoms, times: None };
-    let mut monitor = Rewrite.monitor(&program, &options, false).expect("these formulas can be rewritten");
+    let chunk = Positions { len: ROUND, atoms: &atoms, ..Positions::default() };
+    let mut monitor = Rewrite
+        .monitor(&program, &options, tw_monitor::Telling::Verdicts)
+        .expect("these formulas can be rewritten");
     let start = Instant::now();
     for _ in 0..events / ROUND {
         monitor.feed(&chunk, &mut settled).expect("there are few residuals");

@@ -49,7 +49,7 @@ pub use show::{Residual, Show, residuals};
 
 use machine::Rewriter;
 use tw_ir::Program;
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
 
 /// The rewriting engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,8 +80,8 @@ impl Engine for Rewrite {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        Forward::monitor(program, options, each_position, Rewriter::build)
+        Forward::monitor(program, options, telling, Rewriter::build)
     }
 }

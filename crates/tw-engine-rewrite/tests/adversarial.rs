@@ -143,7 +143,7 @@ fn ends_soon_without_reference(formula: &str) {
         );
         assert!(start.elapsed() < SOON, "{name}: {:?}", start.elapsed());
         assert!(answer.map_err(|refused| refused.exhausted).err().unwrap_or(true));
-        let mut monitor = match Rewrite.monitor(&program, &options, false) {
+        let mut monitor = match Rewrite.monitor(&program, &options, tw_monitor::Telling::Verdicts) {
             Ok(monitor) => monitor,
             Err(refused) => {
                 assert!(refused.exhausted);
@@ -151,7 +151,7 @@ fn ends_soon_without_reference(formula: &str) {
             }
         };
         let row = vec![1; words(program.atoms().len())];
-        if monitor.step(&row, &mut Vec::new()).is_ok() {
+        if monitor.step(&row, &mut tw_monitor::Sink::default()).is_ok() {
             assert!(monitor.pending().iter().all(|owed| owed.residual.len() < 5 << 20));
         }
     }
@@ -162,14 +162,15 @@ fn ends_soon_without_reference(formula: &str) {
 fn rows_without_end() {
     let any = list(40, |i| format!("a{i}"), " & ");
     let program = program(&[&format!("G F !({any})")]);
-    let mut monitor = Rewrite.monitor(&program, &EvaluateOptions::default(), false).unwrap();
+    let mut monitor =
+        Rewrite.monitor(&program, &EvaluateOptions::default(), tw_monitor::Telling::Verdicts).unwrap();
     let mut rng = Rng::new(7);
-    let (mut out, mut most) = (Vec::new(), 0);
+    let (mut out, mut most) = (tw_monitor::Sink::default(), 0);
     for at in 0..600_000 {
         monitor.step(&[rng.bits() >> 24], &mut out).unwrap();
         if at % 1_000 == 0 {
             most = most.max(monitor.heap_bytes());
         }
     }
-    assert!(out.is_empty() && most > 1 << 20 && most < 64 << 20, "{most} bytes, {out:?}");
+    assert!(out.settled.is_empty() && most > 1 << 20 && most < 64 << 20, "{most} bytes, {out:?}");
 }

@@ -313,12 +313,18 @@ fn atoms_beyond_the_first_word() {
     let formula = "G (zz1 -> F zz2)";
     let program = program(&[&format!("F ({others})"), formula]);
     assert_eq!(words(program.atoms().len()), 3);
-    let mut monitor = Rewrite.monitor(&program, &repeat_last(), false).unwrap();
-    let mut out = Vec::new();
+    let mut monitor = Rewrite.monitor(&program, &repeat_last(), tw_monitor::Telling::Verdicts).unwrap();
+    let mut out = tw_monitor::Sink::default();
     for events in ["nil", "zz1", "q3 r4", "zz2"] {
         monitor.step(&row(&program, events), &mut out).unwrap();
     }
-    assert_eq!(monitor.finish(&mut out), Some(vec![false, true]));
+    assert_eq!(at_end(monitor.as_mut()), [Some(false), Some(true)]);
     monitor.step(&row(&program, "zz1 q60 r60"), &mut out).unwrap();
-    assert_eq!(monitor.finish(&mut out), Some(vec![true, false]));
+    assert_eq!(at_end(monitor.as_mut()), [Some(true), Some(false)]);
+}
+
+/// The verdicts should the trace end here.
+fn at_end(monitor: &mut dyn tw_monitor::Monitor) -> Vec<Option<bool>> {
+    let known = monitor.finish(&mut tw_monitor::Sink::default()).unwrap().unwrap();
+    known.iter().map(tw_monitor::Known::truth).collect()
 }

@@ -94,6 +94,18 @@ pub struct Pattern {
     pub arguments: Vec<(ArgumentKey, PatternArgument)>,
     /// Number of positional arguments written, wildcards included.
     pub arity: Option<usize>,
+    /// Where its events are read (`What::Tuples`), one column per variable.
+    pub slot: SlotId,
+}
+
+impl Pattern {
+    /// The variables, in the order of the columns of its slot; one that is written twice stands there twice.
+    pub fn variables(&self) -> impl Iterator<Item = u32> + '_ {
+        self.arguments.iter().filter_map(|(_, argument)| match argument {
+            PatternArgument::Variable(number) => Some(*number),
+            PatternArgument::Constant(_) => None,
+        })
+    }
 }
 
 /// What an argument of a [`Pattern`] must be.

@@ -414,7 +414,7 @@ impl Printer<'_> {
     /// Whether the slot is a name that no declaration makes a truth value.
     fn is_bare(&self, slot: SlotId) -> bool {
         let slot = &self.program.slots[slot as usize];
-        !slot.declared && !matches!(slot.what, What::Event { .. })
+        !slot.declared && !matches!(slot.what, What::Event { .. } | What::Tuples { .. })
     }
 
     /// Puts `{v => …}` on the stack; nothing for the identity, unless the operator would then be one between formulas.

@@ -252,7 +252,7 @@ mod tests {
         let metric_past = m.add(Node::Once(interval, p));
         let metric_mixed = m.add(Node::And(metric, metric_past));
         let arguments = vec![(ArgumentKey::Index(0), PatternArgument::Variable(0))];
-        m.0.dag.patterns.push(Pattern { name: "e".into(), arguments, arity: Some(1) });
+        m.0.dag.patterns.push(Pattern { name: "e".into(), arguments, arity: Some(1), slot: 0 });
         m.0.dag.variables = vec!["u".into(), "v".into()];
         let pattern = m.add(Node::Pattern(0));
         let forall = m.add(Node::Forall(0, pattern));

@@ -113,6 +113,23 @@ impl Program {
         fragment::terms(self)
     }
 
+    /// The event patterns with variables that are in use, ascending: of each, the tuples at every position are read before
+    /// an engine runs.
+    pub fn patterns(&self) -> Vec<NodeId> {
+        let roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
+        let mut nodes = self.reachable(&roots);
+        nodes.retain(|&id| matches!(self.dag.node(id), Node::Pattern(_)));
+        nodes
+    }
+
+    /// The slot that an event pattern with variables is read from.
+    pub fn pattern_slot(&self, node: NodeId) -> Option<SlotId> {
+        match self.dag.node(node) {
+            Node::Pattern(index) => self.dag.patterns.get(index as usize).map(|pattern| pattern.slot),
+            _ => None,
+        }
+    }
+
     /// The formulas that queries rest on: those that stand directly below an experiment, or are a query themselves.
     pub fn guards(&self) -> Vec<NodeId> {
         fragment::guards(self)

@@ -93,6 +93,19 @@ pub enum What {
         /// Number of positional arguments in the pattern, wildcards included, if it was written by position.
         arity: Option<usize>,
     },
+    /// The events of this name here, for a pattern with variables: of each whose arguments equal the given constants,
+    /// the values of the arguments that variables stand for. An event that lacks one of them is left out. Column:
+    /// `Tuples`.
+    Tuples {
+        /// Event name.
+        name: String,
+        /// Constraints on arguments.
+        constants: Vec<(ArgumentKey, Value)>,
+        /// Number of positional arguments in the pattern, as in [`What::Event`].
+        arity: Option<usize>,
+        /// The arguments to be delivered, in the order of the pattern's variables.
+        arguments: Vec<ArgumentKey>,
+    },
 }
 
 /// Which argument of an event.

@@ -1,18 +1,42 @@
 //! The engine interface.
 
-use crate::{Monitor, Trace};
-use tw_core::{Bits, Position, TimeUnit};
+use crate::{Answer, Monitor, Note, PredicateError, Sink, Telling, Trace, Values};
+use tw_core::{Batch, Bits, Column, TimeUnit};
 use tw_ir::{Clock, NodeId, Program, Semantics};
 
-/// What an engine reads beside atoms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+/// What an engine reads beside the truth of atoms and timestamps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Values of terms ([`Trace::terms`]).
+    pub terms: bool,
+    /// The values of slots themselves ([`Trace::slots`]).
+    pub slots: bool,
+    /// Tuples of event patterns with variables ([`Trace::relations`]).
+    pub relations: bool,
+    /// What predicates are worth ([`Trace::signals`]), computed by [`Evaluator::signals`].
+    pub signals: bool,
+}
+
+impl Wanted {
     /// Truth of atoms alone.
-    Atoms,
-    /// Values of terms too (`Trace::terms`).
-    Terms,
-    /// Slot values too (`Trace::slots`).
+    pub const ATOMS: Wanted = Wanted { terms: false, slots: false, relations: false, signals: false };
+    /// Values of terms too.
+    pub const TERMS: Wanted = Wanted { terms: true, ..Wanted::ATOMS };
+    /// All that a definition needs: the values as they were read.
+    pub const VALUES: Wanted = Wanted { terms: true, slots: true, relations: true, signals: false };
+    /// What predicates are worth, instead of whether they hold.
+    pub const SIGNALS: Wanted = Wanted { signals: true, ..Wanted::ATOMS };
+}
+
+/// What kind of answer an engine gives: what it can be chosen for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// Verdicts of properties.
+    Verdicts,
+    /// Values of queries.
     Values,
+    /// By how much properties hold.
+    Robustness,
 }
 
 /// How to evaluate.
@@ -100,20 +124,6 @@ impl Unsupported {
     }
 }
 
-/// What one root is worth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// Truth at the first position of each segment (one bit for a plain trace).
-    pub holds: Bits,
-    /// Which segments leave the verdict open; `None` under a two-valued semantics. Where set, `holds` is not.
-    pub open: Option<Bits>,
-    /// For a root `G φ` without interval: the positions where φ is false within the trace (all segments), at most
-    /// `limit` of them, ascending. Empty otherwise.
-    pub violations: Vec<Position>,
-    /// How many there are in all.
-    pub violation_count: usize,
-}
-
 /// Registered in `tracewise::ENGINES`.
 pub trait Engine: Sync {
     /// Name on the command line.
@@ -126,25 +136,33 @@ pub trait Engine: Sync {
         program: &'p Program,
         options: &EvaluateOptions,
     ) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+    /// What it answers.
+    fn answers(&self) -> Answers {
+        Answers::Verdicts
+    }
     /// Whether it has a [`Engine::monitor`] for live traces.
     fn reads_forward(&self) -> bool {
         false
     }
-    /// Prepares to run every root on a live trace, or refuses. With `each_position` the monitor reports the verdict
-    /// about every position: of φ for a root `G φ` without interval, of the root itself otherwise.
+    /// Prepares to run every root on a live trace, or refuses.
     fn monitor(
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        let _ = (program, options, each_position);
-        Err(Unsupported {
-            node: None,
-            what: "a live trace: it needs all of it at once".into(),
-            help: Some("`automaton`, `rewrite` and `breadth-first` read one position after another".into()),
-            exhausted: false,
-        })
+        let _ = (program, options, telling);
+        Err(not_live("`automaton`, `rewrite` and `breadth-first` read one position after another"))
+    }
+}
+
+/// The refusal of an engine that needs all of a trace at once.
+pub(crate) fn not_live(help: &str) -> Unsupported {
+    Unsupported {
+        node: None,
+        what: "a live trace: it needs all of it at once".into(),
+        help: Some(help.into()),
+        exhausted: false,
     }
 }
 
@@ -152,8 +170,37 @@ pub trait Engine: Sync {
 pub trait Evaluator: Send {
     /// What the trace must hold.
     fn wanted(&self) -> Wanted;
-    /// What each root is worth, in the program's order. `limit` bounds how many violations are listed per root.
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported>;
+    /// The formulas whose truth at every position it has to be given ([`Evaluator::give`]) before it runs.
+    fn guards(&self) -> &[NodeId] {
+        &[]
+    }
+    /// The truth of [`Evaluator::guards`] at every position of the trace that comes next.
+    fn give(&mut self, guards: Vec<Bits>) {
+        let _ = guards;
+    }
+    /// What the predicates are worth on a batch, from an engine that wants [`Trace::signals`]; on the reading threads.
+    fn signals(&self, batch: &Batch) -> Result<Vec<Vec<f64>>, PredicateError> {
+        let _ = batch;
+        Ok(Vec::new())
+    }
+    /// Puts into the sink what each root is worth, in the program's order.
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported>;
     /// The truth of the given nodes at every position, in the given order.
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported>;
+    /// The values of the given experiments (or guards) at every position, in the given order: of an engine that answers
+    /// with values. Experiments are nodes reachable from the roots.
+    fn values(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Unsupported> {
+        let columns = self.columns(trace, nodes)?.into_iter();
+        Ok(columns.map(|bits| Values { column: Column::Truth(bits), errors: Vec::new() }).collect())
+    }
+    /// What is to be said about the last answers.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
+    /// [`Evaluator::run`], for verdicts alone.
+    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+        let mut sink = Sink::with_limit(limit);
+        self.run(trace, &mut sink)?;
+        Ok(sink.into_answers())
+    }
 }

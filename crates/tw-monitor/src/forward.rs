@@ -9,7 +9,8 @@ mod live;
 mod tokens;
 
 use crate::{
-    Answer, EvaluateOptions, Evaluator, Machine, Monitor, State, Stretch, Trace, Unsupported, Wanted,
+    Answer, EvaluateOptions, Evaluator, Machine, Monitor, Sink, State, Stretch, Telling, Trace, Unsupported,
+    Wanted,
 };
 use tokens::Tokens;
 use tw_core::{Bits, Position};
@@ -51,17 +52,27 @@ impl<M: Machine + 'static> Forward<'static, M> {
     pub fn monitor(
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
         build: Build<M>,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
         options.pointwise()?;
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         let mut goals = roots.clone();
-        if each_position {
-            goals.extend(roots.iter().map(|&root| body(program, root).unwrap_or(root)));
+        // The roots that runs from each position are about, and the goals of those runs.
+        let mut followed = Vec::new();
+        for (number, &root) in roots.iter().enumerate() {
+            let goal = match telling {
+                Telling::Verdicts => None,
+                Telling::Violations => body(program, root),
+                Telling::Positions => Some(body(program, root).unwrap_or(root)),
+            };
+            if let Some(goal) = goal {
+                followed.push(number);
+                goals.push(goal);
+            }
         }
         let machine = build(program, &goals, options)?;
-        Ok(Box::new(live::Live::new(machine, roots.len(), each_position)?))
+        Ok(Box::new(live::Live::new(machine, roots.len(), followed, telling)?))
     }
 }
 
@@ -179,11 +190,11 @@ impl<M: Machine> Forward<'_, M> {
 
 impl<M: Machine> Evaluator for Forward<'_, M> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
-        let mut answers = Vec::with_capacity(self.program.roots.len());
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let limit = sink.limit;
         for (goal, root) in self.program.roots.iter().enumerate() {
             let verdicts = self.verdicts(trace, goal)?;
             let holds: Bits = verdicts.iter().map(|verdict| *verdict == Some(true)).collect();
@@ -205,9 +216,9 @@ impl<M: Machine> Evaluator for Forward<'_, M> {
                     at = position + 1;
                 }
             }
-            answers.push(Answer { holds, open, violations, violation_count });
+            sink.answers([Answer { holds, open, violations, violation_count, ..Answer::default() }]);
         }
-        Ok(answers)
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {

@@ -1,8 +1,9 @@
 //! What an engine is, what it is given, and what it answers.
 //!
 //! An [`Engine`] looks at a program and either plans to run it or refuses it, naming the subformula. A plan over a
-//! stored trace is an [`Evaluator`]: it gets the truth of every atom at every position ([`Trace`]) and answers what
-//! each root is worth. Predicates turn batches of slots into atom columns once, for all engines ([`Predicates`]);
+//! stored trace is an [`Evaluator`]: it gets the truth of every atom at every position ([`Trace`]) and puts into a
+//! [`Sink`] what each root is worth: truth, a value, robustness, with the bindings of quantified variables. A [`Monitor`]
+//! gets the same ([`Positions`]) as it arrives, and puts into the same sink what is settled. Predicates turn batches of slots into atom columns once, for all engines ([`Predicates`]);
 //! explanations are built after the fact, once, for all engines ([`explain`]).
 
 mod algebra;
@@ -11,16 +12,21 @@ mod explain;
 mod forward;
 mod machine;
 mod monitor;
+mod outcome;
+mod positions;
 mod predicates;
+mod queries;
 mod query;
-mod trace;
 
 pub use algebra::{Map, both, either};
-pub use engine::{Answer, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
+pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};
-pub use machine::{Corrupt, Machine, Run, State, Stretch, put, take, transpose_eight, words};
-pub use monitor::{Chunk, Monitor, Obligation, Settled};
+pub use machine::{Machine, Run, State, Stretch, transpose_eight, words};
+pub use monitor::{Monitor, Obligation, Telling};
+pub use outcome::{Answer, Bindings, Known, Settled, Sink, Worth};
+pub use positions::{Positions, Segments, Trace};
 pub use predicates::{AtomParts, PredicateError, Predicates, Term, Terms, arithmetic, compare, order};
-pub use query::{Computed, Live, Note, QueryEngine, QueryEvaluator, QueryMonitor, Values};
-pub use trace::{Segments, Trace};
+pub use queries::Queries;
+pub use query::{Computed, Note, QueryEngine, QueryEvaluator, QueryMonitor, Values};
+pub use tw_core::codec::{Corrupt, put, take};

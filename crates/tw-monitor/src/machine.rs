@@ -4,7 +4,7 @@
 //! automaton differ in what a state is, not in how it is used. Each implements [`Machine`]; [`crate::Forward`] turns
 //! any of them into an evaluator of stored traces and into a live monitor.
 
-use crate::Unsupported;
+use crate::{Corrupt, Unsupported};
 use std::cell::OnceCell;
 use tw_core::{Bits, Position};
 
@@ -122,18 +122,6 @@ pub struct Run {
     pub changed: Option<usize>,
 }
 
-/// What was saved cannot be read back: another program, another version, or damage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Corrupt(pub String);
-
-impl std::fmt::Display for Corrupt {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Corrupt {}
-
 /// The atoms of consecutive positions: as columns, and as rows once a row is asked for.
 pub struct Stretch<'a> {
     atoms: &'a [Bits],
@@ -171,33 +159,6 @@ impl<'a> Stretch<'a> {
         let rows = self.rows.get_or_init(|| transpose(self.atoms, self.first_word, self.len, self.width));
         &rows[at * self.width..(at + 1) * self.width]
     }
-}
-
-/// Appends a number to what is saved, seven bits to a byte.
-pub fn put(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// Reads back what [`put`] wrote, advancing `from`.
-pub fn take(from: &mut &[u8]) -> Result<u64, Corrupt> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) =
-            from.split_first().ok_or_else(|| Corrupt("the saved state is cut short".into()))?;
-        *from = rest;
-        if shift == 63 && byte > 1 {
-            break;
-        }
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(Corrupt("the saved state holds a number of more than 64 bits".into()))
 }
 
 /// Words that hold the packed atoms of one position: at least one.

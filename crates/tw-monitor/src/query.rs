@@ -1,11 +1,12 @@
-//! What an engine for queries is: it computes values where an [`Engine`](crate::Engine) computes verdicts.
+//! What an engine for queries computes: values. [`Queries`](crate::Queries) makes an [`Engine`](crate::Engine) of it.
 //!
 //! A query is an experiment over *guards* (formulas, [`Program::guards`]) and *terms* ([`Program::terms`]). Terms are
 //! computed when the trace is read ([`crate::Terms`]). Guards are truth columns: an engine names those that it wants to
 //! be given, which any formula engine computes, and evaluates the others itself.
 
-use crate::{EvaluateOptions, Trace, Unsupported, Wanted};
-use tw_core::{Bits, Column, Position, Time, Value};
+use crate::engine::not_live;
+use crate::{EvaluateOptions, Positions, Trace, Unsupported, Wanted};
+use tw_core::{Bits, Column, Position, Value};
 use tw_ir::{NodeId, Program};
 
 /// A value that was asked for.
@@ -43,6 +44,20 @@ pub struct Values {
 }
 
 impl Values {
+    /// Of these values, one per position.
+    pub fn new(values: Vec<Computed>) -> Self {
+        let mut errors = Vec::new();
+        let value = |(at, computed)| match computed {
+            Computed::Value(value) => value,
+            Computed::Error(message) => {
+                errors.push((at, message));
+                Value::Null
+            }
+        };
+        let column = Column::Any(values.into_iter().enumerate().map(value).collect());
+        Self { column, errors }
+    }
+
     /// The value at a position.
     pub fn at(&self, position: Position) -> Computed {
         if let Ok(index) = self.errors.binary_search_by_key(&position, |(at, _)| *at) {
@@ -80,7 +95,7 @@ pub struct Note {
     pub bound: String,
 }
 
-/// Registered in `tracewise::QUERY_ENGINES`.
+/// An engine for queries, registered in `tracewise::ENGINES` as [`Queries`](crate::Queries).
 pub trait QueryEngine: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;
@@ -104,12 +119,7 @@ pub trait QueryEngine: Sync {
         options: &EvaluateOptions,
     ) -> Result<Box<dyn QueryMonitor>, Unsupported> {
         let _ = (program, options);
-        Err(Unsupported {
-            node: None,
-            what: "a live trace: it needs all of it at once".into(),
-            help: Some("`forward` reads one position after another".into()),
-            exhausted: false,
-        })
+        Err(not_live("`forward` reads one position after another"))
     }
 }
 
@@ -138,13 +148,15 @@ pub trait QueryEvaluator: Send {
 /// Queries on a live trace.
 pub trait QueryMonitor: Send {
     /// Takes the next positions: atoms in the order of `Program::atoms`, terms in that of `Program::terms`.
-    fn push(&mut self, live: &Live<'_>) -> Result<(), Unsupported>;
+    fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported>;
     /// The value of each root, should the trace end here. Costs what is pending, not what has been read.
     fn values(&mut self) -> Result<Vec<Computed>, Unsupported>;
     /// What is to be said about the last values.
     fn notes(&self) -> Vec<Note> {
         Vec::new()
     }
+    /// How many atoms its program has.
+    fn atoms(&self) -> usize;
     /// Positions taken so far.
     fn position(&self) -> Position;
     /// Bytes held for what is not yet decided.
@@ -153,17 +165,4 @@ pub trait QueryMonitor: Send {
     fn save(&self, out: &mut Vec<u8>);
     /// Goes on from a saved state of the same program.
     fn restore(&mut self, bytes: &mut &[u8]) -> Result<(), crate::Corrupt>;
-}
-
-/// Consecutive positions of a live trace.
-#[derive(Clone, Copy, Debug)]
-pub struct Live<'a> {
-    /// How many.
-    pub len: usize,
-    /// One column per atom.
-    pub atoms: &'a [Bits],
-    /// One column per term; error positions count from the first of these positions.
-    pub terms: &'a [crate::Term],
-    /// Timestamps, if the program needs them.
-    pub times: Option<&'a [Time]>,
 }

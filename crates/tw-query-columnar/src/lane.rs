@@ -102,8 +102,8 @@ impl<'t> Lane<'t> {
                 let values = &values[from..to];
                 (present(values).into(), Data::Values(Cow::Borrowed(values)))
             }
-            Column::Truth(bits) => {
-                let values: Vec<Value> = (from..to).map(|at| Value::Bool(bits.get(at))).collect();
+            other @ (Column::Truth(_) | Column::Tuples(_)) => {
+                let values: Vec<Value> = (from..to).map(|at| other.value(at)).collect();
                 (words::ones(len).into(), Data::Values(values.into()))
             }
         };

@@ -167,7 +167,7 @@ impl<'p> Planned<'p> {
 
 impl QueryEvaluator for Planned<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Terms
+        Wanted::TERMS
     }
 
     fn guards(&self) -> &[NodeId] {

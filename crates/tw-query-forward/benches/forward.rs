@@ -10,7 +10,7 @@ use common::{ABP, MUX, Table, abp_table, mux_table, part, program};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tw_core::{Bits, Value};
-use tw_monitor::{EvaluateOptions, Live, QueryEngine, Term};
+use tw_monitor::{EvaluateOptions, QueryEngine, Term};
 use tw_query_forward::Forward;
 
 const PLAIN: [&str; 14] = [
@@ -71,7 +71,7 @@ fn main() {
                 let start = clock(epoch);
                 for (atoms, terms) in chunks.iter().cycle() {
                     let len = atoms.first().map_or_else(|| terms[0].column.len(), Bits::len);
-                    monitor.push(&Live { len, atoms, terms, times: None }).unwrap();
+                    monitor.push(&tw_monitor::Positions { len, atoms, terms, ..Default::default() }).unwrap();
                     pending = pending.max(monitor.pending_bytes());
                     if monitor.position() >= positions {
                         break;

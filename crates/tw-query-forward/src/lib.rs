@@ -21,7 +21,7 @@
 //! ```
 //! use tw_core::{Bits, Value};
 //! use tw_ir::{Aggregate, Node, Path, Program, Root, RootKind, Slot, What};
-//! use tw_monitor::{Computed, EvaluateOptions, Live, QueryEngine};
+//! use tw_monitor::{Computed, EvaluateOptions, Positions, QueryEngine};
 //! use tw_query_forward::Forward;
 //!
 //! // count[p & X !p]
@@ -40,7 +40,7 @@
 //! let mut monitor = Forward.monitor(&program, &EvaluateOptions::default()).unwrap();
 //! for p in [true, false, true, true, false] {
 //!     let atoms = [Bits::repeat(p, 1)];
-//!     monitor.push(&Live { len: 1, atoms: &atoms, terms: &[], times: None }).unwrap();
+//!     monitor.push(&Positions { len: 1, atoms: &atoms, ..Positions::default() }).unwrap();
 //! }
 //! assert_eq!(monitor.values().unwrap(), [Computed::Value(Value::Int(2))]);
 //! ```
@@ -71,8 +71,8 @@ use std::sync::Arc;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Live, Note, QueryEngine, QueryEvaluator, QueryMonitor, Term, Trace,
-    Unsupported, Values, Wanted,
+    Computed, Corrupt, EvaluateOptions, Note, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Term,
+    Trace, Unsupported, Values, Wanted,
 };
 
 /// The engine that reads forward.
@@ -141,7 +141,7 @@ struct Stored<'p> {
 
 impl QueryEvaluator for Stored<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Terms
+        Wanted::TERMS
     }
 
     fn guards(&self) -> &[NodeId] {
@@ -192,9 +192,14 @@ struct Watch {
 }
 
 impl QueryMonitor for Watch {
-    fn push(&mut self, live: &Live<'_>) -> Result<(), Unsupported> {
-        check(&self.machine.plan, live.len, live.atoms, live.terms)?;
-        self.machine.push(&Window { atoms: live.atoms, terms: live.terms, from: 0, to: live.len })
+    fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported> {
+        let Positions { len, atoms, terms, .. } = *positions;
+        check(&self.machine.plan, len, atoms, terms)?;
+        self.machine.push(&Window { atoms, terms, from: 0, to: len })
+    }
+
+    fn atoms(&self) -> usize {
+        self.machine.plan.atoms
     }
 
     fn values(&mut self) -> Result<Vec<Computed>, Unsupported> {

@@ -1,13 +1,11 @@
 //! The state as bytes, for another process to go on from.
 
-use crate::encode::{
-    corrupt, fixed, flag, load_error, load_stream, load_value, place, save_error, save_stream, save_value,
-};
+use crate::encode::{corrupt, fixed, flag, load_error, load_stream, place, save_error, save_stream};
 use crate::machine::Machine;
 use crate::nested::{Nested, Stretch};
 use crate::plan::Op;
 use crate::sink::{Running, Sink};
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, put_value, take, take_value};
 use tw_statistics::Accumulator;
 
 const VERSION: u64 = 1;
@@ -108,7 +106,7 @@ fn save_sink(sink: &Sink, out: &mut Vec<u8>) {
             if let Some(cell) = cell {
                 save_error(cell.as_ref().err(), out);
                 if let Ok(value) = cell {
-                    save_value(value, out);
+                    put_value(value, out);
                 }
             }
         }
@@ -130,7 +128,7 @@ fn load_sink(sink: &mut Sink, plan: &crate::plan::Plan, from: &mut &[u8]) -> Res
             *cell = if flag(from)? {
                 Some(match load_error(from)? {
                     Some(error) => Err(error),
-                    None => Ok(load_value(from)?),
+                    None => Ok(take_value(from)?),
                 })
             } else {
                 None
@@ -162,7 +160,7 @@ fn save_nested(nested: &Nested, out: &mut Vec<u8>) {
         for number in [stretch.high, stretch.low, stretch.sum] {
             out.extend_from_slice(&number.to_le_bytes());
         }
-        save_value(&stretch.last, out);
+        put_value(&stretch.last, out);
         put(u64::from(stretch.held), out);
         put(u64::from(stretch.mixed), out);
     }
@@ -185,7 +183,7 @@ fn load_nested(nested: &mut Nested, plan: &crate::plan::Plan, from: &mut &[u8]) 
         let (start, known) = (place(from)?, place(from)?);
         let (high, low) = (number(from)?, number(from)?);
         let sum = i128::from_le_bytes(fixed(from)?);
-        let last = load_value(from)?;
+        let last = take_value(from)?;
         let (held, mixed) = (flag(from)?, flag(from)?);
         if mixed && !held {
             return Err(corrupt("is damaged"));

@@ -261,7 +261,12 @@ fn memory_is_flat() {
         let trace = table.trace(&program);
         let mut monitor = Forward.monitor(&program, &EvaluateOptions::default()).unwrap();
         for round in 0..2_500 {
-            let live = tw_monitor::Live { len: 4096, atoms: &trace.atoms, terms: &trace.terms, times: None };
+            let live = tw_monitor::Positions {
+                len: 4096,
+                atoms: &trace.atoms,
+                terms: &trace.terms,
+                ..Default::default()
+            };
             monitor.push(&live).unwrap();
             let pending = monitor.pending_bytes();
             assert!(pending <= bound, "{query}: {pending} bytes after {round} chunks");
@@ -306,7 +311,7 @@ fn damaged_states_do_no_harm() {
         let mut monitor = Forward.monitor(&program, &EvaluateOptions::default()).unwrap();
         if monitor.restore(&mut bytes.as_slice()).is_ok() {
             let (atoms, terms) = common::part(&trace, 150, 200);
-            let live = tw_monitor::Live { len: 50, atoms: &atoms, terms: &terms, times: None };
+            let live = tw_monitor::Positions { len: 50, atoms: &atoms, terms: &terms, ..Default::default() };
             let _ = monitor.push(&live);
             let _ = monitor.values();
         }

@@ -137,7 +137,7 @@ impl Plan<'_> {
 
 impl QueryEvaluator for Plan<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Terms
+        Wanted::TERMS
     }
 
     fn guards(&self) -> &[NodeId] {

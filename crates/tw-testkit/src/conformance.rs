@@ -53,7 +53,7 @@ pub fn difference(engine: &dyn Engine, case: &Case) -> Result<Option<String>, Un
     // The reference reads values where there are any to read, so that predicates are compared as well.
     let defined = case.trace(case.has_values()).map_err(|error| refused(error.to_string()))?;
     let mut trace = defined.clone();
-    if evaluator.wanted() == Wanted::Atoms {
+    if evaluator.wanted() == Wanted::ATOMS {
         trace.slots = None;
     }
 

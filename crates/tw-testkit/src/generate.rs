@@ -100,6 +100,7 @@ impl Case {
             times: batch.times,
             slots: values.then_some(batch.slots),
             segments: (self.starts.len() > 1).then(|| Segments { starts: self.starts.clone() }),
+            ..Trace::default()
         })
     }
 

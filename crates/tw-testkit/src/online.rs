@@ -11,7 +11,10 @@ use std::ops::Range;
 use tw_core::Bits;
 use tw_engine_reference::Reference;
 use tw_ir::{Node, NodeId, Semantics};
-use tw_monitor::{Chunk, Engine, EvaluateOptions, Monitor, Obligation, Settled, Trace, Unsupported, words};
+use tw_monitor::{
+    Engine, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Telling, Trace,
+    Unsupported, words,
+};
 
 /// Compares the monitors of `engine` on the case of every seed; every third is three-valued. Panics on the first
 /// difference, with the case made small.
@@ -49,7 +52,7 @@ struct Said {
     settled: Vec<Settled>,
     verdicts: Vec<Option<bool>>,
     pending: Vec<Obligation>,
-    at_end: Option<Vec<bool>>,
+    at_end: Option<Vec<Known>>,
     /// The verdicts about positions that the end decides.
     ended: Vec<Settled>,
 }
@@ -60,7 +63,8 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
     let trace = case.trace(false).map_err(|error| refused(error.to_string()))?;
     let mut rng = Rng::new(case.seed ^ 0x6f6e_6c69_6e65);
     let each_position = rng.one_in(2);
-    let new = || engine.monitor(&case.program, &case.options, each_position);
+    let telling = if each_position { Telling::Positions } else { Telling::Verdicts };
+    let new = || engine.monitor(&case.program, &case.options, telling);
 
     let stepwise = say(new()?, |monitor, out| steps(monitor, &trace, 0..trace.len, out))?;
     let chunked = say(new()?, |monitor, out| chunks(monitor, &trace, 0..trace.len, &mut rng.clone(), out))?;
@@ -68,7 +72,7 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
         return Ok(Some(two("one position at a time", &stepwise, "in chunks", &chunked)));
     }
     let cut = rng.below(trace.len + 1);
-    let mut before = Vec::new();
+    let mut before = Sink::default();
     let mut first = new()?;
     chunks(&mut *first, &trace, 0..cut, &mut rng, &mut before)?;
     let mut saved = Vec::new();
@@ -76,7 +80,7 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
     let mut second = new()?;
     if rng.one_in(2) {
         // A monitor that has read something else must forget it.
-        steps(&mut *second, &trace, 0..1, &mut Vec::new())?;
+        steps(&mut *second, &trace, 0..1, &mut Sink::default())?;
     }
     if let Err(corrupt) = second.restore(&saved) {
         return Ok(Some(format!("saved after {cut} positions, not restored: {corrupt}\n")));
@@ -85,12 +89,12 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
         return Ok(Some(format!("restored at {} instead of {cut}\n", second.positions())));
     }
     let mut resumed = say(second, |monitor, out| steps(monitor, &trace, cut..trace.len, out))?;
-    resumed.settled.extend(before);
+    resumed.settled.extend(before.settled);
     resumed.settled.sort_by_key(|settled| (settled.at, settled.root, settled.about));
     if stepwise != resumed {
         return Ok(Some(format!("cut at {cut}\n") + &two("unbroken", &stepwise, "resumed", &resumed)));
     }
-    if truncated_is_accepted(engine, case, &saved, each_position)? {
+    if truncated_is_accepted(engine, case, &saved, telling)? {
         return Ok(Some(format!("saved after {cut} positions, restored without the last byte\n")));
     }
     if let Some(wrong) = wrong_roots(engine, case, &trace, &stepwise)? {
@@ -101,7 +105,34 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
     {
         return Ok(Some(wrong));
     }
-    if each_position { wrong_positions(case, &trace, &stepwise) } else { Ok(None) }
+    if !each_position {
+        return Ok(None);
+    }
+    if let Some(wrong) = wrong_violations(engine, case, &trace, &stepwise, &mut rng)? {
+        return Ok(Some(wrong));
+    }
+    wrong_positions(case, &trace, &stepwise)
+}
+
+/// A monitor that tells violations alone, against what one tells that reports every position.
+fn wrong_violations(
+    engine: &dyn Engine,
+    case: &Case,
+    trace: &Trace,
+    said: &Said,
+    rng: &mut Rng,
+) -> Result<Option<String>, Unsupported> {
+    let monitor = engine.monitor(&case.program, &case.options, Telling::Violations)?;
+    let alone = say(monitor, |monitor, out| chunks(monitor, trace, 0..trace.len, rng, out))?;
+    let invariant =
+        |root: usize| matches!(case.program.dag.node(case.program.roots[root].node), Node::Globally(None, _));
+    let told = |settled: &&Settled| settled.about.is_none() || settled.fails() && invariant(settled.root);
+    let only = |all: &[Settled]| all.iter().filter(told).cloned().collect::<Vec<_>>();
+    let expected = (only(&said.settled), only(&said.ended));
+    let found = (alone.settled, alone.ended);
+    let differs = expected != found;
+    Ok(differs
+        .then(|| format!("violations alone\n  every position {expected:?}\n  alone          {found:?}\n")))
 }
 
 /// Whether a saved state that lacks its last byte is taken for a whole one.
@@ -109,22 +140,24 @@ fn truncated_is_accepted(
     engine: &dyn Engine,
     case: &Case,
     saved: &[u8],
-    each_position: bool,
+    telling: Telling,
 ) -> Result<bool, Unsupported> {
-    let mut monitor = engine.monitor(&case.program, &case.options, each_position)?;
+    let mut monitor = engine.monitor(&case.program, &case.options, telling)?;
     Ok(monitor.restore(&saved[..saved.len() - 1]).is_ok())
 }
 
 /// Runs a monitor with `feed` and collects all it says.
 fn say(
     mut monitor: Box<dyn Monitor>,
-    feed: impl FnOnce(&mut dyn Monitor, &mut Vec<Settled>) -> Result<(), Unsupported>,
+    feed: impl FnOnce(&mut dyn Monitor, &mut Sink) -> Result<(), Unsupported>,
 ) -> Result<Said, Unsupported> {
-    let mut settled = Vec::new();
-    feed(&mut *monitor, &mut settled)?;
+    let mut told = Sink::default();
+    feed(&mut *monitor, &mut told)?;
+    let mut settled = told.settled;
     settled.sort_by_key(|settled| (settled.at, settled.root, settled.about));
-    let mut ended = Vec::new();
-    let at_end = monitor.finish(&mut ended);
+    let mut end = Sink::default();
+    let at_end = monitor.finish(&mut end)?;
+    let ended = end.settled;
     Ok(Said { settled, verdicts: monitor.verdicts(), pending: monitor.pending(), at_end, ended })
 }
 
@@ -132,7 +165,7 @@ fn steps(
     monitor: &mut dyn Monitor,
     trace: &Trace,
     range: Range<usize>,
-    out: &mut Vec<Settled>,
+    out: &mut Sink,
 ) -> Result<(), Unsupported> {
     for at in range {
         let mut row = vec![0u64; words(trace.atoms.len())];
@@ -149,7 +182,7 @@ fn chunks(
     trace: &Trace,
     range: Range<usize>,
     rng: &mut Rng,
-    out: &mut Vec<Settled>,
+    out: &mut Sink,
 ) -> Result<(), Unsupported> {
     let mut from = range.start;
     while from < range.end {
@@ -157,9 +190,9 @@ fn chunks(
         let to = range.end.min(from + rng.below(longest));
         let part = |column: &Bits| (from..to).map(|at| column.get(at)).collect();
         let atoms: Vec<Bits> = trace.atoms.iter().map(part).collect();
-        let before = out.len();
-        monitor.feed(&Chunk { len: to - from, atoms: &atoms, times: None }, out)?;
-        assert!(out[before..].is_sorted_by_key(|settled| (settled.at, settled.root)), "out of order");
+        let before = out.settled.len();
+        monitor.feed(&Positions { len: to - from, atoms: &atoms, ..Positions::default() }, out)?;
+        assert!(out.settled[before..].is_sorted_by_key(|settled| (settled.at, settled.root)), "out of order");
         from = to;
     }
     Ok(())
@@ -193,8 +226,8 @@ fn wrong_roots(
         let pending = said.pending.iter().any(|obligation| obligation.root == root);
         // A monitor that reports each position may owe verdicts about some when that of the root is settled.
         let open = said.ended.iter().any(|settled| settled.root == root);
-        let at_end = said.at_end.as_ref().map(|at_end| at_end[root]);
-        let wrong = if settled.iter().map(|settled| Some(settled.holds)).collect::<Vec<_>>()
+        let at_end = said.at_end.as_ref().and_then(|at_end| at_end[root].truth());
+        let wrong = if settled.iter().map(|settled| Some(settled.holds())).collect::<Vec<_>>()
             != Vec::from_iter(verdict.map(Some))
         {
             "settled more than once, or not as the verdict says"
@@ -232,7 +265,7 @@ fn wrong_for_ever(case: &Case, trace: &Trace, said: &Said, rng: &mut Rng) -> Opt
         let cycle: Vec<u64> = (0..1 + rng.below(4)).map(|_| rng.bits()).collect();
         for settled in said.settled.iter().filter(|settled| settled.about.is_none()) {
             let root = case.program.roots[settled.root].node;
-            if lasso::holds(&case.program, root, &stem, &cycle) != settled.holds {
+            if lasso::holds(&case.program, root, &stem, &cycle) != settled.holds() {
                 return Some(format!("{settled:?} is not so after {stem:?} and {cycle:?} for ever\n"));
             }
         }
@@ -255,7 +288,7 @@ fn wrong_positions(case: &Case, trace: &Trace, said: &Said) -> Result<Option<Str
         seen[settled.root][position] += 1;
         // What is settled for every infinite continuation may differ from what the end would say.
         let comparable = !early || case.options.semantics != Semantics::Ltl3;
-        if comparable && settled.holds != columns[settled.root].get(position) || settled.at < position {
+        if comparable && settled.holds() != columns[settled.root].get(position) || settled.at < position {
             return Ok(Some(format!("{settled:?} is not what the definition says\n")));
         }
     }

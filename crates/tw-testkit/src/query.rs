@@ -123,6 +123,7 @@ impl QueryCase {
             times: batch.times,
             slots: Some(batch.slots),
             segments: (self.starts.len() > 1).then(|| Segments { starts: self.starts.clone() }),
+            ..Trace::default()
         })
     }
 

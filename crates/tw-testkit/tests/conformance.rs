@@ -7,7 +7,7 @@ use tw_engine_columnar::Columnar;
 use tw_engine_reference::Reference;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Answer, Engine, EvaluateOptions, Evaluator, Explanation, Rule, Trace, Unsupported, Wanted, explain,
+    Engine, EvaluateOptions, Evaluator, Explanation, Rule, Sink, Trace, Unsupported, Wanted, explain,
     explain_many,
 };
 use tw_testkit::conformance::{cases, compare, describe};
@@ -63,11 +63,11 @@ struct OnAtoms<'p>(Box<dyn Evaluator + 'p>);
 
 impl Evaluator for OnAtoms<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
-        self.0.evaluate(trace, limit)
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        self.0.run(trace, sink)
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
@@ -94,7 +94,7 @@ fn explanations_hold(engine: &dyn Engine, shape: &Shape, seeds: std::ops::Range<
         let Ok(trace) = case.trace(case.has_values()) else { continue };
         let mut evaluator = engine.plan(&case.program, &case.options).unwrap();
         let mut given = trace.clone();
-        if evaluator.wanted() == Wanted::Atoms {
+        if evaluator.wanted() == Wanted::ATOMS {
             given.slots = None;
         }
         for root in &case.program.roots {

@@ -235,8 +235,9 @@ const ENGINES: [&dyn Engine; 3] =
 fn verdicts(engine: &dyn Engine, program: &Program, rows: &[u64]) -> Vec<Vec<Option<bool>>> {
     let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
     let refused = |error| panic!("{} refuses: {error:?}", engine.name());
-    let mut monitor = engine.monitor(program, &options, false).unwrap_or_else(refused);
-    let mut settled = Vec::new();
+    let mut monitor =
+        engine.monitor(program, &options, tw_monitor::Telling::Verdicts).unwrap_or_else(refused);
+    let mut settled = tw_monitor::Sink::default();
     let step = |row: &u64| {
         monitor.step(&[*row], &mut settled).unwrap_or_else(|error| panic!("{}: {error:?}", engine.name()));
         monitor.verdicts()

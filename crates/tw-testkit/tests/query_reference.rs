@@ -4,8 +4,8 @@ use tw_core::{Bits, Value};
 use tw_engine_reference::ReferenceQueries;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Live, QueryEngine, QueryEvaluator, QueryMonitor, Trace, Unsupported,
-    Values, Wanted,
+    Computed, Corrupt, EvaluateOptions, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Trace,
+    Unsupported, Values, Wanted,
 };
 use tw_testkit::cases;
 use tw_testkit::query::{
@@ -147,8 +147,8 @@ struct Knowing {
 }
 
 impl QueryMonitor for Knowing {
-    fn push(&mut self, live: &Live<'_>) -> Result<(), Unsupported> {
-        self.taken += live.len;
+    fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported> {
+        self.taken += positions.len;
         Ok(())
     }
 
@@ -156,6 +156,10 @@ impl QueryMonitor for Knowing {
         let prefix = self.case.prefix(self.taken);
         let values = reference_values(&prefix, &prefix.trace().unwrap())?;
         Ok(values.into_iter().map(|mut segments| segments.remove(0)).collect())
+    }
+
+    fn atoms(&self) -> usize {
+        self.case.program.atoms().len()
     }
 
     fn position(&self) -> usize {

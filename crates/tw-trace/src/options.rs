@@ -1,7 +1,7 @@
 //! How to read.
 
 use tw_core::{Time, TimeUnit};
-use tw_ir::Slot;
+use tw_ir::{Slot, What};
 
 /// How a trace is to be read; the same for every format.
 #[derive(Clone, Debug)]
@@ -58,4 +58,11 @@ pub struct Projection<'a> {
     pub key: Option<&'a str>,
     /// Deliver timestamps. They are checked for order either way.
     pub times: bool,
+}
+
+impl Projection<'_> {
+    /// Whether events are asked for with their arguments ([`What::Tuples`]), which fast paths leave to rows.
+    pub fn has_tuples(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot.what, What::Tuples { .. }))
+    }
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
 
+mod tuples;
 mod vocabulary;
 
+use tuples::Building;
 pub use vocabulary::Vocabulary;
 
 /// A cell that does not fit its use: what was found and what was expected.
@@ -373,6 +375,8 @@ pub fn expect_of(what: &What) -> Expect {
         What::Proposition(_) | What::Event { .. } => Expect::Bool,
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
+        // What the arguments are used as.
+        What::Tuples { .. } => Expect::Any,
     }
 }
 
@@ -381,7 +385,7 @@ pub struct SlotBuilder<'a> {
     projection: Projection<'a>,
     /// The name each slot is about.
     names: Vec<String>,
-    columns: Vec<ColumnBuilder>,
+    columns: Vec<Building>,
     key: Option<ColumnBuilder>,
     times: Vec<Time>,
     len: usize,
@@ -391,7 +395,7 @@ impl<'a> SlotBuilder<'a> {
     /// An empty batch for a projection.
     pub fn new(projection: &Projection<'a>) -> Self {
         Self {
-            columns: projection.slots.iter().map(|slot| ColumnBuilder::new(expect_of(&slot.what))).collect(),
+            columns: projection.slots.iter().map(|slot| Building::new(&slot.what)).collect(),
             names: projection.slots.iter().map(|slot| describe(&slot.what)).collect(),
             key: projection.key.map(|_| ColumnBuilder::new(Expect::Text)),
             times: Vec::new(),
@@ -409,7 +413,14 @@ impl<'a> SlotBuilder<'a> {
             return Err(TraceError::new(TraceErrorKind::Syntax, message).at(row.line, 1));
         }
         for (index, slot) in self.projection.slots.iter().enumerate() {
-            let column = &mut self.columns[index];
+            let column = match &mut self.columns[index] {
+                Building::Column(column) => column,
+                Building::Tuples(tuples) => {
+                    vocabulary.event[index] |=
+                        tuples.push(row, &slot.what).map_err(|error| error.for_slot(index as SlotId))?;
+                    continue;
+                }
+            };
             let result = match &slot.what {
                 What::Proposition(path) => {
                     let happens = row.events.iter().any(|event| *event.name == *self.names[index]);
@@ -453,6 +464,8 @@ impl<'a> SlotBuilder<'a> {
                     }
                     column.push_bool(happens)
                 }
+                // Has a builder of its own, above.
+                What::Tuples { .. } => Ok(()),
             };
             result.map_err(|error| {
                 error.into_trace_error(&describe(&slot.what), Some(index as SlotId)).at(row.line, 1)
@@ -492,7 +505,7 @@ impl<'a> SlotBuilder<'a> {
 
     /// The batch; `timed` says whether the trace has timestamps.
     pub fn finish(self, timed: bool) -> Batch {
-        let mut slots: Vec<Column> = self.columns.into_iter().map(ColumnBuilder::finish).collect();
+        let mut slots: Vec<Column> = self.columns.into_iter().map(Building::finish).collect();
         slots.extend(self.key.map(ColumnBuilder::finish));
         Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) }
     }
@@ -509,7 +522,7 @@ fn push(column: &mut ColumnBuilder, value: &Value, typed: bool) -> Result<(), Ce
 pub fn describe(what: &What) -> String {
     match what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
-        What::Event { name, .. } => name.clone(),
+        What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }
 
@@ -567,35 +580,13 @@ fn matches(
     arity: Option<usize>,
 ) -> Result<bool, TraceError> {
     for (key, constant) in pattern {
-        let value = match (arguments, key) {
-            (
-                Arguments::Positional(values),
-                ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. },
-            ) => {
-                if arity.is_some_and(|arity| arity != values.len()) {
-                    return Ok(false);
-                }
-                values.get(*index)
-            }
-            (Arguments::OfRow, ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. }) => {
-                row.variables.iter().find(|(variable, _)| **variable == **name).map(|(_, value)| value)
-            }
-            (Arguments::Positional(_), ArgumentKey::Name(name)) => {
-                return Err(TraceError::new(
-                    TraceErrorKind::Usage,
-                    format!("the arguments of this trace's events have no names; declare `event …({name}, …);` to name them"),
-                )
-                .at(row.line, 1));
-            }
-            (Arguments::OfRow, ArgumentKey::Index(_)) => {
-                return Err(TraceError::new(
-                    TraceErrorKind::Usage,
-                    "the arguments of this trace's events have names, not positions; write `name: value`, or declare the event with `event …;`",
-                )
-                .at(row.line, 1));
-            }
-        };
-        if !value.is_some_and(|value| equals(value, constant, row.typed)) {
+        if let (Arguments::Positional(values), ArgumentKey::Index(_) | ArgumentKey::Declared { .. }) =
+            (arguments, key)
+            && arity.is_some_and(|arity| arity != values.len())
+        {
+            return Ok(false);
+        }
+        if !argument(row, arguments, key)?.is_some_and(|value| equals(value, constant, row.typed)) {
             return Ok(false);
         }
     }
@@ -603,6 +594,31 @@ fn matches(
         Arguments::Positional(values) => values.len() == arity,
         Arguments::OfRow => true,
     }))
+}
+
+/// An argument of an event, if it has it; an error where the trace's arguments are not given that way.
+fn argument<'r>(
+    row: &'r Row,
+    arguments: &'r Arguments,
+    key: &ArgumentKey,
+) -> Result<Option<&'r Value>, TraceError> {
+    let error = |message: String| TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1);
+    match (arguments, key) {
+        (Arguments::Positional(values), ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. }) => {
+            Ok(values.get(*index))
+        }
+        (Arguments::OfRow, ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. }) => {
+            let found = row.variables.iter().find(|(variable, _)| **variable == **name);
+            Ok(found.map(|(_, value)| value))
+        }
+        (Arguments::Positional(_), ArgumentKey::Name(name)) => Err(error(format!(
+            "the arguments of this trace's events have no names; declare `event …({name}, …);` to name them"
+        ))),
+        (Arguments::OfRow, ArgumentKey::Index(_)) => Err(error(
+            "the arguments of this trace's events have names, not positions; write `name: value`, or declare the event with `event …;`"
+                .into(),
+        )),
+    }
 }
 
 /// Whether a cell is a constant of the specification; an untyped cell is read as the constant's kind.

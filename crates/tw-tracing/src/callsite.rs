@@ -52,6 +52,14 @@ impl Vocabulary {
                         ArgumentKey::Index(_) => None,
                     }));
                 }
+                What::Tuples { name, constants, arguments, .. } => {
+                    names.events.insert(name.clone());
+                    let keys = constants.iter().map(|(key, _)| key).chain(arguments);
+                    names.fields.extend(keys.filter_map(|key| match key {
+                        ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => Some(name.clone()),
+                        ArgumentKey::Index(_) => None,
+                    }));
+                }
             }
         }
         names.fields.extend(names.variables.iter().cloned());

@@ -75,7 +75,7 @@ impl Observer {
             }
         }
         let violated: Vec<Settled> = match monitor.event_at(now, &record.name, &arguments) {
-            Ok(settled) => settled.iter().filter(|settled| !settled.holds).copied().collect(),
+            Ok(settled) => settled.iter().filter(|settled| settled.fails()).cloned().collect(),
             Err(fault) => {
                 // Once: a field of the wrong type would fail again with each event.
                 eprintln!("tracewise: properties are no longer checked: {}", fault.render(false).trim_end());
@@ -104,7 +104,7 @@ impl Observer {
         let passed = state.now() - 1;
         let State { monitor: Some(monitor), error: error @ None, recent, .. } = &mut *state else { return };
         let violated: Vec<Settled> = match monitor.advance(passed) {
-            Ok(settled) => settled.iter().filter(|settled| !settled.holds).copied().collect(),
+            Ok(settled) => settled.iter().filter(|settled| settled.fails()).cloned().collect(),
             Err(fault) => {
                 *error = Some(fault);
                 return;
@@ -154,7 +154,7 @@ impl Guard {
         if let Some(error) = error {
             return Err(error);
         }
-        let Some(monitor) = monitor else { return Ok(Vec::new()) };
+        let Some(mut monitor) = monitor else { return Ok(Vec::new()) };
         let settled = monitor.verdicts();
         let last = monitor.finish().unwrap_or_default();
         let roots = &monitor.specification().program.roots;

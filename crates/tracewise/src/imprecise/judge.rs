@@ -54,7 +54,7 @@ pub(crate) fn check(
             vec![spec.program.slots.len() as SlotId - 1]
         }
     };
-    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::of(Wanted::Atoms) };
+    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::of(Wanted::ATOMS) };
     let (mut loaded, read) = in_order(session, &spec, files, need, error)?;
     let session = &read;
     refuse_empty(&loaded)?;

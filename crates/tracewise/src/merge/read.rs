@@ -284,7 +284,7 @@ fn by_properties(
         read = Some(Read { positions: loaded.trace.len as u64, locator: loaded.summary.locator });
     }
     if let Some((spec, names)) = &properties.terms {
-        let loaded = load(session, spec, files, Need::of(Wanted::Terms))?;
+        let loaded = load(session, spec, files, Need::of(Wanted::TERMS))?;
         check::refuse_empty(&loaded)?;
         let terms = spec.program.terms();
         for (&name, root) in names.iter().zip(&spec.program.roots) {

@@ -41,7 +41,7 @@ fn verdicts_come_when_they_are_settled() {
     let saved = monitor.save();
     row.set(bad, true);
     let settled = monitor.push(&row).unwrap().to_vec();
-    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds), (1, 1, 2, false));
+    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds()), (1, 1, 2, false));
     assert_eq!(monitor.describe(&settled[0]), "no is violated since position 2: G !bad");
     monitor.restore(&saved).unwrap();
     assert_eq!((monitor.positions(), monitor.verdicts()), (2, vec![None, None]));
@@ -81,7 +81,7 @@ fn time_passes_with_and_without_events() {
     assert!(monitor.event_at(6 * second, "req", &[]).unwrap().is_empty());
     assert!(monitor.advance(11 * second - 1).unwrap().is_empty());
     let settled = monitor.advance(11 * second).unwrap().to_vec();
-    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds), (1, 0, 2, false));
+    assert_eq!((settled.len(), settled[0].root, settled[0].at, settled[0].holds()), (1, 0, 2, false));
     assert_eq!(monitor.verdicts(), [Some(false), None]);
     assert!(monitor.push_at(11 * second, &row).is_err(), "that time has passed");
     assert!(monitor.push_at(11 * second + 1, &row).is_ok());

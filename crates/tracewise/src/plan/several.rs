@@ -6,8 +6,8 @@
 use tw_core::{Bits, Position, Time};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Answer, Chunk, Corrupt, Engine, EvaluateOptions, Evaluator, Monitor, Obligation, Settled, Trace,
-    Unsupported, Wanted, put, take, words,
+    Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Obligation, Positions, Sink, Telling, Trace,
+    Unsupported, Wanted, Worth, put, take, words,
 };
 
 /// The properties that one engine runs.
@@ -90,18 +90,20 @@ impl Evaluators {
 
 impl Evaluator for Evaluators {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
-        let mut answers = Vec::new();
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let mut worth: Vec<(usize, Worth)> = Vec::new();
         for share in &self.shares {
             let mut evaluator = share.engine.plan(&share.program, &self.options)?;
-            let found = evaluator.evaluate(&self.trace(share, trace), limit)?;
-            answers.extend(share.roots.iter().copied().zip(found));
+            let mut own = Sink::with_limit(sink.limit);
+            evaluator.run(&self.trace(share, trace), &mut own)?;
+            worth.extend(share.roots.iter().copied().zip(own.worth));
         }
-        answers.sort_by_key(|(root, _)| *root);
-        Ok(answers.into_iter().map(|(_, answer)| answer).collect())
+        worth.sort_by_key(|(root, _)| *root);
+        sink.worth.extend(worth.into_iter().map(|(_, worth)| worth));
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
@@ -138,11 +140,11 @@ impl Monitors {
     pub(super) fn new(
         shares: Vec<Share>,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: Telling,
     ) -> Result<Self, Unsupported> {
         let roots = shares.iter().map(|share| share.roots.len()).sum();
         let monitor = |share: Share| {
-            let monitor = share.engine.monitor(&share.program, options, each_position)?;
+            let monitor = share.engine.monitor(&share.program, options, telling)?;
             Ok((share, monitor))
         };
         let parts = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
@@ -152,19 +154,19 @@ impl Monitors {
     /// Asks every part, and puts what they settle in the order in which one would tell it.
     fn each(
         &mut self,
-        out: &mut Vec<Settled>,
-        mut ask: impl FnMut(&Share, &mut dyn Monitor, &mut Vec<u64>, &mut Vec<Settled>) -> Result<(), Unsupported>,
+        sink: &mut Sink,
+        mut ask: impl FnMut(&Share, &mut dyn Monitor, &mut Vec<u64>, &mut Sink) -> Result<(), Unsupported>,
     ) -> Result<(), Unsupported> {
-        let from = out.len();
+        let from = sink.settled.len();
         for (share, monitor) in &mut self.parts {
-            let before = out.len();
-            let asked = ask(share, monitor.as_mut(), &mut self.row, out);
-            for settled in &mut out[before..] {
+            let before = sink.settled.len();
+            let asked = ask(share, monitor.as_mut(), &mut self.row, sink);
+            for settled in &mut sink.settled[before..] {
                 settled.root = share.roots[settled.root];
             }
             asked?;
         }
-        out[from..].sort_by_key(|settled| (settled.at, settled.root));
+        sink.settled[from..].sort_by_key(|settled| (settled.at, settled.root));
         Ok(())
     }
 
@@ -181,34 +183,29 @@ impl Monitors {
 }
 
 impl Monitor for Monitors {
-    fn feed(&mut self, chunk: &Chunk<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        self.each(out, |share, monitor, _, out| {
-            monitor.feed(&Chunk { atoms: &share.columns(chunk.atoms), ..*chunk }, out)
+    fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
+        self.each(sink, |share, monitor, _, sink| {
+            monitor.feed(&Positions { atoms: &share.columns(positions.atoms), ..*positions }, sink)
         })
     }
 
-    fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        self.step_at(None, atoms, out)
+    fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
+        self.step_at(None, atoms, sink)
     }
 
-    fn step_at(
-        &mut self,
-        time: Option<Time>,
-        atoms: &[u64],
-        out: &mut Vec<Settled>,
-    ) -> Result<(), Unsupported> {
-        self.each(out, |share, monitor, row, out| {
+    fn step_at(&mut self, time: Option<Time>, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
+        self.each(sink, |share, monitor, row, sink| {
             row.clear();
             row.resize(words(share.atoms.len()), 0);
             for (to, &from) in share.atoms.iter().enumerate() {
                 row[to / 64] |= (atoms[from / 64] >> (from % 64) & 1) << (to % 64);
             }
-            monitor.step_at(time, row, out)
+            monitor.step_at(time, row, sink)
         })
     }
 
-    fn advance(&mut self, time: Time, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        self.each(out, |_, monitor, _, out| monitor.advance(time, out))
+    fn advance(&mut self, time: Time, sink: &mut Sink) -> Result<(), Unsupported> {
+        self.each(sink, |_, monitor, _, sink| monitor.advance(time, sink))
     }
 
     fn now(&self, root: usize) -> Option<bool> {
@@ -234,20 +231,17 @@ impl Monitor for Monitors {
         all
     }
 
-    fn finish(&self, out: &mut Vec<Settled>) -> Option<Vec<bool>> {
-        let mut all = vec![false; self.roots];
-        let from = out.len();
-        for (share, monitor) in &self.parts {
-            let before = out.len();
-            for (&root, found) in share.roots.iter().zip(monitor.finish(out)?) {
-                all[root] = found;
+    fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
+        let mut all = vec![Known::Truth(false); self.roots];
+        let mut begun = true;
+        self.each(sink, |share, monitor, _, sink| {
+            match monitor.finish(sink)? {
+                Some(known) => share.roots.iter().zip(known).for_each(|(&root, known)| all[root] = known),
+                None => begun = false,
             }
-            for settled in &mut out[before..] {
-                settled.root = share.roots[settled.root];
-            }
-        }
-        out[from..].sort_by_key(|settled| (settled.at, settled.root));
-        Some(all)
+            Ok(())
+        })?;
+        Ok(begun.then_some(all))
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -286,15 +280,17 @@ mod tests {
     use crate::plan::choose_monitor;
     use crate::{Session, Specification};
     use tw_ir::Semantics;
+    use tw_monitor::Settled;
     use tw_testkit::Rng;
 
     /// Feeds a monitor; column `at` of `trace` is the proposition called so.
     fn run(spec: &Specification, trace: &[(Time, [bool; 3])], chunk: usize, each: bool) -> Vec<Settled> {
         let session = Session::new().semantics(Semantics::Ltl3);
-        let fresh = || choose_monitor(&session, spec, each, &mut |_| {}).unwrap().1;
+        let telling = if each { Telling::Positions } else { Telling::Verdicts };
+        let fresh = || choose_monitor(&session, spec, telling, &mut |_| {}).unwrap().1;
         let names: Vec<String> =
             spec.program.atoms().iter().map(|&id| tw_ir::display(&spec.program, id)).collect();
-        let (mut monitor, mut out) = (fresh(), Vec::new());
+        let (mut monitor, mut out) = (fresh(), Sink::default());
         for part in trace.chunks(chunk) {
             // Another process goes on.
             let mut saved = Vec::new();
@@ -305,11 +301,12 @@ mod tests {
             let column = |name: &String| part.iter().map(|row| row.1[place(name)]).collect::<Bits>();
             let atoms: Vec<Bits> = names.iter().map(column).collect();
             let times: Vec<Time> = part.iter().map(|row| row.0).collect();
-            let chunk = Chunk { len: part.len(), atoms: &atoms, times: Some(&times) };
+            let chunk =
+                Positions { len: part.len(), atoms: &atoms, times: Some(&times), ..Positions::default() };
             monitor.feed(&chunk, &mut out).unwrap();
         }
-        monitor.finish(&mut out);
-        out
+        monitor.finish(&mut out).unwrap();
+        out.settled
     }
 
     #[test]
@@ -334,7 +331,7 @@ mod tests {
                 let mine: Vec<Settled> = together
                     .iter()
                     .filter(|found| found.root == root)
-                    .map(|found| Settled { root: 0, ..*found })
+                    .map(|found| Settled { root: 0, ..found.clone() })
                     .collect();
                 assert_eq!(mine, run(&spec(&[text]), &trace, chunk, each), "{text} in case {case}");
                 settled += mine.len();

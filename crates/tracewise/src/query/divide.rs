@@ -170,6 +170,8 @@ pub(super) fn restrict<'t>(trace: &'t Trace, from: &Specification, to: &Specific
         times: trace.times.clone(),
         slots: trace.slots.clone(),
         terms: kept_terms.iter().filter_map(term).collect(),
+        relations: trace.relations.clone(),
+        signals: Vec::new(),
         segments: trace.segments.clone(),
     })
 }

@@ -7,7 +7,7 @@ use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
 use tw_core::{Batch, Bits, Position, Value};
 use tw_ir::NodeId;
-use tw_monitor::{Computed, Live, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
+use tw_monitor::{Computed, Positions, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
 use tw_trace::{Projection, TraceError, TraceErrorKind};
 
 /// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
@@ -47,7 +47,7 @@ pub(super) fn run(
         if let Some(progress) = &session.progress {
             progress.set(input.bytes_read(), input.size());
         }
-        let live = Live { len: part.len, atoms: &atoms, terms: &part.terms, times: None };
+        let live = Positions { len: part.len, atoms: &atoms, terms: &part.terms, ..Positions::default() };
         match monitor.push(&live) {
             Ok(()) => Ok(ControlFlow::Continue(())),
             Err(found) => {

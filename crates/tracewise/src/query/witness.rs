@@ -279,6 +279,7 @@ fn has_value(values: &Values, at: Position) -> bool {
         Column::Truth(bits) => bits.get(at),
         Column::Int { valid, .. } | Column::Real { valid, .. } | Column::Text { valid, .. } => valid.get(at),
         Column::Any(values) => !values[at].is_null(),
+        Column::Tuples(relation) => !relation.tuples(at).is_empty(),
     }
 }
 

@@ -90,7 +90,7 @@ fn place(slots: &[SlotId], slot: SlotId) -> Option<usize> {
 fn name(spec: &Specification, slot: SlotId) -> String {
     match &spec.program.slots[slot as usize].what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
-        What::Event { name, .. } => name.clone(),
+        What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }
 
@@ -160,6 +160,6 @@ pub(super) fn numbers(column: &Column) -> Vec<f64> {
         Column::Real { values, valid } => masked(&mut values.iter().copied(), valid),
         Column::Int { values, valid } => masked(&mut values.iter().map(|&value| value as f64), valid),
         Column::Any(values) => values.iter().map(|value| number(value).unwrap_or(f64::NAN)).collect(),
-        Column::Truth(_) | Column::Text { .. } => vec![f64::NAN; column.len()],
+        Column::Truth(_) | Column::Text { .. } | Column::Tuples(_) => vec![f64::NAN; column.len()],
     }
 }

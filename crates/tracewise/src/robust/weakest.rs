@@ -78,7 +78,7 @@ fn values(
         let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(part) else { continue };
         let path = match &program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path,
-            What::Event { .. } => continue,
+            What::Event { .. } | What::Tuples { .. } => continue,
         };
         let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
         // A proposition that the row does not have is an event that does not happen.

@@ -48,8 +48,8 @@ pub(super) fn vacuous(
         atoms: kept.iter().filter_map(column).collect(),
         times: trace.times.clone(),
         slots: trace.slots.clone(),
-        terms: Vec::new(),
         segments: trace.segments.clone(),
+        ..Trace::default()
     };
     let options = session.evaluate_options();
     let answers = plan::choose(session, &variants, &options)?.evaluate(&variants, &options, &shown, 0)?;

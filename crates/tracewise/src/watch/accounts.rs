@@ -5,7 +5,7 @@ use crate::{Error, QUERY_ENGINES, Session, Specification, plan, query};
 use tw_core::{Batch, Bits, Position, Time};
 use tw_ir::RootKind;
 use tw_monitor::{
-    AtomParts, Computed, Corrupt, EvaluateOptions, Live, PredicateError, Predicates, QueryMonitor, Term,
+    AtomParts, Computed, Corrupt, EvaluateOptions, Positions, PredicateError, Predicates, QueryMonitor, Term,
     Terms, Unsupported,
 };
 
@@ -92,7 +92,13 @@ impl Accounts {
         read: &Read,
         times: Option<&[Time]>,
     ) -> Result<(), Unsupported> {
-        self.monitor.push(&Live { len, atoms: &read.atoms, terms: &read.terms, times })
+        self.monitor.push(&Positions {
+            len,
+            atoms: &read.atoms,
+            terms: &read.terms,
+            times,
+            ..Positions::default()
+        })
     }
 
     /// The values so far: those of a trace that ends here.

@@ -14,14 +14,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use tw_core::Time;
-use tw_monitor::{Obligation, put};
+use tw_monitor::{Bindings, Obligation, put};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Checkpoint {
     /// What was watched and how: labels and values, all of which have to agree.
     pub settings: Vec<(String, String)>,
@@ -117,11 +117,13 @@ impl Checkpoint {
             put(told.line.as_ref().map_or(0, |(line, _)| *line), &mut out);
             put_bytes(told.line.as_ref().map_or(b"", |(_, text)| text.as_bytes()), &mut out);
             put_time(told.time, &mut out);
+            told.bindings.save(&mut out);
             put(u64::from(told.due.is_some()), &mut out);
             if let Some(due) = &told.due {
                 put(due.since as u64, &mut out);
                 put_bytes(due.residual.as_bytes(), &mut out);
                 put_time(due.deadline, &mut out);
+                due.bindings.save(&mut out);
             }
         }
         put(self.bad_lines, &mut out);
@@ -144,11 +146,12 @@ impl Checkpoint {
             let (line, words) = (number(from)?, text(from)?);
             let line = (line > 0).then_some((line, words));
             let time = time(from)?;
+            let bindings = Bindings::load(from).map_err(|corrupt| corrupt.to_string())?;
             let due = match number(from)? {
                 0 => None,
                 _ => Some(due(root, from)?),
             };
-            state.told.push(Told { root, position, holds, line, time, due });
+            state.told.push(Told { root, position, holds, line, time, due, bindings });
         }
         state.bad_lines = number(from)?;
         if from.is_empty() { Ok(state) } else { Err("it is longer than it should be".into()) }
@@ -172,7 +175,9 @@ fn time(from: &mut &[u8]) -> Result<Option<Time>, String> {
 
 fn due(root: usize, from: &mut &[u8]) -> Result<Obligation, String> {
     let since = number(from)? as usize;
-    Ok(Obligation { root, since, residual: text(from)?, deadline: time(from)? })
+    let (residual, deadline) = (text(from)?, time(from)?);
+    let bindings = Bindings::load(from).map_err(|corrupt| corrupt.to_string())?;
+    Ok(Obligation { root, since, residual, deadline, bindings })
 }
 
 fn bytes<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], String> {
@@ -191,7 +196,14 @@ mod tests {
     use super::*;
 
     fn example() -> Checkpoint {
-        let due = Obligation { root: 1, since: 7, residual: "F[0,5s] ack".into(), deadline: Some(-3) };
+        let bindings = Bindings::new(vec![(0, tw_core::Value::text("bob")), (3, tw_core::Value::Int(-7))]);
+        let due = Obligation {
+            root: 1,
+            since: 7,
+            residual: "F[0,5s] ack".into(),
+            deadline: Some(-3),
+            bindings: bindings.clone(),
+        };
         let told = |root: usize, line| Told {
             root,
             position: 300 * root,
@@ -199,6 +211,7 @@ mod tests {
             line,
             time: (root == 1).then_some(i64::MIN),
             due: (root == 1).then(|| due.clone()),
+            bindings: if root == 1 { bindings.clone() } else { Bindings::default() },
         };
         Checkpoint {
             settings: vec![("engine".into(), "rewrite".into()), ("specification".into(), "ab".into())],

@@ -11,7 +11,7 @@ use crate::{Error, LogLine, Specification, Verdict, plan};
 use std::io;
 use tw_core::{Position, Time};
 use tw_ir::NodeId;
-use tw_monitor::{Monitor, Obligation, Predicates, Settled, Unsupported};
+use tw_monitor::{Bindings, Monitor, Obligation, Predicates, Settled, Sink, Unsupported};
 use tw_trace::{Progress, TraceError};
 
 /// Reads positions into a monitor and tells what they settle.
@@ -25,7 +25,7 @@ pub(super) struct Judge<'j> {
     /// The queries, if there are some.
     pub accounts: Option<Accounts>,
     pub predicates: Predicates<'j>,
-    pub settled: Vec<Settled>,
+    pub sink_of_engine: Sink,
     /// Verdicts of properties told so far.
     pub told: Vec<Told>,
     pub bad_lines: u64,
@@ -59,7 +59,7 @@ pub(super) struct Timing {
 }
 
 /// A verdict that was told, as it has to be told again by a run that resumes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Told {
     pub root: usize,
     pub position: Position,
@@ -69,6 +69,8 @@ pub(super) struct Told {
     pub time: Option<Time>,
     /// What came due, if time settled it.
     pub due: Option<Obligation>,
+    /// What quantified variables are there.
+    pub bindings: Bindings,
 }
 
 /// Where and when something was settled.
@@ -125,7 +127,7 @@ impl<'j> Judge<'j> {
             sink,
             accounts,
             predicates: Predicates::new(&spec.program),
-            settled: Vec::new(),
+            sink_of_engine: Sink::default(),
             told: Vec::new(),
             bad_lines: 0,
             fault: None,
@@ -178,7 +180,7 @@ impl<'j> Judge<'j> {
             property: &root.name,
             title: root.title.as_deref(),
             about: Some(about),
-            verdict: verdict(found.holds),
+            verdict: verdict(found.holds()),
             position: found.at,
             time: time.map(|time| self.clock.stamp(time)),
             due: self.due(due),
@@ -206,7 +208,15 @@ impl<'j> Judge<'j> {
             Some(about) => self.tell_position(found, about, true, place.due.as_ref())?,
             None => {
                 let Place { line, time, due } = place;
-                let told = Told { root: found.root, position: found.at, holds: found.holds, line, time, due };
+                let told = Told {
+                    root: found.root,
+                    position: found.at,
+                    holds: found.holds(),
+                    line,
+                    time,
+                    due,
+                    bindings: found.bindings.clone(),
+                };
                 // Where each position is told, the property's own verdict is in the exit code alone.
                 if !self.options.tells_each() {
                     self.tell(&told, true, Vec::new())?;
@@ -214,7 +224,7 @@ impl<'j> Judge<'j> {
                 self.told.push(told);
             }
         }
-        if self.options.stop_on_violation && !found.holds {
+        if self.options.stop_on_violation && found.fails() {
             return Err(Halt::Enough);
         }
         Ok(())

@@ -48,8 +48,9 @@ impl Judge<'_> {
 
     /// Time has passed strictly beyond `beyond`; what was due then, and to when it is known to have come.
     fn pass(&mut self, beyond: Time, come_to: Time, due: &[Obligation]) -> Result<(), Halt> {
-        let mut settled = std::mem::take(&mut self.settled);
-        let advanced = self.monitor.advance(beyond, &mut settled);
+        let mut found = std::mem::take(&mut self.sink_of_engine);
+        let advanced = self.monitor.advance(beyond, &mut found);
+        let mut settled = std::mem::take(&mut found.settled);
         self.passed = self.passed.max(Some(beyond));
         for found in &settled {
             // What a position waits for may be about a later one.
@@ -64,7 +65,7 @@ impl Judge<'_> {
             self.say(found, Place { line: None, time: Some(come_to), due })?;
         }
         settled.clear();
-        self.settled = settled;
+        self.sink_of_engine.settled = settled;
         advanced.map_err(Halt::Refused)
     }
 

@@ -6,7 +6,7 @@ use super::{Observation, sorter::Waiting};
 use crate::Verdict;
 use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
-use tw_monitor::{Chunk, Stretch};
+use tw_monitor::{Positions, Stretch};
 use tw_trace::{Arrival, Receiver, Stamp, TraceError, TraceErrorKind};
 
 /// Characters kept of a log line.
@@ -92,9 +92,10 @@ impl Judge<'_> {
             if let (Some(open), Some(times)) = (&mut self.times, times) {
                 times.iter().for_each(|&time| open.push(time));
             }
-            let chunk = Chunk { len: arrival.len, atoms: &atoms.columns, times };
-            let mut settled = std::mem::take(&mut self.settled);
-            let fed = self.monitor.feed(&chunk, &mut settled);
+            let chunk = Positions { len: arrival.len, atoms: &atoms.columns, times, ..Positions::default() };
+            let mut found = std::mem::take(&mut self.sink_of_engine);
+            let fed = self.monitor.feed(&chunk, &mut found);
+            let mut settled = std::mem::take(&mut found.settled);
             for found in &settled {
                 let place = match found.about {
                     Some(_) => Place::default(),
@@ -103,7 +104,7 @@ impl Judge<'_> {
                 self.say(found, place)?;
             }
             settled.clear();
-            self.settled = settled;
+            self.sink_of_engine.settled = settled;
             fed.map_err(Halt::Refused)?;
         }
         match &atoms.queries {
@@ -126,14 +127,15 @@ impl Judge<'_> {
         if let (Some(open), Some(time)) = (&mut self.times, time) {
             open.push(time);
         }
-        let mut settled = std::mem::take(&mut self.settled);
-        let stepped = self.monitor.step_at(time, row, &mut settled);
+        let mut found = std::mem::take(&mut self.sink_of_engine);
+        let stepped = self.monitor.step_at(time, row, &mut found);
+        let mut settled = std::mem::take(&mut found.settled);
         if self.options.observers && stepped.is_ok() {
             for (root, property) in self.spec.program.roots.iter().enumerate() {
                 // What is settled at once is known at once.
                 let at_once =
                     |found: &&tw_monitor::Settled| (found.root, found.about) == (root, Some(position));
-                let settled = || settled.iter().find(at_once).map(|found| found.holds);
+                let settled = || settled.iter().find(at_once).map(|found| found.holds());
                 let verdict = match self.monitor.now(root).or_else(settled) {
                     Some(true) => Verdict::Satisfied,
                     Some(false) => Verdict::Violated,
@@ -155,7 +157,7 @@ impl Judge<'_> {
             self.say(found, place)?;
         }
         settled.clear();
-        self.settled = settled;
+        self.sink_of_engine.settled = settled;
         stepped.map_err(Halt::Refused)
     }
 

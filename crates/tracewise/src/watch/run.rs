@@ -13,7 +13,7 @@ use crate::load::{format_of, needs_times, trace_error};
 use crate::{Diagnostic, Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
-use tw_monitor::{Engine, Monitor};
+use tw_monitor::{Bindings, Engine, Known, Monitor, Sink};
 use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
 /// Positions after which names that have not occurred are mentioned.
@@ -62,7 +62,7 @@ fn choose(
     options: &WatchOptions,
     sink: &mut dyn WatchSink,
 ) -> Result<(&'static dyn Engine, Box<dyn Monitor>), Error> {
-    let each = options.tells_each();
+    let each = options.telling();
     if options.observers && session.engine == "auto" {
         let metric = session.clone().engine("metric");
         if let Ok(chosen) = plan::choose_monitor(&metric, spec, each, &mut |_| {}) {
@@ -141,7 +141,7 @@ impl<'r> Run<'r> {
             timed,
             sorted,
             counting: session.clock == Clock::Index,
-            untimed: Untimed::new(session, spec, options.tells_each(), option),
+            untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.memory_budget,
         };
         let projection = Projection { slots: &spec.program.slots, key: None, times: timed };
@@ -364,9 +364,10 @@ impl Run<'_> {
     }
 
     fn last_words(&mut self) -> std::io::Result<()> {
-        let mut open = Vec::new();
-        let Some(verdicts) = self.judge.monitor.finish(&mut open) else { return self.judge.sink.flush() };
-        for found in &open {
+        let mut open = Sink::default();
+        let finished = self.judge.monitor.finish(&mut open).ok().flatten();
+        let Some(verdicts) = finished else { return self.judge.sink.flush() };
+        for found in &open.settled {
             if let Some(about) = found.about {
                 self.judge.tell_position(found, about, false, None)?;
             }
@@ -375,9 +376,11 @@ impl Run<'_> {
             let position = self.judge.monitor.positions().saturating_sub(1);
             let settled = self.judge.monitor.verdicts();
             let mut pending = self.judge.pending(self.live.progress());
-            for (root, holds) in verdicts.into_iter().enumerate() {
+            for (root, known) in verdicts.into_iter().enumerate() {
                 if settled[root].is_none() {
-                    let told = Told { root, position, holds, line: None, time: None, due: None };
+                    let holds = known == Known::Truth(true);
+                    let bindings = Bindings::default();
+                    let told = Told { root, position, holds, line: None, time: None, due: None, bindings };
                     let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
                     self.judge.tell(&told, false, owed)?;
                 }
@@ -386,8 +389,12 @@ impl Run<'_> {
         self.judge.sink.flush()
     }
 
-    fn report(&self, ended: bool) -> WatchReport {
-        let finite = if ended { self.judge.monitor.finish(&mut Vec::new()) } else { None };
+    fn report(&mut self, ended: bool) -> WatchReport {
+        let finish = |monitor: &mut dyn Monitor| {
+            let known = monitor.finish(&mut Sink::default()).ok()??;
+            Some(known.iter().map(|known| *known == Known::Truth(true)).collect())
+        };
+        let finite = if ended { finish(self.judge.monitor.as_mut()) } else { None };
         let settled = || self.judge.told.iter().map(|told| told.holds).collect();
         WatchReport {
             positions: self.live.progress().positions,

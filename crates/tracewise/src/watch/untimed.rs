@@ -2,7 +2,7 @@
 
 use crate::{Session, Specification, load, plan};
 use tw_ir::{Clock, NodeId};
-use tw_monitor::Monitor;
+use tw_monitor::{Monitor, Telling};
 use tw_trace::{TraceError, TraceErrorKind};
 
 /// What becomes of a stream whose first position has no timestamp.
@@ -18,7 +18,7 @@ pub(super) struct Untimed {
 
 impl Untimed {
     /// For a specification that measures time by timestamps or an option that needs them.
-    pub fn new(session: &Session, spec: &Specification, each: bool, option: Option<&str>) -> Self {
+    pub fn new(session: &Session, spec: &Specification, each: Telling, option: Option<&str>) -> Self {
         let time = "(`--time COL` names their column)";
         if let Some(option) = option {
             let refusal = format!("found no timestamp, and {option} needs them {time}");

@@ -2,28 +2,57 @@
 
 use super::{Each, Online, Open};
 use tw_core::{Position, Time};
-use tw_ir::{NodeId, Program, display};
-use tw_monitor::{Chunk, Corrupt, EvaluateOptions, Monitor, Obligation, Settled, Stretch, Unsupported};
+use tw_ir::{Node, NodeId, Program, display};
+use tw_monitor::{
+    Bindings, Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Stretch,
+    Telling, Unsupported,
+};
 
-/// [`Online`] as a [`Monitor`]. With `each_position` it reports the truth about every position, in order.
+/// [`Online`] as a [`Monitor`]. Where it reports positions, it does so in their order.
 pub struct MetricMonitor {
     online: Online,
     /// The monitor before the first position, which a failed [`Monitor::restore`] goes back to.
     fresh: Online,
     program: Program,
     told: Vec<bool>,
+    tells: Vec<Tells>,
+}
+
+/// What is told of a root's positions.
+#[derive(Clone, Copy, PartialEq)]
+enum Tells {
+    Nothing,
+    Failures,
+    All,
+}
+
+impl Tells {
+    fn tells(self, holds: bool) -> bool {
+        match self {
+            Tells::Nothing => false,
+            Tells::Failures => !holds,
+            Tells::All => true,
+        }
+    }
 }
 
 impl MetricMonitor {
     /// Prepares to run every root, or refuses with the construct that it cannot do.
-    pub fn new(
-        program: &Program,
-        options: &EvaluateOptions,
-        each_position: bool,
-    ) -> Result<Self, Unsupported> {
-        let online = Online::new(program, options, if each_position { Each::Body } else { Each::Nothing })?;
+    pub fn new(program: &Program, options: &EvaluateOptions, telling: Telling) -> Result<Self, Unsupported> {
+        let each = if telling.each() { Each::Body } else { Each::Nothing };
+        let online = Online::new(program, options, each)?;
         let told = vec![false; program.roots.len()];
-        Ok(Self { fresh: online.clone(), online, program: program.clone(), told })
+        let invariant = |root: &tw_ir::Root| matches!(program.dag.node(root.node), Node::Globally(None, _));
+        let tells = match telling {
+            Telling::Verdicts => vec![Tells::Nothing; told.len()],
+            Telling::Positions => vec![Tells::All; told.len()],
+            Telling::Violations => program
+                .roots
+                .iter()
+                .map(|root| if invariant(root) { Tells::Failures } else { Tells::Nothing })
+                .collect(),
+        };
+        Ok(Self { fresh: online.clone(), online, program: program.clone(), told, tells })
     }
 
     /// The state.
@@ -32,17 +61,19 @@ impl MetricMonitor {
     }
 
     /// Tells what was settled by the last position read, or by time after it.
-    fn tell(&mut self, out: &mut Vec<Settled>) {
+    fn tell(&mut self, sink: &mut Sink) {
         let at = self.online.positions().saturating_sub(1);
         for root in 0..self.told.len() {
             if !self.told[root]
                 && let Some(holds) = self.online.verdict(root)
             {
                 self.told[root] = true;
-                out.push(Settled { root, about: None, at, holds });
+                sink.settled.push(Settled::truth(root, None, at, holds));
             }
             while let Some((about, holds)) = self.online.next_settled(root) {
-                out.push(Settled { root, about: Some(about), at, holds });
+                if self.tells[root].tells(holds) {
+                    sink.settled.push(Settled::truth(root, Some(about), at, holds));
+                }
             }
         }
     }
@@ -62,6 +93,7 @@ impl MetricMonitor {
             since: open.position,
             residual: formula(open.node),
             deadline: open.deadline,
+            bindings: Bindings::default(),
         };
         open.into_iter().map(words).collect()
     }
@@ -71,36 +103,31 @@ impl MetricMonitor {
 const BLOCK: usize = 4096;
 
 impl Monitor for MetricMonitor {
-    fn feed(&mut self, chunk: &Chunk<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+    fn feed(&mut self, chunk: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         for block in (0..chunk.len).step_by(BLOCK) {
             let stretch = Stretch::new(chunk.atoms, block, BLOCK.min(chunk.len - block));
             for offset in 0..stretch.len() {
                 let time = chunk.times.map(|times| times[block + offset]);
                 self.online.step(time, stretch.row(offset))?;
-                self.tell(out);
+                self.tell(sink);
             }
         }
         Ok(())
     }
 
-    fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        self.step_at(None, atoms, out)
+    fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
+        self.step_at(None, atoms, sink)
     }
 
-    fn step_at(
-        &mut self,
-        time: Option<Time>,
-        atoms: &[u64],
-        out: &mut Vec<Settled>,
-    ) -> Result<(), Unsupported> {
+    fn step_at(&mut self, time: Option<Time>, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
         self.online.step(time, atoms)?;
-        self.tell(out);
+        self.tell(sink);
         Ok(())
     }
 
-    fn advance(&mut self, time: Time, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+    fn advance(&mut self, time: Time, sink: &mut Sink) -> Result<(), Unsupported> {
         self.online.advance(time)?;
-        self.tell(out);
+        self.tell(sink);
         Ok(())
     }
 
@@ -120,16 +147,18 @@ impl Monitor for MetricMonitor {
         (0..self.told.len()).flat_map(|root| self.owed(root)).collect()
     }
 
-    fn finish(&self, out: &mut Vec<Settled>) -> Option<Vec<bool>> {
-        let at = self.online.positions().checked_sub(1)?;
+    fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
+        let Some(at) = self.online.positions().checked_sub(1) else { return Ok(None) };
         let mut copy = self.online.clone();
-        copy.end().ok()?;
+        copy.end()?;
         for root in 0..self.told.len() {
             while let Some((about, holds)) = copy.next_settled(root) {
-                out.push(Settled { root, about: Some(about), at, holds });
+                if self.tells[root].tells(holds) {
+                    sink.settled.push(Settled::truth(root, Some(about), at, holds));
+                }
             }
         }
-        (0..self.told.len()).map(|root| copy.verdict(root)).collect()
+        Ok((0..self.told.len()).map(|root| copy.verdict(root).map(Known::Truth)).collect())
     }
 
     fn save(&self, out: &mut Vec<u8>) {

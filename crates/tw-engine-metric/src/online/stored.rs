@@ -3,7 +3,7 @@
 use super::{Each, Online};
 use tw_core::{Bits, Position};
 use tw_ir::{Node, NodeId, Program, Semantics};
-use tw_monitor::{Answer, EvaluateOptions, Evaluator, Stretch, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, EvaluateOptions, Evaluator, Sink, Stretch, Trace, Unsupported, Wanted};
 
 /// An evaluator of stored traces by [`Online`]. Under `ltl3` verdicts are those of informative prefixes, and what the
 /// trace leaves open stays open.
@@ -25,7 +25,7 @@ impl<'p> Prefixes<'p> {
     }
 
     /// Runs a fresh copy over each segment. `told` hears of positions in order, and of each segment's verdicts.
-    fn run(&self, fresh: &Online, trace: &Trace, mut told: impl FnMut(Told)) -> Result<(), Unsupported> {
+    fn replay(&self, fresh: &Online, trace: &Trace, mut told: impl FnMut(Told)) -> Result<(), Unsupported> {
         let roots = fresh.roots.len();
         let mut online = fresh.clone();
         let (mut segment, mut start) = (0, 0);
@@ -66,21 +66,17 @@ const BLOCK: usize = 1 << 14;
 
 impl Evaluator for Prefixes<'_> {
     fn wanted(&self) -> Wanted {
-        Wanted::Atoms
+        Wanted::ATOMS
     }
 
-    fn evaluate(&mut self, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let limit = sink.limit;
         let three_valued = self.three_valued();
         let globally = |node| matches!(self.program.dag.node(node), Node::Globally(None, _));
         let globally: Vec<bool> = self.program.roots.iter().map(|root| globally(root.node)).collect();
-        let empty = || Answer {
-            holds: Bits::new(),
-            open: three_valued.then(Bits::new),
-            violations: Vec::new(),
-            violation_count: 0,
-        };
+        let empty = || Answer { open: three_valued.then(Bits::new), ..Answer::default() };
         let mut answers: Vec<Answer> = globally.iter().map(|_| empty()).collect();
-        self.run(&self.online, trace, |told| match told {
+        self.replay(&self.online, trace, |told| match told {
             Told::Position { root, at, holds: false } if globally[root] => {
                 let answer = &mut answers[root];
                 answer.violation_count += 1;
@@ -96,13 +92,14 @@ impl Evaluator for Prefixes<'_> {
                 }
             }
         })?;
-        Ok(answers)
+        sink.answers(answers);
+        Ok(())
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
         let online = Online::of(self.program, nodes, &self.options, Each::Root)?;
         let mut columns = vec![Bits::repeat(false, trace.len); nodes.len()];
-        self.run(&online, trace, |told| {
+        self.replay(&online, trace, |told| {
             if let Told::Position { root, at, holds: true } = told {
                 columns[root].set(at, true);
             }

@@ -186,9 +186,9 @@ impl Engine for Live {
         &self,
         program: &Program,
         options: &EvaluateOptions,
-        each_position: bool,
+        telling: tw_monitor::Telling,
     ) -> Result<Box<dyn Monitor>, Unsupported> {
-        Ok(Box::new(MetricMonitor::new(program, options, each_position)?))
+        Ok(Box::new(MetricMonitor::new(program, options, telling)?))
     }
 }
 

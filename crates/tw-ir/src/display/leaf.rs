@@ -120,6 +120,7 @@ pub(super) fn what(out: &mut String, what: &What) {
                 .collect();
             event(out, name, &arguments, *arity);
         }
+        What::Tuples { name, .. } => event(out, name, &[], None),
     }
 }
 

@@ -60,7 +60,7 @@ fn arguments_are_printed_as_given() {
             "e(a: \"x\", b: u)",
         ),
     ] {
-        program.dag.patterns.push(Pattern { name: "e".into(), arguments, arity });
+        program.dag.patterns.push(Pattern { name: "e".into(), arguments, arity, slot: 0 });
         let node = program.dag.add(Node::Pattern((program.dag.patterns.len() - 1) as u32));
         assert_eq!(display(&program, node), shown);
     }

@@ -1,7 +1,10 @@
 //! A machine on a live trace.
 
 use super::{BLOCK, Tokens};
-use crate::{Chunk, Corrupt, Machine, Monitor, Obligation, Settled, State, Stretch, Unsupported, put, take};
+use crate::{
+    Bindings, Corrupt, Known, Machine, Monitor, Obligation, Positions, Settled, Sink, State, Stretch,
+    Telling, Unsupported, put, take,
+};
 use tw_core::Position;
 
 pub(super) struct Live<M> {
@@ -12,16 +15,22 @@ pub(super) struct Live<M> {
     /// Of each root the position that last changed its state.
     since: Vec<Position>,
     verdicts: Vec<Option<bool>>,
-    /// Runs from each position, one set per root; their goals follow those of the roots.
-    each: Option<Vec<Tokens>>,
+    /// Runs from each position, with the root that they are about; their goals follow those of the roots.
+    each: Vec<(usize, Tokens)>,
+    telling: Telling,
     history: State,
 }
 
 impl<M: Machine> Live<M> {
-    pub(super) fn new(mut machine: M, roots: usize, each_position: bool) -> Result<Self, Unsupported> {
+    pub(super) fn new(
+        mut machine: M,
+        roots: usize,
+        followed: Vec<usize>,
+        telling: Telling,
+    ) -> Result<Self, Unsupported> {
         let history = machine.origin();
         let states = (0..roots).map(|goal| machine.enter(goal, history)).collect::<Result<Vec<_>, _>>()?;
-        let each = each_position.then(|| (0..roots).map(|_| Tokens::default()).collect());
+        let each = followed.into_iter().map(|root| (root, Tokens::default())).collect();
         Ok(Self {
             machine,
             positions: 0,
@@ -29,12 +38,13 @@ impl<M: Machine> Live<M> {
             since: vec![0; roots],
             verdicts: vec![None; roots],
             each,
+            telling,
             history,
         })
     }
 
     /// As [`Monitor::feed`], for positions whose atoms are packed together.
-    fn stretch(&mut self, stretch: &Stretch<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+    fn stretch(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let (start, len) = (self.positions, stretch.len());
         for goal in 0..self.states.len() {
             if self.verdicts[goal].is_some() {
@@ -47,44 +57,46 @@ impl<M: Machine> Live<M> {
             }
             // An empty stretch settles nothing, and its state may be one that was only entered.
             if run.end > 0 {
-                self.settle(goal, start + run.end - 1, out);
+                self.settle(goal, start + run.end - 1, sink);
             }
         }
-        for offset in 0..if self.each.is_some() { len } else { 0 } {
-            self.each(start + offset, stretch.row(offset), out)?;
+        for offset in 0..if self.each.is_empty() { 0 } else { len } {
+            self.each(start + offset, stretch.row(offset), sink)?;
         }
         self.positions += len;
         Ok(())
     }
 
     /// Notes the verdict of a root if the state reached at `at` settles it.
-    fn settle(&mut self, goal: usize, at: Position, out: &mut Vec<Settled>) {
+    fn settle(&mut self, goal: usize, at: Position, sink: &mut Sink) {
         if let Some(holds) = self.machine.settled(goal, self.states[goal]) {
             self.verdicts[goal] = Some(holds);
-            out.push(Settled { root: goal, about: None, at, holds });
+            sink.settled.push(Settled::truth(goal, None, at, holds));
         }
     }
 
     /// Looks whether roots whose state changed at `at` are settled. A state that stays was looked at when it was
     /// reached, but for the first.
     #[inline(never)]
-    fn settle_changed(&mut self, at: Position, out: &mut Vec<Settled>) {
+    fn settle_changed(&mut self, at: Position, sink: &mut Sink) {
         for goal in 0..self.states.len() {
             if self.since[goal] == at && self.verdicts[goal].is_none() {
-                self.settle(goal, at, out);
+                self.settle(goal, at, sink);
             }
         }
     }
 
     /// Steps the runs from each position. Apart, so that a step without them stays short.
     #[inline(never)]
-    fn each(&mut self, at: Position, row: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        let Some(each) = &mut self.each else { return Ok(()) };
-        for (root, tokens) in each.iter_mut().enumerate() {
-            let goal = self.states.len() + root;
+    fn each(&mut self, at: Position, row: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
+        let all = self.telling == Telling::Positions;
+        for (index, (root, tokens)) in self.each.iter_mut().enumerate() {
+            let goal = self.states.len() + index;
             tokens.step(&mut self.machine, goal, self.history, at, row, &mut |from, to, holds| {
-                let settled = |about| Settled { root, about: Some(about), at, holds };
-                out.extend((from..to).map(settled));
+                if all || !holds {
+                    let settled = |about| Settled::truth(*root, Some(about), at, holds);
+                    sink.settled.extend((from..to).map(settled));
+                }
             })?;
         }
         self.history = self.machine.remember(self.history, row)?;
@@ -99,32 +111,32 @@ impl<M: Machine> Live<M> {
     fn tidy(&mut self) {
         let open = |(goal, _): &(usize, State)| self.verdicts[*goal].is_none();
         let mut live: Vec<_> = self.states.iter().copied().enumerate().filter(open).collect();
-        for (root, tokens) in self.each.iter().flatten().enumerate() {
-            live.extend(tokens.states().map(|state| (self.states.len() + root, state)));
+        for (index, (_, tokens)) in self.each.iter().enumerate() {
+            live.extend(tokens.states().map(|state| (self.states.len() + index, state)));
         }
         self.machine.retain(&live);
     }
 }
 
 impl<M: Machine> Monitor for Live<M> {
-    fn feed(&mut self, chunk: &Chunk<'_>, out: &mut Vec<Settled>) -> Result<(), Unsupported> {
-        let before = out.len();
-        for block in (0..chunk.len).step_by(BLOCK) {
-            self.stretch(&Stretch::new(chunk.atoms, block, BLOCK.min(chunk.len - block)), out)?;
+    fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
+        let before = sink.settled.len();
+        for block in (0..positions.len).step_by(BLOCK) {
+            self.stretch(&Stretch::new(positions.atoms, block, BLOCK.min(positions.len - block)), sink)?;
         }
-        out[before..].sort_by_key(|settled| (settled.at, settled.root, settled.about));
+        sink.settled[before..].sort_by_key(|settled| (settled.at, settled.root, settled.about));
         Ok(())
     }
 
-    fn step(&mut self, atoms: &[u64], out: &mut Vec<Settled>) -> Result<(), Unsupported> {
+    fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
         let at = self.positions;
         if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? {
-            self.settle_changed(at, out);
+            self.settle_changed(at, sink);
         }
-        if self.each.is_some() {
-            let before = out.len();
-            self.each(at, atoms, out)?;
-            out[before..].sort_by_key(|settled| (settled.root, settled.about));
+        if !self.each.is_empty() {
+            let before = sink.settled.len();
+            self.each(at, atoms, sink)?;
+            sink.settled[before..].sort_by_key(|settled| (settled.root, settled.about));
         } else if self.machine.crowded() {
             self.tidy();
         }
@@ -147,26 +159,28 @@ impl<M: Machine> Monitor for Live<M> {
                 since: self.since[goal],
                 residual: self.machine.residual(goal, state),
                 deadline: None,
+                bindings: Bindings::default(),
             })
         };
         self.states.iter().enumerate().filter_map(open).collect()
     }
 
-    fn finish(&self, out: &mut Vec<Settled>) -> Option<Vec<bool>> {
-        let at = self.positions.checked_sub(1)?;
-        if let Some(each) = &self.each {
-            let before = out.len();
-            for (root, tokens) in each.iter().enumerate() {
-                tokens.at_end(&self.machine, self.states.len() + root, &mut |from, to, holds| {
-                    out.extend((from..to).map(|about| Settled { root, about: Some(about), at, holds }));
-                });
-            }
-            out[before..].sort_by_key(|settled| (settled.root, settled.about));
+    fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
+        let Some(at) = self.positions.checked_sub(1) else { return Ok(None) };
+        let (before, all) = (sink.settled.len(), self.telling == Telling::Positions);
+        for (index, (root, tokens)) in self.each.iter().enumerate() {
+            tokens.at_end(&self.machine, self.states.len() + index, &mut |from, to, holds| {
+                if all || !holds {
+                    let settled = |about| Settled::truth(*root, Some(about), at, holds);
+                    sink.settled.extend((from..to).map(settled));
+                }
+            });
         }
+        sink.settled[before..].sort_by_key(|settled| (settled.root, settled.about));
         let verdict = |(goal, verdict): (usize, &Option<bool>)| {
             verdict.unwrap_or_else(|| self.machine.holds_at_end(goal, self.states[goal]))
         };
-        Some(self.verdicts.iter().enumerate().map(verdict).collect())
+        Ok(Some(self.verdicts.iter().enumerate().map(verdict).map(Known::Truth).collect()))
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -182,11 +196,11 @@ impl<M: Machine> Monitor for Live<M> {
                 }
             }
         }
-        put(u64::from(self.each.is_some()), out);
-        if let Some(each) = &self.each {
+        put(self.telling as u64, out);
+        if self.telling.each() {
             self.machine.save_history(self.history, out);
-            for (root, tokens) in each.iter().enumerate() {
-                tokens.save(&self.machine, self.states.len() + root, out);
+            for (index, (_, tokens)) in self.each.iter().enumerate() {
+                tokens.save(&self.machine, self.states.len() + index, out);
             }
         }
     }
@@ -209,15 +223,15 @@ impl<M: Machine> Monitor for Live<M> {
                 holds => verdicts[goal] = Some(holds == 1),
             }
         }
-        if (take(from)? == 1) != self.each.is_some() {
-            return Err(Corrupt("one of the two runs reports each position, the other does not".into()));
+        if take(from)? != self.telling as u64 {
+            return Err(Corrupt("the two runs do not tell the same about positions".into()));
         }
         let mut restored = None;
-        if self.each.is_some() {
+        if self.telling.each() {
             let history = self.machine.load_history(from)?;
-            let mut each = Vec::with_capacity(roots);
-            for root in 0..roots {
-                each.push(Tokens::load(&mut self.machine, roots + root, positions, from)?);
+            let mut each = Vec::with_capacity(self.each.len());
+            for (index, (root, _)) in self.each.iter().enumerate() {
+                each.push((*root, Tokens::load(&mut self.machine, roots + index, positions, from)?));
             }
             restored = Some((history, each));
         }
@@ -225,14 +239,14 @@ impl<M: Machine> Monitor for Live<M> {
             return Err(Corrupt("the saved state is longer than it should be".into()));
         }
         if let Some((history, each)) = restored {
-            (self.history, self.each) = (history, Some(each));
+            (self.history, self.each) = (history, each);
         }
         (self.positions, self.states, self.since, self.verdicts) = (positions, states, since, verdicts);
         Ok(())
     }
 
     fn heap_bytes(&self) -> usize {
-        let each = self.each.iter().flatten().map(Tokens::heap_bytes).sum::<usize>();
+        let each = self.each.iter().map(|(_, tokens)| tokens.heap_bytes()).sum::<usize>();
         self.machine.heap_bytes() + each + self.states.len() * 16
     }
 }

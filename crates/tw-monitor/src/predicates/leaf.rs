@@ -201,6 +201,8 @@ fn in_column(column: &Column, set: &[SetItem]) -> Bits {
             let [no, yes] = [false, true].map(|truth| contains(set, &Value::Bool(truth)));
             (0..bits.len()).map(|at| if bits.get(at) { yes } else { no }).collect()
         }
+        // No term is made of them.
+        Column::Tuples(relation) => Bits::repeat(false, relation.len()),
     }
 }
 

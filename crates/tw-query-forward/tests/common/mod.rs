@@ -4,9 +4,7 @@
 use std::collections::BTreeMap;
 use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Path, Program, What};
-use tw_monitor::{
-    Computed, EvaluateOptions, Live, Predicates, QueryEngine, QueryMonitor, Term, Terms, Trace,
-};
+use tw_monitor::{Computed, EvaluateOptions, Predicates, QueryEngine, QueryMonitor, Term, Terms, Trace};
 use tw_query_forward::Forward;
 
 /// The queries, in their order.
@@ -72,7 +70,9 @@ pub fn part(trace: &Trace, from: usize, to: usize) -> (Vec<Bits>, Vec<Term>) {
 
 pub fn push(monitor: &mut dyn QueryMonitor, trace: &Trace, from: usize, to: usize) {
     let (atoms, terms) = part(trace, from, to);
-    monitor.push(&Live { len: to - from, atoms: &atoms, terms: &terms, times: None }).unwrap();
+    monitor
+        .push(&tw_monitor::Positions { len: to - from, atoms: &atoms, terms: &terms, ..Default::default() })
+        .unwrap();
 }
 
 /// The values of queries over a stored trace, and of a monitor fed in chunks of each of several sizes.

@@ -63,6 +63,7 @@ pub(super) fn build(
         nodes: vec![[ABSENT; Sort::COUNT]; items.items.len()],
         slots: FxHashMap::default(),
         events: FxHashMap::default(),
+        tuples: FxHashMap::default(),
         identity,
     };
     builder.program.dag.regexes = regexes;
@@ -93,6 +94,8 @@ struct Builder<'e, 'f> {
     slots: FxHashMap<(u32, Option<Expect>), SlotId>,
     /// Nodes of event uses.
     events: FxHashMap<u32, Node>,
+    /// Slots of event patterns with variables, by what they read.
+    tuples: FxHashMap<String, SlotId>,
     identity: u32,
 }
 
@@ -215,26 +218,34 @@ impl Builder<'_, '_> {
             return *node;
         }
         let EventUse { name, arguments, arity, declared, .. } = self.items.events[index as usize].clone();
-        let constants: Option<Vec<_>> = arguments
-            .iter()
-            .map(|(key, argument)| match argument {
-                PatternArgument::Constant(value) => Some((key.clone(), value.clone())),
-                PatternArgument::Variable(_) => None,
-            })
-            .collect();
-        let node = match constants {
-            Some(arguments) => {
-                let what = What::Event { name, arguments, arity };
-                self.program.slots.push(Slot { what, declared, span });
-                Node::Truth((self.program.slots.len() - 1) as SlotId)
+        let (mut constants, mut variables) = (Vec::new(), Vec::new());
+        for (key, argument) in &arguments {
+            match argument {
+                PatternArgument::Constant(value) => constants.push((key.clone(), value.clone())),
+                PatternArgument::Variable(_) => variables.push(key.clone()),
             }
-            None => {
-                self.program.dag.patterns.push(Pattern { name, arguments, arity });
-                Node::Pattern((self.program.dag.patterns.len() - 1) as u32)
-            }
+        }
+        let node = if variables.is_empty() {
+            let what = What::Event { name, arguments: constants, arity };
+            self.program.slots.push(Slot { what, declared, span });
+            Node::Truth((self.program.slots.len() - 1) as SlotId)
+        } else {
+            let what = What::Tuples { name: name.clone(), constants, arity, arguments: variables };
+            let slot = self.tuples(Slot { what, declared, span });
+            self.program.dag.patterns.push(Pattern { name, arguments, arity, slot });
+            Node::Pattern((self.program.dag.patterns.len() - 1) as u32)
         };
         self.events.insert(index, node);
         node
+    }
+
+    /// The slot of a pattern: `login(u, i)` and `login(v, j)` are read once.
+    fn tuples(&mut self, slot: Slot) -> SlotId {
+        let slots = &mut self.program.slots;
+        *self.tuples.entry(format!("{:?}", slot.what)).or_insert_with(|| {
+            slots.push(slot);
+            (slots.len() - 1) as SlotId
+        })
     }
 
     fn plain(&mut self, item: Item, [a, b, c]: [NodeId; 3]) -> Node {

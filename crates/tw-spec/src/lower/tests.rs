@@ -36,6 +36,10 @@ fn slots(program: &Program) -> Vec<String> {
                 let arity = arity.map_or(String::new(), |n| format!("/{n}"));
                 format!("event {name}{arity}({})", keys.collect::<Vec<_>>().join(", "))
             }
+            What::Tuples { name, constants, arity, arguments } => {
+                let arity = arity.map_or(String::new(), |n| format!("/{n}"));
+                format!("tuples {name}{arity} {constants:?} {arguments:?}")
+            }
         };
         if slot.declared { format!("{what} declared") } else { what }
     };
@@ -253,6 +257,24 @@ fn equal_quantified_formulas_are_one_node() {
     let program = good("property a : forall u. p(u); property b : q & forall u. p(u);");
     assert_eq!(program.dag.variables.iter().filter(|v| *v == "u").count(), 1);
     assert_eq!(program.dag.patterns.len(), 1);
+}
+
+#[test]
+fn patterns_with_variables_are_read_once() {
+    let program =
+        good("property a : forall u. login(u, _, 7) -> (exists v, w. login(v, w, 7) & login(w, _, 7));");
+    assert_eq!(
+        slots(&program),
+        [
+            "tuples login/3 [(Index(2), Int(7))] [Index(0)]",
+            "tuples login/3 [(Index(2), Int(7))] [Index(0), Index(1)]"
+        ]
+    );
+    let read: Vec<_> = program.patterns().iter().map(|&node| program.pattern_slot(node)).collect();
+    assert_eq!(read, [Some(0), Some(1), Some(0)]);
+    let variables: Vec<u32> = program.dag.patterns[1].variables().collect();
+    let names: Vec<&str> = variables.iter().map(|&v| program.dag.variables[v as usize].as_str()).collect();
+    assert_eq!(names, ["v", "w"]);
 }
 
 #[test]

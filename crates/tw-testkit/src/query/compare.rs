@@ -8,7 +8,7 @@ use std::ops::Range;
 use tw_core::Value;
 use tw_engine_reference::ReferenceQueries;
 use tw_ir::{NodeId, display};
-use tw_monitor::{Computed, QueryEngine, Trace, Unsupported, Values, Wanted};
+use tw_monitor::{Computed, QueryEngine, Trace, Unsupported, Values};
 
 /// Compares `engine` with the reference on the case of every seed: the values of the queries at the first position of
 /// every segment, and of every experiment and guard at every position, bit by bit. Panics on the first difference, with
@@ -41,10 +41,12 @@ pub fn difference(engine: &dyn QueryEngine, case: &QueryCase) -> Result<Option<S
     let mut reference = ReferenceQueries.plan(program, &case.options)?;
     let defined = case.trace().map_err(|error| Unsupported::budget(error.to_string()))?;
     let mut trace = defined.clone();
-    match evaluator.wanted() {
-        Wanted::Values => {}
-        Wanted::Terms => trace.slots = None,
-        Wanted::Atoms => (trace.slots, trace.terms) = (None, Vec::new()),
+    let wanted = evaluator.wanted();
+    if !wanted.terms {
+        trace.terms.clear();
+    }
+    if !wanted.slots {
+        trace.slots = None;
     }
     let guards = case.guards(&defined, reference.guards())?;
     let given = case.guards(&defined, evaluator.guards())?;

@@ -5,7 +5,7 @@ use crate::Rng;
 use crate::conformance::Summary;
 use std::ops::Range;
 use tw_core::Bits;
-use tw_monitor::{Computed, Live, QueryEngine, QueryMonitor, Term, Trace, Unsupported};
+use tw_monitor::{Computed, Positions, QueryEngine, QueryMonitor, Term, Trace, Unsupported};
 
 /// Compares the monitors of `engine` on the case of every seed: positions come in random chunks, values are asked after
 /// random prefixes and must be those of the reference on that prefix, and the state is saved and restored on the way.
@@ -88,7 +88,7 @@ fn push(monitor: &mut dyn QueryMonitor, trace: &Trace, range: Range<usize>) -> R
         trace.atoms.iter().map(|column| range.clone().map(|at| column.get(at)).collect()).collect();
     let terms: Vec<Term> = trace.terms.iter().map(|term| term.gather(&order)).collect();
     let times = trace.times.as_ref().map(|times| &times[range.clone()]);
-    monitor.push(&Live { len: range.len(), atoms: &atoms, terms: &terms, times })
+    monitor.push(&Positions { len: range.len(), atoms: &atoms, terms: &terms, times, ..Positions::default() })
 }
 
 fn wrong(expected: &[Vec<Computed>], found: &[Computed]) -> Option<String> {

@@ -212,18 +212,22 @@ fn twice(key: &str) -> String {
 /// loggers do that, and nobody asks which one counts.
 pub(crate) fn duplicate_key(row: &Row, projection: &Projection<'_>) -> Option<String> {
     let variable = |name: &str| row.variables.iter().filter(|(key, _)| **key == *name).nth(1).is_some();
+    let duplicate = |key: &ArgumentKey| match key {
+        ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => variable(name).then(|| name.clone()),
+        ArgumentKey::Index(_) => None,
+    };
     for slot in projection.slots {
         let name = match &slot.what {
             What::Proposition(path) | What::Variable(path, _) => duplicate_in_row(row, path),
             What::Event { name, arguments, .. } if row.events.iter().any(|event| *event.name == **name) => {
-                arguments.iter().find_map(|(key, _)| match key {
-                    ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => {
-                        variable(name).then(|| name.clone())
-                    }
-                    ArgumentKey::Index(_) => None,
-                })
+                arguments.iter().map(|(key, _)| key).find_map(duplicate)
             }
-            What::Event { .. } => None,
+            What::Tuples { name, constants, arguments, .. }
+                if row.events.iter().any(|event| *event.name == **name) =>
+            {
+                constants.iter().map(|(key, _)| key).chain(arguments).find_map(duplicate)
+            }
+            What::Event { .. } | What::Tuples { .. } => None,
         };
         if let Some(name) = name {
             return Some(twice(&name));

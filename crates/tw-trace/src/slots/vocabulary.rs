@@ -64,7 +64,7 @@ impl Vocabulary {
         for (event, slot) in self.event.iter_mut().zip(projection.slots) {
             *event |= match &slot.what {
                 What::Proposition(path) => path.to_string() == **name,
-                What::Event { name: asked, .. } => **asked == **name,
+                What::Event { name: asked, .. } | What::Tuples { name: asked, .. } => **asked == **name,
                 What::Variable(..) => false, // Bare propositions are noted with their rows.
             };
         }
@@ -119,19 +119,28 @@ impl Vocabulary {
                     .for_slot(id));
                 }
                 What::Event { arguments, .. } if event => {
-                    if let Some(argument) = self.unknown_argument(arguments) {
+                    if let Some(argument) = self.unknown_argument(arguments.iter().map(|(key, _)| key)) {
+                        return Err(self.unknown(argument).for_slot(id));
+                    }
+                }
+                What::Tuples { constants, arguments, .. } if event => {
+                    let keys = constants.iter().map(|(key, _)| key).chain(arguments);
+                    if let Some(argument) = self.unknown_argument(keys) {
                         return Err(self.unknown(argument).for_slot(id));
                     }
                 }
                 _ if variable || event || slot.declared => {}
-                What::Event { .. } if !open => {
+                What::Event { .. } | What::Tuples { .. } if !open => {
                     return Err(TraceError::new(
                         TraceErrorKind::UnknownName,
                         format!("`{name}` is used as an event, but this trace has no events (no `event` column; `--event COL` names another)"),
                     )
                     .for_slot(id));
                 }
-                What::Proposition(_) | What::Event { .. } | What::Variable(_, Expect::Bool)
+                What::Proposition(_)
+                | What::Event { .. }
+                | What::Tuples { .. }
+                | What::Variable(_, Expect::Bool)
                     if open && (no_columns || !matches!(slot.what, What::Variable(..))) =>
                 {
                     let near =
@@ -155,9 +164,9 @@ impl Vocabulary {
     }
 
     /// A named argument that no position has, in a trace whose arguments have names.
-    fn unknown_argument<'s>(&self, arguments: &'s [(ArgumentKey, Value)]) -> Option<&'s str> {
+    fn unknown_argument<'s>(&self, mut arguments: impl Iterator<Item = &'s ArgumentKey>) -> Option<&'s str> {
         let remembered_all = self.variables.len() < REMEMBERED;
-        arguments.iter().find_map(|(key, _)| match key {
+        arguments.find_map(|key| match key {
             ArgumentKey::Name(name) if remembered_all && !self.variables.contains(name.as_str()) => {
                 Some(name.as_str())
             }

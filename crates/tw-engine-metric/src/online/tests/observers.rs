@@ -5,16 +5,17 @@ use super::{one_trace, options, program, root_nodes, row};
 use crate::online::{Each, MetricMonitor, Online};
 use tw_engine_reference::Reference;
 use tw_ir::{Clock, Node, NodeId, Semantics, Ticks};
-use tw_monitor::{Engine, Monitor};
+use tw_monitor::{Engine, Monitor, Telling};
 use tw_testkit::conformance::describe;
 use tw_testkit::{Case, Shape, cases};
 
 /// What is said of each position at once.
 fn now(formula: &str, names: &str, columns: &[&str]) -> Vec<Option<bool>> {
     let program = program(&[formula]);
-    let mut monitor = MetricMonitor::new(&program, &options(Semantics::Finite, Clock::Index), true).unwrap();
+    let mut monitor =
+        MetricMonitor::new(&program, &options(Semantics::Finite, Clock::Index), Telling::Positions).unwrap();
     let say = |at: usize| {
-        monitor.step(&packed(names, columns, at), &mut Vec::new()).unwrap();
+        monitor.step(&packed(names, columns, at), &mut tw_monitor::Sink::default()).unwrap();
         monitor.now(0)
     };
     (0..columns[0].len()).map(say).collect()

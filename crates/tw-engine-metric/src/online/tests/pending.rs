@@ -4,16 +4,18 @@ use super::{one_trace, options, program, row};
 use crate::online::{Each, MetricMonitor, OBLIGATIONS, Online};
 use tw_core::Position;
 use tw_ir::{Clock, Semantics};
-use tw_monitor::Monitor;
+use tw_monitor::{Monitor, Telling};
 use tw_testkit::conformance::describe;
 use tw_testkit::{Shape, cases};
 
 /// Obligations after the positions: what, since when, until when.
 fn owed(formula: &str, each: bool, trace: &[(i64, u64)]) -> Vec<(String, Position, Option<i64>)> {
     let program = program(&[formula]);
-    let mut monitor = MetricMonitor::new(&program, &options(Semantics::Finite, Clock::Stamps), each).unwrap();
+    let telling = if each { Telling::Positions } else { Telling::Verdicts };
+    let mut monitor =
+        MetricMonitor::new(&program, &options(Semantics::Finite, Clock::Stamps), telling).unwrap();
     for &(time, row) in trace {
-        monitor.step_at(Some(time), &[row], &mut Vec::new()).unwrap();
+        monitor.step_at(Some(time), &[row], &mut tw_monitor::Sink::default()).unwrap();
     }
     monitor.pending().into_iter().map(|owed| (owed.residual, owed.since, owed.deadline)).collect()
 }

@@ -4,7 +4,7 @@ use super::{options, program};
 use crate::online::{Each, MetricMonitor, Online};
 use tw_core::Position;
 use tw_ir::{Clock, Semantics};
-use tw_monitor::{Monitor, Settled};
+use tw_monitor::{Monitor, Settled, Sink, Telling};
 
 /// Atoms of a position: those whose names are in the text. Atoms are in the order of first use.
 fn rows<'a>(names: &'a str, trace: &'a [(i64, &'a str)]) -> impl Iterator<Item = (i64, [u64; 1])> + 'a {
@@ -73,9 +73,10 @@ fn a_window_that_is_over_waits_for_nothing_else() {
 #[test]
 fn a_missing_answer_is_told_at_its_deadline() {
     let program = program(&["G (req -> F[0,5] ack)"]);
-    let mut monitor = MetricMonitor::new(&program, &options(Semantics::Ltl3, Clock::Stamps), false).unwrap();
-    let mut out = Vec::new();
-    let step = |monitor: &mut MetricMonitor, time, row: u64, out: &mut Vec<Settled>| {
+    let mut monitor =
+        MetricMonitor::new(&program, &options(Semantics::Ltl3, Clock::Stamps), Telling::Verdicts).unwrap();
+    let mut out = Sink::default();
+    let step = |monitor: &mut MetricMonitor, time, row: u64, out: &mut Sink| {
         monitor.step_at(Some(time), &[row], out).unwrap();
     };
     let (req, ack) = (1, 2);
@@ -90,9 +91,9 @@ fn a_missing_answer_is_told_at_its_deadline() {
     // An event at the deadline may still be the answer; time beyond it may not.
     step(&mut monitor, 25, 0, &mut out);
     monitor.advance(24, &mut out).unwrap();
-    assert!(out.is_empty());
+    assert!(out.settled.is_empty());
     monitor.advance(25, &mut out).unwrap();
-    assert_eq!(out, [Settled { root: 0, about: None, at: 4, holds: false }]);
+    assert_eq!(out.settled, [Settled::truth(0, None, 4, false)]);
     assert!(monitor.pending().is_empty());
     assert!(monitor.step_at(Some(25), &[0], &mut out).unwrap_err().what.contains("has passed"));
     assert!(monitor.step(&[0], &mut out).unwrap_err().what.contains("without timestamps"));

@@ -59,6 +59,9 @@ impl TraceFormat for Csv {
         projection: &Projection<'a>,
         options: &ReadOptions,
     ) -> Result<Option<BlockStart<'a>>, TraceError> {
+        if projection.has_tuples() {
+            return Ok(None);
+        }
         block::start(head, projection, options)
     }
 

@@ -61,7 +61,8 @@ impl Take {
                 };
                 Take::Event(name.clone(), arguments.iter().map(argument).collect())
             }
-            What::Event { .. } => Take::Null(Expect::Bool),
+            // Tuples are read row by row.
+            What::Event { .. } | What::Tuples { .. } => Take::Null(Expect::Bool),
         }
     }
 

@@ -40,6 +40,9 @@ impl<'a> Reader<'a> {
     }
 
     fn attempt(&self, bytes: &[u8]) -> Option<BlockBatch> {
+        if self.wanted.projection.has_tuples() {
+            return None;
+        }
         // Only then could a line have too many arguments.
         if bytes.len() >= self.options.max_columns
             && memchr::memchr_iter(b',', bytes).count() >= self.options.max_columns

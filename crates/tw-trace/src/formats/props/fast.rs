@@ -60,6 +60,9 @@ impl<'a> Reader<'a> {
     }
 
     fn attempt(&self, bytes: &[u8]) -> Option<BlockBatch> {
+        if self.wanted.projection.has_tuples() {
+            return None;
+        }
         // Only a line of more than two bytes for each could have too many propositions.
         if bytes.len() / 2 >= self.options.max_columns {
             return None;

@@ -48,6 +48,12 @@ fn slots() -> Vec<(What, char)> {
             .collect(),
         arity: None,
     };
+    let tuples = |name: &str, arguments: &[&str]| What::Tuples {
+        name: name.to_string(),
+        constants: Vec::new(),
+        arity: None,
+        arguments: arguments.iter().map(|name| ArgumentKey::Name(name.to_string())).collect(),
+    };
     let variable = |name: &str, expect| What::Variable(path(name), expect);
     vec![
         (What::Proposition(path("p")), 'b'),
@@ -72,6 +78,8 @@ fn slots() -> Vec<(What, char)> {
         (event("ev\"il", &[]), 'e'),
         (event("logout", &[("n", Value::Real(2.0))]), 'e'),
         (event("logout", &[("absent", Value::Null)]), 'e'),
+        (tuples("login", &["s", "i"]), 'e'),
+        (tuples("logout", &["n"]), 'e'),
     ]
 }
 
@@ -359,7 +367,7 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
                     );
                 }
             },
-            What::Event { .. } => {}
+            What::Event { .. } | What::Tuples { .. } => {}
         }
     }
     for (name, kind) in [

@@ -1,0 +1,179 @@
+//! What engines answer: truth, values, robustness, and the bindings that go with them, through one [`Sink`].
+
+use crate::{Computed, Values};
+use std::sync::Arc;
+use tw_core::codec::{Corrupt, put, put_value, take, take_len, take_value};
+use tw_core::{Bits, Position, Value};
+
+/// What quantified variables are, in the order of their quantifiers. Most answers have none, which costs one word.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bindings(Option<Arc<[(u32, Value)]>>);
+
+impl Bindings {
+    /// Of these variables (numbers in `Dag::variables`).
+    pub fn new(pairs: Vec<(u32, Value)>) -> Self {
+        Self((!pairs.is_empty()).then(|| pairs.into()))
+    }
+
+    /// Whether nothing is bound.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Variables and what they are.
+    pub fn pairs(&self) -> &[(u32, Value)] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Appends them to a state that is saved.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        put(self.pairs().len() as u64, out);
+        for (variable, value) in self.pairs() {
+            put(u64::from(*variable), out);
+            put_value(value, out);
+        }
+    }
+
+    /// Reads back what [`Bindings::save`] wrote.
+    pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+        let mut pairs = Vec::new();
+        for _ in 0..take_len(from)? {
+            let variable = u32::try_from(take(from)?);
+            let variable =
+                variable.map_err(|_| Corrupt("the saved state names an unknown variable".into()))?;
+            pairs.push((variable, take_value(from)?));
+        }
+        Ok(Self::new(pairs))
+    }
+}
+
+/// The verdict of a root on a stored trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// Truth at the first position of each segment (one bit for a plain trace).
+    pub holds: Bits,
+    /// Which segments leave the verdict open; `None` under a two-valued semantics. Where set, `holds` is not.
+    pub open: Option<Bits>,
+    /// For a root `G φ` without interval, also under outer `forall`s: the positions where φ is false within the trace (all
+    /// segments), at most as many as asked for, ascending. Empty otherwise.
+    pub violations: Vec<Position>,
+    /// Of each of them, what the variables are; empty where no variables are bound at all.
+    pub bindings: Vec<Bindings>,
+    /// How many violations there are in all.
+    pub violation_count: usize,
+}
+
+/// What a root of a stored trace is worth at the first position of each segment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Worth {
+    /// A property's verdict.
+    Truth(Answer),
+    /// A query's value.
+    Values(Values),
+    /// By how much a property holds.
+    Robustness(Vec<f64>),
+}
+
+/// What is known of a root of a live trace.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Known {
+    /// It holds, or it does not.
+    Truth(bool),
+    /// Its value.
+    Value(Computed),
+    /// By how much it holds: between these, and equal once nothing changes it.
+    Robustness(f64, f64),
+}
+
+impl Known {
+    /// Whether it holds, of what has a truth value.
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            Known::Truth(holds) => Some(*holds),
+            _ => None,
+        }
+    }
+}
+
+/// Something about a live trace that no continuation changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settled {
+    /// The root, in the program's order.
+    pub root: usize,
+    /// The position that it is about, from a monitor that reports positions; `None` is the root itself, which is about
+    /// position 0.
+    pub about: Option<Position>,
+    /// The position that settled it.
+    pub at: Position,
+    /// What is known.
+    pub known: Known,
+    /// What quantified variables are there.
+    pub bindings: Bindings,
+}
+
+impl Settled {
+    /// A verdict without bindings.
+    pub fn truth(root: usize, about: Option<Position>, at: Position, holds: bool) -> Self {
+        Self { root, about, at, known: Known::Truth(holds), bindings: Bindings::default() }
+    }
+
+    /// Whether it is a verdict that something holds.
+    pub fn holds(&self) -> bool {
+        self.known == Known::Truth(true)
+    }
+
+    /// Whether it is a verdict that something does not hold.
+    pub fn fails(&self) -> bool {
+        self.known == Known::Truth(false)
+    }
+}
+
+/// Where engines put what they find out; whoever runs them takes it from here.
+#[derive(Clone, Debug, Default)]
+pub struct Sink {
+    /// How many violations of each root are listed, at most; all are counted.
+    pub limit: usize,
+    /// Of a stored trace: what each root is worth, in the program's order.
+    pub worth: Vec<Worth>,
+    /// Of a live trace: what was settled, in the order of `at`, then of roots.
+    pub settled: Vec<Settled>,
+}
+
+impl Sink {
+    /// For a stored trace: at most `limit` violations of each root are listed.
+    pub fn with_limit(limit: usize) -> Self {
+        Self { limit, ..Self::default() }
+    }
+
+    /// Takes verdicts, in the order of roots.
+    pub fn answers(&mut self, answers: impl IntoIterator<Item = Answer>) {
+        self.worth.extend(answers.into_iter().map(Worth::Truth));
+    }
+
+    /// The verdicts, of a program whose roots are properties.
+    pub fn into_answers(self) -> Vec<Answer> {
+        let answer = |worth| match worth {
+            Worth::Truth(answer) => Some(answer),
+            _ => None,
+        };
+        self.worth.into_iter().filter_map(answer).collect()
+    }
+
+    /// The values, of a program whose roots are queries.
+    pub fn into_values(self) -> Vec<Values> {
+        let values = |worth| match worth {
+            Worth::Values(values) => Some(values),
+            _ => None,
+        };
+        self.worth.into_iter().filter_map(values).collect()
+    }
+
+    /// By how much the roots hold, from an engine that measures that.
+    pub fn into_robustness(self) -> Vec<Vec<f64>> {
+        let values = |worth| match worth {
+            Worth::Robustness(values) => Some(values),
+            _ => None,
+        };
+        self.worth.into_iter().filter_map(values).collect()
+    }
+}

@@ -1,0 +1,147 @@
+//! An engine for queries as an [`Engine`]: chosen, run and watched like the others.
+
+use crate::{
+    Answers, Computed, Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Note, Obligation,
+    Positions, QueryEngine, QueryEvaluator, QueryMonitor, Sink, Telling, Trace, Unsupported, Values, Wanted,
+    Worth,
+};
+use tw_core::{Bits, Position};
+use tw_ir::{NodeId, Program};
+
+/// Any [`QueryEngine`] as an [`Engine`] that answers with values.
+#[derive(Clone, Copy, Debug)]
+pub struct Queries<Q>(pub Q);
+
+impl<Q: QueryEngine> Engine for Queries<Q> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+
+    fn answers(&self) -> Answers {
+        Answers::Values
+    }
+
+    fn plan<'p>(
+        &self,
+        program: &'p Program,
+        options: &EvaluateOptions,
+    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+        options.pointwise()?;
+        Ok(Box::new(Stored { inner: self.0.plan(program, options)?, guards: Vec::new() }))
+    }
+
+    fn reads_forward(&self) -> bool {
+        self.0.reads_forward()
+    }
+
+    fn monitor(
+        &self,
+        program: &Program,
+        options: &EvaluateOptions,
+        _: Telling,
+    ) -> Result<Box<dyn Monitor>, Unsupported> {
+        options.pointwise()?;
+        let inner = self.0.monitor(program, options)?;
+        Ok(Box::new(Live { inner, roots: program.roots.len() }))
+    }
+}
+
+struct Stored<'p> {
+    inner: Box<dyn QueryEvaluator + 'p>,
+    guards: Vec<Bits>,
+}
+
+impl Evaluator for Stored<'_> {
+    fn wanted(&self) -> Wanted {
+        self.inner.wanted()
+    }
+
+    fn guards(&self) -> &[NodeId] {
+        self.inner.guards()
+    }
+
+    fn give(&mut self, guards: Vec<Bits>) {
+        self.guards = guards;
+    }
+
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        let values = self.inner.values(trace, &self.guards)?;
+        sink.worth.extend(values.into_iter().map(|values| Worth::Values(Values::new(values))));
+        Ok(())
+    }
+
+    fn columns(&mut self, _: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        let what = "the truth of a formula: it answers with values";
+        Err(Unsupported { node: nodes.first().copied(), what: what.into(), help: None, exhausted: false })
+    }
+
+    fn values(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Unsupported> {
+        self.inner.columns(trace, &self.guards, nodes)
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.inner.notes()
+    }
+}
+
+struct Live {
+    inner: Box<dyn QueryMonitor>,
+    roots: usize,
+}
+
+impl Monitor for Live {
+    fn feed(&mut self, positions: &Positions<'_>, _: &mut Sink) -> Result<(), Unsupported> {
+        self.inner.push(positions)
+    }
+
+    fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
+        let bit = |atom: usize| Bits::repeat(atoms[atom / 64] >> (atom % 64) & 1 == 1, 1);
+        let columns: Vec<Bits> = (0..self.inner.atoms()).map(bit).collect();
+        self.feed(&Positions { len: 1, atoms: &columns, ..Positions::default() }, sink)
+    }
+
+    fn positions(&self) -> Position {
+        self.inner.position()
+    }
+
+    fn verdicts(&self) -> Vec<Option<bool>> {
+        vec![None; self.roots]
+    }
+
+    fn pending(&self) -> Vec<Obligation> {
+        Vec::new()
+    }
+
+    fn finish(&mut self, _: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
+        if self.inner.position() == 0 {
+            return Ok(None);
+        }
+        let values: Vec<Computed> = self.inner.values()?;
+        Ok(Some(values.into_iter().map(Known::Value).collect()))
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        self.inner.notes()
+    }
+
+    fn save(&self, out: &mut Vec<u8>) {
+        self.inner.save(out);
+    }
+
+    fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
+        self.inner.restore(&mut from)?;
+        if from.is_empty() {
+            Ok(())
+        } else {
+            Err(Corrupt("the saved state is longer than it should be".into()))
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.inner.pending_bytes()
+    }
+}
