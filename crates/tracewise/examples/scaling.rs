@@ -8,7 +8,7 @@
 //! Prints nanoseconds per position for each length; `--plot` draws time against length, one line per query.
 
 use std::time::Instant;
-use tracewise::{QUERY_ENGINES, Specification};
+use tracewise::{Answers, Engine, Specification};
 use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Node, Program, Root, RootKind, What};
 use tw_monitor::{EvaluateOptions, Predicates, Terms, Trace};
@@ -40,8 +40,9 @@ fn main() {
             for root in &spec.program.roots {
                 let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
                 let trace = simulate(&alone, text, loss, length);
-                for engine in QUERY_ENGINES.iter().filter(|engine| engines.contains(engine.name())) {
-                    let Some(seconds) = measure(*engine, &alone, &trace) else { continue };
+                let values = tracewise::engines(Answers::Values);
+                for engine in values.filter(|engine| engines.contains(engine.name())) {
+                    let Some(seconds) = measure(engine, &alone, &trace) else { continue };
                     let each = seconds / length as f64 * 1e9;
                     println!("{program},{},{},{length},{seconds:.6},{each:.3}", root.name, engine.name());
                     let name = format!("{} ({})", root.name, engine.name());
@@ -68,7 +69,7 @@ fn main() {
 }
 
 /// Best of several runs on one thread, guards included, planning not; `None` if the engine refuses the query.
-fn measure(engine: &dyn tw_monitor::QueryEngine, program: &Program, trace: &Trace) -> Option<f64> {
+fn measure(engine: &dyn Engine, program: &Program, trace: &Trace) -> Option<f64> {
     let options = EvaluateOptions { threads: 1, ..EvaluateOptions::default() };
     let rounds = if trace.len <= 1_000_000 { 15 } else { 3 };
     let mut evaluator = engine.plan(program, &options).ok()?;
@@ -90,12 +91,13 @@ fn measure(engine: &dyn tw_monitor::QueryEngine, program: &Program, trace: &Trac
         atoms: atoms.map(|at| trace.atoms[at].clone()).collect(),
         ..Trace::default()
     };
-    let mut truth = tracewise::engine("columnar")?.plan(&formulas, &options).ok()?;
+    let mut truth = tracewise::engine(Answers::Verdicts, "columnar")?.plan(&formulas, &options).ok()?;
     let mut best = f64::INFINITY;
     for _ in 0..rounds {
         let started = Instant::now();
         let guards = if nodes.is_empty() { Vec::new() } else { truth.columns(&shown, &nodes).ok()? };
-        evaluator.values(trace, &guards).ok()?;
+        evaluator.give(guards);
+        evaluator.run(trace, &mut tw_monitor::Sink::default()).ok()?;
         best = best.min(started.elapsed().as_secs_f64());
     }
     Some(best)

@@ -1,56 +1,88 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
-use crate::load::{Loaded, Need, load};
 use crate::narrate::Narrator;
-use crate::plan::{self, Chosen};
+use crate::plan::Who;
+use crate::run::{Asked, Run};
 use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
-use std::borrow::Cow;
 use tw_core::{Bits, Position, Verdict};
-use tw_ir::{Clock, Node, NodeId, Root, RootKind};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Explanation};
-use tw_trace::{Located, Stamp};
+use tw_ir::{Node, NodeId, Root};
+use tw_monitor::{Answer, Answers, Bindings, Explanation};
+use tw_trace::Located;
 
 /// How many violations get their log line looked up; the rest are positions and times alone.
 pub(crate) const LOCATED: usize = 100;
 
+/// Every property on the whole trace or, with `--by`, once per value of a column: the engine runs once either way.
 pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
-    let spec = &*properties_of(spec)?;
-    let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-    let need = Need { times: session.violations > LOCATED, ..Need::of(chosen.evaluator.wanted()) };
-    let mut loaded = load(session, spec, files, need)?;
-    refuse_empty(&loaded)?;
-    let (mut chosen, options) = replan(session, spec, &loaded, chosen)?;
-    let answers = chosen.evaluate(spec, &options, &loaded.trace, session.violations.max(1))?;
+    let spec = &*spec.properties()?;
+    let asked = Asked { times: session.violations > LOCATED, by: session.by.as_deref(), ..Asked::default() };
+    let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
+    // Keys are evaluated one after the other: which violations come first in the log is known when all are.
+    let limit = if run.order.is_some() { usize::MAX } else { session.violations.max(1) };
+    let answers = run.answers(limit)?;
 
-    let narrator = Narrator::new(session, spec, &loaded, None);
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
-        let verdict = verdict(&answer);
-        let mut finding = Finding::new(property(spec, &newlines, root, verdict));
-        finding.report.violation_count = answer.violation_count;
-        let times = loaded.trace.times.as_ref().zip(loaded.summary.style);
-        for position in answer.violations {
-            let time = times.map(|(times, style)| Stamp { time: times[position], style });
-            finding.add(
-                position,
-                Violation { position: Some(position), time, bindings: Vec::new(), line: None },
-            );
-        }
-        if session.explain && (verdict == Verdict::Violated || session.witness) {
-            finding.explain = Some((root.node, 0));
+        let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
+        let first = violations(&run, &mut finding, root, &answer);
+        // The first violation's own part is the one to explain; a satisfied property is explained on the first.
+        let segment = first.or(session.witness.then_some(0));
+        if let Some(segment) = segment.filter(|_| session.explain) {
+            finding.explain = Some((root.node, run.loaded.trace.starts()[segment]));
         }
         if let Some(statistic) = session.statistic {
+            let verdict = finding.report.verdict;
             finding.report.statistic =
-                Some(statistics::statistic(session, spec, root, statistic, &loaded, verdict)?);
+                Some(statistics::statistic(session, spec, root, statistic, &run.loaded, verdict)?);
         }
         findings.push(finding);
     }
-    let unexplained = narrator.explain(chosen.evaluator.as_mut(), &mut findings);
+    let narrator = Narrator::new(session, spec, &run.loaded, run.order.as_deref());
+    let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings);
-    loaded.warnings.extend(chosen.notes);
-    loaded.warnings.extend(unexplained);
-    Ok(report(session, spec, loaded, chosen.engine, properties, None))
+    let mut report = report(&mut run, properties);
+    report.warnings.extend(unexplained);
+    Ok(report)
+}
+
+/// Lists violations in the order of the log; the segment of the first. For `G φ` they are the positions where φ fails,
+/// else the parts that fail, if the trace is divided.
+fn violations(run: &Run<'_>, finding: &mut Finding, root: &Root, answer: &Answer) -> Option<usize> {
+    let trace = &run.loaded.trace;
+    let invariant = is_invariant(run.spec, root);
+    let fails = |segment: &usize| {
+        !answer.holds.get(*segment) && !answer.open.as_ref().is_some_and(|open| open.get(*segment))
+    };
+    // Position in the log, position in the trace, number of the violation.
+    let mut failing: Vec<(Position, Position, usize)> = match invariant {
+        true => answer.violations.iter().enumerate().map(|(nth, &at)| (run.original(at), at, nth)).collect(),
+        false if run.order.is_none() => Vec::new(),
+        false => {
+            let starts = (0..trace.starts().len()).filter(fails).map(|segment| trace.starts()[segment]);
+            starts.map(|at| (run.original(at), at, 0)).collect()
+        }
+    };
+    finding.report.violation_count = if invariant { answer.violation_count } else { failing.len() };
+    if run.order.is_some() {
+        failing.sort_unstable();
+    }
+    let segment = |at: Position| trace.starts().partition_point(|&start| start <= at) - 1;
+    for &(position, at, nth) in failing.iter().take(run.session.violations.max(1)) {
+        let bound = answer.bindings.get(nth).map_or(&[][..], Bindings::pairs);
+        let names = &run.spec.program.dag.variables;
+        let mut bindings: Vec<_> = bound
+            .iter()
+            .map(|(variable, value)| (names[*variable as usize].clone(), value.clone()))
+            .collect();
+        let key = run.labels.get(segment(at)).key;
+        bindings.extend(run.session.by.clone().zip(key));
+        // Without a position of its own, a violation has no time either.
+        let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
+        finding.add(position, Violation { position: own, time, bindings, line: None });
+    }
+    let first = failing.first().map(|&(_, at, _)| segment(at));
+    first.or_else(|| (0..trace.starts().len()).find(fails))
 }
 
 /// The verdict over all segments: violated if one is, else open if one is.
@@ -83,67 +115,6 @@ impl Finding {
         self.positions.push(position);
         self.report.violations.push(violation);
     }
-}
-
-/// The specification without its queries, which have values, not verdicts.
-pub(crate) fn properties_of(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
-    let is_query = |root: &Root| root.kind == RootKind::Query;
-    let Some(query) = spec.program.roots.iter().find(|root| is_query(root)) else {
-        return Ok(Cow::Borrowed(spec));
-    };
-    if spec.program.roots.iter().all(is_query) {
-        return Err(Error::Unsupported {
-            diagnostic: tw_diag::Diagnostic::error(
-                "query-in-check",
-                format!("`{}` is a query: it has a value, not a verdict", query.name),
-            )
-            .at(query.span, "this query")
-            .help("`tracewise query` computes it; a property is written `property name : …;`"),
-            sources: Box::new(spec.sources.clone()),
-        });
-    }
-    let mut spec = spec.clone();
-    spec.program.roots.retain(|root| !is_query(root));
-    Ok(Cow::Owned(spec))
-}
-
-/// An empty trace has no position 0 for a property to hold at.
-pub(crate) fn refuse_empty(loaded: &Loaded) -> Result<(), Error> {
-    if loaded.trace.len > 0 {
-        return Ok(());
-    }
-    let error = tw_trace::TraceError::new(
-        tw_trace::TraceErrorKind::Usage,
-        "the trace has no positions, so there is nothing to check",
-    )
-    .in_file(&loaded.name);
-    Err(error.into())
-}
-
-/// A trace without timestamps, where they are needed.
-pub(crate) fn without_timestamps(trace: &str, why: &str) -> Error {
-    let message = format!("{why}, and this trace has none (`--time COL` names their column)");
-    tw_trace::TraceError::new(tw_trace::TraceErrorKind::Usage, message).in_file(trace).into()
-}
-
-/// The same engine again, if the trace turned out to have no timestamps: then bounds count positions.
-pub(crate) fn replan<'p>(
-    session: &Session,
-    spec: &'p Specification,
-    loaded: &Loaded,
-    chosen: Chosen<'p>,
-) -> Result<(Chosen<'p>, EvaluateOptions), Error> {
-    if loaded.summary.timed || !crate::load::needs_times(session, spec) {
-        return Ok((chosen, session.evaluate_options()));
-    }
-    if session.clock == Clock::Dense {
-        return Err(without_timestamps(&loaded.name, "`--clock dense` is about the time between timestamps"));
-    }
-    let engine = if chosen.divided { "auto" } else { chosen.engine.name() };
-    let session = session.clone().clock(Clock::Index).engine(engine);
-    let options = session.evaluate_options();
-    plan::refuse_units(spec, &options, &format!("{} has no timestamps", loaded.name))?;
-    Ok((plan::choose(&session, spec, &options)?, options))
 }
 
 /// Where lines of the specification end.
@@ -186,23 +157,16 @@ pub(crate) fn log_line(located: &Located) -> Option<LogLine> {
     Some(LogLine { file: located.file.clone(), line: located.line?, text })
 }
 
-pub(crate) fn report(
-    session: &Session,
-    spec: &Specification,
-    loaded: Loaded,
-    engine: &'static dyn Engine,
-    properties: Vec<PropertyReport>,
-    by: Option<(String, usize)>,
-) -> CheckReport {
-    let mut warnings = spec.warnings.clone();
-    warnings.extend(loaded.warnings);
+/// The report of a run.
+pub(crate) fn report(run: &mut Run<'_>, properties: Vec<PropertyReport>) -> CheckReport {
+    let warnings = run.warnings();
     CheckReport {
-        trace: loaded.name,
-        positions: loaded.summary.positions,
-        bytes: loaded.summary.bytes,
-        engine: engine.name(),
-        semantics: session.semantics.name(),
-        by,
+        trace: run.loaded.name().to_string(),
+        positions: run.loaded.summary.positions,
+        bytes: run.loaded.summary.bytes,
+        engine: run.chosen.engine,
+        semantics: run.session.semantics.name(),
+        by: run.session.by.clone().map(|column| (column, run.labels.len())),
         properties,
         warnings,
     }

@@ -1,6 +1,6 @@
 //! `convert`: from one trace format to another, row by row.
 
-use crate::load::open;
+use crate::run::open::Opened;
 use crate::{Error, Session, format_named, formats};
 use std::collections::HashSet;
 use std::fs::File;
@@ -26,7 +26,7 @@ pub(crate) fn convert(
     to: Option<&str>,
 ) -> Result<ConvertReport, Error> {
     let target = target(output, to)?;
-    let (input, format) = open(session, files)?;
+    let Opened { input, format, .. } = Opened::new(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
         return Err(Error::Usage(format!("`{output}` is the input itself; write to another file")));
     }

@@ -1,8 +1,10 @@
 //! `eval`: the truth of a formula at every position.
 
-use crate::load::{Need, load};
-use crate::{Error, EvalReport, Session, Specification, check, plan};
+use crate::plan::Who;
+use crate::run::{Asked, Run};
+use crate::{Error, EvalReport, Session, Specification};
 use tw_ir::Semantics;
+use tw_monitor::Answers;
 
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
     if session.semantics == Semantics::Ltl3 {
@@ -10,16 +12,11 @@ pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) ->
             "eval gives two truth values: use --semantics finite or repeat-last".into(),
         ));
     }
-    let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-    let loaded = load(session, spec, files, Need::of(chosen.evaluator.wanted()))?;
-    check::refuse_empty(&loaded)?;
-    let (mut chosen, options) = check::replan(session, spec, &loaded, chosen)?;
+    let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
     let Some(root) = spec.program.roots.first() else {
         return Err(Error::Usage("there is no formula to evaluate".into()));
     };
-    let values = chosen.column(spec, &options, &loaded.trace, root.node)?;
-    let mut warnings = spec.warnings.clone();
-    warnings.extend(loaded.warnings);
-    warnings.extend(chosen.notes);
-    Ok(EvalReport { trace: loaded.name, engine: chosen.engine.name(), values, warnings })
+    let values = run.columns(&[root.node])?.pop().unwrap_or_default();
+    let warnings = run.warnings();
+    Ok(EvalReport { trace: run.loaded.name().to_string(), engine: run.chosen.engine, values, warnings })
 }

@@ -1,6 +1,6 @@
 //! `inspect`: what can I write properties about?
 
-use crate::load::{display_name, open};
+use crate::run::open::Opened;
 use crate::{Error, Session};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -144,7 +144,7 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let (input, format) = open(session, files)?;
+    let Opened { name, input, format } = Opened::new(session, files)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut events: HashMap<Arc<str>, u64> = HashMap::new();
@@ -190,7 +190,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
     events.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let columns: Vec<ColumnSummary> = columns.into_iter().map(Column::summary).collect();
     Ok(InspectReport {
-        trace: display_name(files),
+        trace: name,
         format: format.name(),
         positions,
         span: first.zip(last).map(|(a, b)| (a.format(), b.format())),

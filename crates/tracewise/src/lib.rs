@@ -16,7 +16,6 @@
 //! bytes → batches (`tw-trace`) → atoms (`tw-monitor`) → an engine → a [`CheckReport`]. [`ENGINES`] and [`formats`]
 //! are the registries.
 
-mod by;
 mod check;
 mod convert;
 mod delay;
@@ -25,7 +24,6 @@ mod eval;
 mod import;
 mod imprecise;
 mod inspect;
-mod load;
 mod merge;
 mod model;
 mod monitor;
@@ -37,6 +35,7 @@ mod races;
 mod registry;
 mod report;
 mod robust;
+mod run;
 mod session;
 mod show;
 mod specification;
@@ -56,15 +55,16 @@ pub use model::{
 };
 pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
-pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Total, Totals, Witness};
+pub use query::{Approximation, Group, Origin, QueryReport, QueryResult, Total, Totals, Witness};
 pub use races::RacesReport;
-pub use registry::{ENGINES, QUERY_ENGINES, engine, format_named, formats};
+pub use registry::{ENGINES, engine, engines, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
 pub use robust::{
     Contribution, Contributions, Interpolation, Least, Level, Predictor, Reason, RobustAlgorithm, RobustLive,
     RobustLiveReport, RobustOptions, RobustReport, RobustSink, RobustTold, RobustValue, Robustness, Signal,
     Telling, WeakestLink,
 };
+pub use run::divide::Edge;
 pub use session::{Progress, Session};
 pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
 pub use specification::Specification;
@@ -83,7 +83,7 @@ pub use tw_import::{FORMATS as IMPORT_FORMATS, Options as ImportOptions, guess a
 pub use tw_ir::{Clock, Semantics};
 pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point as CoveragePoint};
 pub use tw_model::{FORMATS as MODEL_FORMATS, Model};
-pub use tw_monitor::{Obligation, Settled};
+pub use tw_monitor::{Answers, Bindings, Engine, Known, Obligation, Settled};
 pub use tw_races::{
     Deadlock, Fields as RaceFields, Limits as RaceLimits, Oddity, OddityKind, Place, Race, Turn, Use,
 };

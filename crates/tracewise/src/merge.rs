@@ -12,7 +12,7 @@ mod properties;
 mod read;
 mod splice;
 
-use crate::load::{display_name, open};
+use crate::run::open::{Opened, display_name};
 use crate::{Error, Session};
 use lines::Lines;
 use names::Valuations;
@@ -322,9 +322,9 @@ fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Resu
                     )),
                 };
             };
-            let (input, format) = open(session, first)?;
-            let (columns, events) = read::columns_of(&input, format, session, "state")
-                .map_err(|error| error.in_file(&display_name(first)))?;
+            let opened = Opened::new(session, first)?;
+            let (columns, events) =
+                read::columns_of(&opened, session, "state").map_err(|error| error.in_file(&opened.name))?;
             Ok(match (columns.iter().any(|column| column == "state"), columns.is_empty() && events) {
                 (true, _) => Source::Column("state".into()),
                 (_, true) => Source::EventsAlone,

@@ -41,7 +41,9 @@
 
 mod cells;
 
-use crate::{Error, Session, Specification, check, load, plan};
+use crate::run::clock::needs_times;
+use crate::run::faults::trace_error;
+use crate::{Error, Session, Specification, plan};
 use cells::Cells;
 use std::sync::Arc;
 use tw_core::{Time, Value};
@@ -108,11 +110,11 @@ impl Monitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
-        let spec = &*check::properties_of(spec)?;
+        let spec = &*spec.properties()?;
         let (engine, inner) = plan::choose_monitor(session, spec, Telling::Verdicts, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
-        let timed = load::needs_times(session, spec);
+        let timed = needs_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
         Ok(Self { spec, engine, inner, cells, atoms, sink: Sink::default(), timed })
     }
@@ -259,7 +261,7 @@ impl Monitor {
 
     fn fault(&self, error: TraceError) -> Error {
         let place = format!("position {}", self.inner.positions());
-        crate::load::trace_error(&self.spec, error.in_file(&place))
+        trace_error(&self.spec, error.in_file(&place))
     }
 
     /// How many positions were pushed.

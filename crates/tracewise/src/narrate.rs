@@ -3,7 +3,7 @@
 mod windows;
 
 use crate::check::{Finding, LOCATED, log_line};
-use crate::load::Loaded;
+use crate::run::columns::Loaded;
 use crate::{PropertyReport, Session, Specification, Step, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
@@ -19,15 +19,6 @@ pub(crate) struct Narrator<'a> {
     pub(crate) loaded: &'a Loaded,
     /// Original position of each position of the trace, if it was sorted by key.
     order: Option<&'a [u32]>,
-}
-
-impl Loaded {
-    /// Where positions (of the log, not of a sorted trace) are. A log that changed or vanished since it was read costs
-    /// its lines, not the verdict.
-    pub(crate) fn locate(&self, session: &Session, positions: &[Position]) -> HashMap<Position, Located> {
-        let found = self.summary.locator.locate(&self.input, self.format, &session.read, positions);
-        found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
-    }
 }
 
 impl<'a> Narrator<'a> {
@@ -60,7 +51,7 @@ impl<'a> Narrator<'a> {
         }
         let mut other = None;
         if (self.session.engine != "auto" || three_valued) && self.loaded.trace.slots.is_none() {
-            other = plan::explainer(self.session, self.spec, &options);
+            other = plan::explainer(self.spec, &options);
         }
         let evaluator = other.as_deref_mut().unwrap_or(evaluator);
         if three_valued {

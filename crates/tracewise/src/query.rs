@@ -4,7 +4,6 @@
 //! segments: an engine runs once per way of dividing, whatever the number of parts.
 
 mod compute;
-mod divide;
 mod missing;
 mod stream;
 mod total;
@@ -14,14 +13,16 @@ pub(crate) use compute::approximations;
 pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
-use crate::load::{Loaded, Need, load, needs_times};
-use crate::{Error, LogLine, QUERY_ENGINES, Session, Specification, check, plan};
+use crate::plan::{self, Who};
+use crate::run::divide::{Divided, Edge};
+use crate::run::{Asked, Run};
+use crate::{Error, LogLine, Session, Specification};
 use compute::Job;
-use divide::Divided;
-use tw_core::{Position, Value};
+use std::borrow::Cow;
+use tw_core::Value;
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Division, Expect, Root, RootKind, Semantics, Slot, SlotId, What};
-use tw_monitor::{EvaluateOptions, QueryEngine};
+use tw_ir::{Division, Expect, Root, RootKind, Semantics, Slot, SlotId, What};
+use tw_monitor::Answers;
 use tw_trace::Stamp;
 
 /// The values of all queries on one trace.
@@ -83,15 +84,6 @@ pub struct Group {
     pub witness: Option<Witness>,
 }
 
-/// An end of a window.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Edge {
-    /// An instant.
-    Time(Stamp),
-    /// A position.
-    Position(Position),
-}
-
 /// A part of a query that is approximate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Approximation {
@@ -128,11 +120,9 @@ fn run(
         return Err(Error::Usage("queries are read on the trace as it ended: use --semantics finite".into()));
     }
     let mut spec = queries_of(session, spec)?;
-    let (engine, wanted) = {
-        let (engine, evaluator) = choose(session, &spec, &session.evaluate_options())?;
-        (engine, evaluator.wanted())
-    };
-    if stream::fits(session, &spec, engine) && totals.is_none() {
+    let who = Who::Any(Answers::Values);
+    let engine = plan::choose(session, &spec, &session.evaluate_options(), who)?.engine;
+    if totals.is_none() && stream::fits(session, &spec, engine) {
         return stream::run(session, &spec, files, engine);
     }
     // Readers have a way of their own for one column of keys; further ones are read as values.
@@ -140,31 +130,30 @@ fn run(
     let keys = if key.is_some() { vec![None; spec.program.roots.len()] } else { key_slots(&mut spec) };
     let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
     let times = session.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
-    let mut loaded =
-        load(session, &spec, files, Need { times, kept: &kept, key: key.as_deref(), ..Need::of(wanted) })?;
-    check::refuse_empty(&loaded)?;
-    let options = options(session, &spec, &loaded)?;
+    let spec = &spec;
+    let mut run = Run::read(session, spec, files, who, Asked { times, by: key.as_deref(), kept: &kept })?;
 
     let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
     let mut failures = Vec::new();
-    for (division, roots) in divisions(&spec) {
+    for (division, roots) in divisions(spec) {
         let slot = keys[roots[0]].and_then(|slot| kept.iter().position(|kept| *kept == slot));
-        let divided = Divided::new(&division, slot.map(|slot| &loaded.kept[slot]), &loaded, &options)?;
-        let job = Job { session, spec: &spec, engine, options: &options, loaded: &loaded };
+        let (loaded, trace) = (&run.loaded, Cow::Borrowed(&run.loaded.trace));
+        let column = slot.map(|slot| &loaded.kept[slot]);
+        let divided = Divided::new(&division, column, loaded, trace, &run.options)?;
+        let job = Job { session, spec, engine: run.chosen.engine, options: &run.options, loaded };
         for (root, result) in roots.iter().zip(job.run(&roots, &divided, &mut failures)?) {
             results[*root] = Some(result);
         }
     }
     if let Some(totals) = totals {
-        totals.add(session, &spec, engine, &options, &loaded.trace)?;
+        totals.add(session, spec, run.chosen.engine, &run.options, &run.loaded.trace)?;
     }
-    let mut warnings = spec.warnings.clone();
-    warnings.append(&mut loaded.warnings);
+    let warnings = run.warnings();
     Ok(QueryReport {
-        trace: loaded.name,
-        positions: loaded.summary.positions,
-        bytes: loaded.summary.bytes,
-        engine: engine.name(),
+        trace: run.loaded.name().to_string(),
+        positions: run.loaded.summary.positions,
+        bytes: run.loaded.summary.bytes,
+        engine: run.chosen.engine,
         queries: results.into_iter().flatten().collect(),
         failures,
         warnings,
@@ -173,8 +162,7 @@ fn run(
 
 /// The specification without its properties, each query divided by the session's column unless it says otherwise.
 fn queries_of(session: &Session, spec: &Specification) -> Result<Specification, Error> {
-    let mut spec = spec.clone();
-    spec.program.roots.retain(|root| root.kind == RootKind::Query);
+    let mut spec = spec.of_kind(RootKind::Query).into_owned();
     if spec.program.roots.is_empty() {
         return Err(Error::Usage(
             "the specification has properties, but no query; `tracewise check` gives their verdicts".into(),
@@ -182,50 +170,10 @@ fn queries_of(session: &Session, spec: &Specification) -> Result<Specification, 
     }
     if let Some(column) = &session.by {
         for root in spec.program.roots.iter_mut().filter(|root| root.division.by.is_none()) {
-            root.division.by = Some(tw_ir::Path::field(column));
+            root.division.by = Some(tw_ir::Path::parse(column));
         }
     }
     Ok(spec)
-}
-
-/// The engine for queries: the named one, or the first that accepts.
-pub(crate) fn choose<'p>(
-    session: &Session,
-    spec: &'p Specification,
-    options: &EvaluateOptions,
-) -> Result<(&'static dyn QueryEngine, Box<dyn tw_monitor::QueryEvaluator + 'p>), Error> {
-    if options.clock == Clock::Dense {
-        return Err(Error::Usage(
-            "a query has values at positions, not between them: use --clock stamps".into(),
-        ));
-    }
-    if session.engine != "auto" {
-        let Some(engine) = QUERY_ENGINES.iter().find(|engine| engine.name() == session.engine) else {
-            let known: Vec<&str> = QUERY_ENGINES.iter().map(|engine| engine.name()).collect();
-            return Err(Error::Usage(format!(
-                "engine `{}` gives verdicts, not values (engines for queries: auto, {})",
-                session.engine,
-                known.join(", ")
-            )));
-        };
-        return match engine.plan(&spec.program, options) {
-            Ok(evaluator) => Ok((*engine, evaluator)),
-            Err(refusal) => Err(plan::refused(spec, engine.name(), refusal)),
-        };
-    }
-    let mut first = None;
-    for engine in QUERY_ENGINES {
-        match engine.plan(&spec.program, options) {
-            Ok(evaluator) => return Ok((*engine, evaluator)),
-            Err(refusal) => {
-                first.get_or_insert((engine.name(), refusal));
-            }
-        }
-    }
-    Err(match first {
-        Some((engine, refusal)) => plan::refused(spec, engine, refusal),
-        None => Error::Usage("this build has no engine for queries".into()),
-    })
 }
 
 /// The column of `by`, if all queries that have one have the same, a plain name.
@@ -264,22 +212,6 @@ fn divisions(spec: &Specification) -> Vec<(Division, Vec<usize>)> {
         }
     }
     divisions
-}
-
-/// How to evaluate, now that it is known whether the trace has timestamps.
-fn options(session: &Session, spec: &Specification, loaded: &Loaded) -> Result<EvaluateOptions, Error> {
-    let mut options = session.evaluate_options();
-    if !loaded.summary.timed {
-        if needs_times(session, spec) {
-            plan::refuse_units(
-                spec,
-                &EvaluateOptions { clock: Clock::Index, ..options.clone() },
-                &format!("{} has no timestamps", loaded.name),
-            )?;
-        }
-        options.clock = Clock::Index;
-    }
-    Ok(options)
 }
 
 /// A query whose value cannot be computed.

@@ -1,13 +1,13 @@
 //! `races`: error patterns of concurrent programs, with the log lines they rest on.
 
 use crate::check::log_line;
-use crate::load::{display_name, open};
+use crate::run::open::Opened;
 use crate::{Error, LogLine, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use tw_core::Position;
 use tw_races::{Fields, Limits, OddityKind, Place, Report};
-use tw_trace::{Input, Projection, TraceError, TraceFormat};
+use tw_trace::{Projection, TraceError};
 
 /// What was found in a trace, and where its lines are.
 #[derive(Clone, Debug)]
@@ -36,14 +36,13 @@ pub(crate) fn races(
     fields: &Fields,
     limits: Limits,
 ) -> Result<RacesReport, Error> {
-    let (input, format) = open(session, files)?;
-    let trace = display_name(files);
-    let found = tw_races::read(&input, format, &session.read, fields, limits)
-        .map_err(|error| error.in_file(&trace))?;
+    let opened = Opened::new(session, files)?;
+    let found = tw_races::read(&opened.input, opened.format, &session.read, fields, limits)
+        .map_err(|error| error.in_file(&opened.name))?;
     let places = places(&found);
     // What cannot be read again is told without its text: the findings stand.
-    let lines = lines(session, &input, format, &places).unwrap_or_default();
-    Ok(RacesReport { trace, found, lines })
+    let lines = lines(session, &opened, &places).unwrap_or_default();
+    Ok(RacesReport { trace: opened.name, found, lines })
 }
 
 /// Every place that a report speaks of.
@@ -70,8 +69,7 @@ fn places(report: &Report) -> BTreeSet<u64> {
 /// them by file too, and after sorting.
 fn lines(
     session: &Session,
-    input: &Input,
-    format: &dyn TraceFormat,
+    opened: &Opened,
     places: &BTreeSet<u64>,
 ) -> Result<HashMap<u64, LogLine>, TraceError> {
     let Some(&last) = places.last() else { return Ok(HashMap::new()) };
@@ -81,8 +79,8 @@ fn lines(
         Ok(if passed > last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     };
     let nothing = Projection::default();
-    let summary = tw_trace::scan(input, format, &nothing, &session.read, &|batch| Ok(batch.len), &mut fold)?;
+    let summary = opened.scan(session, &nothing, &|batch| Ok(batch.len), &mut fold)?;
     let wanted: Vec<Position> = places.iter().map(|&position| position as Position).collect();
-    let located = summary.locator.locate(input, format, &session.read, &wanted)?;
-    Ok(located.iter().filter_map(|at| Some((at.position as u64, log_line(at)?))).collect())
+    let located = opened.locate(session, &summary.locator, &wanted);
+    Ok(located.values().filter_map(|at| Some((at.position as u64, log_line(at)?))).collect())
 }

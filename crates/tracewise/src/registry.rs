@@ -1,10 +1,10 @@
 //! The registries: one row per engine and per format.
 
-use tw_monitor::{Engine, QueryEngine};
+use tw_monitor::{Answers, Engine, Queries};
 use tw_trace::TraceFormat;
 
-/// Every engine. `auto` takes the first that accepts the program (of those that read forward, for live traces), so the
-/// fastest stand first; the reference, which refuses least, stands last.
+/// Every engine. Of those that give the kind of answer wanted, `auto` takes the first that accepts the program (of those
+/// that read forward, for live traces), so the fastest stand first; the reference, which refuses least, stands last.
 pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_columnar::Columnar,
     &tw_engine_automaton::Automaton,
@@ -16,19 +16,20 @@ pub static ENGINES: &[&dyn Engine] = &[
     // The only one for continuous time, and for nothing else.
     &tw_dense::Dense,
     &tw_engine_reference::Reference,
+    &Queries(tw_query_columnar::Columnar),
+    &Queries(tw_query_forward::Forward),
+    &Queries(tw_query_reverse::Reverse),
+    &Queries(tw_engine_reference::ReferenceQueries),
 ];
 
-/// Every engine for queries, the fastest first; `auto` takes the first that accepts.
-pub static QUERY_ENGINES: &[&dyn QueryEngine] = &[
-    &tw_query_columnar::Columnar,
-    &tw_query_forward::Forward,
-    &tw_query_reverse::Reverse,
-    &tw_engine_reference::ReferenceQueries,
-];
+/// The engines that answer so, in the order of [`ENGINES`].
+pub fn engines(answers: Answers) -> impl Iterator<Item = &'static dyn Engine> {
+    ENGINES.iter().copied().filter(move |engine| engine.answers() == answers)
+}
 
-/// The engine called `name`.
-pub fn engine(name: &str) -> Option<&'static dyn Engine> {
-    ENGINES.iter().copied().find(|engine| engine.name() == name)
+/// The engine called `name` that answers so. Verdicts and values may come from engines of one name.
+pub fn engine(answers: Answers, name: &str) -> Option<&'static dyn Engine> {
+    engines(answers).find(|engine| engine.name() == name)
 }
 
 /// Every trace format of this build.

@@ -6,17 +6,19 @@
 mod contributions;
 mod extent;
 mod live;
-mod read;
 mod signals;
 mod weakest;
 
-use crate::{Diagnostic, Error, LogLine, Session, Specification, Stamp, TimeStyle, Value, check, plan};
+use crate::plan::Who;
+use crate::run::clock::refuse_units;
+use crate::run::faults::without_timestamps;
+use crate::run::{Asked, Run};
+use crate::{Diagnostic, Error, LogLine, Session, Specification, Stamp, TimeStyle, Value, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time};
 use tw_engine_robust::Robust;
 use tw_ir::{Clock, Node, NodeId, Root};
 use tw_monitor::EvaluateOptions;
-use tw_trace::{TraceError, TraceErrorKind};
 
 pub use contributions::{Contribution, Contributions};
 pub(crate) use extent::extent;
@@ -49,7 +51,9 @@ pub struct RobustReport {
     pub positions: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// One per property, in the order written.
+    /// The column of `--by` and how many different values it had.
+    pub by: Option<(String, usize)>,
+    /// One per property, in the order written, and with `--by` per value of the column, in the order in which they turn up.
     pub properties: Vec<Robustness>,
     /// Timestamps and how they are written, if the trace has some and every position was asked for.
     pub times: Option<(Vec<Time>, TimeStyle)>,
@@ -74,16 +78,20 @@ pub struct Robustness {
     pub name: String,
     /// The sentence in quotes after the name.
     pub title: Option<String>,
-    /// The value at position 0.
+    /// The value of the `--by` column whose trace this is about.
+    pub key: Option<Value>,
+    /// The first position of that trace: 0, unless the log is divided.
+    pub position: Position,
+    /// The value there.
     pub value: f64,
-    /// The timestamp of position 0.
+    /// Its timestamp.
     pub time: Option<Stamp>,
     /// What decides it; nothing if that was not asked for, or takes too much memory.
     pub weakest: Option<WeakestLink>,
     /// What each subformula contributes to it, if that was asked for.
     pub contributions: Option<Contributions>,
-    /// The value at every position.
-    pub everywhere: Option<Vec<f64>>,
+    /// The value at every position of the trace, with the position in the log.
+    pub everywhere: Option<Vec<(Position, f64)>>,
     /// For a picture: a formula and its value at every position. For a property `G φ` that is φ, whose least value is
     /// the property's.
     pub curve: Option<(String, Vec<f64>)>,
@@ -132,7 +140,7 @@ impl Reason {
 
 /// Properties alone, and something to compute.
 fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
-    let spec = check::properties_of(spec)?;
+    let spec = spec.properties()?;
     match spec.program.roots.is_empty() {
         true => Err(Error::Usage("the specification has no property to compute the robustness of".into())),
         false => Ok(spec),
@@ -142,7 +150,7 @@ fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
 /// The engine on these options, or why it cannot.
 fn engine(spec: &Specification, options: &EvaluateOptions) -> Result<Robust, Error> {
     if options.clock == Clock::Index {
-        plan::refuse_units(spec, options, "`--clock index` counts positions")?;
+        refuse_units(spec, options, "`--clock index` counts positions")?;
     }
     Robust::new(&spec.program, options).map_err(|refusal| refused(spec, refusal))
 }
@@ -154,17 +162,12 @@ fn engine_without_times(
     trace: &str,
 ) -> Result<Robust, Error> {
     let options = EvaluateOptions { clock: Clock::Index, ..options.clone() };
-    plan::refuse_units(spec, &options, &format!("{trace} has no timestamps"))?;
+    refuse_units(spec, &options, &format!("{trace} has no timestamps"))?;
     engine(spec, &options)
 }
 
 fn refused(spec: &Specification, refusal: tw_monitor::Unsupported) -> Error {
     plan::refused(spec, "robust", refusal)
-}
-
-fn nothing_to_compute(name: &str) -> Error {
-    let message = "the trace has no positions, so there is nothing to compute";
-    TraceError::new(TraceErrorKind::Usage, message).in_file(name).into()
 }
 
 /// φ for a property `G φ` without an interval: its least value from here on is the property's.
@@ -183,31 +186,25 @@ pub(crate) fn robust(
     asked: &RobustOptions,
 ) -> Result<RobustReport, Error> {
     let spec = &*properties(spec)?;
-    let mut options = session.evaluate_options();
-    let mut reading = asked.interpolate;
-    if options.clock == Clock::Dense {
+    if asked.picture && session.by.is_some() {
+        return Err(Error::Usage("a picture shows one trace: leave out --by".into()));
+    }
+    let mut session = session.clone();
+    let mut interpolate = asked.interpolate;
+    if session.clock == Clock::Dense {
         // Continuous time over samples is that each holds until the next.
-        options.clock = Clock::Stamps;
-        reading = reading.or(Some(Interpolation::Step));
+        session.clock = Clock::Stamps;
+        interpolate = interpolate.or(Some(Interpolation::Step));
     }
-    let mut robust = engine(spec, &options)?;
-    if reading == Some(Interpolation::Linear) {
-        let nodes: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
-        robust.straight(&nodes).map_err(|refusal| refused(spec, refusal))?;
-    }
+    let session = &session;
+    let engine = tw_engine_robust::Robustness { algorithm: asked.algorithm, interpolate };
     let shown = if asked.picture { signals::shown(spec) } else { Vec::new() };
-    let times = robust.needs_times() || asked.everywhere || asked.picture || reading.is_some();
-    let mut read = read::read(session, spec, files, &robust, &shown, times)?;
-    if read.samples.len == 0 {
-        return Err(nothing_to_compute(&read.name));
-    }
-    if reading.is_some() && !read.summary.timed {
-        let message = "signals between the samples are about time, and this trace has no timestamps (`--time COL` names \
-                       their column)";
-        return Err(TraceError::new(TraceErrorKind::Usage, message).in_file(&read.name).into());
-    }
-    if robust.needs_times() && !read.summary.timed {
-        robust = engine_without_times(spec, &options, &read.name)?;
+    let times = asked.everywhere || asked.picture || interpolate.is_some();
+    let wanted = Asked { times, by: session.by.as_deref(), kept: &shown };
+    let mut run = Run::new(session, spec, files, Who::This(&engine), wanted)?;
+    if interpolate.is_some() && !run.loaded.summary.timed {
+        let why = "signals between the samples are about time";
+        return Err(without_timestamps(run.loaded.name(), why));
     }
 
     let roots = &spec.program.roots;
@@ -217,50 +214,97 @@ pub(crate) fn robust(
         nodes.extend(roots.iter().map(drawn));
     }
     let refused = |refusal| refused(spec, refusal);
-    let columns = match reading {
-        None => robust.values(&read.samples, &nodes, asked.algorithm),
-        Some(reading) => robust.interpolated(&read.samples, &nodes, reading),
-    };
-    let mut columns = columns.map_err(refused)?.into_iter();
+    let mut columns =
+        run.chosen.evaluator.robustness(&run.loaded.trace, &nodes).map_err(refused)?.into_iter();
     let mut found = Vec::with_capacity(roots.len());
     for root in roots {
         let column = columns.next().unwrap_or_default();
-        let value = column.first().copied().unwrap_or(f64::NAN);
-        found.push(Robustness {
-            name: root.name.clone(),
-            title: root.title.clone(),
-            value,
-            time: None,
-            weakest: None,
-            contributions: None,
-            everywhere: asked.everywhere.then_some(column),
-            curve: None,
-        });
+        found.extend(values(&run, root, column, asked.everywhere));
     }
     for ((property, root), column) in found.iter_mut().zip(roots).zip(columns) {
         property.curve = Some((spec.words(drawn(root)), column));
     }
-    let mut warnings = spec.warnings.clone();
-    warnings.append(&mut read.warnings);
-    if session.explain {
-        weakest::add(session, spec, &robust, &read, &mut found, &mut warnings);
+    let mut warnings = run.warnings();
+    if session.explain || asked.contributions {
+        let robust = Robust::new(&spec.program, &run.options).map_err(refused)?;
+        if session.explain {
+            weakest::add(&run, &robust, &mut found, &mut warnings);
+        }
+        if asked.contributions {
+            contributions::add(&run, &robust, &mut found).map_err(refused)?;
+        }
     }
-    if asked.contributions {
-        contributions::add(spec, &robust, &read, &mut found).map_err(refused)?;
-    }
-    let times = read.samples.times.take().zip(read.summary.style);
-    let first =
-        times.as_ref().and_then(|(times, style)| Some(Stamp { time: *times.first()?, style: *style }));
-    if let Some(first) = first.or_else(|| read.locate(session, &[0]).get(&0).and_then(|line| line.time)) {
-        found.iter_mut().for_each(|property| property.time = Some(first));
-    }
+    stamp(&run, &mut found);
+    let kept = run.loaded.kept.iter().map(signals::numbers).collect();
+    let by = session.by.clone().map(|column| (column, run.labels.len()));
     Ok(RobustReport {
-        trace: read.name,
-        positions: read.summary.positions,
-        bytes: read.summary.bytes,
+        trace: run.loaded.name().to_string(),
+        positions: run.loaded.summary.positions,
+        bytes: run.loaded.summary.bytes,
+        by,
         properties: found,
-        times: times.filter(|_| asked.everywhere || asked.picture),
-        signals: signals::with_values(spec, shown, read.kept),
+        times: times_of(&run).filter(|_| asked.everywhere || asked.picture),
+        signals: signals::with_values(spec, shown, kept),
         warnings,
     })
+}
+
+/// What a property is worth on each part of the trace.
+fn values(run: &Run<'_>, root: &Root, column: Vec<f64>, everywhere: bool) -> Vec<Robustness> {
+    let trace = &run.loaded.trace;
+    let part = |(segment, &start): (usize, &Position)| {
+        let everywhere = everywhere.then(|| {
+            let places = start..trace.segment_end(segment);
+            places.map(|at| (run.original(at), column[at])).collect()
+        });
+        Robustness {
+            name: root.name.clone(),
+            title: root.title.clone(),
+            key: run.labels.get(segment).key,
+            position: run.original(start),
+            value: column.get(start).copied().unwrap_or(f64::NAN),
+            time: None,
+            weakest: None,
+            contributions: None,
+            everywhere,
+            curve: None,
+        }
+    };
+    trace.starts().iter().enumerate().map(part).collect()
+}
+
+/// The part of the trace that each value is about: properties of one part stand as far apart as there are parts.
+fn parts<'a>(
+    run: &'a Run<'_>,
+    found: &'a mut [Robustness],
+) -> impl Iterator<Item = (&'a Root, Position, &'a mut Robustness)> {
+    let starts = run.loaded.trace.starts();
+    let roots = run.spec.program.roots.iter().flat_map(move |root| starts.iter().map(move |&at| (root, at)));
+    roots.zip(found).map(|((root, at), property)| (root, at, property))
+}
+
+/// The timestamps of the first positions: as they were read, or looked up.
+fn stamp(run: &Run<'_>, found: &mut [Robustness]) {
+    if run.loaded.trace.times.is_some() {
+        parts(run, found).for_each(|(_, at, property)| property.time = run.stamp(at));
+        return;
+    }
+    let mut positions: Vec<Position> = found.iter().map(|property| property.position).collect();
+    positions.sort_unstable();
+    positions.dedup();
+    // Beyond so many the log is not read again for them.
+    positions.truncate(crate::check::LOCATED);
+    let lines = run.locate(&positions);
+    for property in found {
+        property.time = lines.get(&property.position).and_then(|line| line.time);
+    }
+}
+
+/// The timestamps in the order of the log.
+fn times_of(run: &Run<'_>) -> Option<(Vec<Time>, TimeStyle)> {
+    let (times, style) = run.loaded.trace.times.as_ref().zip(run.loaded.summary.style)?;
+    let Some(order) = &run.order else { return Some((times.clone(), style)) };
+    let mut all = vec![0; run.loaded.summary.positions as usize];
+    order.iter().zip(times).for_each(|(&at, &time)| all[at as usize] = time);
+    Some((all, style))
 }

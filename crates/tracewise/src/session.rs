@@ -2,8 +2,8 @@
 
 use crate::{
     AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor, QueryReport,
-    ResidualReport, SpecReport, Specification, Statistic, Totals, by, check, convert, eval, inspect, plan,
-    query, show,
+    ResidualReport, SpecReport, Specification, Statistic, Totals, check, convert, eval, inspect, plan, query,
+    show,
 };
 use crate::{ClockError, imprecise};
 use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
@@ -213,10 +213,9 @@ impl Session {
         if self.clock == Clock::Dense && self.statistic.is_some() {
             return Err(Error::Usage("--stat counts positions: use --clock stamps".into()));
         }
-        match (&self.clock_error, &self.by) {
-            (Some(error), _) => imprecise::check(self, spec, files, error),
-            (None, Some(column)) => by::check(self, spec, files, column),
-            (None, None) => check::check(self, spec, files),
+        match &self.clock_error {
+            Some(error) => imprecise::check(self, spec, files, error),
+            None => check::check(self, spec, files),
         }
     }
 

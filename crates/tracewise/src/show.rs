@@ -1,13 +1,14 @@
 //! What engines make of a formula: its automata, the rules that rewrite it, and the formula after each event.
 
-use crate::load::{Need, load};
+use crate::run::columns::{Need, read};
+use crate::run::faults::refuse_empty;
 use crate::{Error, LogLine, Session, Specification, check, plan};
 use tw_automata::algebraic;
 use tw_automata::alternating::{Alternating, Options, Refused};
 use tw_automata::draw::{Graph, alternating};
 use tw_engine_rewrite::residuals;
 use tw_ir::{Root, RootKind, Semantics};
-use tw_monitor::{Unsupported, Wanted};
+use tw_monitor::Unsupported;
 
 /// Which automaton to draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,9 +142,9 @@ pub(crate) fn rewriting(
     spec: &Specification,
     files: &[String],
 ) -> Result<Vec<ResidualReport>, Error> {
-    let spec = &*check::properties_of(spec)?;
-    let loaded = load(session, spec, files, Need::of(Wanted::ATOMS))?;
-    check::refuse_empty(&loaded)?;
+    let spec = &*spec.properties()?;
+    let loaded = read(session, spec, files, Need::default(), None)?;
+    refuse_empty(&loaded)?;
     let options = session.evaluate_options();
     let mut reports = Vec::with_capacity(spec.program.roots.len());
     for root in &spec.program.roots {
@@ -160,7 +161,7 @@ pub(crate) fn rewriting(
             at_end: step.at_end,
         };
         reports.push(ResidualReport {
-            trace: loaded.name.clone(),
+            trace: loaded.name().to_string(),
             name: root.name.clone(),
             formula: spec.words(root.node),
             steps: steps.into_iter().map(step).collect(),

@@ -1,10 +1,11 @@
 //! A specification: text, tree and program.
 
 use crate::Error;
+use std::borrow::Cow;
 use std::io::ErrorKind;
 use std::string::FromUtf8Error;
 use tw_diag::{Checked, Diagnostic, Sources, Span};
-use tw_ir::{NodeId, Program};
+use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::{ExprKind, Tree};
 
 /// A parsed, checked and lowered specification.
@@ -111,6 +112,39 @@ impl Specification {
             return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
         }
         Ok(Self { sources, tree: parsed.value, program: lowered.value, warnings: diagnostics })
+    }
+
+    /// The same text with other roots: what is to be asked of it.
+    pub(crate) fn with_roots(&self, roots: Vec<Root>) -> Specification {
+        let mut other = self.clone();
+        other.program.roots = roots;
+        other
+    }
+
+    /// Its roots of one kind alone; itself, if it has no others.
+    pub(crate) fn of_kind(&self, kind: RootKind) -> Cow<'_, Specification> {
+        if self.program.roots.iter().all(|root| root.kind == kind) {
+            return Cow::Borrowed(self);
+        }
+        let roots = self.program.roots.iter().filter(|root| root.kind == kind).cloned().collect();
+        Cow::Owned(self.with_roots(roots))
+    }
+
+    /// Its properties. Queries have values, not verdicts: those alone are refused.
+    pub(crate) fn properties(&self) -> Result<Cow<'_, Specification>, Error> {
+        let properties = self.of_kind(RootKind::Property);
+        match self.program.roots.first() {
+            Some(query) if properties.program.roots.is_empty() => Err(Error::Unsupported {
+                diagnostic: Diagnostic::error(
+                    "query-in-check",
+                    format!("`{}` is a query: it has a value, not a verdict", query.name),
+                )
+                .at(query.span, "this query")
+                .help("`tracewise query` computes it; a property is written `property name : …;`"),
+                sources: Box::new(self.sources.clone()),
+            }),
+            _ => Ok(properties),
+        }
     }
 
     /// Where a node was written.

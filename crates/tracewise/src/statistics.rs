@@ -6,12 +6,13 @@
 mod vacuity;
 mod waiting;
 
-use crate::load::Loaded;
+use crate::plan::Who;
+use crate::run::columns::Loaded;
 use crate::{Error, Session, Specification, plan};
 use tw_core::Verdict;
 use tw_engine_alternating::statistics::{self as runs, Traversal};
 use tw_ir::{NodeId, Root, Semantics};
-use tw_monitor::Unsupported;
+use tw_monitor::{Answers, Unsupported};
 
 pub use waiting::Wait;
 
@@ -125,7 +126,7 @@ pub(crate) fn statistic(
         }
         Statistic::Waiting => {
             let session = session.clone().engine("auto");
-            let mut chosen = plan::choose(&session, spec, &options)?;
+            let mut chosen = plan::choose(&session, spec, &options, Who::Any(Answers::Verdicts))?;
             let waits = waiting::waits(spec, root, trace, chosen.evaluator.as_mut());
             Ok(StatisticReport::Waiting(waits.map_err(refused)?))
         }

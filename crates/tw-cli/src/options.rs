@@ -5,7 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
 use std::io::Read;
-use tracewise::{Clock, Error, ReadOptions, Semantics, Session, Specification, Statistic, TimeUnit};
+use tracewise::{Answers, Clock, Error, ReadOptions, Semantics, Session, Specification, Statistic, TimeUnit};
 
 /// How traces are read.
 #[derive(Args, Clone, Debug)]
@@ -355,15 +355,15 @@ impl TypedValueParser for Known {
 /// The engines.
 pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
-    let named =
-        tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    let named = tracewise::engines(Answers::Verdicts)
+        .map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
 
 /// The engines for queries.
 pub fn query_engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the queries");
-    let engines = tracewise::QUERY_ENGINES.iter();
+    let engines = tracewise::engines(Answers::Values);
     let named = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }

@@ -50,7 +50,7 @@ fn ready(formula: &str, clock: Clock) -> (Robust, NodeId) {
 
 /// Random walks, or ramps (the first predicate in the direction named, the second against it), and times that are
 /// one or two apart.
-fn samples(robust: &Robust, len: usize, data: &str) -> Samples {
+fn samples(robust: &Robust, len: usize, data: &str) -> Samples<'static> {
     let mut state = 0x1234_5678_9abc_def1u64;
     let mut random = || {
         state ^= state << 13;
@@ -76,15 +76,15 @@ fn samples(robust: &Robust, len: usize, data: &str) -> Samples {
         now += 1 + (random() % 2) as i64;
         now
     };
-    Samples { len, predicates, times: Some((0..len).map(|_| next()).collect()), starts: Vec::new() }
+    Samples { len, predicates, times: Some((0..len).map(|_| next()).collect()), starts: Default::default() }
 }
 
-fn cut(all: &Samples, from: usize, to: usize) -> Samples {
+fn cut(all: &Samples, from: usize, to: usize) -> Samples<'static> {
     Samples {
         len: to - from,
         predicates: all.predicates.iter().map(|column| column[from..to].to_vec()).collect(),
-        times: all.times.as_ref().map(|times| times[from..to].to_vec()),
-        starts: Vec::new(),
+        times: all.times.as_ref().map(|times| times[from..to].to_vec().into()),
+        starts: Default::default(),
     }
 }
 

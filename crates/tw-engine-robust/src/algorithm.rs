@@ -74,7 +74,8 @@ mod tests {
         // Two traces end to end.
         let twice = |column: &[f64]| column.repeat(2);
         let predicates = vec![twice(&p), twice(&q)];
-        let samples = Samples { len: 16, predicates, times: None, starts: vec![0, 8] };
+        let samples =
+            Samples { len: 16, predicates: predicates.into(), times: None, starts: vec![0, 8].into() };
         for (name, algorithm) in Algorithm::ALL {
             let values = robust.values(&samples, &[program.roots[0].node], algorithm).unwrap();
             assert_eq!(values[0][..6], [-3.0, -3.0, 3.0, -1.0, -1.0, -1.0], "{name}");

@@ -33,6 +33,7 @@
 mod algorithm;
 mod clock;
 mod columns;
+mod engine;
 mod extent;
 mod interpolate;
 mod irregular;
@@ -48,6 +49,7 @@ mod uniform;
 mod weakest;
 
 pub use algorithm::Algorithm;
+pub use engine::Robustness;
 pub use extent::Extent;
 pub use interpolate::Interpolation;
 pub use margin::Margin;
@@ -56,6 +58,7 @@ pub use weakest::{Link, Weakest};
 
 use plan::Plan;
 use signals::Signals;
+use std::borrow::Cow;
 use tw_core::{Batch, Position, Time};
 use tw_ir::{Clock, NodeId, Program};
 use tw_monitor::{EvaluateOptions, PredicateError, Unsupported};
@@ -69,23 +72,23 @@ pub struct Robust {
     signals: Signals,
 }
 
-/// What every predicate is worth at every position.
+/// What every predicate is worth at every position; borrowed where somebody else holds it.
 #[derive(Clone, Debug, Default)]
-pub struct Samples {
+pub struct Samples<'a> {
     /// Number of positions over all segments.
     pub len: usize,
     /// One column per predicate, in the order of [`Robust::predicates`].
-    pub predicates: Vec<Vec<f64>>,
+    pub predicates: Cow<'a, [Vec<f64>]>,
     /// Timestamps, never decreasing within a segment.
-    pub times: Option<Vec<Time>>,
+    pub times: Option<Cow<'a, [Time]>>,
     /// Start of each segment, ascending, from 0, no segment empty; nothing is one segment.
-    pub starts: Vec<Position>,
+    pub starts: Cow<'a, [Position]>,
 }
 
-impl Samples {
+impl Samples<'_> {
     /// The first and one past the last position of each segment.
     pub fn segments(&self) -> impl Iterator<Item = (Position, Position)> + '_ {
-        let starts: &[Position] = if self.starts.is_empty() { &[0] } else { &self.starts };
+        let starts: &[Position] = if self.starts.is_empty() { &[0] } else { self.starts.as_ref() };
         let ends = starts[1..].iter().copied().chain([self.len]);
         starts.iter().copied().zip(ends).filter(|(start, end)| start < end)
     }
@@ -98,15 +101,16 @@ impl Samples {
     }
 
     /// Appends the positions of `other`, in the same segment.
-    pub fn append(&mut self, other: Samples) {
+    pub fn append(&mut self, other: Samples<'static>) {
         if self.len == 0 {
             *self = other;
             return;
         }
         self.len += other.len;
-        self.predicates.iter_mut().zip(other.predicates).for_each(|(mine, theirs)| mine.extend(theirs));
+        let pairs = self.predicates.to_mut().iter_mut().zip(other.predicates.iter());
+        pairs.for_each(|(mine, theirs)| mine.extend_from_slice(theirs));
         if let (Some(mine), Some(theirs)) = (&mut self.times, other.times) {
-            mine.extend(theirs);
+            mine.to_mut().extend_from_slice(&theirs);
         }
     }
 }
@@ -130,9 +134,14 @@ impl Robust {
     }
 
     /// What the predicates are worth on consecutive positions, or the first that cannot be computed.
-    pub fn samples(&self, batch: &Batch) -> Result<Samples, PredicateError> {
-        let predicates = self.signals.evaluate(batch)?;
-        Ok(Samples { len: batch.len, predicates, times: batch.times.clone(), starts: Vec::new() })
+    pub fn samples(&self, batch: &Batch) -> Result<Samples<'static>, PredicateError> {
+        let (predicates, times) = (self.worth(batch)?.into(), batch.times.clone().map(Cow::Owned));
+        Ok(Samples { len: batch.len, predicates, times, ..Samples::default() })
+    }
+
+    /// The same as columns.
+    pub fn worth(&self, batch: &Batch) -> Result<Vec<Vec<f64>>, PredicateError> {
+        self.signals.evaluate(batch)
     }
 
     fn step(&self, node: NodeId) -> Result<usize, Unsupported> {

@@ -39,7 +39,7 @@ impl Robust {
             });
         };
         let counts = self.counts(node);
-        let mut changed = samples.clone();
+        let mut predicates = samples.predicates.to_vec();
         let mut margins = Vec::new();
         for (place, &predicate) in self.plan.predicates.iter().enumerate() {
             let Some(&(for_it, against)) = counts.get(&predicate) else { continue };
@@ -59,8 +59,9 @@ impl Robust {
             candidates.dedup();
             let mut suffices = |change: f64| -> Result<bool, Unsupported> {
                 let moved = original.iter().map(|worth| worth + sign * change + 0.0);
-                changed.predicates[place].clear();
-                changed.predicates[place].extend(moved);
+                predicates[place].clear();
+                predicates[place].extend(moved);
+                let changed = Samples { predicates: predicates.as_slice().into(), ..samples.clone() };
                 let found = self.columns(&changed, &[node])?[0][position];
                 Ok(if value > 0.0 { found <= 0.0 } else { found >= 0.0 })
             };
@@ -69,7 +70,7 @@ impl Robust {
                 let middle = low + (high - low) / 2;
                 if suffices(candidates[middle])? { high = middle } else { low = middle + 1 }
             }
-            changed.predicates[place].clone_from(original);
+            predicates[place].clone_from(original);
             margins.push(Margin { node: predicate, change: candidates.get(low).map(|c| sign * c) });
         }
         Ok(margins)

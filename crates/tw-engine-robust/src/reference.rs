@@ -13,7 +13,7 @@ use tw_monitor::Unsupported;
 
 /// A position in its segment `start..end`, and the interval of the operator there.
 struct Places<'s> {
-    samples: &'s Samples,
+    samples: &'s Samples<'s>,
     ticks: Option<Ticks>,
     index: bool,
     start: Position,

@@ -27,7 +27,7 @@ fn samples(
     program: &Program,
     columns: &[(&str, &[f64])],
     times: Option<Vec<Time>>,
-) -> Samples {
+) -> Samples<'static> {
     let len = columns[0].1.len();
     let slot = |slot: &tw_ir::Slot| {
         let name = match &slot.what {

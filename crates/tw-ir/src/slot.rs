@@ -30,6 +30,20 @@ impl Path {
         Self { steps: vec![PathStep::Field(name.into())] }
     }
 
+    /// A path as people write it where no grammar is at hand: `http.status`, `tags[*]`.
+    pub fn parse(text: &str) -> Self {
+        let mut steps = Vec::new();
+        for mut field in text.split('.') {
+            let mut lists = 0;
+            while let Some(shorter) = field.strip_suffix("[*]") {
+                (field, lists) = (shorter, lists + 1);
+            }
+            steps.push(PathStep::Field(field.to_string()));
+            steps.extend(std::iter::repeat_n(PathStep::Each, lists));
+        }
+        Self { steps }
+    }
+
     /// The name, if the path is a single field.
     pub fn as_name(&self) -> Option<&str> {
         match self.steps.as_slice() {

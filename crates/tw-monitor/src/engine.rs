@@ -1,6 +1,7 @@
 //! The engine interface.
 
 use crate::{Answer, Monitor, Note, PredicateError, Sink, Telling, Trace, Values};
+use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, TimeUnit};
 use tw_ir::{Clock, NodeId, Program, Semantics};
 
@@ -13,7 +14,7 @@ pub struct Wanted {
     pub slots: bool,
     /// Tuples of event patterns with variables ([`Trace::relations`]).
     pub relations: bool,
-    /// What predicates are worth ([`Trace::signals`]), computed by [`Evaluator::signals`].
+    /// What predicates are worth ([`Trace::signals`]), computed by what [`Evaluator::signals`] gives.
     pub signals: bool,
 }
 
@@ -166,6 +167,12 @@ pub(crate) fn not_live(help: &str) -> Unsupported {
     }
 }
 
+/// What predicates are worth on a batch: one column per predicate.
+pub trait Signals: Send + Sync {
+    /// The columns, or the first value that cannot be computed.
+    fn signals(&self, batch: &Batch) -> Result<Vec<Vec<f64>>, PredicateError>;
+}
+
 /// A program made ready for whole traces.
 pub trait Evaluator: Send {
     /// What the trace must hold.
@@ -178,10 +185,9 @@ pub trait Evaluator: Send {
     fn give(&mut self, guards: Vec<Bits>) {
         let _ = guards;
     }
-    /// What the predicates are worth on a batch, from an engine that wants [`Trace::signals`]; on the reading threads.
-    fn signals(&self, batch: &Batch) -> Result<Vec<Vec<f64>>, PredicateError> {
-        let _ = batch;
-        Ok(Vec::new())
+    /// Of an engine that wants [`Trace::signals`]: what computes them, batch by batch, on the reading threads.
+    fn signals(&self) -> Option<Arc<dyn Signals>> {
+        None
     }
     /// Puts into the sink what each root is worth, in the program's order.
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported>;
@@ -192,6 +198,12 @@ pub trait Evaluator: Send {
     fn values(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Unsupported> {
         let columns = self.columns(trace, nodes)?.into_iter();
         Ok(columns.map(|bits| Values { column: Column::Truth(bits), errors: Vec::new() }).collect())
+    }
+    /// By how much the given formulas hold at every position: of an engine that measures that.
+    fn robustness(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Vec<f64>>, Unsupported> {
+        let _ = trace;
+        let what = "robustness: it says whether formulas hold, not by how much";
+        Err(Unsupported { node: nodes.first().copied(), what: what.into(), help: None, exhausted: false })
     }
     /// What is to be said about the last answers.
     fn notes(&self) -> Vec<Note> {

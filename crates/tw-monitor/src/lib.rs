@@ -19,7 +19,7 @@ mod queries;
 mod query;
 
 pub use algebra::{Map, both, either};
-pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Unsupported, Wanted};
+pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Signals, Unsupported, Wanted};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};
 pub use machine::{Machine, Run, State, Stretch, transpose_eight, words};

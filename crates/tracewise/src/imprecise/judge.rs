@@ -2,15 +2,18 @@
 
 use super::read::{at_line, errors_of, in_order};
 use super::{ClockError, Guarantee, Obstacle, Stretch};
-use crate::by::Groups;
-use crate::check::{self, Finding, newlines, properties_of, property, refuse_empty, without_timestamps};
-use crate::load::{Loaded, Need};
+use crate::check::{Finding, newlines, property};
 use crate::narrate::Narrator;
+use crate::plan::Who;
+use crate::run::columns::{Loaded, Need};
+use crate::run::divide::{Divided, Labels};
+use crate::run::faults::{refuse_empty, without_timestamps};
 use crate::{CheckReport, Error, Session, Specification, Violation, plan};
-use tw_core::{Position, Time, Value, Verdict};
+use std::borrow::Cow;
+use tw_core::{Position, Time, Verdict};
 use tw_dense::{Judgement, Observation, Outcome};
-use tw_ir::{Clock, Expect, Path, Root, Semantics, Slot, SlotId, What};
-use tw_monitor::Wanted;
+use tw_ir::{Clock, Division, Expect, Path, Root, Semantics, Slot, SlotId, What};
+use tw_monitor::Answers;
 use tw_trace::{Stamp, TimeStyle};
 
 /// Options that have no meaning here.
@@ -43,9 +46,9 @@ pub(crate) fn check(
 ) -> Result<CheckReport, Error> {
     refuse_options(session, error)?;
     let session = &session.clone().clock(Clock::Dense).engine("dense");
-    let mut spec = properties_of(spec)?.into_owned();
+    let mut spec = spec.properties()?.into_owned();
     let options = session.evaluate_options();
-    let engine = plan::choose(session, &spec, &options)?.engine;
+    let engine = plan::choose(session, &spec, &options, Who::Any(Answers::Verdicts))?.engine;
     let kept: Vec<SlotId> = match error {
         ClockError::Same(_) => Vec::new(),
         ClockError::Column(name) => {
@@ -54,12 +57,12 @@ pub(crate) fn check(
             vec![spec.program.slots.len() as SlotId - 1]
         }
     };
-    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::of(Wanted::ATOMS) };
+    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::default() };
     let (mut loaded, read) = in_order(session, &spec, files, need, error)?;
     let session = &read;
     refuse_empty(&loaded)?;
     if !loaded.summary.timed {
-        return Err(without_timestamps(&loaded.name, "a clock error is about timestamps"));
+        return Err(without_timestamps(loaded.name(), "a clock error is about timestamps"));
     }
     let mut errors = match (error, loaded.kept.first()) {
         (ClockError::Column(name), Some(column)) => {
@@ -69,25 +72,19 @@ pub(crate) fn check(
         }
         _ => Vec::new(),
     };
-    let keys = loaded.keys.take().unwrap_or_default();
-    let groups = match &session.by {
-        None => None,
-        Some(column) => {
-            let groups = Groups::of(keys.names.len(), &keys.ids);
-            if groups.order.is_empty() || loaded.trace.len > u32::MAX as usize {
-                let message =
-                    format!("the column `{column}` of --by has no value anywhere in {}", loaded.name);
-                return Err(Error::Usage(message));
-            }
-            loaded.trace = groups.apply(&loaded.trace);
-            if !errors.is_empty() {
-                errors = groups.order.iter().map(|&at| errors[at as usize]).collect();
-            }
-            Some(groups)
+    let (mut order, mut labels) = (None, Labels::Whole);
+    if let Some(column) = &session.by {
+        let division = Division { by: Some(Path::parse(column)), every: None };
+        let trace = Cow::Owned(std::mem::take(&mut loaded.trace));
+        let divided = Divided::new(&division, None, &loaded, trace, &options)?;
+        (order, labels) = (divided.order, divided.labels);
+        loaded.trace = divided.trace.into_owned();
+        if let (Some(order), false) = (&order, errors.is_empty()) {
+            errors = order.iter().map(|&at| errors[at as usize]).collect();
         }
-    };
-    let order = groups.as_ref().map(|groups| groups.order.as_slice());
-    let names = session.by.as_deref().map(|column| Names { column, names: &keys.names });
+    }
+    let order = order.as_deref();
+    let names = session.by.as_deref().map(|column| Names { column, labels: &labels });
     let mut findings = Vec::with_capacity(spec.program.roots.len());
     let newlines = newlines(&spec);
     let known = Known { session, spec: &spec, loaded: &loaded, error, errors: &errors, order, names };
@@ -95,19 +92,30 @@ pub(crate) fn check(
         if index == 0 {
             known.refuse_clashes()?;
         }
-        let judgements = known.judge(root, engine.name(), &options)?;
+        let judgements = known.judge(root, engine, &options)?;
         findings.push(known.finding(property(&spec, &newlines, root, Verdict::Unknown), judgements));
     }
     let properties = Narrator::new(session, &spec, &loaded, order).tell(findings);
-    let by = session.by.clone().zip(groups.map(|groups| groups.starts.len()));
-    Ok(check::report(session, &spec, loaded, engine, properties, by))
+    let by = session.by.clone().map(|column| (column, labels.len()));
+    let mut warnings = spec.warnings.clone();
+    warnings.append(&mut loaded.warnings);
+    Ok(CheckReport {
+        trace: loaded.name().to_string(),
+        positions: loaded.summary.positions,
+        bytes: loaded.summary.bytes,
+        engine,
+        semantics: session.semantics.name(),
+        by,
+        properties,
+        warnings,
+    })
 }
 
 /// The value of `--by` of each segment.
 #[derive(Clone, Copy)]
 struct Names<'a> {
     column: &'a str,
-    names: &'a [std::sync::Arc<str>],
+    labels: &'a Labels,
 }
 
 /// What is judged.
@@ -175,7 +183,7 @@ impl Known<'_> {
         let deciding = due.map(|segment| &judgements[segment]);
         let binding = |segment: usize| {
             let names = self.names?;
-            Some((names.column.to_string(), Value::Str(names.names[segment].clone())))
+            Some((names.column.to_string(), names.labels.get(segment).key?))
         };
         let end = |end: tw_dense::End| (stamp(end.time), end.open);
         let instants = deciding.iter().flat_map(|judgement| &judgement.instants);

@@ -1,7 +1,7 @@
 //! Traces whose timestamps err: their order, and the errors of their events.
 
 use super::ClockError;
-use crate::load::{Loaded, Need, load};
+use crate::run::columns::{Loaded, Need, read};
 use crate::{Error, Session, Specification};
 use tw_core::{Column, Position, Time, TimeUnit, Value};
 use tw_trace::{TraceError, TraceErrorKind};
@@ -28,17 +28,17 @@ pub(super) fn in_order(
     };
     let skew = match (session.read.sort, error) {
         (None, ClockError::Same(error @ 1..)) => error.saturating_mul(2),
-        _ => return Ok((own(load(session, spec, files, need))?, session.clone())),
+        _ => return Ok((own(read(session, spec, files, need, None))?, session.clone())),
     };
     if !files.iter().any(|file| file == "-") {
-        match own(load(session, spec, files, need)) {
+        match own(read(session, spec, files, need, None)) {
             Err(Error::Trace { error, .. }) if error.kind == TraceErrorKind::Time => {}
             other => return Ok((other?, session.clone())),
         }
     }
     let mut sorting = session.clone();
     sorting.read.sort = Some(skew);
-    let loaded = own(load(&sorting, spec, files, need)).map_err(|error| match error {
+    let loaded = own(read(&sorting, spec, files, need, None)).map_err(|error| match error {
         Error::Trace { mut error, asked, sources } => {
             error.message = error.message.replace("`--sort` allows", "twice the clock error allows");
             error.message =
@@ -76,7 +76,7 @@ pub(super) fn errors_of(column: &Column, unit: TimeUnit) -> Result<Vec<Time>, (P
 
 /// An error about a position of the log.
 pub(super) fn at_line(session: &Session, loaded: &Loaded, position: Position, message: String) -> Error {
-    let mut error = TraceError::new(TraceErrorKind::Time, message).in_file(&loaded.name);
+    let mut error = TraceError::new(TraceErrorKind::Time, message).in_file(loaded.name());
     if let Some(located) = loaded.locate(session, &[position]).remove(&position) {
         (error.file, error.line) = (located.file, located.line);
     }

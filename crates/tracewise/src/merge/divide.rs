@@ -4,8 +4,8 @@ use super::lines::Lines;
 use super::names::Valuations;
 use super::read::{Source, read, read_with_keys};
 use super::{limit_message, refuse_empty, too_many};
-use crate::by::Groups;
-use crate::load::display_name;
+use crate::run::divide::Groups;
+use crate::run::open::display_name;
 use crate::{Error, Session};
 use tw_model::Place;
 
@@ -59,10 +59,10 @@ pub(super) fn divide_counting(
     let Some((column, keys)) = keys else {
         return Ok((vec![(lines(first, whole, None), codes)], 0));
     };
-    let groups = Groups::of(keys.texts.len(), &keys.ids);
+    let groups = Groups::of(keys.names.len(), &keys.ids);
     let without = codes.len() - groups.order.len();
     let mut sequences = Vec::new();
-    for (key, text) in keys.texts.iter().enumerate() {
+    for (key, text) in keys.names.iter().enumerate() {
         let start = groups.starts[key];
         let end = groups.starts.get(key + 1).copied().unwrap_or(groups.order.len());
         if start == end {

@@ -1,7 +1,7 @@
 //! From positions back to the lines of the logs.
 
 use super::read::readable_once;
-use crate::load::open;
+use crate::run::open::Opened;
 use crate::{Error, Session};
 use rustc_hash::FxHashMap;
 use tw_core::Position;
@@ -47,7 +47,7 @@ pub(crate) fn relocate(session: &Session, model: &mut Model, lines: &[Lines]) ->
         if own.files.iter().any(|file| readable_once(file)) {
             continue;
         }
-        let (input, format) = open(session, &own.files)?;
+        let Opened { input, format, .. } = Opened::new(session, &own.files)?;
         for located in own.locator.locate(&input, format, &session.read, &positions)? {
             found.extend(located.line.map(|line| ((trace, located.position), line)));
         }
@@ -74,7 +74,7 @@ pub(crate) fn find(session: &Session, lines: &Lines, positions: &[u64]) -> Resul
     if known.iter().all(Option::is_some) {
         return Ok(known.into_iter().flatten().collect());
     }
-    let (input, format) = open(session, &lines.files)?;
+    let Opened { input, format, .. } = Opened::new(session, &lines.files)?;
     let located = lines.locator.locate(&input, format, &session.read, &positions)?;
     Ok(located.iter().map(|located| located.line.unwrap_or(located.position as u64 + 1)).collect())
 }

@@ -3,16 +3,19 @@
 mod rows;
 
 use super::names::{Style, Valuations};
-use crate::load::{Need, display_name, load, open, trace_error};
-use crate::{Error, Session, Specification, check, plan};
+use crate::plan::Who;
+use crate::run::columns::{Keys, Need, read as read_columns};
+use crate::run::faults::{refuse_empty, trace_error};
+use crate::run::open::Opened;
+use crate::run::{Asked, Run};
+use crate::{Error, Session, Specification};
 use rows::{named_by, rows};
-use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Column, Value};
-use tw_ir::{Expect, Path, PathStep, Slot, What};
-use tw_monitor::Wanted;
-use tw_trace::{Input, Locator, Projection, Row, TraceError, TraceErrorKind, TraceFormat};
+use tw_ir::{Expect, Path, Slot, What};
+use tw_monitor::{Answers, Wanted};
+use tw_trace::{Locator, Projection, Row, TraceError, TraceErrorKind};
 
 /// What of a trace its states are.
 #[derive(Clone, Debug)]
@@ -74,13 +77,13 @@ pub(crate) fn read(
     if let Source::Specification(properties) = source {
         return by_properties(session, properties, files, valuations, states);
     }
-    let (input, format) = open(session, files)?;
+    let opened = Opened::new(session, files)?;
     let read = match source {
-        Source::Column(column) => one_column(session, &input, format, column, valuations, states),
-        Source::Columns(columns) => several_columns(session, &input, format, columns, valuations, states),
-        _ => rows(session, &input, format, source, None, valuations, states),
+        Source::Column(column) => one_column(session, &opened, column, valuations, states),
+        Source::Columns(columns) => several_columns(session, &opened, columns, valuations, states),
+        _ => rows(session, &opened, source, None, valuations, states),
     };
-    read.map_err(|error| error.in_file(&display_name(files)).into())
+    read.map_err(|error| error.in_file(&opened.name).into())
 }
 
 /// The same, and the values of a column beside the states.
@@ -93,11 +96,9 @@ pub(crate) fn read_with_keys(
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<(Read, Keys), Error> {
     let mut keys = Keys::default();
-    let told = |error: TraceError| error.in_file(&display_name(files));
     if !files.iter().any(|file| readable_once(file)) {
         let read = read(session, source, files, valuations, states)?;
-        let (input, format) = open(session, files)?;
-        keys_of(session, &input, format, column, &mut keys).map_err(told)?;
+        keys_of(session, &Opened::new(session, files)?, column, &mut keys)?;
         return Ok((read, keys));
     }
     if matches!(source, Source::Specification(_)) {
@@ -107,9 +108,9 @@ pub(crate) fn read_with_keys(
                 .into(),
         ));
     }
-    let (input, format) = open(session, files)?;
-    let read = rows(session, &input, format, source, Some((column, &mut keys)), valuations, states);
-    Ok((read.map_err(told)?, keys))
+    let opened = Opened::new(session, files)?;
+    let read = rows(session, &opened, source, Some((column, &mut keys)), valuations, states);
+    Ok((read.map_err(|error| error.in_file(&opened.name))?, keys))
 }
 
 /// Whether a file is gone once it is read: standard input, a pipe.
@@ -117,54 +118,21 @@ pub(crate) fn readable_once(file: &str) -> bool {
     file == "-" || std::fs::metadata(file).is_ok_and(|data| !data.is_file() && !data.is_dir())
 }
 
-/// The values of a column: which of them each position has.
-#[derive(Default)]
-pub(crate) struct Keys {
-    /// The texts, in the order in which they turn up.
-    pub texts: Vec<Arc<str>>,
-    /// The index of each position's text, `u32::MAX` where it has none.
-    pub ids: Vec<u32>,
-    index: FxHashMap<Arc<str>, u32>,
-}
-
-impl Keys {
-    fn number(&mut self, text: &str) -> u32 {
-        if let Some(&known) = self.index.get(text) {
-            return known;
-        }
-        let (text, number): (Arc<str>, u32) = (text.into(), self.texts.len() as u32);
-        self.texts.push(text.clone());
-        self.index.insert(text, number);
-        number
-    }
-}
-
 /// The column of keys alone, block by block.
-fn keys_of(
-    session: &Session,
-    input: &Input,
-    format: &'static dyn TraceFormat,
-    column: &str,
-    keys: &mut Keys,
-) -> Result<(), TraceError> {
+fn keys_of(session: &Session, opened: &Opened, column: &str, keys: &mut Keys) -> Result<(), TraceError> {
     let projection = Projection { slots: &[], key: Some(column), times: false };
     let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
     let mut fold = |column: Option<Column>| {
-        if let Some(Column::Text { ids, dictionary, valid }) = column {
-            let own: Vec<u32> = dictionary.entries.iter().map(|text| keys.number(text)).collect();
-            let of = |(at, &id): (usize, &u32)| if valid.get(at) { own[id as usize] } else { u32::MAX };
-            keys.ids.extend(ids.iter().enumerate().map(of));
-        }
+        column.iter().for_each(|column| keys.extend(column));
         Ok(ControlFlow::Continue(()))
     };
-    tw_trace::scan(input, format, &projection, &session.read, &map, &mut fold).map(drop)
+    opened.scan(session, &projection, &map, &mut fold).map(drop)
 }
 
 /// The fast way: the column's texts, already numbered block by block.
 fn one_column(
     session: &Session,
-    input: &Input,
-    format: &'static dyn TraceFormat,
+    opened: &Opened,
     column: &str,
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
@@ -193,14 +161,13 @@ fn one_column(
         states(&codes)?;
         Ok(ControlFlow::Continue(()))
     };
-    let summary = tw_trace::scan(input, format, &projection, &session.read, &map, &mut fold)?;
+    let summary = opened.scan(session, &projection, &map, &mut fold)?;
     Ok(Read { positions: summary.positions, locator: summary.locator })
 }
 
 fn several_columns(
     session: &Session,
-    input: &Input,
-    format: &'static dyn TraceFormat,
+    opened: &Opened,
     columns: &[String],
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
@@ -208,7 +175,7 @@ fn several_columns(
     let slots: Vec<Slot> = columns
         .iter()
         .map(|name| {
-            let what = What::Variable(path_of(name), Expect::Any);
+            let what = What::Variable(Path::parse(name), Expect::Any);
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
@@ -242,12 +209,8 @@ fn several_columns(
         states(&codes)?;
         Ok(ControlFlow::Continue(()))
     };
-    let summary = tw_trace::scan(input, format, &projection, &session.read, &Ok, &mut fold)?;
+    let summary = opened.scan(session, &projection, &Ok, &mut fold)?;
     Ok(Read { positions: summary.positions, locator: summary.locator })
-}
-
-fn path_of(column: &str) -> Path {
-    Path { steps: column.split('.').map(|field| PathStep::Field(field.to_string())).collect() }
 }
 
 /// Formulas by an engine, over the whole trace: they may speak of other positions, too.
@@ -271,12 +234,10 @@ fn by_properties(
     let mut columns: Vec<Vec<u32>> = vec![Vec::new(); properties.names.len()];
     let mut read = None;
     if let Some((spec, names)) = &properties.formulas {
-        let chosen = plan::choose(session, spec, &session.evaluate_options())?;
-        let loaded = load(session, spec, files, Need::of(chosen.evaluator.wanted()))?;
-        check::refuse_empty(&loaded)?;
-        let (mut chosen, options) = check::replan(session, spec, &loaded, chosen)?;
+        let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
         let nodes: Vec<_> = spec.program.roots.iter().map(|root| root.node).collect();
-        let truths = chosen.columns(spec, &options, &loaded.trace, &nodes)?;
+        let truths = run.columns(&nodes)?;
+        let loaded = run.loaded;
         for (&name, truth) in names.iter().zip(truths) {
             let [no, yes] = [false, true].map(|value| valuations.value_code(name, &Value::Bool(value)));
             columns[name] = (0..truth.len()).map(|at| if truth.get(at) { yes } else { no }).collect();
@@ -284,8 +245,9 @@ fn by_properties(
         read = Some(Read { positions: loaded.trace.len as u64, locator: loaded.summary.locator });
     }
     if let Some((spec, names)) = &properties.terms {
-        let loaded = load(session, spec, files, Need::of(Wanted::TERMS))?;
-        check::refuse_empty(&loaded)?;
+        let need = Need { wanted: Wanted::TERMS, ..Need::default() };
+        let loaded = read_columns(session, spec, files, need, None)?;
+        refuse_empty(&loaded)?;
         let terms = spec.program.terms();
         for (&name, root) in names.iter().zip(&spec.program.roots) {
             let term = match spec.program.dag.node(root.node) {
@@ -298,7 +260,7 @@ fn by_properties(
                     if let Some((position, message)) = term.errors.first() {
                         let error = TraceError::new(TraceErrorKind::Type, message.clone());
                         let place = loaded.summary.locator.line(*position).unwrap_or(*position as u64 + 1);
-                        return Err(trace_error(spec, error.at(place, 1).in_file(&loaded.name)));
+                        return Err(trace_error(spec, error.at(place, 1).in_file(loaded.name())));
                     }
                     (0..loaded.trace.len)
                         .map(|at| valuations.value_code(name, &term.column.value(at)))
@@ -327,14 +289,13 @@ fn by_properties(
             valuations.next()
         })
         .collect();
-    states(&codes).map_err(|error| error.in_file(&display_name(files)))?;
+    states(&codes).map_err(|error| error.in_file(&crate::run::open::display_name(files)))?;
     Ok(read)
 }
 
 /// The variables of a trace, read up to the first row that has the one called `until`; and whether it has events.
 pub(crate) fn columns_of(
-    input: &Input,
-    format: &'static dyn TraceFormat,
+    opened: &Opened,
     session: &Session,
     until: &str,
 ) -> Result<(Vec<String>, bool), TraceError> {
@@ -350,6 +311,6 @@ pub(crate) fn columns_of(
         }
         Ok(!names.iter().any(|name| name == until))
     };
-    tw_trace::read_rows(input, format, &session.read, &mut each)?;
+    tw_trace::read_rows(&opened.input, opened.format, &session.read, &mut each)?;
     Ok((names, events))
 }

@@ -1,12 +1,12 @@
 //! Why an engine was chosen, and what else is known of a specification before it meets a trace: `explain`.
 
-use super::{Chosen, choose};
+use super::{Chosen, Who, choose};
+use crate::registry::engines;
 use crate::{
-    AutomatonSizes, ClockLabels, ENGINES, Error, LiveReport, QUERY_ENGINES, Session, Specification, check,
-    delay, imprecise, query, robust, show,
+    AutomatonSizes, ClockLabels, Error, LiveReport, Session, Specification, delay, imprecise, robust, show,
 };
 use tw_ir::{Fragment, Root, RootKind};
-use tw_monitor::EvaluateOptions;
+use tw_monitor::{Answers, EvaluateOptions, Telling};
 
 /// An engine and the reason for it.
 #[derive(Clone, Debug)]
@@ -127,21 +127,23 @@ fn whole_choice(
     options: &EvaluateOptions,
     fragment: &Fragment,
 ) -> EngineChoice {
-    match check::properties_of(spec) {
+    match spec.properties() {
         Ok(properties) => choice(session, &properties, options, fragment),
         Err(_) => query_choice(session, spec, options),
     }
 }
 
 fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
-    match query::choose(session, spec, options) {
-        Ok((engine, _)) => {
-            let reason = match session.engine.as_str() {
-                "auto" => format!("the fastest engine for these queries: {}", engine.about()),
-                _ => "you named it".to_string(),
-            };
-            EngineChoice { engine: Some(engine.name()), reason }
-        }
+    told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| match session.engine.as_str() {
+        "auto" => format!("the fastest engine for these queries: {}", chosen.about),
+        _ => "you named it".to_string(),
+    })
+}
+
+/// A choice in words, or the reason why there is none.
+fn told(chosen: Result<Chosen<'_>, Error>, reason: impl Fn(&Chosen<'_>) -> String) -> EngineChoice {
+    match chosen {
+        Ok(chosen) => EngineChoice { engine: Some(chosen.engine), reason: reason(&chosen) },
         Err(Error::Unsupported { diagnostic, .. }) => {
             EngineChoice { engine: None, reason: diagnostic.message }
         }
@@ -157,10 +159,9 @@ fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Opt
     if !root.division.is_whole() {
         return Some("it divides the trace (`by`, `every`)".into());
     }
-    let mut refusals = QUERY_ENGINES
-        .iter()
+    let mut refusals = engines(Answers::Values)
         .filter(|engine| engine.reads_forward())
-        .map(|engine| engine.monitor(&spec.program, options).err());
+        .map(|engine| engine.monitor(&spec.program, options, Telling::Verdicts).err());
     // One that accepts is enough.
     let first = refusals.next().unwrap_or_default()?;
     if refusals.any(|refusal| refusal.is_none()) { None } else { Some(first.what) }
@@ -172,36 +173,27 @@ fn choice(
     options: &EvaluateOptions,
     fragment: &Fragment,
 ) -> EngineChoice {
-    match choose(session, spec, options) {
-        Ok(Chosen { engine, .. }) => {
-            let reason = if session.engine != "auto" {
-                "you named it".to_string()
-            } else {
-                // Engines that refuse the same thing are named together.
-                let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
-                for other in ENGINES.iter().take_while(|other| other.name() != engine.name()) {
-                    let Err(refusal) = other.plan(&spec.program, options) else { continue };
-                    match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
-                        Some((names, _)) => names.push(other.name()),
-                        None => refusals.push((vec![other.name()], refusal.what)),
-                    }
-                }
-                let refusals: Vec<String> = refusals
-                    .into_iter()
-                    .map(|(names, what)| {
-                        let verb = if names.len() == 1 { "refuses" } else { "refuse" };
-                        format!("{} {verb} {what}", names.join(", "))
-                    })
-                    .collect();
-                let suffix =
-                    if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
-                format!("the fastest engine for {}: {}{suffix}", fragment.name(), engine.about())
-            };
-            EngineChoice { engine: Some(engine.name()), reason }
+    told(choose(session, spec, options, Who::Any(Answers::Verdicts)), |chosen| {
+        if session.engine != "auto" {
+            return "you named it".to_string();
         }
-        Err(Error::Unsupported { diagnostic, .. }) => {
-            EngineChoice { engine: None, reason: diagnostic.message }
+        // Engines that refuse the same thing are named together.
+        let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
+        for other in engines(Answers::Verdicts).take_while(|other| other.name() != chosen.engine) {
+            let Err(refusal) = other.plan(&spec.program, options) else { continue };
+            match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
+                Some((names, _)) => names.push(other.name()),
+                None => refusals.push((vec![other.name()], refusal.what)),
+            }
         }
-        Err(other) => EngineChoice { engine: None, reason: other.to_string() },
-    }
+        let refusals: Vec<String> = refusals
+            .into_iter()
+            .map(|(names, what)| {
+                let verb = if names.len() == 1 { "refuses" } else { "refuse" };
+                format!("{} {verb} {what}", names.join(", "))
+            })
+            .collect();
+        let suffix = if refusals.is_empty() { String::new() } else { format!("; {}", refusals.join("; ")) };
+        format!("the fastest engine for {}: {}{suffix}", fragment.name(), chosen.about)
+    })
 }

@@ -1,20 +1,21 @@
 //! Running an engine on a divided trace, and what is told of its values.
 
-use super::divide::{Divided, restrict};
 use super::{Approximation, EXPLAINED, Group, QueryResult, failed, missing, witness};
-use crate::load::Loaded;
-use crate::query::Edge;
-use crate::{Error, QUERY_ENGINES, Session, Specification, plan};
-use tw_core::{Bits, Value};
-use tw_ir::{Aggregate, Node, NodeId, Root, RootKind};
-use tw_monitor::{Computed, EvaluateOptions, Note, QueryEngine, QueryEvaluator, Trace, Values};
+use crate::plan::{self, Chosen, Who, restrict};
+use crate::run::columns::Loaded;
+use crate::run::divide::{Divided, Edge};
+use crate::{Error, Session, Specification};
+use tw_core::Value;
+use tw_ir::{Aggregate, Node, NodeId, Root};
+use tw_monitor::{Answers, Computed, EvaluateOptions, Note, Trace, Values};
 use tw_trace::Stamp;
 
 /// Queries to be run on parts of a loaded trace.
 pub(super) struct Job<'a> {
     pub session: &'a Session,
     pub spec: &'a Specification,
-    pub engine: &'static dyn QueryEngine,
+    /// The engine for all of them.
+    pub engine: &'static str,
     pub options: &'a EvaluateOptions,
     pub loaded: &'a Loaded,
 }
@@ -28,19 +29,19 @@ impl Job<'_> {
         failures: &mut Vec<Error>,
     ) -> Result<Vec<QueryResult>, Error> {
         let chosen = roots.iter().map(|root| self.spec.program.roots[*root].clone()).collect();
-        let spec = with_roots(self.spec, chosen);
-        let trace = restrict(&divided.trace, self.spec, &spec);
+        let spec = self.spec.with_roots(chosen);
+        let trace = restrict(&divided.trace, &self.spec.program, &spec.program);
         self.refuse_large(&spec, divided)?;
         let mut ready = Ready::new(self.session, &spec, self.engine, self.options, &trace)?;
         let values = ready.values(&trace)?;
-        let notes = ready.evaluator.notes();
+        let notes = ready.chosen.about_answers();
         let mut results = Vec::with_capacity(roots.len());
         for (root, values) in spec.program.roots.iter().zip(values) {
             let mut groups = Vec::with_capacity(values.len());
             let mut failure = None;
-            for (segment, (label, computed)) in divided.labels.iter().zip(values).enumerate() {
-                let (key, window) = (label.key.clone(), label.window);
-                match computed {
+            for (segment, label) in divided.labels.iter().enumerate() {
+                let (key, window) = (label.key, label.window);
+                match values.at(segment) {
                     Computed::Value(value) => {
                         groups.push(Group { segment, key, window, value, missing: None, witness: None });
                     }
@@ -142,7 +143,7 @@ impl Job<'_> {
                  it with --memory)"
             ),
         );
-        Err(error.in_file(&self.loaded.name).into())
+        Err(error.in_file(&self.loaded.name()).into())
     }
 }
 
@@ -170,62 +171,30 @@ fn place(root: &Root, key: &Option<Value>, window: Option<(Edge, Edge)>) -> Stri
     place
 }
 
-/// The specification with other roots.
-pub(super) fn with_roots(spec: &Specification, roots: Vec<Root>) -> Specification {
-    let program = tw_ir::Program { roots, ..spec.program.clone() };
-    let Specification { sources, tree, warnings, .. } = spec;
-    Specification { program, sources: sources.clone(), tree: tree.clone(), warnings: warnings.clone() }
-}
-
-/// A node as a root.
-pub(super) fn root(spec: &Specification, node: NodeId, kind: RootKind) -> Root {
-    let span = spec.span(node).unwrap_or_default();
-    // Nobody reads its name, and parts of a long text would have long names.
-    Root { name: String::new(), title: None, division: Default::default(), kind, node, span }
-}
-
-/// An engine and the truth columns that it asked for.
+/// An engine with the truth columns that it asked for.
 pub(super) struct Ready<'p> {
     spec: &'p Specification,
-    engine: &'static dyn QueryEngine,
     options: &'p EvaluateOptions,
-    pub evaluator: Box<dyn QueryEvaluator + 'p>,
-    guards: Vec<Bits>,
-    session: &'p Session,
+    pub chosen: Chosen<'p>,
 }
 
 impl<'p> Ready<'p> {
     pub(super) fn new(
-        session: &'p Session,
+        session: &Session,
         spec: &'p Specification,
-        engine: &'static dyn QueryEngine,
+        engine: &str,
         options: &'p EvaluateOptions,
         trace: &Trace,
     ) -> Result<Self, Error> {
-        let evaluator = engine
-            .plan(&spec.program, options)
-            .map_err(|refusal| plan::refused(spec, engine.name(), refusal))?;
-        let guards = guards(session, spec, options, trace, evaluator.guards())?;
-        Ok(Self { spec, engine, options, evaluator, guards, session })
+        let session = session.clone().engine(engine);
+        let mut chosen = plan::choose(&session, spec, options, Who::Any(Answers::Values))?;
+        chosen.give_guards(spec, options, trace)?;
+        Ok(Self { spec, options, chosen })
     }
 
-    /// The values of the roots. Where the engine's budget runs out, another answers.
-    pub(super) fn values(&mut self, trace: &Trace) -> Result<Vec<Vec<Computed>>, Error> {
-        let refusal = match self.evaluator.values(trace, &self.guards) {
-            Ok(values) => return Ok(values),
-            Err(refusal) => refusal,
-        };
-        let others = QUERY_ENGINES.iter().filter(|other| other.name() != self.engine.name());
-        for other in others.filter(|_| refusal.exhausted && self.session.engine == "auto") {
-            let Ok(mut next) = Ready::new(self.session, self.spec, *other, self.options, trace) else {
-                continue;
-            };
-            if let Ok(values) = next.evaluator.values(trace, &next.guards) {
-                *self = next;
-                return Ok(values);
-            }
-        }
-        Err(plan::refused(self.spec, self.engine.name(), refusal))
+    /// The values of the roots, one per segment.
+    pub(super) fn values(&mut self, trace: &Trace) -> Result<Vec<Values>, Error> {
+        self.chosen.values(self.spec, self.options, trace)
     }
 
     /// The values of one node at every position.
@@ -236,26 +205,6 @@ impl<'p> Ready<'p> {
 
     /// The same of several nodes.
     pub(super) fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Error> {
-        let columns = self.evaluator.columns(trace, &self.guards, nodes);
-        columns.map_err(|refusal| plan::refused(self.spec, self.engine.name(), refusal))
+        self.chosen.value_columns(self.spec, trace, nodes)
     }
-}
-
-/// The truth of formulas at every position, by the fastest engine that can.
-fn guards(
-    session: &Session,
-    spec: &Specification,
-    options: &EvaluateOptions,
-    trace: &Trace,
-    nodes: &[NodeId],
-) -> Result<Vec<Bits>, Error> {
-    if nodes.is_empty() {
-        return Ok(Vec::new());
-    }
-    let roots = nodes.iter().map(|&node| root(spec, node, RootKind::Property)).collect();
-    let formulas = with_roots(spec, roots);
-    let trace = restrict(trace, spec, &formulas);
-    let engine = if session.engine == "reference" { "reference" } else { "auto" };
-    let session = session.clone().engine(engine).clock(options.clock);
-    plan::choose(&session, &formulas, options)?.columns(&formulas, options, &trace, nodes)
 }

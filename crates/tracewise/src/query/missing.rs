@@ -1,8 +1,8 @@
 //! Why a query has no value: which part of it has none.
 
 use super::QueryResult;
-use super::compute::{Job, Ready, root, with_roots};
-use super::divide::restrict;
+use super::compute::{Job, Ready};
+use crate::plan::restrict;
 use crate::{Error, Specification};
 use rustc_hash::FxHashSet;
 use tw_core::Value;
@@ -48,9 +48,8 @@ pub(super) fn explain(
     if asked.is_empty() || asked.len() > MOST {
         return Ok(());
     }
-    let parts = asked.iter().map(|&node| root(spec, node, RootKind::Query)).collect();
-    let parts = with_roots(spec, parts);
-    let shown = restrict(trace, spec, &parts);
+    let parts = spec.with_roots(asked.iter().map(|&node| spec.unnamed(node, RootKind::Query)).collect());
+    let shown = restrict(trace, &spec.program, &parts.program);
     let Ok(mut ready) = Ready::new(job.session, &parts, job.engine, job.options, &shown) else {
         return Ok(());
     };
@@ -59,7 +58,7 @@ pub(super) fn explain(
         for group in result.groups.iter_mut().filter(|group| group.value.is_null()) {
             let is_null = |id: NodeId| {
                 let index = asked.binary_search(&id).unwrap_or_default();
-                values[index][group.segment].ok() == Ok(&Value::Null)
+                values[index].at(group.segment).ok() == Ok(&Value::Null)
             };
             group.missing = Some(reason(spec, query.node, is_null));
         }

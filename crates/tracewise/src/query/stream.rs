@@ -2,18 +2,23 @@
 
 use super::compute::approximations;
 use super::{Group, QueryReport, QueryResult, failed, missing};
-use crate::load::{display_name, needs_times, never_occurs, not_computable, open, trace_error};
+use crate::registry::engine;
+use crate::run::clock::needs_times;
+use crate::run::faults::{Fault, never_occurs, nothing_to};
+use crate::run::open::Opened;
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
-use tw_core::{Batch, Bits, Position, Value};
-use tw_ir::NodeId;
-use tw_monitor::{Computed, Positions, PredicateError, Predicates, QueryEngine, Term, Terms, Unsupported};
-use tw_trace::{Projection, TraceError, TraceErrorKind};
+use tw_core::{Batch, Bits, Value};
+use tw_monitor::{
+    Answers, Computed, Known, Positions, PredicateError, Predicates, Sink, Telling, Term, Terms,
+};
+use tw_trace::Projection;
 
 /// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
-pub(super) fn fits(session: &Session, spec: &Specification, engine: &dyn QueryEngine) -> bool {
+pub(super) fn fits(session: &Session, spec: &Specification, name: &str) -> bool {
     let whole = spec.program.roots.iter().all(|root| root.division.is_whole());
-    engine.reads_forward() && whole && !session.everywhere && !session.witness && !needs_times(session, spec)
+    let forward = engine(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
+    forward && whole && !session.everywhere && !session.witness && !needs_times(session, spec)
 }
 
 struct Part {
@@ -26,67 +31,58 @@ pub(super) fn run(
     session: &Session,
     spec: &Specification,
     files: &[String],
-    engine: &dyn QueryEngine,
+    name: &'static str,
 ) -> Result<QueryReport, Error> {
-    let refused = |refusal| plan::refused(spec, engine.name(), refusal);
-    let mut monitor = engine.monitor(&spec.program, &session.evaluate_options()).map_err(refused)?;
-    let (input, format) = open(session, files)?;
+    let refused = |refusal| plan::refused(spec, name, refusal);
+    let Some(engine) = engine(Answers::Values, name) else {
+        return Err(Error::Usage(format!("this build has no engine `{name}` for queries")));
+    };
+    let monitor = engine.monitor(&spec.program, &session.evaluate_options(), Telling::Verdicts);
+    let mut monitor = monitor.map_err(refused)?;
+    let opened = Opened::new(session, files)?;
     let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
     let projection = Projection { slots: &spec.program.slots, key: None, times: false };
-    let map = |batch: Batch| -> Result<Part, TraceError> {
+    let map = |batch: Batch| {
         let (len, terms) = (batch.len, terms.evaluate(&batch));
         Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })
     };
-    let mut wrong: Option<(NodeId, Position)> = None;
-    let mut refusal: Option<Unsupported> = None;
-    let mut fold = |part: Part| -> Result<ControlFlow<()>, TraceError> {
-        let atoms = part.atoms.map_err(|error| {
-            wrong = Some((error.node, monitor.position() + error.position));
-            TraceError::new(TraceErrorKind::Type, error.message)
-        })?;
-        if let Some(progress) = &session.progress {
-            progress.set(input.bytes_read(), input.size());
-        }
-        let live = Positions { len: part.len, atoms: &atoms, terms: &part.terms, ..Positions::default() };
-        match monitor.push(&live) {
-            Ok(()) => Ok(ControlFlow::Continue(())),
+    let (mut fault, mut refusal) = (Fault::default(), None);
+    let mut sink = Sink::default();
+    let mut fold = |part: Part| {
+        let atoms = part.atoms.map_err(|error| fault.note(error, monitor.positions()))?;
+        let positions =
+            Positions { len: part.len, atoms: &atoms, terms: &part.terms, ..Positions::default() };
+        Ok(match monitor.feed(&positions, &mut sink) {
+            Ok(()) => ControlFlow::Continue(()),
             Err(found) => {
                 refusal = Some(found);
-                Ok(ControlFlow::Break(()))
+                ControlFlow::Break(())
             }
-        }
+        })
     };
-    let scanned = tw_trace::scan(&input, format, &projection, &session.read, &map, &mut fold);
+    let scanned = opened.scan(session, &projection, &map, &mut fold);
     if let Some(refusal) = refusal {
         return Err(refused(refusal));
     }
-    let name = display_name(files);
-    let summary = scanned.map_err(|error| match wrong {
-        Some((node, position)) => not_computable(session, spec, &input, format, error, node, position),
-        None => trace_error(spec, error.in_file(&name)),
-    })?;
-    if summary.positions == 0 {
-        return Err(TraceError::new(
-            TraceErrorKind::Usage,
-            "the trace has no positions, so there is nothing to ask",
-        )
-        .in_file(&name)
-        .into());
-    }
-    let values = monitor.values().map_err(refused)?;
+    let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let Some(values) = monitor.finish(&mut sink).map_err(refused)? else {
+        return Err(nothing_to(&opened.name, "ask"));
+    };
     let notes = monitor.notes();
     let (mut queries, mut failures) = (Vec::with_capacity(values.len()), Vec::new());
-    for (root, computed) in spec.program.roots.iter().zip(values) {
+    for (root, known) in spec.program.roots.iter().zip(values) {
         let group = |value: Value| {
             let missing = value.is_null().then(|| missing::of_aggregate(spec, root.node)).flatten();
             Group { segment: 0, key: None, window: None, value, missing, witness: None }
         };
-        let groups = match computed {
-            Computed::Value(value) => vec![group(value)],
-            Computed::Error(message) => {
+        let groups = match known {
+            Known::Value(Computed::Value(value)) => vec![group(value)],
+            Known::Value(Computed::Error(message)) => {
                 failures.push(failed(spec, root, "", &message));
                 Vec::new()
             }
+            // An engine for queries answers with values.
+            Known::Truth(_) | Known::Robustness(..) => Vec::new(),
         };
         queries.push(QueryResult {
             name: root.name.clone(),
@@ -103,10 +99,10 @@ pub(super) fn run(
     let mut warnings = spec.warnings.clone();
     warnings.extend(never_occurs(spec, &summary));
     Ok(QueryReport {
-        trace: name,
+        trace: opened.name,
         positions: summary.positions,
         bytes: summary.bytes,
-        engine: engine.name(),
+        engine: name,
         queries,
         failures,
         warnings,

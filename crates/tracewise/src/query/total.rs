@@ -10,7 +10,7 @@ use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use tw_core::{Column, Value};
 use tw_ir::{Aggregate, Node, NodeId, Root, RootKind};
-use tw_monitor::{EvaluateOptions, QueryEngine, Trace, both, either};
+use tw_monitor::{EvaluateOptions, Trace, both, either};
 use tw_statistics::{Accumulator, Limits};
 
 /// What aggregates have collected so far.
@@ -38,7 +38,7 @@ impl Totals {
         &mut self,
         session: &Session,
         spec: &Specification,
-        engine: &'static dyn QueryEngine,
+        engine: &str,
         options: &EvaluateOptions,
         trace: &Trace,
     ) -> Result<(), Error> {

@@ -4,8 +4,8 @@
 //! to the position with the largest value, to the end of an until. Columns are asked for as the walk needs them.
 
 use super::compute::{Job, Ready};
-use super::divide::Divided;
 use super::{EXPLAINED, Group, LogLine, QueryResult};
+use crate::run::divide::Divided;
 use crate::{Error, Specification, check};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Ordering;

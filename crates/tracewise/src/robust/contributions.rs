@@ -1,10 +1,10 @@
 //! What each subformula contributes to a value, and how much each predicate alone would have to change.
 
-use super::Robustness;
-use super::read::Read;
-use crate::{Specification, Stamp};
+use super::{Robustness, parts};
+use crate::Stamp;
+use crate::run::Run;
 use tw_core::Position;
-use tw_engine_robust::Robust;
+use tw_engine_robust::{Robust, Samples};
 use tw_monitor::Unsupported;
 
 /// Subformulas told of one property.
@@ -38,25 +38,22 @@ pub struct Contribution {
 }
 
 /// Adds them to each property.
-pub(super) fn add(
-    spec: &Specification,
-    robust: &Robust,
-    read: &Read,
-    properties: &mut [Robustness],
-) -> Result<(), Unsupported> {
-    let times = read.samples.times.as_ref().zip(read.summary.style);
-    for (property, root) in properties.iter_mut().zip(&spec.program.roots) {
-        let links = robust.chain(&read.samples, root.node, 0, MOST)?.into_iter().map(|link| Contribution {
-            formula: spec.words(link.node),
+pub(super) fn add(run: &Run<'_>, robust: &Robust, properties: &mut [Robustness]) -> Result<(), Unsupported> {
+    let samples = Samples::of(&run.loaded.trace);
+    for (root, at, property) in parts(run, properties) {
+        let links = robust.chain(&samples, root.node, at, MOST)?.into_iter().map(|link| Contribution {
+            formula: run.spec.words(link.node),
             depth: link.depth,
-            position: link.position,
-            time: times.map(|(times, style)| Stamp { time: times[link.position], style }),
+            position: run.original(link.position),
+            time: run.stamp(link.position),
             value: link.value,
             decides: link.decides,
         });
-        let margins = robust.margins(&read.samples, root.node, 0)?;
-        let margins = margins.into_iter().map(|margin| (spec.words(margin.node), margin.change));
-        property.contributions = Some(Contributions { links: links.collect(), margins: margins.collect() });
+        let links = links.collect();
+        let margins = robust.margins(&samples, root.node, at)?;
+        let margins =
+            margins.into_iter().map(|margin| (run.spec.words(margin.node), margin.change)).collect();
+        property.contributions = Some(Contributions { links, margins });
     }
     Ok(())
 }

@@ -5,7 +5,8 @@
 mod sorted;
 mod teller;
 
-use crate::load::{format_of, not_computable_at, trace_error};
+use crate::run::faults::{not_computable_at, nothing_to, trace_error};
+use crate::run::open::format_of;
 use crate::watch::stream::{names, read_on};
 use crate::{Control, Diagnostic, Error, Session, Specification, Stamp, WatchSource};
 use std::io;
@@ -185,7 +186,7 @@ pub(crate) fn live(
         Err(Halt::Error(error)) => return Err(error),
     };
     if report.positions == 0 {
-        return Err(super::nothing_to_compute(name));
+        return Err(nothing_to(name, "compute"));
     }
     if !stopped {
         let warnings = live.judge().map_err(|error| trace_error(spec, error))?;

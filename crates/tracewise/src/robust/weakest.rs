@@ -1,25 +1,27 @@
 //! The weakest link of a value in the user's own words: predicate, sample, log line.
 
-use super::read::Read;
-use super::{Reason, Robustness, WeakestLink};
-use crate::{Diagnostic, Session, Specification, Stamp, Value, check};
+use super::{Reason, Robustness, WeakestLink, parts};
+use crate::run::Run;
+use crate::{Diagnostic, Specification, Value, check};
 use tw_core::Position;
-use tw_engine_robust::{Robust, Weakest};
+use tw_engine_robust::{Robust, Samples, Weakest};
 use tw_ir::{Node, NodeId, What};
 use tw_trace::Located;
 
+/// Parts of a trace whose values are explained.
+const EXPLAINED: usize = 100;
+
 /// Adds what decides each property's value. What takes too much memory is a warning: the values stand.
 pub(super) fn add(
-    session: &Session,
-    spec: &Specification,
+    run: &Run<'_>,
     robust: &Robust,
-    read: &Read,
     properties: &mut [Robustness],
     warnings: &mut Vec<Diagnostic>,
 ) {
+    let samples = Samples::of(&run.loaded.trace);
     let mut found: Vec<Option<Weakest>> = Vec::with_capacity(properties.len());
-    for root in &spec.program.roots {
-        match robust.weakest(&read.samples, root.node, 0) {
+    for (root, at, _) in parts(run, properties).take(EXPLAINED.max(run.spec.program.roots.len())) {
+        match robust.weakest(&samples, root.node, at) {
             Ok(weakest) => found.push(Some(weakest)),
             Err(refusal) => {
                 let message = format!("what decides the value is not told: {}", refusal.what);
@@ -28,26 +30,26 @@ pub(super) fn add(
             }
         }
     }
-    let mut positions: Vec<Position> = found.iter().flatten().map(|weakest| weakest.position).collect();
+    let mut positions: Vec<Position> =
+        found.iter().flatten().map(|weakest| run.original(weakest.position)).collect();
     positions.sort_unstable();
     positions.dedup();
-    let lines = read.locate(session, &positions);
+    let lines = run.locate(&positions);
     for (property, weakest) in properties.iter_mut().zip(found) {
         // Between the samples a value may be decided where there is none.
         let Some(weakest) = weakest.filter(|weakest| weakest.value.abs() == property.value.abs()) else {
             continue;
         };
-        let located = lines.get(&weakest.position);
-        let reason = reason(spec, weakest.node);
-        let times = read.samples.times.as_ref().zip(read.summary.style);
-        let time = times.map(|(times, style)| Stamp { time: times[weakest.position], style });
+        let position = run.original(weakest.position);
+        let located = lines.get(&position);
+        let reason = reason(run.spec, weakest.node);
         property.weakest = Some(WeakestLink {
-            formula: spec.words(weakest.node),
+            formula: run.spec.words(weakest.node),
             reason,
-            position: weakest.position,
-            time: time.or(located.and_then(|located| located.time)),
+            position,
+            time: run.stamp(weakest.position).or(located.and_then(|located| located.time)),
             value: weakest.value,
-            values: values(spec, weakest.node, reason, located),
+            values: values(run.spec, weakest.node, reason, located),
             line: located.and_then(check::log_line),
         });
     }

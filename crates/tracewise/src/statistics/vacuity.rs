@@ -5,10 +5,11 @@
 //! both ways (under `^` or `<->`) is vacuous when the property holds with either constant.
 
 use super::{Part, part};
+use crate::plan::Who;
 use crate::{Error, Session, Specification, plan};
 use rustc_hash::FxHashMap;
 use tw_ir::{Node, NodeId, Program, Root};
-use tw_monitor::Trace;
+use tw_monitor::{Answers, Trace};
 
 /// Parts that are tried; a larger formula is looked at from the top down to so many.
 const PARTS: usize = 500;
@@ -41,18 +42,10 @@ pub(super) fn vacuous(
     }
     variants.program.spans.resize(variants.program.dag.len(), None);
     // Replacing may leave atoms unread: the columns are those of the atoms that remain.
-    let kept = variants.program.atoms();
-    let column = |id: &NodeId| atoms.binary_search(id).ok().map(|index| trace.atoms[index].clone());
-    let shown = Trace {
-        len: trace.len,
-        atoms: kept.iter().filter_map(column).collect(),
-        times: trace.times.clone(),
-        slots: trace.slots.clone(),
-        segments: trace.segments.clone(),
-        ..Trace::default()
-    };
+    let shown = plan::restrict(trace, &spec.program, &variants.program);
     let options = session.evaluate_options();
-    let answers = plan::choose(session, &variants, &options)?.evaluate(&variants, &options, &shown, 0)?;
+    let mut chosen = plan::choose(session, &variants, &options, Who::Any(Answers::Verdicts))?;
+    let answers = chosen.answers(&variants, &options, &shown, 0)?;
     let holds: FxHashMap<(NodeId, bool), bool> = tried
         .iter()
         .copied()

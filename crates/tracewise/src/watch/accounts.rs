@@ -1,19 +1,20 @@
 //! Queries on a live trace: their values so far.
 
 use super::WatchValue;
-use crate::{Error, QUERY_ENGINES, Session, Specification, plan, query};
+use crate::registry::engines;
+use crate::{Error, Session, Specification, plan, query};
 use tw_core::{Batch, Bits, Position, Time};
 use tw_ir::RootKind;
 use tw_monitor::{
-    AtomParts, Computed, Corrupt, EvaluateOptions, Positions, PredicateError, Predicates, QueryMonitor, Term,
-    Terms, Unsupported,
+    Answers, AtomParts, Computed, Corrupt, EvaluateOptions, Known, Monitor, Positions, PredicateError,
+    Predicates, Sink, Telling, Term, Terms, Unsupported,
 };
 
 /// The queries of a specification and what they have seen.
 pub(super) struct Accounts {
     spec: Specification,
     engine: &'static str,
-    monitor: Box<dyn QueryMonitor>,
+    monitor: Box<dyn Monitor>,
     atoms: AtomParts,
     terms: AtomParts,
 }
@@ -39,8 +40,7 @@ impl Read {
 impl Accounts {
     /// Of the queries of `spec`, if it has some.
     pub(super) fn open(session: &Session, spec: &Specification) -> Result<Option<Self>, Error> {
-        let mut spec = spec.clone();
-        spec.program.roots.retain(|root| root.kind == RootKind::Query);
+        let spec = spec.of_kind(RootKind::Query).into_owned();
         if spec.program.roots.is_empty() {
             return Ok(None);
         }
@@ -55,8 +55,8 @@ impl Accounts {
         }
         let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
         let mut refusal = None;
-        for engine in QUERY_ENGINES.iter().filter(|engine| engine.reads_forward()) {
-            match engine.monitor(&spec.program, &options) {
+        for engine in engines(Answers::Values).filter(|engine| engine.reads_forward()) {
+            match engine.monitor(&spec.program, &options, Telling::Verdicts) {
                 Ok(monitor) => {
                     let (atoms, terms) =
                         (Predicates::new(&spec.program).parts(), Terms::new(&spec.program).parts());
@@ -92,23 +92,20 @@ impl Accounts {
         read: &Read,
         times: Option<&[Time]>,
     ) -> Result<(), Unsupported> {
-        self.monitor.push(&Positions {
-            len,
-            atoms: &read.atoms,
-            terms: &read.terms,
-            times,
-            ..Positions::default()
-        })
+        let positions =
+            Positions { len, atoms: &read.atoms, terms: &read.terms, times, ..Positions::default() };
+        self.monitor.feed(&positions, &mut Sink::default())
     }
 
     /// The values so far: those of a trace that ends here.
     pub(super) fn values(&mut self) -> Result<Vec<WatchValue>, Error> {
-        if self.monitor.position() == 0 {
+        if self.monitor.positions() == 0 {
             return Ok(Vec::new());
         }
-        let position: Position = self.monitor.position() - 1;
+        let position: Position = self.monitor.positions() - 1;
+        let finished = self.monitor.finish(&mut Sink::default());
         let values =
-            self.monitor.values().map_err(|refusal| plan::refused(&self.spec, self.engine, refusal))?;
+            finished.map_err(|refusal| plan::refused(&self.spec, self.engine, refusal))?.unwrap_or_default();
         let notes = self.monitor.notes();
         let roots = &self.spec.program.roots;
         let bounds = |root: &tw_ir::Root| {
@@ -116,11 +113,13 @@ impl Accounts {
             parts.into_iter().map(|part| part.bound).collect::<Vec<String>>()
         };
         let told = roots.iter().zip(values).map(|(root, computed)| (computed, bounds(root)));
-        let told: Vec<(Computed, Vec<String>)> = told.collect();
+        let told: Vec<(Known, Vec<String>)> = told.collect();
         let value = |(root, (computed, approximate)): (&'_ tw_ir::Root, _)| {
             let (value, fault) = match computed {
-                Computed::Value(value) => (value, None),
-                Computed::Error(message) => (tw_core::Value::Null, Some(message)),
+                Known::Value(Computed::Value(value)) => (value, None),
+                Known::Value(Computed::Error(message)) => (tw_core::Value::Null, Some(message)),
+                // An engine for queries answers with values.
+                Known::Truth(_) | Known::Robustness(..) => (tw_core::Value::Null, None),
             };
             let (query, title) = (root.name.clone(), root.title.clone());
             WatchValue { query, title, value, fault, approximate, position }
@@ -132,9 +131,8 @@ impl Accounts {
         self.monitor.save(out);
     }
 
-    pub(super) fn restore(&mut self, mut bytes: &[u8]) -> Result<(), Corrupt> {
-        self.monitor.restore(&mut bytes)?;
-        if bytes.is_empty() { Ok(()) } else { Err(Corrupt("it is longer than it should be".into())) }
+    pub(super) fn restore(&mut self, bytes: &[u8]) -> Result<(), Corrupt> {
+        self.monitor.restore(bytes)
     }
 
     pub(super) fn refused(&self, refusal: Unsupported) -> Error {

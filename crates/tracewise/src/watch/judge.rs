@@ -6,7 +6,7 @@ use super::lines::LineMap;
 use super::sorter::{OpenTimes, Sorter};
 use super::untimed::Untimed;
 use super::{Deadline, Due, Every, Pending, WatchOptions, WatchSink, WatchVerdict};
-use crate::load::{not_computable_at, trace_error};
+use crate::run::faults::{not_computable_at, trace_error};
 use crate::{Error, LogLine, Specification, Verdict, plan};
 use std::io;
 use tw_core::{Position, Time};

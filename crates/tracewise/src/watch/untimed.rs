@@ -1,6 +1,7 @@
 //! Streams without timestamps: intervals count positions then, unless something asks for time.
 
-use crate::{Session, Specification, load, plan};
+use crate::run::clock::needs_times;
+use crate::{Session, Specification, plan};
 use tw_ir::{Clock, NodeId};
 use tw_monitor::{Monitor, Telling};
 use tw_trace::{TraceError, TraceErrorKind};
@@ -24,7 +25,7 @@ impl Untimed {
             let refusal = format!("found no timestamp, and {option} needs them {time}");
             return Self { refusal: Some(refusal), ..Self::default() };
         }
-        if !load::needs_times(session, spec) || spec.program.roots.is_empty() {
+        if !needs_times(session, spec) || spec.program.roots.is_empty() {
             return Self::default();
         }
         let counting = session.clone().clock(Clock::Index);

@@ -22,7 +22,8 @@ pub fn run(case: &Case, session: &Session, trace: &str) -> usize {
                 .robust(&one, &[trace.to_string()], &options)
                 .unwrap_or_else(|error| panic!("{} {name}: {error}", case.name));
             let property = &report.properties[0];
-            let values = property.everywhere.clone().unwrap();
+            let everywhere = property.everywhere.clone().unwrap();
+            let values: Vec<f64> = everywhere.into_iter().map(|(_, value)| value).collect();
             assert_eq!(shown(&values), expected.trim(), "{} {name}", case.name);
             assert_eq!(property.value, values[0], "{} {name}", case.name);
             let mut settled = Settled(Vec::new());

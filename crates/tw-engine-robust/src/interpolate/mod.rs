@@ -105,15 +105,15 @@ impl Robust {
         let mut results = vec![Vec::with_capacity(samples.len); nodes.len()];
         for (start, end) in samples.segments() {
             let found = match reading {
-                Interpolation::Step => self.signals::<Runs>(samples, nodes, start, end)?,
-                Interpolation::Linear => self.signals::<Curve>(samples, nodes, start, end)?,
+                Interpolation::Step => self.read::<Runs>(samples, nodes, start, end)?,
+                Interpolation::Linear => self.read::<Curve>(samples, nodes, start, end)?,
             };
             results.iter_mut().zip(found).for_each(|(all, found)| all.extend(found));
         }
         Ok(results)
     }
 
-    fn signals<S: Signal + Clone>(
+    fn read<S: Signal + Clone>(
         &self,
         samples: &Samples,
         nodes: &[NodeId],

@@ -11,7 +11,7 @@ fn the_weakest_link_is_worth_the_value() {
     for seed in 0..all {
         let Some((case, robust, mut samples)) = ready(seed, &SHAPE) else { continue };
         let mut rng = Rng::new(seed ^ 0x5eed);
-        for value in samples.predicates.iter_mut().flatten() {
+        for value in samples.predicates.to_mut().iter_mut().flatten() {
             *value = rng.bits() as i64 as f64;
         }
         let nodes = case.formulas();
@@ -78,7 +78,7 @@ fn margins_turn_the_value() {
     for seed in 0..all {
         let Some((case, robust, mut samples)) = ready(seed, &SHAPE) else { continue };
         let mut rng = Rng::new(seed);
-        for worth in samples.predicates.iter_mut().flatten().filter(|worth| worth.is_finite()) {
+        for worth in samples.predicates.to_mut().iter_mut().flatten().filter(|worth| worth.is_finite()) {
             *worth = rng.below(41) as f64 / 4.0 - 5.0;
         }
         let nodes = case.formulas();
@@ -89,7 +89,7 @@ fn margins_turn_the_value() {
             let place = robust.predicates().binary_search(&margin.node).unwrap();
             let after = |change: f64| {
                 let mut changed = samples.clone();
-                changed.predicates[place].iter_mut().for_each(|worth| *worth += change + 0.0);
+                changed.predicates.to_mut()[place].iter_mut().for_each(|worth| *worth += change + 0.0);
                 robust.columns(&changed, &[node]).unwrap()[0][at]
             };
             let turns = |found: f64| if value > 0.0 { found <= 0.0 } else { found >= 0.0 };

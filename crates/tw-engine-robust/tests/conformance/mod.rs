@@ -16,7 +16,7 @@ pub const SHAPE: Shape =
     Shape { lengths: &[1, 2, 3, 5, 8, 13, 21, 40, 70], depth: 5, metric: 500, values: 600, online: false };
 
 /// A case, its program made ready, and its samples; `None` if a predicate is an error somewhere.
-pub fn ready(seed: u64, shape: &Shape) -> Option<(Case, Robust, Samples)> {
+pub fn ready(seed: u64, shape: &Shape) -> Option<(Case, Robust, Samples<'static>)> {
     let mut case = Case::new(seed, shape);
     let mut rng = Rng::new(seed ^ 0xabcd);
     // Sometimes equally far apart, so that intervals become numbers of positions.
@@ -37,7 +37,7 @@ pub fn ready(seed: u64, shape: &Shape) -> Option<(Case, Robust, Samples)> {
     let robust = Robust::new(&case.program, &case.options).unwrap();
     let batch = Batch { len, slots: case.slots.clone(), times: Some(case.times.clone()) };
     let mut samples = robust.samples(&batch).ok()?;
-    samples.starts = case.starts.clone();
+    samples.starts = case.starts.clone().into();
     Some((case, robust, samples))
 }
 
@@ -97,12 +97,12 @@ fn predicates_of_mixed_kinds() {
 }
 
 /// Positions `from..to` of samples in one segment.
-pub fn cut(samples: &Samples, from: usize, to: usize) -> Samples {
+pub fn cut(samples: &Samples, from: usize, to: usize) -> Samples<'static> {
     Samples {
         len: to - from,
         predicates: samples.predicates.iter().map(|column| column[from..to].to_vec()).collect(),
-        times: samples.times.as_ref().map(|times| times[from..to].to_vec()),
-        starts: Vec::new(),
+        times: samples.times.as_ref().map(|times| times[from..to].to_vec().into()),
+        starts: Default::default(),
     }
 }
 
@@ -115,7 +115,7 @@ pub fn time(samples: &Samples, at: usize) -> Option<tw_core::Time> {
     samples.times.as_ref().map(|times| times[at])
 }
 
-pub fn first_segment(samples: &Samples) -> Samples {
+pub fn first_segment(samples: &Samples) -> Samples<'static> {
     let (start, end) = samples.segment_of(0);
     cut(samples, start, end)
 }

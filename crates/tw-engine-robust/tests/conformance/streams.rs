@@ -12,7 +12,7 @@ fn streams_settle_what_columns_say() {
     let all = cases(10_000);
     for seed in 0..all {
         let Some((case, robust, mut samples)) = ready(seed, shape(seed)) else { continue };
-        samples.starts = Vec::new();
+        samples.starts = Default::default();
         if samples.times.as_ref().is_some_and(|times| times.windows(2).any(|pair| pair[0] > pair[1])) {
             samples = cut(
                 &samples,
@@ -140,7 +140,7 @@ fn predictions_are_values_of_continued_traces() {
             for predictor in [Predictor::None, Predictor::Hold, Predictor::Linear] {
                 let mut longer = cut(&samples, 0, seen);
                 let ahead = if predictor == Predictor::None { 0 } else { 60 };
-                for column in &mut longer.predicates {
+                for column in longer.predicates.to_mut() {
                     let (last, previous) = (column[seen - 1], column[seen - 2]);
                     let slope = if predictor == Predictor::Linear { last - previous } else { 0.0 };
                     let slope = if slope.is_finite() { slope } else { 0.0 };
@@ -148,7 +148,7 @@ fn predictions_are_values_of_continued_traces() {
                 }
                 if let Some(times) = &mut longer.times {
                     let last = times[seen - 1];
-                    times.extend((1..=ahead).map(|k| last + k as i64 * period));
+                    times.to_mut().extend((1..=ahead).map(|k| last + k as i64 * period));
                 }
                 longer.len += ahead as usize;
                 let expected = robust.columns(&longer, &nodes).unwrap();
@@ -281,7 +281,7 @@ fn bounds_under_adverse_signals() {
                         .iter()
                         .map(|slope| (0..60).map(|k| slope * f64::from(k - 30)).collect())
                         .collect(),
-                    starts: Vec::new(),
+                    starts: Default::default(),
                 };
                 let whole = robust.columns(&all, &[node]).unwrap().remove(0);
                 let mut online = robust.online(&[node]).unwrap();

@@ -54,7 +54,7 @@ fn formula(rng: &mut Rng, depth: usize, unit: i64, (future, past): (bool, bool),
 }
 
 /// Few samples at multiples of `unit`, some at the same time; with jumps, some predicates are only true or false.
-fn signals(rng: &mut Rng, predicates: usize, unit: i64, jumps: bool) -> Samples {
+fn signals(rng: &mut Rng, predicates: usize, unit: i64, jumps: bool) -> Samples<'static> {
     let len = 1 + rng.below(8);
     let mut now = 0;
     let times: Vec<Time> = (0..len)
@@ -73,11 +73,11 @@ fn signals(rng: &mut Rng, predicates: usize, unit: i64, jumps: bool) -> Samples 
         (0..len).map(|_| value(rng)).collect()
     };
     let predicates = (0..predicates).map(|_| column(rng)).collect();
-    Samples { len, predicates, times: Some(times), starts: Vec::new() }
+    Samples { len, predicates, times: Some(times.into()), starts: Default::default() }
 }
 
 /// A sample in every tick, and where the samples are among them.
-fn dense(samples: &Samples, linear: bool) -> (Samples, Vec<usize>) {
+fn dense(samples: &Samples, linear: bool) -> (Samples<'static>, Vec<usize>) {
     let times = samples.times.as_ref().unwrap();
     let (first, last) = (times[0], times[samples.len - 1]);
     let column = |values: &Vec<f64>| {
@@ -104,7 +104,7 @@ fn dense(samples: &Samples, linear: bool) -> (Samples, Vec<usize>) {
         len: (last - first) as usize + 1,
         predicates: samples.predicates.iter().map(column).collect(),
         times: Some((first..=last).collect()),
-        starts: Vec::new(),
+        starts: Default::default(),
     };
     (dense, times.iter().map(|time| (time - first) as usize).collect())
 }
@@ -164,7 +164,12 @@ fn linear_is_what_dense_samples_approach() {
 fn values(formula: &str, times: &[Time], columns: &[&[f64]], reading: Interpolation) -> Vec<f64> {
     let (robust, _, node) = ready(formula, Clock::Stamps);
     let predicates = columns.iter().map(|column| column.to_vec()).collect();
-    let samples = Samples { len: times.len(), predicates, times: Some(times.to_vec()), starts: Vec::new() };
+    let samples = Samples {
+        len: times.len(),
+        predicates,
+        times: Some(times.to_vec().into()),
+        starts: Default::default(),
+    };
     robust.interpolated(&samples, &[node], reading).unwrap().remove(0)
 }
 
@@ -204,8 +209,12 @@ fn edges_and_crossings() {
 fn refused_between_samples() {
     for formula in ["X x > 0", "N x > 0", "Y x > 0", "F[0,3] Z x > 0"] {
         let (robust, _, node) = ready(formula, Clock::Stamps);
-        let samples =
-            Samples { len: 1, predicates: vec![vec![1.0]], times: Some(vec![0]), starts: Vec::new() };
+        let samples = Samples {
+            len: 1,
+            predicates: vec![vec![1.0]].into(),
+            times: Some(vec![0].into()),
+            ..Default::default()
+        };
         for (_, reading) in Interpolation::ALL {
             let error = robust.interpolated(&samples, &[node], reading).unwrap_err();
             assert!(error.what.contains("between samples") && error.node.is_some(), "{error:?}");
@@ -215,9 +224,9 @@ fn refused_between_samples() {
     let (robust, _, node) = ready("F[0,1] x > 0", Clock::Stamps);
     let samples = Samples {
         len: 2,
-        predicates: vec![vec![1.0, 2.0]],
-        times: Some(vec![0, 1_000_000_000_000_000_001]),
-        starts: Vec::new(),
+        predicates: vec![vec![1.0, 2.0]].into(),
+        times: Some(vec![0, 1_000_000_000_000_000_001].into()),
+        starts: Default::default(),
     };
     assert!(robust.interpolated(&samples, &[node], Interpolation::Linear).unwrap_err().exhausted);
     let small = tw_monitor::EvaluateOptions {
@@ -229,7 +238,8 @@ fn refused_between_samples() {
     let program = tw_spec::lower(&tree.value, &Default::default()).value;
     let robust = tw_engine_robust::Robust::new(&program, &small).unwrap();
     let (values, times) = ((0..500).map(f64::from).collect(), (0..500).collect());
-    let long = Samples { len: 500, predicates: vec![values], times: Some(times), starts: Vec::new() };
+    let long =
+        Samples { len: 500, predicates: vec![values].into(), times: Some(times), ..Default::default() };
     for (_, reading) in Interpolation::ALL {
         assert!(robust.interpolated(&long, &[program.roots[0].node], reading).unwrap_err().exhausted);
     }

@@ -1,11 +1,12 @@
 //! Row by row: what no block reader knows beforehand, and what can be read once alone.
 
-use super::{Keys, Read, Source, path_of};
+use super::{Keys, Read, Source};
 use crate::Session;
 use crate::merge::names::Valuations;
+use crate::run::open::Opened;
 use tw_core::Value;
 use tw_ir::Path;
-use tw_trace::{Input, LocatorBuilder, Row, TraceError, TraceErrorKind, TraceFormat};
+use tw_trace::{LocatorBuilder, Row, TraceError, TraceErrorKind};
 
 /// Rows given to the merger at a time.
 const STRETCH: usize = 4096;
@@ -47,7 +48,7 @@ impl Taken {
         match source {
             Source::Column(column) => Taken::Name(Sought::new(column, Path::field(column))),
             Source::Columns(columns) => {
-                Taken::Columns(columns.iter().map(|name| Sought::new(name, path_of(name))).collect())
+                Taken::Columns(columns.iter().map(|name| Sought::new(name, Path::parse(name))).collect())
             }
             Source::Events => Taken::Events { alone: false },
             Source::EventsAlone => Taken::Events { alone: true },
@@ -145,8 +146,7 @@ fn decide(row: &Row) -> Source {
 /// Row by row: every variable, every event, or columns of what cannot be read again.
 pub(super) fn rows(
     session: &Session,
-    input: &Input,
-    format: &'static dyn TraceFormat,
+    opened: &Opened,
     source: &Source,
     mut keys: Option<(&str, &mut Keys)>,
     valuations: &mut Valuations,
@@ -170,7 +170,7 @@ pub(super) fn rows(
         if let Some((column, keys)) = &mut keys {
             let value = row.variables.iter().find(|(name, value)| **name == **column && !value.is_null());
             let text = value.map(|(_, value)| value.to_string()).filter(|text| !text.is_empty());
-            let id = text.map_or(u32::MAX, |text| keys.number(&text));
+            let id = text.map_or(u32::MAX, |text| keys.number(&text.into()));
             keys.ids.push(id);
         }
         lines.row(positions, positions, row.line);
@@ -181,7 +181,7 @@ pub(super) fn rows(
         }
         Ok(true)
     };
-    tw_trace::read_rows(input, format, &session.read, &mut each)?;
+    tw_trace::read_rows(&opened.input, opened.format, &session.read, &mut each)?;
     if positions > 0 {
         taken.judge(&known)?;
     }

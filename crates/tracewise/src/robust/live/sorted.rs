@@ -52,7 +52,7 @@ impl Sorted {
         let mut taken = Taken {
             samples: Samples {
                 len: ready.len(),
-                predicates: columns(predicates.len()),
+                predicates: columns(predicates.len()).into(),
                 ..Samples::default()
             },
             signals: columns(signals.len()),
@@ -60,15 +60,11 @@ impl Sorted {
         let mut times = Vec::with_capacity(ready.len());
         for ((time, _), (predicates, signals)) in ready {
             times.push(time);
-            taken
-                .samples
-                .predicates
-                .iter_mut()
-                .zip(predicates)
-                .for_each(|(column, value)| column.push(value));
+            let own = taken.samples.predicates.to_mut().iter_mut();
+            own.zip(predicates).for_each(|(column, value)| column.push(value));
             taken.signals.iter_mut().zip(signals).for_each(|(column, value)| column.push(value));
         }
-        taken.samples.times = Some(times);
+        taken.samples.times = Some(times.into());
         Some(taken)
     }
 }
@@ -79,7 +75,7 @@ mod tests {
 
     fn taken(times: &[Time]) -> Taken {
         let column: Vec<f64> = times.iter().map(|&time| time as f64).collect();
-        let samples = Samples { len: times.len(), predicates: vec![column], ..Samples::default() };
+        let samples = Samples { len: times.len(), predicates: vec![column].into(), ..Samples::default() };
         Taken { samples, signals: Vec::new() }
     }
 
@@ -88,15 +84,17 @@ mod tests {
         let mut sorted = Sorted::new(3);
         let mut add = |times: &[Time]| {
             sorted.add(&taken(times), times)?;
-            Ok(sorted.ready(false).map_or(Vec::new(), |ready| ready.samples.times.unwrap_or_default()))
+            Ok(sorted
+                .ready(false)
+                .map_or(Vec::new(), |ready| ready.samples.times.unwrap_or_default().into_owned()))
         };
         assert_eq!(add(&[5, 3]), Ok(vec![]));
         assert_eq!(add(&[4, 7, 5]), Ok(vec![3, 4]));
         assert_eq!(add(&[20]), Ok(vec![5, 5, 7]));
         assert_eq!(add(&[18, 16]), Err((1, 20)));
         let rest = sorted.ready(true).map(|ready| ready.samples);
-        assert_eq!(rest.as_ref().and_then(|rest| rest.times.clone()), Some(vec![18, 20]));
-        assert_eq!(rest.map(|rest| rest.predicates), Some(vec![vec![18.0, 20.0]]));
+        assert_eq!(rest.as_ref().and_then(|rest| rest.times.clone()), Some(vec![18, 20].into()));
+        assert_eq!(rest.map(|rest| rest.predicates), Some(vec![vec![18.0, 20.0]].into()));
         assert!(sorted.ready(true).is_none());
     }
 }

@@ -2,8 +2,8 @@
 
 use super::sorted::Sorted;
 use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustValue, Telling};
-use crate::load::{not_computable_at, trace_error};
 use crate::robust::{below_always, engine, engine_without_times, signals};
+use crate::run::faults::{not_computable_at, trace_error};
 use crate::watch::stream::Listener;
 use crate::{Error, Session, Specification, Stamp, TimeStyle};
 use std::collections::VecDeque;
@@ -63,7 +63,7 @@ pub(super) struct Teller<'t> {
     followed: Vec<Followed<'t>>,
     shown: Vec<SlotId>,
     /// One sample at a time, where each is told of.
-    one: Samples,
+    one: Samples<'static>,
     /// Timestamps from `base` on: of what is pending.
     times: VecDeque<Time>,
     base: Position,
@@ -258,7 +258,7 @@ impl<'t> Teller<'t> {
     fn feed(&mut self, taken: &Taken) -> Result<(), Halt> {
         let (samples, from) = (&taken.samples, self.online.seen());
         if self.options.telling == Telling::Exact {
-            self.times.extend(samples.times.iter().flatten());
+            self.times.extend(samples.times.iter().flat_map(|times| times.iter().copied()));
             self.online.push(samples)?;
         }
         for at in 0..samples.len {
@@ -278,9 +278,10 @@ impl<'t> Teller<'t> {
             }
             self.times.extend(time);
             self.one.len = 1;
-            self.one.times = time.map(|time| vec![time]);
-            self.one.predicates.resize(samples.predicates.len(), vec![0.0]);
-            let pairs = self.one.predicates.iter_mut().zip(&samples.predicates);
+            self.one.times = time.map(|time| vec![time].into());
+            let own = self.one.predicates.to_mut();
+            own.resize(samples.predicates.len(), vec![0.0]);
+            let pairs = own.iter_mut().zip(samples.predicates.iter());
             pairs.for_each(|(one, column)| one[0] = column[at]);
             self.online.push(&self.one)?;
             self.settled()?;
@@ -340,7 +341,7 @@ fn style(time: Time, line: Option<&str>, unit: TimeUnit) -> TimeStyle {
 
 /// What predicates are worth at positions that were read, and the signals.
 pub(super) struct Taken {
-    pub samples: Samples,
+    pub samples: Samples<'static>,
     pub signals: Vec<Vec<f64>>,
 }
 

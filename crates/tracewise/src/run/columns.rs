@@ -1,0 +1,268 @@
+//! From files to a stored trace: read in parallel, predicates evaluated block by block as they arrive, so that only
+//! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
+
+use super::clock::needs_times;
+use super::faults::{Fault, never_occurs, over_budget};
+use super::open::Opened;
+use crate::{Error, Session, Specification};
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time};
+use tw_diag::Diagnostic;
+use tw_ir::SlotId;
+use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
+use tw_trace::{Located, Projection, Summary};
+
+/// A trace in memory and the way back to its lines.
+pub(crate) struct Loaded {
+    pub opened: Opened,
+    pub trace: Trace,
+    pub summary: Summary,
+    pub keys: Option<Keys>,
+    /// The columns of [`Need::kept`].
+    pub kept: Vec<Column>,
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Where positions of the log are.
+    pub fn locate(&self, session: &Session, positions: &[Position]) -> HashMap<Position, Located> {
+        self.opened.locate(session, &self.summary.locator, positions)
+    }
+
+    /// The trace as reports call it.
+    pub fn name(&self) -> &str {
+        &self.opened.name
+    }
+}
+
+/// What is to be taken from a trace beside the truth of atoms.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Need<'a> {
+    /// What the engine reads.
+    pub wanted: Wanted,
+    /// Timestamps, whether or not the program measures time.
+    pub times: bool,
+    /// The `--by` column.
+    pub key: Option<&'a str>,
+    /// Slots to be kept as they are read.
+    pub kept: &'a [SlotId],
+}
+
+/// The `--by` column.
+#[derive(Default)]
+pub(crate) struct Keys {
+    /// Distinct texts, in order of appearance.
+    pub names: Vec<Arc<str>>,
+    /// Index into `names` per position, `u32::MAX` where the column is null.
+    pub ids: Vec<u32>,
+    index: FxHashMap<Arc<str>, u32>,
+}
+
+impl Keys {
+    /// The number of a text.
+    pub fn number(&mut self, text: &Arc<str>) -> u32 {
+        if let Some(&known) = self.index.get(text) {
+            return known;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(text.clone());
+        self.index.insert(text.clone(), number);
+        number
+    }
+
+    /// Appends the keys of further positions: a column of texts, as readers deliver keys.
+    pub fn extend(&mut self, column: &Column) {
+        let Column::Text { ids, dictionary, valid } = column else { return };
+        let numbers: Vec<u32> = dictionary.entries.iter().map(|text| self.number(text)).collect();
+        if valid.count_ones() == ids.len() {
+            self.ids.extend(ids.iter().map(|&id| numbers[id as usize]));
+            return;
+        }
+        let number = |(at, &id): (usize, &u32)| if valid.get(at) { numbers[id as usize] } else { u32::MAX };
+        self.ids.extend(ids.iter().enumerate().map(number));
+    }
+}
+
+/// What is read of one batch, on the thread that reads it.
+#[derive(Default)]
+struct Part {
+    len: usize,
+    atoms: Vec<Bits>,
+    signals: Vec<Vec<f64>>,
+    terms: Vec<Term>,
+    times: Option<Vec<Time>>,
+    slots: Option<Vec<Column>>,
+    relations: Vec<Relation>,
+    kept: Vec<Column>,
+    key: Option<Column>,
+}
+
+/// Reads a whole trace for a program; `signals` are those of an engine that asks for what predicates are worth.
+pub(crate) fn read(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    need: Need<'_>,
+    signals: Option<Arc<dyn Signals>>,
+) -> Result<Loaded, Error> {
+    let opened = Opened::new(session, files)?;
+    let mut reader = Reader::new(spec, need, signals);
+    let projection = Projection {
+        slots: &spec.program.slots,
+        key: need.key,
+        times: need.times || needs_times(session, spec),
+    };
+    let (take, budget) = (reader.take(), session.memory_budget);
+    let mut fault = Fault::default();
+    // Only the fold knows where a batch begins, and so where a value is missing.
+    let mut fold = |part: Result<Part, PredicateError>| {
+        reader.fold(part.map_err(|error| fault.note(error, reader.trace.len))?);
+        let held = reader.held();
+        if held > budget {
+            let what = format!("the columns of {} positions", reader.trace.len);
+            return Err(over_budget(&what, held, budget, need.wanted.signals));
+        }
+        Ok(ControlFlow::Continue(()))
+    };
+    let scanned = opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold);
+    let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let timed = summary.timed && projection.times;
+    let warnings = never_occurs(spec, &summary);
+    let (trace, keys, kept) = reader.finish(timed);
+    Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
+}
+
+/// The columns under construction.
+struct Reader<'r> {
+    spec: &'r Specification,
+    need: Need<'r>,
+    signals: Option<Arc<dyn Signals>>,
+    /// The slots of the patterns, in their order.
+    patterns: Vec<SlotId>,
+    trace: Trace,
+    times: Vec<Time>,
+    kept: Vec<Column>,
+    keys: Keys,
+    /// The texts of columns of slots, kept ones and terms, and of tuples.
+    texts: [Vec<GrowingTexts>; 3],
+    tuples: Vec<Vec<GrowingTexts>>,
+}
+
+impl<'r> Reader<'r> {
+    fn new(spec: &'r Specification, need: Need<'r>, signals: Option<Arc<dyn Signals>>) -> Self {
+        let program = &spec.program;
+        let patterns: Vec<SlotId> = match need.wanted.relations {
+            true => program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect(),
+            false => Vec::new(),
+        };
+        // An engine that measures reads what predicates are worth, not whether they hold.
+        let atoms = if signals.is_some() { 0 } else { program.atoms().len() };
+        let trace = Trace {
+            atoms: vec![Bits::new(); atoms],
+            relations: vec![Relation::default(); patterns.len()],
+            slots: need.wanted.slots.then(Vec::new),
+            ..Trace::default()
+        };
+        let tuples = vec![Vec::new(); patterns.len()];
+        let (times, kept, keys, texts) = Default::default();
+        Self { spec, need, signals, patterns, trace, times, kept, keys, texts, tuples }
+    }
+
+    /// What is done with a batch on the thread that read it.
+    fn take(&self) -> impl Fn(Batch) -> Result<Part, PredicateError> + Sync + use<'r> {
+        let program = &self.spec.program;
+        let (predicates, terms) = (Predicates::new(program), Terms::new(program));
+        let (need, signals, patterns) = (self.need, self.signals.clone(), self.patterns.clone());
+        move |mut batch: Batch| {
+            let key = need.key.and_then(|_| batch.slots.pop());
+            let (len, times) = (batch.len, batch.times.take());
+            let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
+            let terms = if need.wanted.terms { terms.evaluate(&batch) } else { Vec::new() };
+            let relation = |&slot: &SlotId| match &batch.slots[slot as usize] {
+                Column::Tuples(relation) => relation.clone(),
+                _ => Relation::default(),
+            };
+            let relations = patterns.iter().map(relation).collect();
+            let mut part = Part { len, times, kept, terms, relations, key, ..Part::default() };
+            match &signals {
+                Some(signals) => part.signals = signals.signals(&batch)?,
+                None if need.wanted.slots => {
+                    part.atoms = predicates.evaluate(&batch)?;
+                    part.slots = Some(batch.slots);
+                }
+                None => part.atoms = predicates.evaluate_owned(batch)?,
+            }
+            Ok(part)
+        }
+    }
+
+    /// Appends what was read of a batch.
+    fn fold(&mut self, part: Part) {
+        let trace = &mut self.trace;
+        trace.len += part.len;
+        trace.atoms.iter_mut().zip(&part.atoms).for_each(|(column, more)| column.append(more));
+        match trace.signals.is_empty() {
+            true => trace.signals = part.signals,
+            false => {
+                trace.signals.iter_mut().zip(part.signals).for_each(|(column, more)| column.extend(more))
+            }
+        }
+        self.times.extend(part.times.into_iter().flatten());
+        let [slots, kept, terms] = &mut self.texts;
+        if let (Some(columns), Some(more)) = (&mut trace.slots, part.slots) {
+            append_columns(columns, more, slots);
+        }
+        append_columns(&mut self.kept, part.kept, kept);
+        append_terms(&mut trace.terms, part.terms, terms);
+        for ((relation, more), texts) in trace.relations.iter_mut().zip(part.relations).zip(&mut self.tuples)
+        {
+            relation.append_with(texts, more);
+        }
+        if let Some(column) = part.key {
+            self.keys.extend(&column);
+        }
+    }
+
+    /// Bytes held, about.
+    fn held(&self) -> usize {
+        let trace = &self.trace;
+        let terms = trace.terms.iter().map(|term| &term.column);
+        let columns = terms.chain(trace.slots.iter().flatten()).chain(&self.kept);
+        trace.atoms.iter().map(Bits::heap_bytes).sum::<usize>()
+            + columns.map(Column::heap_bytes).sum::<usize>()
+            + trace.relations.iter().map(Relation::heap_bytes).sum::<usize>()
+            + trace.signals.iter().map(|column| column.len() * 8).sum::<usize>()
+            + self.times.len() * 8
+            + self.keys.ids.len() * 4
+    }
+
+    fn finish(mut self, timed: bool) -> (Trace, Keys, Vec<Column>) {
+        self.trace.times = timed.then_some(self.times);
+        (self.trace, self.keys, self.kept)
+    }
+}
+
+fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {
+    if columns.is_empty() {
+        *columns = more;
+        texts.resize(columns.len(), GrowingTexts::default());
+        return;
+    }
+    for ((column, more), texts) in columns.iter_mut().zip(more).zip(texts) {
+        texts.append(column, more);
+    }
+}
+
+fn append_terms(terms: &mut Vec<Term>, more: Vec<Term>, texts: &mut Vec<GrowingTexts>) {
+    if terms.is_empty() {
+        *terms = more;
+        texts.resize(terms.len(), GrowingTexts::default());
+        return;
+    }
+    for ((term, more), texts) in terms.iter_mut().zip(more).zip(texts) {
+        term.append_with(texts, more);
+    }
+}

@@ -1,0 +1,102 @@
+//! What is wrong with a trace, or with a specification on it, in words that point at both.
+
+use super::columns::Loaded;
+use super::open::Opened;
+use crate::error::trace_code;
+use crate::{Error, Session, Specification};
+use tw_core::Position;
+use tw_diag::Diagnostic;
+use tw_ir::NodeId;
+use tw_monitor::PredicateError;
+use tw_trace::{Locator, Summary, TraceError, TraceErrorKind};
+
+/// Where a term had no value while a trace was read, for the error that ends the reading.
+#[derive(Default)]
+pub(crate) struct Fault(Option<(NodeId, Position)>);
+
+impl Fault {
+    /// Notes an error on a batch that begins at `start`, as one that a reader can give back.
+    pub fn note(&mut self, error: PredicateError, start: Position) -> TraceError {
+        self.0 = Some((error.node, start + error.position));
+        TraceError::new(TraceErrorKind::Type, error.message)
+    }
+
+    /// The error that ended the reading: of a term, with its line and the place of the specification; or of the trace.
+    pub fn word(&self, session: &Session, spec: &Specification, opened: &Opened, error: TraceError) -> Error {
+        let Some((node, position)) = self.0 else { return trace_error(spec, error) };
+        let mut error = error;
+        // Sorting moves positions; what was read to find this error is not kept.
+        if session.read.sort.is_none()
+            && let Some(located) = opened.locate(session, &Locator::default(), &[position]).remove(&position)
+        {
+            (error.file, error.line) = (located.file, located.line);
+        }
+        not_computable_at(spec, error, node, position)
+    }
+}
+
+/// A trace error together with the place of the specification that asks for what is missing.
+pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
+    let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
+    let asked = slot.map(|slot| {
+        Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here")
+    });
+    Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }
+}
+
+/// A term without a value at a position, where the error knows its line.
+pub(crate) fn not_computable_at(
+    spec: &Specification,
+    error: TraceError,
+    node: NodeId,
+    position: Position,
+) -> Error {
+    let diagnostic = Diagnostic::error(trace_code(&error.kind), error.to_string());
+    let asked = match spec.span(node) {
+        Some(span) => diagnostic.at(span, format!("computed here, at position {position}")),
+        None => diagnostic,
+    };
+    let asked = asked.help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real");
+    Error::Trace { error: Box::new(error), asked: Some(asked), sources: Box::new(spec.sources.clone()) }
+}
+
+/// Names that never occurred, with the place that asks for them.
+pub(crate) fn never_occurs(spec: &Specification, summary: &Summary) -> Vec<Diagnostic> {
+    let word = |warning: &tw_trace::TraceWarning| {
+        let diagnostic = Diagnostic::warning("never-occurs", warning.message.clone());
+        match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
+            Some(slot) => diagnostic.at(slot.span, "always false here"),
+            None => diagnostic,
+        }
+    };
+    summary.warnings.iter().map(word).collect()
+}
+
+/// An empty trace has no position 0 for anything to hold at.
+pub(crate) fn refuse_empty(loaded: &Loaded) -> Result<(), Error> {
+    match loaded.trace.len {
+        0 => Err(nothing_to(&loaded.opened.name, "check")),
+        _ => Ok(()),
+    }
+}
+
+/// A trace without positions, of which nothing can be asked.
+pub(crate) fn nothing_to(name: &str, verb: &str) -> Error {
+    let message = format!("the trace has no positions, so there is nothing to {verb}");
+    TraceError::new(TraceErrorKind::Usage, message).in_file(name).into()
+}
+
+/// A trace without timestamps, where they are needed.
+pub(crate) fn without_timestamps(trace: &str, why: &str) -> Error {
+    let message = format!("{why}, and this trace has none (`--time COL` names their column)");
+    TraceError::new(TraceErrorKind::Usage, message).in_file(trace).into()
+}
+
+/// More than the memory budget allows; signals can be read as a stream instead.
+pub(crate) fn over_budget(what: &str, bytes: usize, budget: usize, signals: bool) -> TraceError {
+    let help = if signals { ", or read the trace as a stream with --live" } else { "" };
+    let message = format!(
+        "{what} take {bytes} bytes, beyond the memory budget of {budget} (raise it with --memory{help})"
+    );
+    TraceError::new(TraceErrorKind::Budget, message)
+}
