@@ -22,6 +22,7 @@ mod convert;
 mod delay;
 mod error;
 mod eval;
+pub mod findings;
 mod import;
 mod imprecise;
 mod inspect;

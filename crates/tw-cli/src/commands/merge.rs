@@ -1,16 +1,18 @@
 //! `tracewise merge`: many traces to one model.
 
-use super::model_check::{FormulaArgs, lost_ends};
-use super::{OutputArgs, Runnable};
+use super::Runnable;
+use super::model_check::FormulaArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::{FILES, ReadArgs};
 use crate::progress::Progress;
+use crate::report::{self, FormArgs, Reporter};
 use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
+use tracewise::findings::json::Object;
+use tracewise::findings::lost_ends;
 use tracewise::{
     Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, Sources, StateNames, write_model,
 };
@@ -68,7 +70,7 @@ pub struct Merge {
     formulas: FormulaArgs,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -112,7 +114,7 @@ impl Merge {
         let MergeReport { model, traces, positions, .. } = report;
         let assumed =
             model.record.as_ref().map_or(0, |r| r.edges.iter().filter(|seen| seen.count == 0).count());
-        if self.output.json() {
+        if self.form.output == "json" {
             let object = Object::new()
                 .field("models", self.out.as_slice())
                 .field("keep", self.keep.as_str())
@@ -152,6 +154,13 @@ impl Merge {
 
 impl Runnable for Merge {
     fn run(self, context: &mut Context) -> Outcome {
+        let text = self.formulas.text(context);
+        report::with(&self.form.output, text, context, |reporter, context| self.merge(reporter, context))
+    }
+}
+
+impl Merge {
+    fn merge(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         if self.out.is_empty() && !self.formulas.any() {
             return Err(usage(
                 "say where to write the model (-o model.json), or what to ask of it (--ctl 'AG EF p')",
@@ -173,6 +182,12 @@ impl Runnable for Merge {
                  ask it with `tracewise model-check`",
             ));
         }
+        if !self.formulas.any() && !report::streams(&self.form.output) {
+            return Err(usage(format!(
+                "--output {} is about formulas: ask some with --ctl 'AG EF p' or --ltl 'G F p'",
+                self.form.output
+            )));
+        }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
         let reading = Arc::new(tracewise::Progress::default());
@@ -188,16 +203,17 @@ impl Runnable for Merge {
         }
         // Standard output may hold the model itself.
         let told = !context.quiet && !self.out.iter().any(|path| path == "-");
-        if told && !(self.formulas.any() && self.output.json()) {
+        let form = self.form.output.as_str();
+        if told && (form == "text" || (form == "json" && !self.formulas.any())) {
             self.tell(&report, context)?;
         }
         if !self.formulas.any() {
             return Ok(Exit::Holds);
         }
-        if told && !self.output.json() {
+        if told && form == "text" {
             writeln!(context.out)?;
         }
         let name = self.out.first().map_or("the merged model", String::as_str);
-        self.formulas.ask(&session, name, &report.model, self.output.json(), context)
+        self.formulas.ask(&session, name, &report.model, reporter, context)
     }
 }
