@@ -14,7 +14,7 @@
 //!
 //! [`Specification`] is a parsed, checked and lowered text; [`Session`] holds the options and runs it over a trace:
 //! bytes → batches (`tw-trace`) → atoms (`tw-monitor`) → an engine → a [`CheckReport`]. [`ENGINES`] and [`formats`]
-//! are the registries.
+//! are the registries. [`findings`] has the reports of all commands in one shape, and as JSON.
 
 mod by;
 mod check;

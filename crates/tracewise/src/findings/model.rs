@@ -33,10 +33,12 @@ impl Report {
             ("left_out", report.left_out as u64),
         ];
         counts.extend(report.traces.map(|traces| ("traces", traces as u64)));
+        let mut options = model.merged.iter().flat_map(|merged| &merged.options);
+        let divided = options.find(|(option, _)| option == "by").map(|(_, column)| column.as_str());
         let mut items = Vec::with_capacity(report.formulas.len());
         for (index, formula) in report.formulas.iter().enumerate() {
             let evidence = Evidence::new(formula, model, report.fair, report.left_out > 0);
-            let mut item = item(evidence, formula.formula.clone(), formula.title.clone());
+            let mut item = item(evidence, formula.formula.clone(), formula.title.clone(), divided);
             let place = questions.get(index).and_then(|question| question.place.as_ref());
             item.source = place.map(|(file, line, _)| (file.clone(), *line as u64));
             let (own, sources) = (formula.warnings.iter(), Arc::new(formula.sources.clone()));
@@ -54,10 +56,17 @@ impl Report {
     }
 }
 
-fn item(evidence: Evidence, formula: String, title: Option<String>) -> Item {
+/// The file of a trace: those of a divided one are called `file (column=value)`.
+fn file_of(trace: &str, divided: Option<&str>) -> String {
+    let file = divided.and_then(|column| trace.split_once(&format!(" ({column}=")));
+    file.map_or(trace, |(file, _)| file).to_string()
+}
+
+fn item(evidence: Evidence, formula: String, title: Option<String>, divided: Option<&str>) -> Item {
     let verdict = if evidence.holds { Verdict::Satisfied } else { Verdict::Violated };
     let log = |step: &EvidenceStep| {
-        let (file, line) = step.place()?.clone();
+        let (trace, line) = step.place()?;
+        let (file, line) = (file_of(trace, divided), *line);
         Some(Place { line: LogLine { file, line, text: String::new() }, text: step.label.clone() })
     };
     let steps = evidence.paths.first().map_or(&[][..], |path| &path.steps);
@@ -199,4 +208,16 @@ fn about_model(name: &str, report: &ModelReport) -> Vec<Diagnostic> {
         warnings.push(Diagnostic::warning("no-fair-path", message));
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_file_is_in_that_file() {
+        assert_eq!(file_of("a (b).csv (user=x)", Some("user")), "a (b).csv");
+        assert_eq!(file_of("a (user=x)", None), "a (user=x)");
+        assert_eq!(file_of("a.csv", Some("user")), "a.csv");
+    }
 }

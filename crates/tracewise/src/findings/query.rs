@@ -81,14 +81,14 @@ impl From<QueryResult> for Item {
 
 fn remarks(result: &QueryResult) -> Vec<String> {
     if let Some(values) = &result.everywhere {
-        let first = values.first().map_or(String::new(), |value| words::value(value));
+        let first = values.first().map_or(String::new(), words::value);
         return vec![format!(
             "{first} at position 0, of {}",
             words::counted(values.len() as u64, "position")
         )];
     }
     let told = |group: &Group| {
-        let key = group.key.as_ref().map(|key| words::value(key));
+        let key = group.key.as_ref().map(words::value);
         let window = group.window.map(|(from, to)| format!("{} to {}", edge(from), edge(to)));
         let part = [key, window].into_iter().flatten().collect::<Vec<_>>().join(", ");
         let value = words::value(&group.value);

@@ -2,8 +2,8 @@
 //! every property came to.
 
 use super::warning::owned;
-use super::{About, Item, Owed, Report, Statistics, Violation, words};
-use crate::{Specification, WatchReport, WatchValue, WatchVerdict};
+use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
+use crate::{Approximation, Group, QueryResult, Specification, WatchReport, WatchValue, WatchVerdict};
 use std::time::Duration;
 use tw_core::Verdict;
 use tw_ir::RootKind;
@@ -94,6 +94,27 @@ impl Gathered {
                 None => words::value(&told.value),
             };
             item.remarks = vec![format!("{value} (up to position {})", told.position)];
+            let group = Group {
+                segment: 0,
+                key: None,
+                window: None,
+                value: told.value.clone(),
+                missing: told.fault.clone(),
+                witness: None,
+            };
+            let approximate =
+                |bound: &String| Approximation { part: told.query.clone(), bound: bound.clone() };
+            item.detail = Detail::Value(Box::new(QueryResult {
+                name: told.query.clone(),
+                title: told.title.clone(),
+                expression: item.formula.clone(),
+                by: None,
+                every: None,
+                groups: vec![group],
+                everywhere: None,
+                times: None,
+                approximate: told.approximate.iter().map(approximate).collect(),
+            }));
         }
     }
 
@@ -116,5 +137,62 @@ impl Gathered {
             skipped: report.bad_lines,
             ..Report::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::json;
+    use tw_core::Value;
+
+    #[test]
+    fn violations_beyond_the_first_are_counted() {
+        let spec =
+            Specification::from_text("s.tw", "property a : G p;\nproperty b : F p;\nquery c : count[p];")
+                .unwrap();
+        let mut gathered = Gathered::new(&spec, "ltl3");
+        for position in 0..KEPT + 7 {
+            gathered.verdict(&WatchVerdict {
+                property: "a",
+                title: None,
+                about: Some(position),
+                verdict: Verdict::Violated,
+                position,
+                time: None,
+                due: None,
+                settled: true,
+                line: None,
+                pending: None,
+                more_pending: 0,
+            });
+        }
+        gathered.value(&WatchValue {
+            query: "c".into(),
+            title: None,
+            value: Value::Int(3),
+            fault: None,
+            approximate: Vec::new(),
+            position: 9,
+        });
+        let ended =
+            WatchReport { positions: 10, bad_lines: 2, engine: "metric", verdicts: vec![false, true] };
+        let report = gathered.finish("t", &ended, Duration::ZERO);
+        let [a, b, c] = report.items.as_slice() else { panic!("{report:?}") };
+        assert_eq!((a.violations.len(), a.violation_count, a.position), (KEPT, KEPT + 7, Some(0)));
+        assert_eq!(
+            (a.verdict, b.verdict, c.verdict),
+            (Some(Verdict::Violated), Some(Verdict::Satisfied), None)
+        );
+        assert_eq!(a.source, Some(("s.tw".to_string(), 1)));
+        assert_eq!(json::objects(&report)[2], r#"{"query":"c","trace":"t","value":3,"skipped":2}"#);
+    }
+
+    #[test]
+    fn nothing_read_is_nothing_decided() {
+        let spec = Specification::from_formula("G p").unwrap();
+        let ended = WatchReport { positions: 0, bad_lines: 0, engine: "metric", verdicts: Vec::new() };
+        let report = Gathered::new(&spec, "ltl3").finish("t", &ended, Duration::ZERO);
+        assert_eq!(report.items[0].verdict, Some(Verdict::Unknown));
     }
 }

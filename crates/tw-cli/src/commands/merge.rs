@@ -12,10 +12,8 @@ use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
 use tracewise::findings::json::Object;
-use tracewise::findings::lost_ends;
-use tracewise::{
-    Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, Sources, StateNames, write_model,
-};
+use tracewise::findings::{Warning, lost_ends};
+use tracewise::{Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///
@@ -96,7 +94,8 @@ impl Merge {
     }
 
     /// What of the traces the model does not show.
-    fn warn(&self, report: &MergeReport, context: &mut Context) {
+    fn warnings(&self, report: &MergeReport) -> Vec<Warning> {
+        let mut found = Vec::new();
         if let Some(column) = self.by.as_ref().filter(|_| report.without_key > 0) {
             let (positions, have) = match report.without_key {
                 1 => ("1 position".to_string(), "has"),
@@ -104,9 +103,10 @@ impl Merge {
             };
             let message =
                 format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
-            context.warnings(&[Diagnostic::warning("without-key", message)], &Sources::default());
+            found.push(Diagnostic::warning("without-key", message));
         }
-        context.warnings(&lost_ends(report.lost_ends, report.traces), &Sources::default());
+        found.extend(lost_ends(report.lost_ends, report.traces));
+        found.into_iter().map(|found| Warning::new(found, &Arc::default())).collect()
     }
 
     /// What was merged, for people or programs.
@@ -197,7 +197,10 @@ impl Merge {
             let _progress = Progress::start(context.quiet, message, Some(reading));
             session.merge(&traces, &options)?
         };
-        self.warn(&report, context);
+        let warnings = self.warnings(&report);
+        for warning in &warnings {
+            context.warnings(std::slice::from_ref(&warning.diagnostic), &warning.sources);
+        }
         for path in &self.out {
             write_model(&report.model, path)?;
         }
@@ -214,6 +217,6 @@ impl Merge {
             writeln!(context.out)?;
         }
         let name = self.out.first().map_or("the merged model", String::as_str);
-        self.formulas.ask(&session, name, &report.model, reporter, context)
+        self.formulas.ask(&session, name, &report.model, &warnings, reporter, context)
     }
 }

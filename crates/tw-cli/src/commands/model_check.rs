@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
-use tracewise::findings::Report;
+use tracewise::findings::{Report, Warning};
 use tracewise::{Logic, Model, ModelOptions, Question, Session, questions_in, read_model, write_model};
 
 /// Check formulas on a model: CTL, LTL, how likely they are
@@ -98,12 +98,13 @@ impl FormulaArgs {
         Ok(questions)
     }
 
-    /// Asks a model, and tells the answers.
+    /// Asks a model, and tells the answers, and what `also` is to be said about the run.
     pub fn ask(
         &self,
         session: &Session,
         name: &str,
         model: &Model,
+        also: &[Warning],
         reporter: &mut dyn Reporter,
         context: &mut Context,
     ) -> Outcome {
@@ -119,7 +120,10 @@ impl FormulaArgs {
             let _progress = Progress::start(context.quiet, format!("checking {name}"), None);
             session.model_check(model, &questions, &options)?
         };
-        let report = Report::of_model(report, model, name, &questions, started.elapsed());
+        let mut report = Report::of_model(report, model, name, &questions, started.elapsed());
+        let new = also.iter().filter(|warning| !report.warnings.contains(warning));
+        let new: Vec<Warning> = new.cloned().collect();
+        report.warnings.splice(0..0, new);
         context.report_warnings(&report);
         if !context.quiet {
             reporter.report(&report, &mut context.out)?;
@@ -154,6 +158,6 @@ impl ModelCheck {
         if !self.out.is_empty() && !self.formulas.any() {
             return Ok(Exit::Holds);
         }
-        self.formulas.ask(&Session::new(), &self.model, &model, reporter, context)
+        self.formulas.ask(&Session::new(), &self.model, &model, &[], reporter, context)
     }
 }

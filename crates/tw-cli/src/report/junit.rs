@@ -163,9 +163,9 @@ fn failure_text(item: &Item) -> String {
     for remark in &item.remarks {
         text.push_str(&format!("{}\n", words::printable(remark)));
     }
-    for place in &item.places {
-        let (file, line) = (&place.line.file, place.line.line);
-        text.push_str(&format!("{file}:{line}: {}\n", words::printable(&place.text)));
+    // What happens at each place was said; the log says it in its own words.
+    for line in item.places.iter().map(|place| &place.line).filter(|line| !line.text.is_empty()) {
+        text.push_str(&format!("{}:{}: {}\n", line.file, line.line, words::printable(&line.text)));
     }
     if !item.violations.is_empty() && item.places.is_empty() {
         text.push('\n');

@@ -144,8 +144,8 @@ fn result(item: &Item, rule: usize, report: &Report, violation: Option<(usize, &
     });
     if explained && !item.places.is_empty() {
         let related = item.places.iter().enumerate().map(|(id, place)| {
-            let text = Some(place.line.text.as_str()).filter(|text| !text.is_empty());
-            let mut related = location(&place.line.file, Some(place.line.line), text);
+            let line = &place.line;
+            let mut related = location(&line.file, Some(line.line), Some(&line.text));
             related["id"] = id.into();
             related["message"] = json!({ "text": place.text });
             related
@@ -216,7 +216,7 @@ fn location(file: &str, line: Option<u64>, text: Option<&str>) -> Json {
     // Lines count from 1; one that is not known is left out.
     if let Some(line) = line.filter(|line| *line > 0) {
         physical["region"] = json!({ "startLine": line });
-        if let Some(text) = text {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             physical["region"]["snippet"] = json!({ "text": text });
         }
     }

@@ -1,10 +1,12 @@
 //! Findings as JSON lines: field names and their order are a contract, wherever the lines go.
 //!
-//! [`Lines`] writes the objects of reports; [`objects`] gives those of one. What is told while it happens ([`watch`],
-//! [`robust::told`](told)), errors and warnings have functions of their own.
+//! [`Lines`] writes the objects of reports; [`objects`] gives those of one, [`document`] one object with all there is to
+//! know about a report. What is told while it happens ([`mod@watch`], [`told`]), errors and warnings have functions of
+//! their own.
 
 mod check;
 mod coverage;
+mod document;
 mod model;
 mod query;
 mod races;
@@ -14,6 +16,7 @@ pub mod watch;
 mod write;
 
 pub use coverage::coverage;
+pub use document::document;
 pub use robust::{number, told};
 pub use write::{Object, array, bindings, line, step, time, value};
 
@@ -123,14 +126,18 @@ impl Rest<'_> {
 
 /// The objects of a report.
 pub fn objects(report: &Report) -> Vec<String> {
+    lines(report, Lines::new())
+}
+
+fn lines(report: &Report, mut lines: Lines) -> Vec<String> {
     let mut out = Vec::new();
     // Memory can always be written to, and text written as text can be read as such.
-    let _ = Lines::new().write(report, &mut out);
+    let _ = lines.write(report, &mut out);
     String::from_utf8(out).unwrap_or_default().lines().map(str::to_string).collect()
 }
 
 /// The truth of a formula, one object per position.
-pub fn eval(report: &EvalReport, out: &mut dyn Outlet) -> io::Result<()> {
+pub fn eval<O: Outlet>(report: &EvalReport, out: &mut O) -> io::Result<()> {
     for position in 0..report.values.len() {
         let value = report.values.get(position);
         writeln!(out, "{{\"position\":{position},\"value\":{value}}}")?;
