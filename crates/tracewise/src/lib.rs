@@ -14,13 +14,14 @@
 //!
 //! [`Specification`] is a parsed, checked and lowered text; [`Session`] holds the options and runs it over a trace:
 //! bytes → batches (`tw-trace`) → atoms (`tw-monitor`) → an engine → a [`CheckReport`]. [`ENGINES`] and [`formats`]
-//! are the registries.
+//! are the registries. [`findings`] has the reports of all commands in one shape, and as JSON.
 
 mod check;
 mod convert;
 mod delay;
 mod error;
 mod eval;
+pub mod findings;
 mod import;
 mod imprecise;
 mod inspect;

@@ -48,6 +48,18 @@ pub enum WatchSource {
     Listen(Address),
 }
 
+impl WatchSource {
+    /// As reports name it.
+    pub fn name(&self) -> &str {
+        match self {
+            WatchSource::Stdin => "<stdin>",
+            WatchSource::File(path) | WatchSource::Follow(path) => path,
+            WatchSource::Listen(Address::Tcp(address)) => address,
+            WatchSource::Listen(Address::Unix(path)) => path.to_str().unwrap_or("<socket>"),
+        }
+    }
+}
+
 /// Where to listen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {

@@ -4,6 +4,8 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use tracewise::findings::{Report, Warning, json};
 use tracewise::{Diagnostic, Error, Sources};
 
 /// Where and how a run writes.
@@ -67,9 +69,7 @@ impl Context {
     /// Tells an error on standard error.
     pub fn error(&mut self, error: &Error) {
         if self.json {
-            let lines: Vec<String> =
-                error.to_json().into_iter().map(|e| serde_json::json!({ "error": e }).to_string()).collect();
-            self.tell(&lines.join("\n"));
+            self.tell(&json::error(error).join("\n"));
         } else {
             let text = error.render(self.error_style.color);
             self.tell(text.trim_end_matches('\n'));
@@ -86,14 +86,25 @@ impl Context {
             return;
         }
         if self.json {
-            let json = |w| serde_json::json!({ "warning": tracewise::to_json(w, sources) }).to_string();
-            let lines: Vec<String> = new.iter().map(json).collect();
+            let lines: Vec<String> = new.iter().map(|warning| json::warning(warning, sources)).collect();
             self.tell(&lines.join("\n"));
         } else {
             let text = tracewise::render(&new, sources, self.error_style.color);
             self.tell(text.trim_end_matches('\n'));
         }
         self.told.extend(new);
+    }
+
+    /// Tells the warnings of a report, which have found their places already: those about the run, then each item's own.
+    pub fn report_warnings(&mut self, report: &Report) {
+        let all = report.warnings.iter().chain(report.items.iter().flat_map(|item| &item.warnings));
+        let all: Vec<&Warning> = all.collect();
+        // Those about one text are told together.
+        for some in all.chunk_by(|a, b| Arc::ptr_eq(&a.sources, &b.sources)) {
+            let diagnostics: Vec<Diagnostic> =
+                some.iter().map(|warning| warning.diagnostic.clone()).collect();
+            self.warnings(&diagnostics, &some[0].sources);
+        }
     }
 
     fn tell(&mut self, text: &str) {

@@ -8,7 +8,6 @@ mod clock_error;
 mod commands;
 mod context;
 mod exit;
-mod json;
 mod options;
 mod output;
 mod progress;

@@ -1,6 +1,7 @@
 //! Standard output that survives a reader who leaves early (`tracewise eval … | head`).
 
 use std::io::{self, BufWriter, Stdout, Write};
+use tracewise::findings::json::Outlet;
 
 /// Buffered standard output. Once the other end is closed, what is written goes nowhere and [`Output::closed`] says
 /// so: the run goes on to its exit code, which does not depend on who reads.
@@ -47,6 +48,12 @@ impl Write for Output {
         }
         let result = self.to.flush();
         self.forgive(result, ())
+    }
+}
+
+impl Outlet for Output {
+    fn closed(&self) -> bool {
+        self.closed
     }
 }
 

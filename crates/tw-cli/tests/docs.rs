@@ -332,6 +332,18 @@ fn patterns_are_the_library() {
     assert!(page == fresh, "docs/patterns.md is outdated: rewrite it with UPDATE_DOCS=1");
 }
 
+/// `docs/codes.md` is the table of diagnostics.
+#[test]
+fn codes_are_the_table() {
+    let path = root().join("docs/codes.md");
+    let fresh = tw_diag::codes::page();
+    if updating() {
+        std::fs::write(&path, &fresh).expect("the page can be written");
+    }
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(page == fresh, "docs/codes.md is outdated: rewrite it with UPDATE_DOCS=1. Expected:\n{fresh}");
+}
+
 fn patterns_page() -> String {
     const SHAPES: [(&str, &str); 7] = [
         ("absence", "Absence: p does not happen"),

@@ -1,8 +1,10 @@
 //! Findings about a user's text: where, what, and how to repair it.
 //!
 //! A [`Diagnostic`] carries a stable code, a message, labelled [`Span`]s and a hint; [`Sources`] owns the
-//! texts that spans point into. [`render`] writes what a person reads, [`to_json`] the same for programs.
+//! texts that spans point into. [`render`] writes what a person reads, [`to_json`] the same for programs;
+//! [`codes`] lists every code.
 
+pub mod codes;
 mod render;
 
 pub use render::{render, to_json};
@@ -69,10 +71,20 @@ pub enum Severity {
     Warning,
 }
 
+impl Severity {
+    /// Its name in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        }
+    }
+}
+
 /// One finding: stable code, message, labelled places, a hint on how to repair it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// Stable, e.g. `unknown-name`; listed in the documentation.
+    /// Stable, e.g. `unknown-name`; a row of [`codes::CODES`].
     pub code: &'static str,
     /// Error or warning.
     pub severity: Severity,

@@ -52,18 +52,11 @@ pub fn to_json(d: &Diagnostic, sources: &Sources) -> Value {
         "line": main.map(|place| place.line),
         "column": main.map(|place| place.column),
         "code": d.code,
-        "severity": severity_name(d.severity),
+        "severity": d.severity.name(),
         "message": d.message,
         "labels": labels,
         "help": d.help,
     })
-}
-
-fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-    }
 }
 
 /// A span resolved in its text.
@@ -221,7 +214,7 @@ impl Renderer<'_> {
             Severity::Warning => AnsiColor::Yellow.on_default().bold(),
         };
         let frame = AnsiColor::Blue.on_default().bold();
-        let head = self.paint(main, &format!("{}[{}]", severity_name(d.severity), d.code));
+        let head = self.paint(main, &format!("{}[{}]", d.severity.name(), d.code));
         let message = self.paint(bold, &format!(": {}", clean(&d.message, "")));
         let _ = writeln!(self.out, "{head}{message}");
 

@@ -2,15 +2,17 @@
 
 use super::{Runnable, residuals};
 use crate::clock_error::ClockErrorArgs;
-use crate::context::{Context, Failure, Outcome, usage};
+use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics};
 use crate::progress::Progress;
-use crate::report::{self, Checked};
+use crate::report::text::Text;
+use crate::report::{self, Reporter};
 use clap::Args;
 use std::sync::Arc;
 use std::time::Instant;
 use tracewise::Statistic;
+use tracewise::findings::Report;
 
 /// Verdict of each property on each trace, with an explanation of every violation
 #[derive(Args, Debug)]
@@ -69,21 +71,14 @@ pub struct Check {
 
 impl Runnable for Check {
     fn run(self, context: &mut Context) -> Outcome {
-        let mut reporter = report::reporter(&self.output, context.style);
-        let (spec, files) =
-            match specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check") {
-                Ok(both) => both,
-                Err(failure) => {
-                    // Where CI looks for findings, a broken specification is one.
-                    if let Failure::Error(error) = &failure
-                        && !context.quiet
-                    {
-                        reporter.error(None, error, &mut context.out)?;
-                        reporter.finish(&mut context.out)?;
-                    }
-                    return Err(failure);
-                }
-            };
+        let text = Text::new(context.style);
+        report::with(&self.output, text, context, |reporter, context| self.check(reporter, context))
+    }
+}
+
+impl Check {
+    fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
+        let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() {
             // "All of nothing holds" would pass for a success.
@@ -101,6 +96,9 @@ impl Runnable for Check {
             .statistic(self.stat);
         let mut exit = Exit::Holds;
         if self.show_residual {
+            if !report::streams(&self.output) {
+                return Err(usage("--show-residual is no finding: it is told as text or json"));
+            }
             for trace in self.read.traces(&files)? {
                 for report in session.residuals(&spec, &trace)? {
                     exit = exit.and(residuals::exit(&report, self.evaluate.semantics));
@@ -124,8 +122,8 @@ impl Runnable for Check {
                     context.warnings(&report.warnings, &spec.sources);
                     exit = report.properties.iter().fold(exit, |exit, p| exit.and(p.verdict.into()));
                     if !context.quiet {
-                        let checked = Checked { report: &report, elapsed: started.elapsed() };
-                        reporter.trace(&checked, &mut context.out)?;
+                        let report = Report::of_check(report, &spec, started.elapsed());
+                        reporter.report(&report, &mut context.out)?;
                     }
                 }
                 Err(error) => {
@@ -136,9 +134,6 @@ impl Runnable for Check {
                     context.error(&error);
                 }
             }
-        }
-        if !context.quiet {
-            reporter.finish(&mut context.out)?;
         }
         Ok(exit)
     }

@@ -3,12 +3,12 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::{FILES, ReadArgs, formats};
 use crate::progress::Progress;
 use crate::words;
 use clap::Args;
 use std::io::Write;
+use tracewise::findings::json::Object;
 
 /// Write a trace in another format
 #[derive(Args, Debug)]

@@ -3,13 +3,13 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::{Object, array};
 use crate::options::{FILES, limit};
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use tracewise::{Completeness, Coverage, Estimate, read_model};
+use tracewise::findings::json;
+use tracewise::{Coverage, Estimate, read_model};
 use tw_plot::{Axis, Body, Chart, Series};
 
 /// How much the traces of a merged model have shown, and what may be missing
@@ -49,7 +49,7 @@ impl Runnable for CoverageOf {
                 traces.iter().filter_map(|&trace| record.traces.get(trace as usize).cloned()).collect()
             };
             if self.output.json() {
-                writeln!(context.out, "{}", object(&self.model, &coverage, &names))?;
+                writeln!(context.out, "{}", json::coverage(&self.model, &coverage, &names))?;
             } else {
                 self.text(&coverage, &names, &mut context.out)?;
             }
@@ -165,47 +165,6 @@ fn range(estimate: Estimate) -> String {
     }
 }
 
-fn object(model: &str, coverage: &Coverage, names: &dyn Fn(&[u32]) -> Vec<String>) -> String {
-    let curve = coverage.curve.iter().map(|point| {
-        Object::new()
-            .field("traces", point.traces)
-            .field("states", point.states)
-            .field("transitions", point.transitions)
-            .field("expected_states", point.expected_states)
-            .field("expected_transitions", point.expected_transitions)
-            .end()
-    });
-    Object::new()
-        .field("model", model)
-        .field("traces", coverage.traces)
-        .raw("states", &completeness(&coverage.states))
-        .raw("transitions", &completeness(&coverage.transitions))
-        .field("adding_nothing", names(&coverage.adding_nothing))
-        .field("nothing_of_their_own", names(&coverage.nothing_of_their_own))
-        .raw("curve", &array(curve))
-        .end()
-}
-
-fn completeness(found: &Completeness) -> String {
-    let estimate = |estimate: Option<Estimate>| match estimate {
-        Some(Estimate { value, low, high }) => {
-            Object::new().field("value", value).field("low", low).field("high", high).end()
-        }
-        None => "null".into(),
-    };
-    Object::new()
-        .field("seen", found.distinct)
-        .field("observations", found.observations)
-        .field("once", found.once)
-        .field("twice", found.twice)
-        .field("in_one_trace", found.one_trace)
-        .field("in_two_traces", found.two_traces)
-        .field("unseen_mass", found.unseen_mass)
-        .raw("chao1", &estimate(found.chao1))
-        .raw("chao2", &estimate(found.chao2))
-        .end()
-}
-
 /// States and transitions against the number of traces: as given, and as to be expected in any order.
 fn chart(model: &str, coverage: &Coverage) -> Chart {
     let line = |name: &str, value: &dyn Fn(&tracewise::CoveragePoint) -> f64, step| Series {
@@ -231,6 +190,7 @@ fn chart(model: &str, coverage: &Coverage) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tracewise::Completeness;
 
     fn seen(traces: usize, unseen_mass: f64, unseen: Option<f64>) -> Coverage {
         let estimate = unseen.map(|unseen| Estimate { value: 3.0 + unseen, low: 3.0, high: 9.0 });
@@ -267,10 +227,5 @@ mod tests {
             let found = summary(&coverage);
             assert!(found.ends_with(&format!(": {expected}")), "{found}");
         }
-    }
-
-    #[test]
-    fn an_estimate_that_cannot_be_made_is_null() {
-        assert!(completeness(&seen(1, 1.0, None).states).ends_with("\"chao1\":null,\"chao2\":null}"));
     }
 }

@@ -11,6 +11,7 @@ use clap::Args;
 use std::io::{self, Write};
 use std::sync::Arc;
 use tracewise::EvalReport;
+use tracewise::findings::json;
 
 /// Truth value of a formula at each position
 #[derive(Args, Debug)]
@@ -53,21 +54,13 @@ impl Runnable for Eval {
         };
         context.warnings(&report.warnings, &spec.sources);
         if !context.quiet {
-            if self.output.json() { write_json(&report, context)? } else { write_runs(&report, context)? }
+            match self.output.json() {
+                true => json::eval(&report, &mut context.out)?,
+                false => write_runs(&report, context)?,
+            }
         }
         Ok(Exit::Holds)
     }
-}
-
-fn write_json(report: &EvalReport, context: &mut Context) -> io::Result<()> {
-    for position in 0..report.values.len() {
-        let value = report.values.get(position);
-        writeln!(context.out, "{{\"position\":{position},\"value\":{value}}}")?;
-        if context.out.closed() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Stretches of positions with the same value, one per line.

@@ -4,13 +4,13 @@ use super::Runnable;
 use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::{Object, array};
 use crate::options::{EvaluateArgs, FILES, clocks, either, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
+use tracewise::findings::json::{Object, array};
 use tracewise::{AutomatonKind, Clock, ClockLabels, Graph, Label, LiveDelay, LiveReport, Obstacle};
 use tracewise::{RootReport, Session, SpecReport, TimeUnit};
 

@@ -3,11 +3,11 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::FILES;
 use crate::style::{Ink, Style};
 use clap::Args;
 use std::io::{self, Read, Write};
+use tracewise::findings::json::Object;
 use tracewise::{Error, Sources};
 
 /// Canonical formatting of specifications

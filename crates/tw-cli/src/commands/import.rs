@@ -3,11 +3,11 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::FILES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::{Read, Write};
+use tracewise::findings::json::Object;
 use tracewise::{Error, IMPORT_FORMATS, ImportOptions, TimeUnit};
 
 /// Read the specification of another monitor and print it as a `.tw` file

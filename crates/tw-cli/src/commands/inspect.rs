@@ -3,13 +3,13 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::json::{self, Object, array};
 use crate::options::{FILES, ReadArgs};
 use crate::progress::Progress;
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
+use tracewise::findings::json::{self, Object, array};
 use tracewise::{ColumnSummary, InspectReport, Value};
 use tw_trace::{Arguments, Row};
 

@@ -1,19 +1,19 @@
 //! `tracewise merge`: many traces to one model.
 
-use super::model_check::{FormulaArgs, lost_ends};
-use super::{OutputArgs, Runnable};
+use super::Runnable;
+use super::model_check::FormulaArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::{FILES, ReadArgs};
 use crate::progress::Progress;
+use crate::report::{self, FormArgs, Reporter};
 use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
-use tracewise::{
-    Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, Sources, StateNames, write_model,
-};
+use tracewise::findings::json::Object;
+use tracewise::findings::{Warning, lost_ends};
+use tracewise::{Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///
@@ -68,7 +68,7 @@ pub struct Merge {
     formulas: FormulaArgs,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 
     #[command(flatten)]
     read: ReadArgs,
@@ -94,7 +94,8 @@ impl Merge {
     }
 
     /// What of the traces the model does not show.
-    fn warn(&self, report: &MergeReport, context: &mut Context) {
+    fn warnings(&self, report: &MergeReport) -> Vec<Warning> {
+        let mut found = Vec::new();
         if let Some(column) = self.by.as_ref().filter(|_| report.without_key > 0) {
             let (positions, have) = match report.without_key {
                 1 => ("1 position".to_string(), "has"),
@@ -102,9 +103,10 @@ impl Merge {
             };
             let message =
                 format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
-            context.warnings(&[Diagnostic::warning("without-key", message)], &Sources::default());
+            found.push(Diagnostic::warning("without-key", message));
         }
-        context.warnings(&lost_ends(report.lost_ends, report.traces), &Sources::default());
+        found.extend(lost_ends(report.lost_ends, report.traces));
+        found.into_iter().map(|found| Warning::new(found, &Arc::default())).collect()
     }
 
     /// What was merged, for people or programs.
@@ -112,7 +114,7 @@ impl Merge {
         let MergeReport { model, traces, positions, .. } = report;
         let assumed =
             model.record.as_ref().map_or(0, |r| r.edges.iter().filter(|seen| seen.count == 0).count());
-        if self.output.json() {
+        if self.form.output == "json" {
             let object = Object::new()
                 .field("models", self.out.as_slice())
                 .field("keep", self.keep.as_str())
@@ -152,6 +154,13 @@ impl Merge {
 
 impl Runnable for Merge {
     fn run(self, context: &mut Context) -> Outcome {
+        let text = self.formulas.text(context);
+        report::with(&self.form.output, text, context, |reporter, context| self.merge(reporter, context))
+    }
+}
+
+impl Merge {
+    fn merge(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         if self.out.is_empty() && !self.formulas.any() {
             return Err(usage(
                 "say where to write the model (-o model.json), or what to ask of it (--ctl 'AG EF p')",
@@ -173,6 +182,12 @@ impl Runnable for Merge {
                  ask it with `tracewise model-check`",
             ));
         }
+        if !self.formulas.any() && !report::streams(&self.form.output) {
+            return Err(usage(format!(
+                "--output {} is about formulas: ask some with --ctl 'AG EF p' or --ltl 'G F p'",
+                self.form.output
+            )));
+        }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
         let reading = Arc::new(tracewise::Progress::default());
@@ -182,22 +197,26 @@ impl Runnable for Merge {
             let _progress = Progress::start(context.quiet, message, Some(reading));
             session.merge(&traces, &options)?
         };
-        self.warn(&report, context);
+        let warnings = self.warnings(&report);
+        for warning in &warnings {
+            context.warnings(std::slice::from_ref(&warning.diagnostic), &warning.sources);
+        }
         for path in &self.out {
             write_model(&report.model, path)?;
         }
         // Standard output may hold the model itself.
         let told = !context.quiet && !self.out.iter().any(|path| path == "-");
-        if told && !(self.formulas.any() && self.output.json()) {
+        let form = self.form.output.as_str();
+        if told && (form == "text" || (form == "json" && !self.formulas.any())) {
             self.tell(&report, context)?;
         }
         if !self.formulas.any() {
             return Ok(Exit::Holds);
         }
-        if told && !self.output.json() {
+        if told && form == "text" {
             writeln!(context.out)?;
         }
         let name = self.out.first().map_or("the merged model", String::as_str);
-        self.formulas.ask(&session, name, &report.model, self.output.json(), context)
+        self.formulas.ask(&session, name, &report.model, &warnings, reporter, context)
     }
 }

@@ -1,20 +1,17 @@
 //! `tracewise model-check`: does a model satisfy a formula, and which path shows it.
 
-mod json;
 mod text;
 
-use super::{OutputArgs, Runnable};
+use super::Runnable;
 use crate::context::{Context, Failure, Outcome};
 use crate::exit::Exit;
 use crate::options::{FILES, limit};
 use crate::progress::Progress;
+use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
-use std::io::Write;
 use std::time::Instant;
-use tracewise::{
-    Diagnostic, Logic, Model, ModelOptions, ModelReport, Question, Session, Sources, questions_in,
-    read_model, write_model,
-};
+use tracewise::findings::{Report, Warning};
+use tracewise::{Logic, Model, ModelOptions, Question, Session, questions_in, read_model, write_model};
 
 /// Check formulas on a model: CTL, LTL, how likely they are
 ///
@@ -40,7 +37,7 @@ pub struct ModelCheck {
     out: Vec<String>,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 }
 
 /// What is asked of a model.
@@ -101,13 +98,14 @@ impl FormulaArgs {
         Ok(questions)
     }
 
-    /// Asks a model, and tells the answers.
+    /// Asks a model, and tells the answers, and what `also` is to be said about the run.
     pub fn ask(
         &self,
         session: &Session,
         name: &str,
         model: &Model,
-        json: bool,
+        also: &[Warning],
+        reporter: &mut dyn Reporter,
         context: &mut Context,
     ) -> Outcome {
         let questions = self.questions(model, name)?;
@@ -122,62 +120,32 @@ impl FormulaArgs {
             let _progress = Progress::start(context.quiet, format!("checking {name}"), None);
             session.model_check(model, &questions, &options)?
         };
-        context.warnings(&warnings(name, &report), &Sources::default());
-        for (warning, sources) in &report.fair_warnings {
-            context.warnings(std::slice::from_ref(warning), sources);
-        }
-        for formula in &report.formulas {
-            context.warnings(&formula.warnings, &formula.sources);
-        }
-        let holds = report.formulas.iter().all(|formula| formula.holds);
+        let mut report = Report::of_model(report, model, name, &questions, started.elapsed());
+        let new = also.iter().filter(|warning| !report.warnings.contains(warning));
+        let new: Vec<Warning> = new.cloned().collect();
+        report.warnings.splice(0..0, new);
+        context.report_warnings(&report);
         if !context.quiet {
-            if json {
-                for formula in &report.formulas {
-                    writeln!(context.out, "{}", json::object(model, formula))?;
-                }
-            } else {
-                let page =
-                    text::Page { model, name, report: &report, steps: self.steps, style: context.style };
-                page.write(started.elapsed(), &mut context.out)?;
-            }
+            reporter.report(&report, &mut context.out)?;
         }
-        Ok(if holds { Exit::Holds } else { Exit::Violated })
+        Ok(if report.violated().next().is_none() { Exit::Holds } else { Exit::Violated })
     }
-}
 
-/// Traces of which the model does not show that they ended.
-pub fn lost_ends(ends: u64, traces: usize) -> Vec<Diagnostic> {
-    let (ends, they) = match ends {
-        0 => return Vec::new(),
-        1 => ("1 trace ends".to_string(), "its"),
-        many => (format!("{} traces end", crate::words::count(many)), "their"),
-    };
-    let others = if traces == 1 { "it went on before" } else { "others go on" };
-    let message = format!("{ends} where {others}; no path of the model stays at {they} end");
-    let help = "`merge --end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
-    vec![Diagnostic::warning("lost-ends", message).help(help)]
-}
-
-fn warnings(name: &str, report: &ModelReport) -> Vec<Diagnostic> {
-    let mut warnings = lost_ends(report.lost_ends, report.traces.unwrap_or(0));
-    if report.looped > 0 {
-        let states = crate::words::counted(report.looped as u64, "state");
-        let follow = if report.looped == 1 { "has" } else { "have" };
-        let message =
-            format!("{name}: {states} of the model {follow} no successor; paths stay there for ever");
-        warnings.push(Diagnostic::warning("dead-end", message));
+    /// The writer of text for the answers.
+    pub fn text(&self, context: &Context) -> text::Text {
+        text::Text { steps: self.steps, style: context.style }
     }
-    if report.unfair > 0 {
-        let from = crate::words::counted(report.unfair as u64, "initial state");
-        let message =
-            format!("{name}: no fair path begins in {from}: there, what is said of all paths holds");
-        warnings.push(Diagnostic::warning("no-fair-path", message));
-    }
-    warnings
 }
 
 impl Runnable for ModelCheck {
     fn run(self, context: &mut Context) -> Outcome {
+        let text = self.formulas.text(context);
+        report::with(&self.form.output, text, context, |reporter, context| self.check(reporter, context))
+    }
+}
+
+impl ModelCheck {
+    fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let model = {
             let _progress = Progress::start(context.quiet, format!("reading {}", self.model), None);
             read_model(&self.model)?
@@ -190,6 +158,6 @@ impl Runnable for ModelCheck {
         if !self.out.is_empty() && !self.formulas.any() {
             return Ok(Exit::Holds);
         }
-        self.formulas.ask(&Session::new(), &self.model, &model, self.output.json(), context)
+        self.formulas.ask(&Session::new(), &self.model, &model, &[], reporter, context)
     }
 }

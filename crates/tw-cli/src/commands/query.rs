@@ -1,6 +1,5 @@
 //! `tracewise query`: the value of each query on each trace.
 
-mod json;
 pub(super) mod plot;
 mod table;
 mod text;
@@ -10,12 +9,16 @@ use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{FILES, Given, ReadArgs, bytes, query_engines, specification_and_traces};
 use crate::progress::Progress;
+use crate::report::{self, Outlet, Reporter};
+use crate::style::Style;
 use clap::Args;
 use std::io;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tracewise::{Approximation, QueryReport, Totals, Value};
+use std::time::Instant;
+use tracewise::findings::{Detail, Report};
+use tracewise::{Approximation, Totals, Value};
 
 /// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
@@ -50,7 +53,7 @@ pub struct Query {
     plot: Option<PathBuf>,
 
     /// What to print
-    #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json", "csv", "markdown"])]
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names_and(TABLES))]
     output: String,
 
     /// Engine to run; `auto` takes the fastest that can
@@ -65,21 +68,72 @@ pub struct Query {
     read: ReadArgs,
 }
 
-/// A value over all traces, and what is approximate in it.
-pub type Total = (Value, Vec<Approximation>);
+/// Forms that values alone have.
+const TABLES: &[(&str, &str)] = &[("csv", "One line per value"), ("markdown", "Tables for documents")];
 
-/// What was computed, ready to be written.
+/// What was computed, ready to be written: text and tables look at all traces at once.
+#[derive(Default)]
 pub struct Answers {
     /// One per trace.
-    pub reports: Vec<(QueryReport, Duration)>,
-    /// Over all traces, if there are several: a value per query that has a total, and what is approximate in it.
-    pub totals: Option<Vec<Option<Total>>>,
+    pub reports: Vec<Rc<Report>>,
+    /// Over all traces, if there are several: an item per query.
+    pub totals: Option<Rc<Report>>,
     /// Whether it was asked where values come from.
     pub witness: bool,
 }
 
+impl Answers {
+    /// The total of each query, and what is approximate in it.
+    pub fn totals(&self) -> Option<impl Iterator<Item = Option<&(Value, Vec<Approximation>)>>> {
+        let items = &self.totals.as_ref()?.items;
+        Some(items.iter().map(|item| match &item.detail {
+            Detail::Total(_, total) => total.as_ref(),
+            _ => None,
+        }))
+    }
+}
+
+/// Gathers answers for one of the forms that look at all of them.
+struct Gather {
+    answers: Answers,
+    style: Style,
+    write: fn(&Answers, Style, &mut dyn Outlet) -> io::Result<()>,
+}
+
+impl Reporter for Gather {
+    fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
+        self.keep(&Rc::new(report.clone()), out)
+    }
+
+    fn keep(&mut self, report: &Rc<Report>, _: &mut dyn Outlet) -> io::Result<()> {
+        let total = report.items.iter().any(|item| matches!(item.detail, Detail::Total(..)));
+        match total {
+            true => self.answers.totals = Some(Rc::clone(report)),
+            false => self.answers.reports.push(Rc::clone(report)),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
+        (self.write)(&self.answers, self.style, out)
+    }
+}
+
 impl Runnable for Query {
     fn run(self, context: &mut Context) -> Outcome {
+        let write: fn(&Answers, Style, &mut dyn Outlet) -> io::Result<()> = match self.output.as_str() {
+            "csv" => |answers, _, out| table::csv(answers, out),
+            "markdown" => |answers, _, out| table::markdown(answers, out),
+            _ => text::write,
+        };
+        let answers = Answers { witness: self.witness, ..Answers::default() };
+        let own = Gather { answers, style: context.style, write };
+        report::with(&self.output, own, context, |reporter, context| self.query(reporter, context))
+    }
+}
+
+impl Query {
+    fn query(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Queries, &self.queries, &self.files, "query")?;
         context.warnings(&spec.warnings, &spec.sources);
         if let Some(path) = &self.plot {
@@ -103,7 +157,7 @@ impl Runnable for Query {
         let traces = self.read.traces(&files)?;
         let several = traces.len() > 1;
         let mut totals = Totals::new();
-        let mut answers = Answers { reports: Vec::new(), totals: None, witness: self.witness };
+        let mut answers = Answers { witness: self.witness, ..Answers::default() };
         let mut exit = Exit::Holds;
         for trace in traces {
             let started = Instant::now();
@@ -123,15 +177,23 @@ impl Runnable for Query {
                     context.warnings(&report.warnings, &spec.sources);
                     for failure in report.failures.drain(..) {
                         exit = Exit::Bad;
+                        if !context.quiet {
+                            reporter.error(Some(&report.trace), &failure, &mut context.out)?;
+                        }
                         context.error(&failure);
                     }
                     // Where nothing could be computed, there is nothing to tell but the errors.
                     if report.queries.iter().any(|result| !result.groups.is_empty()) {
-                        answers.reports.push((report, started.elapsed()));
+                        let mut report = Report::of_query(report, &spec, started.elapsed());
+                        report.several = several;
+                        answers.reports.push(Rc::new(report));
                     }
                 }
                 Err(error) => {
                     exit = Exit::Bad;
+                    if !context.quiet {
+                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
+                    }
                     context.error(&error);
                 }
             }
@@ -148,24 +210,20 @@ impl Runnable for Query {
                     }
                 }
             };
-            answers.totals = Some(totals.values(&spec).into_iter().map(&mut told).collect());
+            let values: Vec<_> = totals.values(&spec).into_iter().map(&mut told).collect();
+            let traces = answers.reports.len();
+            answers.totals =
+                answers.reports.first().map(|first| Rc::new(Report::of_totals(first, traces, values)));
         }
         if !context.quiet {
-            write(&self.output, &answers, context)?;
+            for report in answers.reports.iter().chain(&answers.totals) {
+                reporter.keep(report, &mut context.out)?;
+            }
         }
         if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
             let drawn = tw_plot::write(&plot::chart(&answers), path);
             drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
         }
         Ok(exit)
-    }
-}
-
-fn write(form: &str, answers: &Answers, context: &mut Context) -> io::Result<()> {
-    match form {
-        "json" => json::write(answers, &mut context.out),
-        "csv" => table::csv(answers, &mut context.out),
-        "markdown" => table::markdown(answers, &mut context.out),
-        _ => text::write(answers, context.style, &mut context.out),
     }
 }

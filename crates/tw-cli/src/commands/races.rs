@@ -1,18 +1,17 @@
 //! `tracewise races`: what can go wrong between threads in another run of the same program.
 
-mod json;
 mod text;
 
-use super::{OutputArgs, Runnable};
+use super::Runnable;
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
 use crate::options::{FILES, ReadArgs, limit};
 use crate::progress::Progress;
-use crate::words;
+use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
-use std::io::Write;
 use std::time::Instant;
-use tracewise::{Diagnostic, OddityKind, Place, RaceFields, RaceLimits, RacesReport, Sources};
+use tracewise::findings::Report;
+use tracewise::{RaceFields, RaceLimits, RacesReport};
 
 /// Possible deadlocks and data races, from one trace of locks and accesses
 ///
@@ -30,7 +29,7 @@ pub struct Races {
     files: Vec<String>,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 
     /// Key (column) of the thread, where arguments have names [default: thread, or parent]
     #[arg(long, value_name = "KEY")]
@@ -71,10 +70,16 @@ impl Races {
 
 impl Runnable for Races {
     fn run(self, context: &mut Context) -> Outcome {
+        let text = text::Text::new(context.style);
+        report::with(&self.form.output, text, context, |reporter, context| self.search(reporter, context))
+    }
+}
+
+impl Races {
+    fn search(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let session = self.read.session()?;
         let limits = RaceLimits { cycles: self.cycles, ..RaceLimits::default() };
         let mut exit = Exit::Holds;
-        let mut written = false;
         for trace in self.read.traces(&self.files)? {
             let started = Instant::now();
             let result = {
@@ -82,28 +87,22 @@ impl Runnable for Races {
                 let _progress = Progress::start(context.quiet, message, None);
                 session.races(&trace, &self.fields(), limits)
             };
-            let report = match result {
-                Ok(report) => report,
+            match result {
+                Ok(found) => {
+                    exit = exit.and(outcome(&found));
+                    let report = Report::of_races(&found, started.elapsed());
+                    context.report_warnings(&report);
+                    if !context.quiet {
+                        reporter.report(&report, &mut context.out)?;
+                    }
+                }
                 Err(error) => {
-                    context.error(&error);
                     exit = Exit::Bad;
-                    continue;
+                    if !context.quiet {
+                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
+                    }
+                    context.error(&error);
                 }
-            };
-            context.warnings(&warnings(&report), &Sources::default());
-            exit = exit.and(outcome(&report));
-            if context.quiet {
-                continue;
-            }
-            if self.output.json() {
-                for object in json::objects(&report) {
-                    writeln!(context.out, "{object}")?;
-                }
-            } else {
-                if std::mem::replace(&mut written, true) {
-                    writeln!(context.out)?;
-                }
-                text::write(&report, started.elapsed(), context.style, &mut context.out)?;
             }
         }
         Ok(exit)
@@ -117,56 +116,4 @@ fn outcome(report: &RacesReport) -> Exit {
         (0, Some(_)) => Exit::Undecided,
         _ => Exit::Violated,
     }
-}
-
-/// Oddities told; a trace that is odd throughout says the same thing over and over.
-const TOLD: usize = 5;
-
-fn warnings(report: &RacesReport) -> Vec<Diagnostic> {
-    let found = &report.found;
-    let mut warnings: Vec<Diagnostic> = Vec::new();
-    for oddity in found.oddities.iter().take(TOLD) {
-        let (thread, lock) = (words::printable(&oddity.thread), words::printable(&oddity.lock));
-        let at = at(report, oddity.at);
-        let since = |other: &str, place: Place| {
-            format!("`{}` holds it since line {}", words::printable(other), report.line(place).line)
-        };
-        warnings.push(match &oddity.kind {
-            OddityKind::NotHeld => Diagnostic::warning(
-                "not-held",
-                format!("{at}: thread `{thread}` unlocks `{lock}`, which nobody holds"),
-            ),
-            OddityKind::HeldByOther(other, place) => Diagnostic::warning(
-                "held-by-other",
-                format!("{at}: thread `{thread}` unlocks `{lock}`, but {}", since(other, *place)),
-            ),
-            OddityKind::GotWhileHeld(other, place) => Diagnostic::warning(
-                "got-while-held",
-                format!("{at}: thread `{thread}` gets `{lock}`, but {}", since(other, *place)),
-            )
-            .help("log `lock` after getting a lock and `unlock` before giving it back"),
-        });
-    }
-    if found.oddity_count > TOLD as u64 {
-        let more = words::count(found.oddity_count - TOLD as u64);
-        let message = format!("{}: {more} more locks and unlocks that do not fit together", report.trace);
-        warnings.push(Diagnostic::warning("odd-locks", message));
-    }
-    if let Some(why) = &found.search.incomplete {
-        let message = format!("{}: perhaps not all deadlocks are listed: {why}", report.trace);
-        warnings.push(Diagnostic::warning("search-limit", message));
-    }
-    if found.search.unordered {
-        let message = format!(
-            "{}: too many forks and joins to follow: some findings may be about code that cannot run in parallel",
-            report.trace
-        );
-        warnings.push(Diagnostic::warning("order-limit", message));
-    }
-    warnings
-}
-
-fn at(report: &RacesReport, place: Place) -> String {
-    let line = report.line(place);
-    format!("{}:{}", line.file, line.line)
 }

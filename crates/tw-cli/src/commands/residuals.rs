@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::json::{Object, line};
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
+use tracewise::findings::json::{Object, line};
 use tracewise::{ResidualReport, ResidualStep, Semantics, Verdict};
 
 /// The verdict: settled, or by the end of the trace, which `ltl3` leaves open.

@@ -1,23 +1,24 @@
 //! `tracewise robust`: how far a trace is from violating a property, or from satisfying it.
 
 mod follow;
-mod json;
 mod plot;
 mod screen;
 mod text;
 mod voice;
 
-use super::{OutputArgs, Runnable};
+use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{
     FILES, Given, ReadArgs, Skew, bytes, inline, named, semantics, specification, specification_and_traces,
 };
 use crate::progress::Progress;
+use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use tracewise::findings::Report;
 use tracewise::{Address, Clock, Interpolation, Predictor, RobustAlgorithm};
 use tracewise::{RobustOptions, Semantics, Session, Specification};
 
@@ -61,7 +62,7 @@ pub struct Robust {
     plot: Option<PathBuf>,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 
     #[command(flatten)]
     live: LiveArgs,
@@ -137,6 +138,13 @@ impl LiveArgs {
 
 impl Runnable for Robust {
     fn run(self, context: &mut Context) -> Outcome {
+        let text = text::Text::new(context.style);
+        report::with(&self.form.output, text, context, |reporter, context| self.compute(reporter, context))
+    }
+}
+
+impl Robust {
+    fn compute(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = self.specification_and_files()?;
         context.warnings(&spec.warnings, &spec.sources);
         let mut session =
@@ -145,16 +153,14 @@ impl Runnable for Robust {
             session = session.memory_budget(bytes);
         }
         if self.live.wanted() {
-            return follow::run(&self, &spec, &files, &session, context);
+            return follow::run(self, &spec, &files, &session, reporter, context);
         }
         if self.live.skip_bad_lines || self.live.period.is_some() {
             return Err(usage("--skip-bad-lines and --period are for streams: add --live"));
         }
-        self.stored(&spec, &files, &session, context)
+        self.stored(&spec, &files, &session, reporter, context)
     }
-}
 
-impl Robust {
     fn specification_and_files(&self) -> Result<(Specification, Vec<String>), Failure> {
         if self.live.listen.is_none() {
             // A stream that is not named is standard input.
@@ -185,6 +191,7 @@ impl Robust {
         spec: &Specification,
         files: &[String],
         session: &Session,
+        reporter: &mut dyn Reporter,
         context: &mut Context,
     ) -> Outcome {
         let traces = self.read.traces(files)?;
@@ -211,7 +218,7 @@ impl Robust {
         };
         let several = traces.len() > 1;
         let mut exit = Exit::Holds;
-        for (index, trace) in traces.into_iter().enumerate() {
+        for trace in traces {
             let started = Instant::now();
             let result = {
                 let reading = Arc::default();
@@ -223,23 +230,22 @@ impl Robust {
                 Ok(report) => report,
                 Err(error) => {
                     exit = Exit::Bad;
+                    if !context.quiet {
+                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
+                    }
                     context.error(&error);
                     continue;
                 }
             };
             context.warnings(&report.warnings, &spec.sources);
+            let panels = self.plot.as_ref().map(|path| (path, plot::panels(&report, steps)));
             if !context.quiet {
-                match self.output.json() {
-                    true => json::write(&report, several, &mut context.out)?,
-                    false => {
-                        let style = context.style;
-                        text::write(&report, index > 0, started.elapsed(), style, &mut context.out)?;
-                    }
-                }
+                let mut report = Report::of_robust(report, spec, None, started.elapsed());
+                report.several = several;
+                reporter.report(&report, &mut context.out)?;
             }
-            if let Some(path) = &self.plot {
-                let drawn = tw_plot::write_panels(&plot::panels(&report, steps), path);
-                drawn.map_err(|error| usage(error.to_string()))?;
+            if let Some((path, panels)) = panels {
+                tw_plot::write_panels(&panels, path).map_err(|error| usage(error.to_string()))?;
             }
         }
         Ok(exit)

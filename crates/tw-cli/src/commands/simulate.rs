@@ -5,12 +5,12 @@ mod write;
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::json::Object;
 use crate::options::{FILES, formats};
 use crate::progress::Progress;
 use crate::words;
 use clap::Args;
 use std::io::{Read, Write};
+use tracewise::findings::json::Object;
 use tracewise::{Diagnostic, Error, Severity, Sources};
 use tw_spl::{Program, Stuck};
 

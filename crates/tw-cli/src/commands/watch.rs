@@ -1,18 +1,19 @@
 //! `tracewise watch`: verdicts on a live trace, the moment they are settled.
 
 mod alarm;
-mod object;
 pub(super) mod signals;
 mod voice;
 
-use super::{OutputArgs, Runnable};
+use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{FILES, ReadArgs, engines, inline, semantics, specification};
+use crate::report::{self, FormArgs, Reporter, Silent};
 use alarm::Alarm;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
+use tracewise::findings::Gathered;
 use tracewise::{
     Address, Checkpoints, Control, Every, Semantics, Specification, Verdict, WatchOptions, WatchSource,
 };
@@ -100,7 +101,7 @@ pub struct Watch {
     resume: bool,
 
     #[command(flatten)]
-    output: OutputArgs,
+    form: FormArgs,
 
     /// Engine to run; `auto` takes the fastest that can
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = engines(), help_heading = "Evaluation")]
@@ -116,6 +117,12 @@ pub struct Watch {
 
 impl Runnable for Watch {
     fn run(self, context: &mut Context) -> Outcome {
+        report::with(&self.form.output, Silent, context, |reporter, context| self.watch(reporter, context))
+    }
+}
+
+impl Watch {
+    fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() {
@@ -142,22 +149,26 @@ impl Runnable for Watch {
         let control = Control::new();
         signals::install(&control).map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
         let alarm = self.on_violation.as_deref().map(Alarm::new);
-        let (json, sources) = (self.output.json(), &spec.sources);
+        let (json, sources) = (self.form.output == "json", &spec.sources);
         let (observers, started) = (self.observers, std::time::Instant::now());
-        let mut voice = Voice { context, sources, json, observers, alarm, started };
+        let gathers = !report::streams(&self.form.output);
+        let gathered = gathers.then(|| Gathered::new(&spec, self.semantics.name()));
+        let mut voice = Voice { context, sources, json, observers, gathered, alarm, started };
         let report = session.watch(&spec, &options, &control, &mut voice);
         voice.silence();
         let report = report?;
         voice.summary(&report);
+        if let Some(gathered) = voice.gathered.take().filter(|_| !context.quiet) {
+            let found = gathered.finish(options.source.name(), &report, started.elapsed());
+            reporter.report(&found, &mut context.out)?;
+        }
         if report.positions == 0 {
             return Ok(Exit::Undecided);
         }
         let verdict = |holds: &bool| if *holds { Verdict::Satisfied } else { Verdict::Violated };
         Ok(report.verdicts.iter().fold(Exit::Holds, |exit, holds| exit.and(verdict(holds).into())))
     }
-}
 
-impl Watch {
     fn specification_and_source(&self) -> Result<(Specification, WatchSource), Failure> {
         let mut files = self.files.iter().map(String::as_str);
         let given = !self.formulas.is_empty() || !self.queries.is_empty();

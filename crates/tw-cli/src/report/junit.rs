@@ -1,10 +1,12 @@
-//! `--output junit`: a test suite per trace, a test case per property.
+//! `--output junit`: a test suite per trace or model, a test case per property, formula, query or finding.
 
-use super::{Checked, Reporter, place_of};
+use super::escape::{attribute, content};
+use super::{Outlet, Reporter, place_of};
 use crate::words;
 use std::io::{self, Write};
 use std::time::Duration;
-use tracewise::{Error, PropertyReport, Verdict};
+use tracewise::findings::{Item, Report, Severity};
+use tracewise::{Error, Verdict};
 
 /// Gathers suites; the totals stand at the top of the document.
 #[derive(Default)]
@@ -23,6 +25,8 @@ struct Case {
     name: String,
     place: (Option<String>, Option<u64>),
     outcome: Result<(), Trouble>,
+    /// What a case that passed has to say: a value.
+    said: String,
 }
 
 /// The element inside a test case that did not pass.
@@ -34,30 +38,41 @@ struct Trouble {
 }
 
 impl Reporter for Junit {
-    fn trace(&mut self, checked: &Checked<'_>, _: &mut dyn Write) -> io::Result<()> {
-        let report = checked.report;
-        let mut properties = vec![
-            ("engine", report.engine.to_string()),
-            ("semantics", report.semantics.to_string()),
-            ("positions", report.positions.to_string()),
-        ];
-        if let Some((column, values)) = &report.by {
+    fn report(&mut self, report: &Report, _: &mut dyn Outlet) -> io::Result<()> {
+        let statistics = &report.statistics;
+        let mut properties = Vec::new();
+        properties.extend(statistics.engine.map(|engine| ("engine", engine.to_string())));
+        properties.extend(statistics.semantics.map(|semantics| ("semantics", semantics.to_string())));
+        properties.extend(statistics.positions.map(|positions| ("positions", positions.to_string())));
+        if let Some((column, values)) = &statistics.by {
             properties.push(("by", format!("{column} ({values} values)")));
         }
-        let case = |property: &PropertyReport| Case {
-            name: property.name.clone(),
-            place: (Some(property.source.0.clone()), Some(property.source.1)),
-            outcome: outcome(property),
+        properties.extend(statistics.counts.iter().map(|(name, count)| (*name, count.to_string())));
+        if report.skipped > 0 {
+            properties.push(("skipped_lines", report.skipped.to_string()));
+        }
+        let case = |item: &Item| Case {
+            name: item.name.clone(),
+            place: place(item),
+            outcome: outcome(item),
+            // A verdict speaks for itself; a value is the answer.
+            said: if item.verdict.is_none() { item.remarks.join("\n") } else { String::new() },
         };
-        let cases = report.properties.iter().map(case).collect();
-        self.suites.push(Suite { name: report.trace.clone(), elapsed: checked.elapsed, properties, cases });
+        let cases: Vec<Case> = report.told().filter(|item| answered(item)).map(case).collect();
+        self.suites.push(Suite {
+            name: report.subject.clone(),
+            elapsed: statistics.elapsed,
+            properties,
+            cases,
+        });
         Ok(())
     }
 
-    fn error(&mut self, trace: Option<&str>, error: &Error, _: &mut dyn Write) -> io::Result<()> {
-        let (name, kind) = match trace {
-            Some(_) => ("the trace can be checked", "trace"),
-            None => ("the specification can be read", "specification"),
+    fn error(&mut self, trace: Option<&str>, error: &Error, _: &mut dyn Outlet) -> io::Result<()> {
+        let (name, kind) = match (trace, error) {
+            (Some(_), _) => ("the trace can be checked", "trace"),
+            (None, Error::Specification { .. }) => ("the specification can be read", "specification"),
+            (None, _) => ("the command can be run", "run"),
         };
         let text = error.render(false);
         let message = text.lines().next().unwrap_or_default().to_string();
@@ -66,12 +81,12 @@ impl Reporter for Junit {
             name: trace.unwrap_or("tracewise").to_string(),
             elapsed: Duration::ZERO,
             properties: Vec::new(),
-            cases: vec![Case { name: name.into(), place: place_of(error), outcome }],
+            cases: vec![Case { name: name.into(), place: place_of(error), outcome, said: String::new() }],
         });
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
         writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
         let cases = || self.suites.iter().flat_map(|suite| &suite.cases);
         let elapsed: Duration = self.suites.iter().map(|suite| suite.elapsed).sum();
@@ -95,56 +110,80 @@ impl Reporter for Junit {
     }
 }
 
-fn outcome(property: &PropertyReport) -> Result<(), Trouble> {
-    match property.verdict {
-        Verdict::Satisfied => Ok(()),
-        Verdict::Unknown => Err(Trouble {
+/// Whether there is anything to say: a query without a total has none.
+fn answered(item: &Item) -> bool {
+    item.verdict.is_some() || !item.remarks.is_empty()
+}
+
+/// Where the case is written or, where nobody wrote it, where it was found.
+fn place(item: &Item) -> (Option<String>, Option<u64>) {
+    let found = || item.violations.first().and_then(|violation| violation.line.as_ref());
+    match &item.source {
+        Some((file, line)) => (Some(file.clone()), Some(*line)),
+        None => found().map_or((None, None), |line| (Some(line.file.clone()), Some(line.line))),
+    }
+}
+
+fn outcome(item: &Item) -> Result<(), Trouble> {
+    match item.verdict {
+        None | Some(Verdict::Satisfied) => Ok(()),
+        Some(Verdict::Unknown) => Err(Trouble {
             element: "skipped",
             kind: "unknown",
-            message: words::undecided(property).unwrap_or_default(),
+            message: words::undecided(item).unwrap_or_default(),
             text: String::new(),
         }),
-        Verdict::Violated => {
-            let mut message =
-                property.title.clone().unwrap_or_else(|| format!("{} is violated", property.name));
+        Some(Verdict::Violated) => {
+            let mut message = item.title.clone().unwrap_or_else(|| format!("{} is violated", item.name));
             let first =
-                property.violations.first().map(|v| words::place(v, ", ")).filter(|place| !place.is_empty());
+                item.violations.first().map(|v| words::place(v, ", ")).filter(|place| !place.is_empty());
             if let Some(place) = first {
                 message.push_str(&format!(" (violated at {place})"));
             }
-            Err(Trouble { element: "failure", kind: "violated", message, text: failure_text(property) })
+            let kind = match item.severity {
+                Severity::Error => "violated",
+                other => other.name(),
+            };
+            Err(Trouble { element: "failure", kind, message, text: failure_text(item) })
         }
     }
 }
 
-fn failure_text(property: &PropertyReport) -> String {
-    let mut text = format!("{}\n", property.formula);
-    if let Some(guarantee) = &property.guarantee {
+fn failure_text(item: &Item) -> String {
+    let mut text = String::new();
+    if !item.formula.is_empty() {
+        text.push_str(&format!("{}\n", item.formula));
+    }
+    if let Some(guarantee) = &item.guarantee {
         text.push_str(&format!("{}\n", guarantee.sentence()));
     }
-    if let Some(explanation) = words::core(property) {
+    if let Some(explanation) = words::core(item) {
         text.push_str(&format!("\n{}", words::explanation(explanation)));
     }
-    if !property.violations.is_empty() {
-        text.push('\n');
+    for remark in &item.remarks {
+        text.push_str(&format!("{}\n", words::printable(remark)));
     }
-    for violation in &property.violations {
-        let place = words::place(violation, ", ");
-        match &violation.line {
-            Some(line) => {
-                let place = if place.is_empty() { place } else { format!(" ({place})") };
-                text.push_str(&format!(
-                    "{}:{}{place}: {}\n",
-                    line.file,
-                    line.line,
-                    words::printable(&line.text)
-                ));
+    // What happens at each place was said; the log says it in its own words.
+    for line in item.places.iter().map(|place| &place.line).filter(|line| !line.text.is_empty()) {
+        text.push_str(&format!("{}:{}: {}\n", line.file, line.line, words::printable(&line.text)));
+    }
+    if !item.violations.is_empty() && item.places.is_empty() {
+        text.push('\n');
+        for violation in &item.violations {
+            let place = words::place(violation, ", ");
+            let said = violation.text.as_ref().map_or(String::new(), |text| format!(": {text}"));
+            match &violation.line {
+                Some(line) => {
+                    let place = if place.is_empty() { place } else { format!(" ({place})") };
+                    let shown = words::printable(&line.text);
+                    text.push_str(&format!("{}:{}{place}{said}: {shown}\n", line.file, line.line));
+                }
+                None if place.is_empty() => {}
+                None => text.push_str(&format!("{place}{said}\n")),
             }
-            None if place.is_empty() => {}
-            None => text.push_str(&format!("{place}\n")),
         }
     }
-    let hidden = property.violation_count.saturating_sub(property.violations.len());
+    let hidden = item.violation_count.saturating_sub(item.violations.len());
     if hidden > 0 {
         text.push_str(&format!("{} not listed\n", words::counted(hidden as u64, "violation")));
     }
@@ -178,7 +217,12 @@ fn write_case(out: &mut dyn Write, suite: &Suite, case: &Case) -> io::Result<()>
         }
     }
     match &case.outcome {
-        Ok(()) => writeln!(out, "/>"),
+        Ok(()) if case.said.is_empty() => writeln!(out, "/>"),
+        Ok(()) => {
+            writeln!(out, ">")?;
+            writeln!(out, "      <system-out>{}</system-out>", content(&case.said))?;
+            writeln!(out, "    </testcase>")
+        }
         Err(Trouble { element, kind, message, text }) => {
             writeln!(out, ">")?;
             write!(out, r#"      <{element} type="{kind}" message="{}""#, attribute(message))?;
@@ -191,45 +235,18 @@ fn write_case(out: &mut dyn Write, suite: &Suite, case: &Case) -> io::Result<()>
     }
 }
 
-/// Text between tags. XML 1.0 has no way to write most control characters, not even escaped.
-fn content(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\t' | '\n' => escaped.push(c),
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
-/// A value between double quotes, where white space would be folded.
-fn attribute(text: &str) -> String {
-    content(text).replace('"', "&quot;").replace('\n', "&#10;").replace('\t', "&#9;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::text::tests::sample;
 
     #[test]
-    fn escapes() {
-        assert_eq!(content("a<b> & \u{1b}[0m\n"), "a&lt;b&gt; &amp; \u{fffd}[0m\n");
-        assert_eq!(attribute("\"a\"\n\tb"), "&quot;a&quot;&#10;&#9;b");
-    }
-
-    #[test]
     fn a_document() {
-        let report = sample();
+        let mut report = sample();
+        report.statistics.elapsed = Duration::from_millis(2);
         let mut junit = Junit::default();
         let mut out = Vec::new();
-        junit.trace(&Checked { report: &report, elapsed: Duration::from_millis(2) }, &mut out).unwrap();
+        junit.report(&report, &mut out).unwrap();
         junit.error(Some("gone.csv"), &Error::Usage("no <file>".into()), &mut out).unwrap();
         assert!(out.is_empty());
         junit.finish(&mut out).unwrap();

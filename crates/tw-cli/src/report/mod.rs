@@ -1,41 +1,43 @@
-//! What `check` prints: one file and one row in [`REPORTERS`] per form.
+//! What commands with findings print: one file and one row in [`REPORTERS`] per form.
+//!
+//! Every form but text is the same for all commands; text has a layout per command, in that command's folder.
 
+mod escape;
 mod github;
-mod guarantee;
+pub mod guarantee;
 mod json;
 mod junit;
 mod sarif;
-mod statistics;
-mod text;
+pub mod statistics;
+pub mod text;
 
-use crate::style::Style;
+use crate::context::{Context, Failure, Outcome};
 use clap::builder::{PossibleValue, PossibleValuesParser};
-use std::io::{self, Write};
-use std::time::Duration;
-use tracewise::{CheckReport, Error};
-
-/// A finished check of one trace.
-pub struct Checked<'a> {
-    /// Verdicts.
-    pub report: &'a CheckReport,
-    /// How long it took.
-    pub elapsed: Duration,
-}
+use std::io;
+use std::rc::Rc;
+use tracewise::Error;
+use tracewise::findings::Report;
+pub use tracewise::findings::json::Outlet;
 
 /// Turns reports into text. Forms that are one document (XML, SARIF) gather and write in `finish`.
 pub trait Reporter {
-    /// A trace was checked.
-    fn trace(&mut self, checked: &Checked<'_>, out: &mut dyn Write) -> io::Result<()>;
+    /// A trace or model was examined.
+    fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()>;
 
-    /// A trace could not be checked; or, without a trace, nothing could. The error itself is told on standard error
+    /// The same of a report that may be kept, for forms that look at all of them in the end.
+    fn keep(&mut self, report: &Rc<Report>, out: &mut dyn Outlet) -> io::Result<()> {
+        self.report(report, out)
+    }
+
+    /// A trace could not be examined; or, without a trace, nothing could. The error itself is told on standard error
     /// by the caller: forms that people and programs read next to it say nothing more.
-    fn error(&mut self, trace: Option<&str>, error: &Error, out: &mut dyn Write) -> io::Result<()> {
+    fn error(&mut self, trace: Option<&str>, error: &Error, out: &mut dyn Outlet) -> io::Result<()> {
         let _ = (trace, error, out);
         Ok(())
     }
 
     /// Nothing follows.
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
         let _ = out;
         Ok(())
     }
@@ -47,17 +49,17 @@ pub struct Form {
     name: &'static str,
     /// For help.
     about: &'static str,
-    /// A reporter that writes it.
-    make: fn(Style) -> Box<dyn Reporter>,
+    /// A reporter that writes it, given the command's own writer of text.
+    make: fn(Box<dyn Reporter>) -> Box<dyn Reporter>,
 }
 
 /// Every form, in the order of help.
 pub static REPORTERS: &[Form] = &[
-    Form { name: "text", about: "For people", make: |style| Box::new(text::Text::new(style)) },
+    Form { name: "text", about: "For people", make: |text| text },
     Form {
         name: "json",
-        about: "One object per property and trace, one per line",
-        make: |_| Box::new(json::Json),
+        about: "One object per finding, one per line",
+        make: |_| Box::<json::Json>::default(),
     },
     Form { name: "junit", about: "JUnit XML, for CI test reports", make: |_| Box::<junit::Junit>::default() },
     Form { name: "sarif", about: "SARIF 2.1.0, for code scanning", make: |_| Box::<sarif::Sarif>::default() },
@@ -66,13 +68,55 @@ pub static REPORTERS: &[Form] = &[
 
 /// The names for `--output`.
 pub fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(REPORTERS.iter().map(|form| PossibleValue::new(form.name).help(form.about)))
+    names_and(&[])
 }
 
-/// The reporter called `name`; text if there is none.
-pub fn reporter(name: &str, style: Style) -> Box<dyn Reporter> {
+/// The names for `--output` of a command that has forms of its own, too.
+pub fn names_and(own: &[(&'static str, &'static str)]) -> PossibleValuesParser {
+    let forms = REPORTERS.iter().map(|form| (form.name, form.about)).chain(own.iter().copied());
+    PossibleValuesParser::new(forms.map(|(name, about)| PossibleValue::new(name).help(about)))
+}
+
+/// `--output` of commands with findings.
+#[derive(clap::Args, Clone, Debug)]
+pub struct FormArgs {
+    /// What to print
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = names())]
+    pub output: String,
+}
+
+/// Whether a form is written line by line, as things happen.
+pub fn streams(name: &str) -> bool {
+    matches!(name, "text" | "json")
+}
+
+/// Runs a command whose findings go to the form called `name`: `work` hands them over. Where CI looks for findings, an
+/// error that ends the run is one.
+pub fn with(
+    name: &str,
+    text: impl Reporter + 'static,
+    context: &mut Context,
+    work: impl FnOnce(&mut dyn Reporter, &mut Context) -> Outcome,
+) -> Outcome {
     let form = REPORTERS.iter().find(|form| form.name == name).unwrap_or(&REPORTERS[0]);
-    (form.make)(style)
+    let mut reporter = (form.make)(Box::new(text));
+    let outcome = work(&mut *reporter, context);
+    if !context.quiet {
+        if let Err(Failure::Error(error)) = &outcome {
+            reporter.error(None, error, &mut context.out)?;
+        }
+        reporter.finish(&mut context.out)?;
+    }
+    outcome
+}
+
+/// Text for commands that write it as things happen.
+pub struct Silent;
+
+impl Reporter for Silent {
+    fn report(&mut self, _: &Report, _: &mut dyn Outlet) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Where an error points: file and line, as far as known.

@@ -1,10 +1,12 @@
-//! `--output sarif`: SARIF 2.1.0. Rules are properties, results are violations at lines of the trace.
+//! `--output sarif`: SARIF 2.1.0. Rules are properties, formulas and queries; results are violations at lines of the trace.
 
-use super::{Checked, Reporter, place_of};
+use super::escape::uri;
+use super::{Outlet, Reporter, place_of};
 use crate::words;
 use serde_json::{Value as Json, json};
-use std::io::{self, Write};
-use tracewise::{CheckReport, Error, PropertyReport, Verdict, Violation};
+use std::io;
+use tracewise::findings::{About, Item, Report, Severity, Violation, fingerprints};
+use tracewise::{Error, Verdict};
 
 /// Gathers one run.
 #[derive(Default)]
@@ -15,30 +17,35 @@ pub struct Sarif {
 }
 
 impl Reporter for Sarif {
-    fn trace(&mut self, checked: &Checked<'_>, _: &mut dyn Write) -> io::Result<()> {
-        for property in &checked.report.properties {
-            let rule = self.rule(property);
-            match property.verdict {
-                Verdict::Satisfied => {}
-                Verdict::Unknown => {
-                    let mut result = result(property, rule, checked.report, None);
-                    result["kind"] = "open".into();
-                    result["level"] = "none".into();
-                    self.results.push(result);
+    fn report(&mut self, report: &Report, _: &mut dyn Outlet) -> io::Result<()> {
+        for item in report.told() {
+            let rule = self.rule(item);
+            let known = fingerprints(report, item);
+            let mut add = |violation: Option<(usize, &Violation)>, verdict: Option<(&str, &str)>| {
+                let mut result = result(item, rule, report, violation);
+                if let Some((kind, level)) = verdict {
+                    result["kind"] = kind.into();
+                    result["level"] = level.into();
                 }
-                Verdict::Violated if property.violations.is_empty() => {
-                    self.results.push(result(property, rule, checked.report, None));
-                }
-                Verdict::Violated => {
-                    let each = property.violations.iter().enumerate();
-                    self.results.extend(each.map(|each| result(property, rule, checked.report, Some(each))));
+                let index = violation.map_or(0, |(index, _)| index);
+                result["partialFingerprints"] = json!({ "tracewise/v1": known.get(index) });
+                self.results.push(result);
+            };
+            match item.verdict {
+                Some(Verdict::Satisfied) => {}
+                None if item.remarks.is_empty() => {}
+                None => add(None, Some(("informational", "none"))),
+                Some(Verdict::Unknown) => add(None, Some(("open", "none"))),
+                Some(Verdict::Violated) if item.violations.is_empty() => add(None, None),
+                Some(Verdict::Violated) => {
+                    item.violations.iter().enumerate().for_each(|each| add(Some(each), None));
                 }
             }
         }
         Ok(())
     }
 
-    fn error(&mut self, trace: Option<&str>, error: &Error, _: &mut dyn Write) -> io::Result<()> {
+    fn error(&mut self, trace: Option<&str>, error: &Error, _: &mut dyn Outlet) -> io::Result<()> {
         let (file, line) = place_of(error);
         let mut notification =
             json!({ "level": "error", "message": { "text": error.render(false).trim_end() } });
@@ -49,7 +56,7 @@ impl Reporter for Sarif {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
         let mut invocation = json!({ "executionSuccessful": self.notifications.is_empty() });
         if !self.notifications.is_empty() {
             invocation["toolExecutionNotifications"] = Json::from(std::mem::take(&mut self.notifications));
@@ -73,111 +80,153 @@ impl Reporter for Sarif {
     }
 }
 
+/// Races and deadlocks share a rule each; what has a name of its own is its own rule.
+fn rule_id(item: &Item) -> &str {
+    match item.about {
+        About::Deadlock | About::Race => item.about.name(),
+        About::Property | About::Query | About::Formula => &item.name,
+    }
+}
+
+fn level(item: &Item) -> &'static str {
+    match item.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Suggestion => "note",
+    }
+}
+
 impl Sarif {
-    /// The index of the property's rule; several traces share it.
-    fn rule(&mut self, property: &PropertyReport) -> usize {
-        let id = Json::from(property.name.as_str());
+    /// The index of the item's rule; several traces share it.
+    fn rule(&mut self, item: &Item) -> usize {
+        let id = Json::from(rule_id(item));
         if let Some(index) = self.rules.iter().position(|rule| rule["id"] == id) {
             return index;
         }
-        let description = property.title.as_deref().unwrap_or(&property.formula);
-        self.rules.push(json!({
+        let (short, full) = match item.about {
+            About::Deadlock => {
+                ("Threads can wait for each other for ever", "Locks are taken in orders that form a cycle")
+            }
+            About::Race => {
+                ("No lock protects a shared variable", "Threads use a variable without a common lock")
+            }
+            _ => (item.title.as_deref().unwrap_or(&item.formula), item.formula.as_str()),
+        };
+        let mut rule = json!({
             "id": id,
-            "shortDescription": { "text": description },
-            "fullDescription": { "text": property.formula },
-            "defaultConfiguration": { "level": "error" },
-            "properties": { "file": property.source.0, "line": property.source.1 },
-        }));
+            "shortDescription": { "text": short },
+            "fullDescription": { "text": full },
+            "defaultConfiguration": { "level": level(item) },
+        });
+        if let Some((file, line)) = &item.source {
+            rule["properties"] = json!({ "file": file, "line": line });
+        }
+        self.rules.push(rule);
         self.rules.len() - 1
     }
 }
 
 /// One result; only the first violation has an explanation.
-fn result(
-    property: &PropertyReport,
-    rule: usize,
-    report: &CheckReport,
-    violation: Option<(usize, &Violation)>,
-) -> Json {
-    let subject = property.title.as_deref().unwrap_or(&property.name);
-    let place =
-        violation.map(|(_, violation)| words::place(violation, ", ")).filter(|place| !place.is_empty());
-    let mut message = match (property.verdict, place) {
-        (Verdict::Unknown, _) => format!("undecided: {subject}"),
-        (_, Some(place)) => format!("violated at {place}: {subject}"),
-        (_, None) => format!("violated: {subject}"),
-    };
+fn result(item: &Item, rule: usize, report: &Report, violation: Option<(usize, &Violation)>) -> Json {
     let explained = violation.is_none_or(|(index, _)| index == 0);
-    if let Some(explanation) = words::core(property).filter(|_| explained) {
-        message.push_str(&format!("\n{}", words::explanation(explanation)));
-    }
-    if let Some(guarantee) = property.guarantee.as_ref().filter(|_| explained) {
-        message.push_str(&format!("\n{}", guarantee.sentence()));
-    }
     let line = violation.and_then(|(_, violation)| violation.line.as_ref());
-    let location = match line {
+    let place = match line {
         Some(line) => location(&line.file, Some(line.line), Some(&line.text)),
-        None => location(&report.trace, None, None),
+        None => location(&report.subject, None, None),
     };
     let mut result = json!({
-        "ruleId": property.name,
+        "ruleId": rule_id(item),
         "ruleIndex": rule,
-        "level": "error",
-        "message": { "text": message.trim_end() },
-        "locations": [location],
-        "properties": {
-            "trace": report.trace,
-            "violation_count": property.violation_count,
-            "engine": report.engine,
-            "semantics": report.semantics,
-        },
+        "level": level(item),
+        "message": { "text": message(item, violation, explained) },
+        "locations": [place],
+        "properties": properties(item, report, violation),
     });
-    if let Some(guarantee) = &property.guarantee {
-        result["properties"]["guarantee"] = guarantee.kind.name().into();
-    }
-    if let Some((_, violation)) = violation {
-        result["properties"]["position"] = violation.position.into();
-        result["properties"]["time"] = violation.time.map(|time| time.format()).into();
-        for (name, value) in &violation.bindings {
-            // What the writer of values wrote is JSON already.
-            result["properties"]["bindings"][name] =
-                serde_json::from_str(&crate::json::value(value)).unwrap_or_default();
-        }
+    if explained && !item.places.is_empty() {
+        let related = item.places.iter().enumerate().map(|(id, place)| {
+            let line = &place.line;
+            let mut related = location(&line.file, Some(line.line), Some(&line.text));
+            related["id"] = id.into();
+            related["message"] = json!({ "text": place.text });
+            related
+        });
+        result["relatedLocations"] = related.collect();
     }
     result
 }
 
+fn message(item: &Item, violation: Option<(usize, &Violation)>, explained: bool) -> String {
+    let subject = item.title.as_deref().unwrap_or(&item.name);
+    let place =
+        violation.map(|(_, violation)| words::place(violation, ", ")).filter(|place| !place.is_empty());
+    let mut message = match (item.verdict, place) {
+        (None, _) => subject.to_string(),
+        (Some(Verdict::Unknown), _) => format!("undecided: {subject}"),
+        (_, Some(place)) => format!("violated at {place}: {subject}"),
+        (_, None) => format!("violated: {subject}"),
+    };
+    let said = violation.and_then(|(_, violation)| violation.text.as_ref());
+    if let Some(text) = said.filter(|text| !(explained && item.remarks.contains(text))) {
+        message.push_str(&format!("\n{text}"));
+    }
+    if let Some(explanation) = words::core(item).filter(|_| explained) {
+        message.push_str(&format!("\n{}", words::explanation(explanation)));
+    }
+    if let Some(guarantee) = item.guarantee.as_ref().filter(|_| explained) {
+        message.push_str(&format!("\n{}", guarantee.sentence()));
+    }
+    for remark in item.remarks.iter().filter(|_| explained) {
+        message.push_str(&format!("\n{remark}"));
+    }
+    message.trim_end().to_string()
+}
+
+/// What else there is to know, for tools that look at it.
+fn properties(item: &Item, report: &Report, violation: Option<(usize, &Violation)>) -> Json {
+    let examined = if item.about == About::Formula { "model" } else { "trace" };
+    let mut properties = json!({ examined: report.subject });
+    if item.verdict.is_some() {
+        properties["violation_count"] = item.violation_count.into();
+    }
+    if let Some(engine) = report.statistics.engine {
+        properties["engine"] = engine.into();
+    }
+    if let Some(semantics) = report.statistics.semantics {
+        properties["semantics"] = semantics.into();
+    }
+    if let Some(guarantee) = &item.guarantee {
+        properties["guarantee"] = guarantee.kind.name().into();
+    }
+    let Some((_, violation)) = violation else { return properties };
+    properties["position"] = violation.position.into();
+    properties["time"] = violation.time.map(|time| time.format()).into();
+    if let Some(category) = &violation.category {
+        properties["category"] = category.as_str().into();
+    }
+    for (name, value) in &violation.bindings {
+        // What the writer of values wrote is JSON already.
+        properties["bindings"][name] =
+            serde_json::from_str(&tracewise::findings::json::value(value)).unwrap_or_default();
+    }
+    properties
+}
+
 fn location(file: &str, line: Option<u64>, text: Option<&str>) -> Json {
     let mut physical = json!({ "artifactLocation": { "uri": uri(file) } });
-    if let Some(line) = line {
+    // Lines count from 1; one that is not known is left out.
+    if let Some(line) = line.filter(|line| *line > 0) {
         physical["region"] = json!({ "startLine": line });
-        if let Some(text) = text {
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
             physical["region"]["snippet"] = json!({ "text": text });
         }
     }
     json!({ "physicalLocation": physical })
 }
 
-/// A path as a relative or `file:` reference.
-fn uri(path: &str) -> String {
-    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
-    for byte in path.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                uri.push(char::from(byte))
-            }
-            b'\\' if cfg!(windows) => uri.push('/'),
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::text::tests::sample;
-    use std::time::Duration;
 
     #[test]
     fn a_document() {
@@ -185,7 +234,7 @@ mod tests {
         let mut sarif = Sarif::default();
         let mut out = Vec::new();
         for _ in 0..2 {
-            sarif.trace(&Checked { report: &report, elapsed: Duration::ZERO }, &mut out).unwrap();
+            sarif.report(&report, &mut out).unwrap();
         }
         sarif.error(Some("gone.csv"), &Error::Usage("no file".into()), &mut out).unwrap();
         sarif.finish(&mut out).unwrap();
@@ -199,13 +248,9 @@ mod tests {
         assert_eq!(physical["artifactLocation"]["uri"], "web.jsonl");
         assert_eq!(physical["region"]["startLine"], 7);
         assert_eq!(run["results"][2]["kind"], "open");
+        let known = &run["results"][0]["partialFingerprints"]["tracewise/v1"];
+        assert_eq!(known, &run["results"][3]["partialFingerprints"]["tracewise/v1"]);
+        assert_ne!(known, &run["results"][1]["partialFingerprints"]["tracewise/v1"]);
         assert_eq!(run["invocations"][0]["executionSuccessful"], false);
-    }
-
-    #[test]
-    fn uris() {
-        assert_eq!(uri("logs/a b:1.csv"), "logs/a%20b%3A1.csv");
-        assert_eq!(uri("/var/log/x"), "file:///var/log/x");
-        assert_eq!(uri("<stdin>"), "%3Cstdin%3E");
     }
 }

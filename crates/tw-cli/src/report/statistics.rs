@@ -1,12 +1,12 @@
-//! The statistics of `check --stat`, for people and for programs.
+//! The statistics of `check --stat`.
 
-use crate::json::{Object, array};
 use crate::style::{Ink, Style};
 use crate::words;
-use tracewise::{Part, PropertyReport, StatisticReport, Wait};
+use tracewise::findings::Item;
+use tracewise::{Part, StatisticReport, Wait};
 
 /// Lines to print below the verdict.
-pub fn text(property: &PropertyReport, statistic: &StatisticReport, style: Style) -> Vec<String> {
+pub fn text(item: &Item, statistic: &StatisticReport, style: Style) -> Vec<String> {
     match statistic {
         StatisticReport::Rejecting { value: None, .. } | StatisticReport::Coverage { parts: None, .. } => {
             vec!["there is no accepting run".into()]
@@ -19,7 +19,7 @@ pub fn text(property: &PropertyReport, statistic: &StatisticReport, style: Style
             )]
         }
         StatisticReport::Coverage { parts: Some((covered, rest)), .. } => {
-            coverage(property, covered, rest, style)
+            coverage(item, covered, rest, style)
         }
         StatisticReport::Waiting(waits) if waits.is_empty() => {
             vec!["the formula has no eventuality to wait for".into()]
@@ -43,14 +43,14 @@ pub fn text(property: &PropertyReport, statistic: &StatisticReport, style: Style
 }
 
 /// The formula with what no run had to exercise underlined, and a list.
-fn coverage(property: &PropertyReport, covered: &[Part], rest: &[Part], style: Style) -> Vec<String> {
+fn coverage(item: &Item, covered: &[Part], rest: &[Part], style: Style) -> Vec<String> {
     let all = covered.len() + rest.len();
     let mut lines = vec![format!(
         "coverage: {} of {} are on every accepting run",
         words::count(covered.len() as u64),
         words::counted(all as u64, "part")
     )];
-    let formula = &property.formula;
+    let formula = &item.formula;
     if !formula.contains('\n') && rest.iter().any(|part| part.place.is_some()) {
         // A part that was exercised inside one that was not (or the other way round) shows its own state.
         let mut marks: Vec<char> = formula.chars().map(|_| ' ').collect();
@@ -95,58 +95,4 @@ fn waiting(wait: &Wait) -> String {
         line.push_str(&format!("; longest from position {position}"));
     }
     line
-}
-
-/// The value of the field `stat`.
-pub fn json(statistic: &StatisticReport) -> String {
-    match statistic {
-        StatisticReport::Rejecting { value, traversal, per_slice } => Object::new()
-            .field("name", "rejecting")
-            .field("value", *value)
-            .field("traversal", *traversal)
-            .field("per_slice", *per_slice)
-            .end(),
-        StatisticReport::Coverage { traversal, parts } => {
-            let object = Object::new().field("name", "coverage").field("traversal", *traversal);
-            match parts {
-                Some((covered, rest)) => object
-                    .field("parts", covered.len() + rest.len())
-                    .raw("covered", &array(covered.iter().map(part)))
-                    .raw("never", &array(rest.iter().map(part)))
-                    .end(),
-                None => object.raw("covered", "null").raw("never", "null").end(),
-            }
-        }
-        StatisticReport::Waiting(waits) => {
-            let wait = |wait: &Wait| {
-                Object::new()
-                    .field("formula", wait.part.formula.as_str())
-                    .field("asked", wait.asked)
-                    .field("met", wait.met)
-                    .field("min", wait.range.map(|range| range.0))
-                    .field("max", wait.range.map(|range| range.1))
-                    .field("mean", wait.mean)
-                    .field("longest_from", wait.longest_from)
-                    .end()
-            };
-            Object::new().field("name", "waiting").raw("eventualities", &array(waits.iter().map(wait))).end()
-        }
-        StatisticReport::Vacuity(parts) => {
-            let object = Object::new()
-                .field("name", "vacuity")
-                .field("vacuous", parts.as_ref().map(|parts| !parts.is_empty()));
-            let vacuous = |(shown, constant): &(Part, bool)| {
-                Object::new().field("formula", shown.formula.as_str()).field("replaced_by", *constant).end()
-            };
-            object.raw("parts", &array(parts.iter().flatten().map(vacuous))).end()
-        }
-    }
-}
-
-fn part(part: &Part) -> String {
-    let object = Object::new().field("formula", part.formula.as_str());
-    match part.place {
-        Some((start, end)) => object.field("start", start).field("end", end).end(),
-        None => object.end(),
-    }
 }

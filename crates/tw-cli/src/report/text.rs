@@ -1,10 +1,11 @@
-//! `--output text`: for people. What failed, the log line where it failed, and why, in their own words.
+//! `check --output text`: for people. What failed, the log line where it failed, and why, in their own words.
 
-use super::{Checked, Reporter, guarantee, statistics};
+use super::{Outlet, Reporter, guarantee, statistics};
 use crate::style::{Ink, Style};
 use crate::words;
-use std::io::{self, Write};
-use tracewise::{CheckReport, Error, LogLine, PropertyReport, Step, Verdict, Violation};
+use std::io;
+use tracewise::findings::{Item, Report, Violation};
+use tracewise::{Error, LogLine, Step, Verdict};
 
 /// Writes each trace as soon as it is checked.
 pub struct Text {
@@ -22,30 +23,29 @@ impl Text {
 }
 
 impl Reporter for Text {
-    fn trace(&mut self, checked: &Checked<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let report = checked.report;
+    fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
         if self.checked.0 > 0 {
             writeln!(out)?;
         }
         self.checked.0 += 1;
-        self.checked.1 += u64::from(report.properties.iter().any(|p| p.verdict == Verdict::Violated));
-        for property in &report.properties {
+        self.checked.1 += u64::from(report.violated().next().is_some());
+        for property in &report.items {
             Page { style: self.style, report, out: &mut *out, shown: Vec::new(), gutter: 0 }
                 .property(property)?;
         }
-        let summary = summary(report, checked.elapsed);
+        let summary = summary(report);
         for line in words::wrap(&summary, self.style.width) {
             writeln!(out, "{}", self.style.paint(Ink::Faint, line))?;
         }
         out.flush()
     }
 
-    fn error(&mut self, trace: Option<&str>, _: &Error, _: &mut dyn Write) -> io::Result<()> {
+    fn error(&mut self, trace: Option<&str>, _: &Error, _: &mut dyn Outlet) -> io::Result<()> {
         self.unreadable += u64::from(trace.is_some());
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
         let (checked, violated) = self.checked;
         if checked + self.unreadable < 2 {
             return Ok(());
@@ -62,10 +62,10 @@ impl Reporter for Text {
     }
 }
 
-fn summary(report: &CheckReport, elapsed: std::time::Duration) -> String {
-    let of = |verdict| report.properties.iter().filter(|p| p.verdict == verdict).count() as u64;
-    let (all, violated, unknown) =
-        (report.properties.len() as u64, of(Verdict::Violated), of(Verdict::Unknown));
+fn summary(report: &Report) -> String {
+    let statistics = &report.statistics;
+    let of = |verdict| report.with(verdict).count() as u64;
+    let (all, violated, unknown) = (report.items.len() as u64, of(Verdict::Violated), of(Verdict::Unknown));
     let properties = words::counted(all, "property");
     let outcome = match (violated, unknown) {
         (0, 0) if all == 1 => "the property holds".to_string(),
@@ -78,20 +78,21 @@ fn summary(report: &CheckReport, elapsed: std::time::Duration) -> String {
             format!("{} of {properties} violated, {} undecided", words::count(bad), words::count(open))
         }
     };
-    let by = match &report.by {
+    let by = match &statistics.by {
         Some((column, values)) => format!(" for {} of {column}", words::counted(*values as u64, "value")),
         None => String::new(),
     };
-    let positions = words::counted(report.positions, "position");
-    let elapsed = words::duration(elapsed);
-    format!("{outcome} on {} ({positions}){by}; engine {}, {elapsed}", report.trace, report.engine)
+    let engine = statistics.engine.unwrap_or_default();
+    let positions = words::counted(statistics.positions.unwrap_or(0), "position");
+    let elapsed = words::duration(statistics.elapsed);
+    format!("{outcome} on {} ({positions}){by}; engine {}, {elapsed}", report.subject, engine)
 }
 
 /// The lines about one property.
 struct Page<'a> {
     style: Style,
-    report: &'a CheckReport,
-    out: &'a mut dyn Write,
+    report: &'a Report,
+    out: &'a mut dyn Outlet,
     /// Log lines already on the page.
     shown: Vec<(String, u64)>,
     /// Width of the line numbers.
@@ -99,11 +100,11 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn property(mut self, property: &PropertyReport) -> io::Result<()> {
+    fn property(mut self, property: &Item) -> io::Result<()> {
         let (ink, mark) = match property.verdict {
-            Verdict::Satisfied => (Ink::Good, "✓"),
-            Verdict::Violated => (Ink::Bad, "✗"),
-            Verdict::Unknown => (Ink::Open, "?"),
+            Some(Verdict::Satisfied) => (Ink::Good, "✓"),
+            Some(Verdict::Violated) => (Ink::Bad, "✗"),
+            Some(Verdict::Unknown) | None => (Ink::Open, "?"),
         };
         let name =
             words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(20) - 2);
@@ -146,7 +147,7 @@ impl Page<'_> {
     }
 
     /// With `--clock-error`, the instants at which it fails.
-    fn instants(&mut self, property: &PropertyReport) -> io::Result<()> {
+    fn instants(&mut self, property: &Item) -> io::Result<()> {
         match property.guarantee.as_ref().and_then(guarantee::instants) {
             Some(text) => self.note(&text),
             None => Ok(()),
@@ -154,7 +155,7 @@ impl Page<'_> {
     }
 
     /// What `--stat` found.
-    fn statistic(&mut self, property: &PropertyReport) -> io::Result<()> {
+    fn statistic(&mut self, property: &Item) -> io::Result<()> {
         let Some(statistic) = &property.statistic else { return Ok(()) };
         for line in statistics::text(property, statistic, self.style) {
             writeln!(self.out, "  {line}")?;
@@ -166,7 +167,7 @@ impl Page<'_> {
     fn first_violation(&mut self, violation: &Violation) -> io::Result<()> {
         let file = match &violation.line {
             Some(line) => format!("{}:{}", line.file, line.line),
-            None => self.report.trace.clone(),
+            None => self.report.subject.clone(),
         };
         let place = words::place(violation, " · ");
         if violation.line.is_none() && place.is_empty() {
@@ -241,7 +242,7 @@ impl Page<'_> {
     }
 
     /// How many violations are not listed.
-    fn remainder(&mut self, property: &PropertyReport) -> io::Result<()> {
+    fn remainder(&mut self, property: &Item) -> io::Result<()> {
         let (all, listed) = (property.violation_count, property.violations.len());
         if all <= listed {
             return Ok(());

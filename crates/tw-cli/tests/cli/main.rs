@@ -5,6 +5,7 @@ mod clock_error;
 mod commands;
 mod common;
 mod dense;
+mod forms;
 mod import;
 mod merging;
 mod models;

@@ -5,7 +5,7 @@ use quick_xml::events::Event;
 use serde_json::Value;
 
 /// The elements of a document with their attributes, in order.
-fn elements(xml: &str) -> Vec<(String, Vec<(String, String)>)> {
+pub fn elements(xml: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut reader = quick_xml::Reader::from_str(xml);
     let (mut list, mut depth) = (Vec::new(), 0);
     loop {

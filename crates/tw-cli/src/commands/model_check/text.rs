@@ -1,74 +1,76 @@
 //! Answers for people: the verdict, the path that shows it, and where in the logs it was seen.
 
+use crate::report::{Outlet, Reporter};
 use crate::style::{Ink, Style};
 use crate::words;
-use std::io::{self, Write};
-use std::time::Duration;
-use tracewise::{FormulaReport, Model, ModelReport, PathOrigin, Piece, ProbabilityMethod, TracePath};
+use std::io;
+use tracewise::ProbabilityMethod;
+use tracewise::findings::{Detail, Evidence, EvidencePath, Item, Report};
 
-/// The answers to all formulas of one run.
-pub(super) struct Page<'a> {
-    pub model: &'a Model,
-    pub name: &'a str,
-    pub report: &'a ModelReport,
+/// Writes the answers to all formulas of one run.
+pub struct Text {
     /// Steps of a path to list.
     pub steps: usize,
     pub style: Style,
 }
 
-impl Page<'_> {
-    pub fn write(&self, elapsed: Duration, out: &mut dyn Write) -> io::Result<()> {
-        for formula in &self.report.formulas {
-            self.formula(formula, out)?;
+impl Reporter for Text {
+    fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
+        for item in &report.items {
+            if let Detail::Evidence(found) = &item.detail {
+                self.formula(item, found, out)?;
+            }
         }
-        let report = self.report;
-        let holding = report.formulas.iter().filter(|formula| formula.holds).count();
-        let outcome = match (holding, report.formulas.len()) {
+        let holding = report.items.len() - report.violated().count();
+        let outcome = match (holding, report.items.len()) {
             (1, 1) => "the formula holds".to_string(),
             (0, 1) => "the formula does not hold".to_string(),
             (holding, all) => format!("{holding} of {all} formulas hold"),
         };
-        let states = words::counted(report.states as u64, "state");
-        let edges = words::counted(report.edges as u64, "transition");
-        let traces = report.traces.map_or(String::new(), |traces| {
-            format!(", merged from {}", words::counted(traces as u64, "trace"))
-        });
-        let left_out = match report.left_out {
+        let statistics = &report.statistics;
+        let count = |name| statistics.count(name).unwrap_or(0);
+        let states = words::counted(count("states"), "state");
+        let edges = words::counted(count("transitions"), "transition");
+        let traces = statistics
+            .count("traces")
+            .map_or(String::new(), |traces| format!(", merged from {}", words::counted(traces, "trace")));
+        let left_out = match count("left_out") {
             0 => String::new(),
-            few => format!(", {} left out as rare", words::count(few as u64)),
+            few => format!(", {} left out as rare", words::count(few)),
         };
         let summary = format!(
             "{outcome} on {} ({states}, {edges}{left_out}{traces}), {}",
-            self.name,
-            words::duration(elapsed)
+            report.subject,
+            words::duration(statistics.elapsed)
         );
         for line in words::wrap(&summary, self.style.width) {
             writeln!(out, "{}", self.style.paint(Ink::Faint, line))?;
         }
         out.flush()
     }
+}
 
-    fn formula(&self, report: &FormulaReport, out: &mut dyn Write) -> io::Result<()> {
-        let (verdict, ink) = if report.holds { ("holds", Ink::Good) } else { ("violated", Ink::Bad) };
-        let formula = self.style.paint(Ink::Strong, words::printable(&report.formula));
+impl Text {
+    fn formula(&self, item: &Item, found: &Evidence, out: &mut dyn Outlet) -> io::Result<()> {
+        let (verdict, ink) = if found.holds { ("holds", Ink::Good) } else { ("violated", Ink::Bad) };
+        let formula = self.style.paint(Ink::Strong, words::printable(&item.formula));
         writeln!(out, "{:<8}  {formula}", self.style.paint(ink, verdict))?;
-        if let Some(title) = &report.title {
+        if let Some(title) = &item.title {
             writeln!(out, "  {}", words::printable(title))?;
         }
         if let Some(failing) =
-            report.failing.as_ref().filter(|failing| failing.count > 0 && failing.initial > 1)
+            found.failing.as_ref().filter(|failing| failing.count > 0 && failing.initial > 1)
         {
             writeln!(out, "  {} of {} initial states do not satisfy it", failing.count, failing.initial)?;
         }
-        match &report.path {
-            None => writeln!(out, "  {}", self.without_path(report))?,
-            Some(path) => {
-                let kind = if report.holds { "witness" } else { "counterexample" };
-                writeln!(out, "  {kind}{}", self.origin(path, &report.origin))?;
-                self.path(path, report.origin.pieces(), 2, out)?;
-            }
+        if found.paths.is_empty() {
+            writeln!(out, "  {}", found.without_path())?;
+        } else {
+            let kind = if found.holds { "witness" } else { "counterexample" };
+            writeln!(out, "  {kind}{}", found.whence())?;
+            self.paths(&found.paths, out)?;
         }
-        match &report.probability {
+        match &found.probability {
             None => {}
             Some(Err(why)) => writeln!(out, "  probability not known: {why}")?,
             Some(Ok(found)) => {
@@ -87,82 +89,24 @@ impl Page<'_> {
         writeln!(out)
     }
 
-    /// A claim about all paths that is true, or about some path that is false: in a merged model the second means that
-    /// nothing like it was seen, not that it cannot be.
-    fn without_path(&self, report: &FormulaReport) -> String {
-        let fair = if self.report.fair { "fair " } else { "" };
-        let merged = self.model.merged.is_some();
-        if report.holds {
-            let more = if merged { "; what was not seen may differ" } else { "" };
-            return format!("so it is on every {fair}path of the model{more}");
-        }
-        let from = match &report.failing {
-            Some(failing) if failing.count < failing.initial => {
-                let example = failing.example.as_deref().unwrap_or_default();
-                format!(" from {}", words::printable(example))
-            }
-            _ => String::new(),
-        };
-        match merged {
-            true => {
-                format!(
-                    "not seen{from}: no {fair}path of the model shows it, which does not make it impossible"
-                )
-            }
-            false => format!("no {fair}path{from} shows it"),
-        }
-    }
-
-    fn origin(&self, path: &TracePath, origin: &PathOrigin) -> String {
-        let trace =
-            |pieces: &[Piece]| pieces.iter().find_map(|piece| piece.trace.clone()).unwrap_or_default();
-        let text = match origin {
-            PathOrigin::Nowhere => String::new(),
-            PathOrigin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
-            PathOrigin::Observed(pieces) => format!(", observed: {} went this way", trace(pieces)),
-            PathOrigin::Spliced(pieces) => {
-                let seen: Vec<&str> = pieces.iter().filter_map(|piece| piece.trace.as_deref()).collect();
-                let mut traces = seen.clone();
-                traces.sort_unstable();
-                traces.dedup();
-                let endless = path.cycle.is_some() && !path.back_assumed(self.model);
-                match (traces.as_slice(), seen.len()) {
-                    ([], _) => ", assumed: no trace went this way".to_string(),
-                    ([one], 1) if endless => format!(", spliced: {one} went round once, but not for ever"),
-                    ([one], 1) => format!(", spliced: {one} went this way, but not from beginning to end"),
-                    ([one], _) => {
-                        format!(", spliced from pieces of {one}: it did not go all the way in one go")
-                    }
-                    (traces, _) => {
-                        format!(", spliced from {} traces: none of them went all the way", traces.len())
-                    }
+    /// Evidence inside evidence is listed below it, one after the other.
+    fn paths(&self, paths: &[EvidencePath], out: &mut dyn Outlet) -> io::Result<()> {
+        for path in paths {
+            let pad = " ".repeat((2 + 2 * path.depth).min(40));
+            if let Some((_, at)) = path.at {
+                // What is a state's own business was said with the state.
+                if path.steps.len() <= 1 && path.cycle.is_none() && !path.branches {
+                    continue;
                 }
-            }
-        };
-        words::printable(&text)
-    }
-
-    fn path(&self, path: &TracePath, pieces: &[Piece], indent: usize, out: &mut dyn Write) -> io::Result<()> {
-        // Evidence inside evidence is listed below it, one after the other.
-        let mut todo = vec![(path, pieces, indent, None::<usize>)];
-        while let Some((path, pieces, indent, at)) = todo.pop() {
-            let pad = " ".repeat(indent.min(40));
-            if let Some(at) = at {
                 let truth = if path.holds { "holds" } else { "does not hold" };
                 writeln!(out, "{pad}at step {}: {} {truth}", at + 1, words::printable(&path.formula))?;
             }
-            self.steps(path, pieces, &pad, out)?;
-            for told in path.branches.iter().rev() {
-                // What is a state's own business was said with the state.
-                if told.path.steps.len() > 1 || told.path.cycle.is_some() || !told.path.branches.is_empty() {
-                    todo.push((&told.path, &[], indent + 2, Some(told.step)));
-                }
-            }
+            self.steps(path, &pad, out)?;
         }
         Ok(())
     }
 
-    fn steps(&self, path: &TracePath, pieces: &[Piece], pad: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn steps(&self, path: &EvidencePath, pad: &str, out: &mut dyn Outlet) -> io::Result<()> {
         let width = path.steps.iter().map(|step| step.label.chars().count().min(48)).max().unwrap_or(0);
         let gutter = path.steps.len().to_string().len();
         let shown = shown(path.steps.len(), self.steps, path.cycle);
@@ -177,10 +121,9 @@ impl Page<'_> {
                 skipped = 0;
             }
             let label = words::clip(&words::printable(&step.label), 48);
-            let place = match place(pieces, at) {
-                Some((trace, line)) => format!("{trace}:{line}"),
-                None if step.assumed => self.assumed(step.state).to_string(),
-                None => step.seen.as_ref().map_or(String::new(), |(trace, line)| format!("{trace}:{line}")),
+            let place = match (step.place(), step.assumed) {
+                (Some((trace, line)), _) => format!("{trace}:{line}"),
+                (None, assumed) => assumed.unwrap_or_default().to_string(),
             };
             let number = self.style.paint(Ink::Frame, format!("{:>gutter$}", at + 1));
             let place = self.style.paint(Ink::Faint, words::printable(&place));
@@ -190,31 +133,12 @@ impl Page<'_> {
             writeln!(out, "{pad}{:>gutter$}  {}", "…", more(skipped))?;
         }
         if let Some(cycle) = path.cycle {
-            let again = if cycle + 1 == path.steps.len() {
-                format!("then step {} for ever", cycle + 1)
-            } else {
-                format!("then step {} again, and so on for ever", cycle + 1)
-            };
-            let assumed = match path.back_assumed(self.model) {
-                true => format!(" ({})", self.assumed(path.steps[cycle].state)),
-                false => String::new(),
-            };
-            writeln!(out, "{pad}{again}{assumed}")?;
+            writeln!(out, "{pad}{}", path.again(cycle))?;
         }
         if path.cut {
             writeln!(out, "{pad}there is more, too much to show")?;
         }
         Ok(())
-    }
-
-    /// Why a path is taken to stay where it is.
-    fn assumed(&self, state: u32) -> &'static str {
-        let others = self.model.graph.successors(state).iter().any(|&to| to != state);
-        match (others, self.report.left_out > 0) {
-            (true, _) => "assumed: some trace ended here",
-            (false, true) => "assumed: what was seen next, if anything, is left out as rare",
-            (false, false) => "assumed: no trace says what comes next",
-        }
     }
 }
 
@@ -227,15 +151,6 @@ fn shown(steps: usize, most: usize, cycle: Option<usize>) -> impl Fn(usize) -> b
             || at + tail >= steps
             || cycle.is_some_and(|cycle| at == cycle || at + 1 == cycle)
     }
-}
-
-/// Trace and line of a step in the pieces that a path is put together from.
-fn place(pieces: &[Piece], at: usize) -> Option<(&str, u64)> {
-    // Where two pieces meet, the step was reached by the first.
-    let piece = pieces.iter().find(|piece| {
-        piece.trace.is_some() && piece.steps.0 <= at && at <= piece.steps.1 && (at > piece.steps.0 || at == 0)
-    })?;
-    Some((piece.trace.as_deref()?, *piece.lines.get(at - piece.steps.0)?))
 }
 
 /// `1 more step`, `80 more steps`.

@@ -5,16 +5,14 @@ use super::table::divided;
 use super::text::{histogram, number};
 use crate::words::value as shown;
 use std::collections::HashMap;
-use tracewise::{Edge, Group, QueryReport, QueryResult, TimeStyle};
+use tracewise::findings::Report;
+use tracewise::{Edge, Group, QueryResult, TimeStyle};
 use tw_plot::{Axis, Body, Chart, Scale, Series};
 
 /// Values at every position or per window are lines, a histogram is one, everything else is bars.
 pub fn chart(answers: &Answers) -> Chart {
-    let results: Vec<(&QueryReport, &QueryResult)> = answers
-        .reports
-        .iter()
-        .flat_map(|(report, _)| report.queries.iter().map(move |r| (report, r)))
-        .collect();
+    let results: Vec<(&Report, &QueryResult)> =
+        answers.reports.iter().flat_map(|report| report.values().map(move |r| (&**report, r))).collect();
     if results.iter().any(|(_, result)| result.everywhere.is_some()) {
         return everywhere(answers, &results);
     }
@@ -27,7 +25,7 @@ pub fn chart(answers: &Answers) -> Chart {
     if let Some((report, result, bins)) = bins {
         let (x, y) = (Axis { label: "value".into(), ..Axis::default() }, counts());
         let title = heading(result);
-        return Chart { title, subtitle: Some(report.trace.clone()), x, y, body: Body::Histogram { bins } };
+        return Chart { title, subtitle: Some(report.subject.clone()), x, y, body: Body::Histogram { bins } };
     }
     bars(answers, &results)
 }
@@ -40,7 +38,7 @@ fn heading(result: &QueryResult) -> String {
     result.title.clone().unwrap_or_else(|| result.name.clone())
 }
 
-fn title(results: &[(&QueryReport, &QueryResult)]) -> String {
+fn title(results: &[(&Report, &QueryResult)]) -> String {
     let mut names: Vec<String> = Vec::new();
     for (_, result) in results {
         let name = heading(result);
@@ -53,19 +51,19 @@ fn title(results: &[(&QueryReport, &QueryResult)]) -> String {
 
 fn subtitle(answers: &Answers) -> Option<String> {
     match answers.reports.as_slice() {
-        [(one, _)] => Some(one.trace.clone()),
+        [one] => Some(one.subject.clone()),
         several => Some(format!("{} traces", several.len())),
     }
 }
 
 /// The name of a line: what tells it from the others.
-fn name(answers: &Answers, report: &QueryReport, result: &QueryResult, key: Option<String>) -> String {
+fn name(answers: &Answers, report: &Report, result: &QueryResult, key: Option<String>) -> String {
     let mut parts = Vec::new();
-    if report.queries.len() > 1 || (answers.reports.len() == 1 && key.is_none()) {
+    if report.items.len() > 1 || (answers.reports.len() == 1 && key.is_none()) {
         parts.push(result.name.clone());
     }
     if answers.reports.len() > 1 {
-        parts.push(report.trace.clone());
+        parts.push(report.subject.clone());
     }
     parts.extend(key);
     parts.join(" · ")
@@ -90,10 +88,10 @@ pub fn time_axis(style: Option<TimeStyle>, first: i64) -> (Axis, Box<dyn Fn(i64)
     }
 }
 
-fn everywhere(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+fn everywhere(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
     let first = results.iter().find_map(|(_, result)| result.times.as_ref().and_then(|times| times.first()));
     let (x, place) = time_axis(first.map(|stamp| stamp.style), first.map_or(0, |stamp| stamp.time));
-    let line = |(report, result): &(&QueryReport, &QueryResult)| {
+    let line = |(report, result): &(&Report, &QueryResult)| {
         let values = result.everywhere.as_deref().unwrap_or_default();
         let at = |position: usize| match (&result.times, first) {
             (Some(times), Some(_)) => place(times[position].time),
@@ -107,7 +105,7 @@ fn everywhere(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Ch
     Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
 }
 
-fn windows(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+fn windows(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
     let edges = results.iter().flat_map(|(_, result)| &result.groups).filter_map(|group| group.window);
     let first = edges.map(|(from, _)| from).find_map(|edge| match edge {
         Edge::Time(stamp) => Some(stamp),
@@ -140,7 +138,7 @@ fn windows(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart
     Chart { title: title(results), subtitle: subtitle(answers), x, y, body: Body::Series { series } }
 }
 
-fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+fn bars(answers: &Answers, results: &[(&Report, &QueryResult)]) -> Chart {
     let y = Axis { label: "value".into(), ..Axis::default() };
     let chart = |groups: Vec<String>, series| Chart {
         title: title(results),
@@ -154,10 +152,10 @@ fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
     }
     let value = |result: &QueryResult| result.groups.first().and_then(|group| number(&group.value));
     if answers.reports.len() > 1 {
-        let traces = answers.reports.iter().map(|(report, _)| report.trace.clone()).collect();
-        let queries = answers.reports[0].0.queries.iter().enumerate();
+        let traces = answers.reports.iter().map(|report| report.subject.clone()).collect();
+        let queries = answers.reports[0].values().enumerate();
         let series = queries.map(|(index, query)| {
-            let values = answers.reports.iter().map(|(report, _)| report.queries.get(index).and_then(value));
+            let values = answers.reports.iter().map(|report| report.values().nth(index).and_then(value));
             (query.name.clone(), values.collect())
         });
         return chart(traces, series.collect());
@@ -170,7 +168,7 @@ fn bars(answers: &Answers, results: &[(&QueryReport, &QueryResult)]) -> Chart {
 const KEYS: usize = 40;
 
 /// One query per key, side by side for several traces.
-fn by_key(answers: &Answers, query: &QueryResult, results: &[(&QueryReport, &QueryResult)]) -> Chart {
+fn by_key(answers: &Answers, query: &QueryResult, results: &[(&Report, &QueryResult)]) -> Chart {
     let drawn: Vec<_> = results.iter().filter(|(_, result)| result.name == query.name).collect();
     let label = |group: &Group| group.key.as_ref().map(shown).unwrap_or_default();
     let mut keys: HashMap<String, f64> = HashMap::new();
@@ -186,7 +184,7 @@ fn by_key(answers: &Answers, query: &QueryResult, results: &[(&QueryReport, &Que
         let values: HashMap<String, Option<f64>> =
             result.groups.iter().map(|group| (label(group), number(&group.value))).collect();
         let values = keys.iter().map(|(key, _)| values.get(key).copied().flatten()).collect();
-        (if answers.reports.len() > 1 { report.trace.clone() } else { result.name.clone() }, values)
+        (if answers.reports.len() > 1 { report.subject.clone() } else { result.name.clone() }, values)
     });
     let groups: Vec<String> = keys.iter().map(|(key, _)| key.clone()).collect();
     let traces = subtitle(answers).unwrap_or_default();

@@ -1,15 +1,15 @@
 //! Answers as tables for other programs and for documents: CSV and Markdown.
 
 use super::Answers;
-use crate::json;
-use crate::output::Output;
+use crate::report::Outlet;
 use crate::words::{self, value as shown};
-use std::io::{self, Write};
+use std::io;
+use tracewise::findings::json;
 use tracewise::{Approximation, Edge, Group, QueryResult, Value};
 
 /// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
-pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
-    let results = || answers.reports.iter().flat_map(|(report, _)| &report.queries);
+pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
+    let results = || answers.reports.iter().flat_map(|report| report.values());
     let everywhere = results().any(|result| result.everywhere.is_some());
     let timed = results().any(|result| result.times.is_some());
     let keyed = results().any(|result| result.by.is_some()) && !everywhere;
@@ -27,9 +27,9 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
         true => format!(",{}", cell(&words::bounds(parts))),
         false => String::new(),
     };
-    for (report, _) in &answers.reports {
-        for result in &report.queries {
-            let start = format!("{},{}", cell(&report.trace), cell(&result.name));
+    for report in &answers.reports {
+        for result in report.values() {
+            let start = format!("{},{}", cell(&report.subject), cell(&result.name));
             if let Some(values) = &result.everywhere {
                 for (position, one) in values.iter().enumerate() {
                     write!(out, "{start},{position}")?;
@@ -57,8 +57,8 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
             }
         }
     }
-    if let Some(totals) = &answers.totals {
-        let names = answers.reports.first().into_iter().flat_map(|(report, _)| &report.queries);
+    if let Some(totals) = answers.totals() {
+        let names = answers.reports.first().into_iter().flat_map(|report| report.values());
         let empty = ",".repeat(usize::from(keyed) + 2 * usize::from(windowed));
         for (result, total) in names.zip(totals) {
             let Some((total, rough)) = total else { continue };
@@ -71,54 +71,56 @@ pub fn csv(answers: &Answers, out: &mut Output) -> io::Result<()> {
 }
 
 /// Traces down, queries across, a total below; what is divided or asked everywhere has a table of its own.
-pub fn markdown(answers: &Answers, out: &mut Output) -> io::Result<()> {
-    let Some((first, _)) = answers.reports.first() else { return Ok(()) };
-    let plain: Vec<usize> = (0..first.queries.len())
-        .filter(|&index| first.queries[index].everywhere.is_none() && !divided(&first.queries[index]))
+pub fn markdown(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
+    let Some(first) = answers.reports.first() else { return Ok(()) };
+    let queries: Vec<&QueryResult> = first.values().collect();
+    let plain: Vec<usize> = (0..queries.len())
+        .filter(|&index| queries[index].everywhere.is_none() && !divided(queries[index]))
         .collect();
     if !plain.is_empty() {
-        let names: Vec<String> = plain.iter().map(|&index| escape(&first.queries[index].name)).collect();
+        let names: Vec<String> = plain.iter().map(|&index| escape(&queries[index].name)).collect();
         writeln!(out, "| trace | {} |", names.join(" | "))?;
         writeln!(out, "|---|{}", "---:|".repeat(plain.len()))?;
-        for (report, _) in &answers.reports {
-            let values = plain.iter().map(|&index| report.queries.get(index).and_then(|r| r.groups.first()));
+        for report in &answers.reports {
+            let values = plain.iter().map(|&index| report.values().nth(index).and_then(|r| r.groups.first()));
             let values: Vec<String> =
                 values.map(|g| g.map_or(String::new(), |g| escape(&shown(&g.value)))).collect();
-            writeln!(out, "| {} | {} |", escape(&report.trace), values.join(" | "))?;
+            writeln!(out, "| {} | {} |", escape(&report.subject), values.join(" | "))?;
         }
-        if let Some(totals) = &answers.totals {
-            let total = |index: &usize| totals.get(*index).and_then(Option::as_ref);
+        if let Some(totals) = answers.totals() {
+            let totals: Vec<_> = totals.collect();
+            let total = |index: &usize| totals.get(*index).copied().flatten();
             let shown = |(value, _): &(Value, _)| escape(&shown(value));
             let totals: Vec<String> =
                 plain.iter().map(|index| total(index).map_or("–".into(), shown)).collect();
             writeln!(out, "| **total** | {} |", totals.join(" | "))?;
         }
     }
-    for (report, _) in &answers.reports {
-        for result in &report.queries {
+    for report in &answers.reports {
+        for result in report.values() {
             if !result.approximate.is_empty() {
                 let (name, bounds) = (escape(&result.name), escape(&words::bounds(&result.approximate)));
-                writeln!(out, "\n{name} on {} is approximate: {bounds}", escape(&report.trace))?;
+                writeln!(out, "\n{name} on {} is approximate: {bounds}", escape(&report.subject))?;
             }
             if let Some(values) = &result.everywhere {
                 writeln!(
                     out,
                     "\n**{}** on {}\n\n| position | value |\n|---:|---:|",
                     escape(&result.name),
-                    escape(&report.trace)
+                    escape(&report.subject)
                 )?;
                 for (position, one) in values.iter().enumerate() {
                     writeln!(out, "| {position} | {} |", escape(&shown(one)))?;
                 }
             } else if divided(result) {
-                parts(result, &report.trace, out)?;
+                parts(result, &report.subject, out)?;
             }
         }
     }
     Ok(())
 }
 
-fn parts(result: &QueryResult, trace: &str, out: &mut Output) -> io::Result<()> {
+fn parts(result: &QueryResult, trace: &str, out: &mut dyn Outlet) -> io::Result<()> {
     writeln!(out, "\n**{}** on {}\n", escape(&result.name), escape(trace))?;
     let mut head: Vec<String> = result.by.iter().map(|column| escape(column)).collect();
     if result.every.is_some() {

@@ -2,42 +2,42 @@
 
 use super::Answers;
 use super::table::{divided, edge};
-use crate::output::Output;
+use crate::report::Outlet;
 use crate::style::{Ink, Style};
 use crate::words::{self, value as shown};
-use std::io::{self, Write};
-use std::time::Duration;
-use tracewise::{Group, Origin, QueryReport, QueryResult, Value};
+use std::io;
+use tracewise::findings::Report;
+use tracewise::{Group, Origin, QueryResult, Value};
 
 /// Parts of a divided query that are listed; the rest is for CSV.
 const LISTED: usize = 20;
 /// Stretches of `--at all` that are listed.
 const STRETCHES: usize = 1000;
 
-pub fn write(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
+pub fn write(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let scalar = |result: &QueryResult| result.everywhere.is_none() && !divided(result);
-    let tabular = answers.reports.len() > 1
-        && answers.reports.iter().all(|(report, _)| report.queries.iter().all(scalar));
+    let tabular =
+        answers.reports.len() > 1 && answers.reports.iter().all(|report| report.values().all(scalar));
     if tabular {
         table(answers, style, out)?;
     }
-    for (report, elapsed) in &answers.reports {
+    for report in &answers.reports {
         if !tabular || answers.witness {
             if answers.reports.len() > 1 {
-                writeln!(out, "{}", style.paint(Ink::Strong, &report.trace))?;
+                writeln!(out, "{}", style.paint(Ink::Strong, &report.subject))?;
             }
             queries(report, style, out)?;
         }
         if !tabular {
-            footer(report, *elapsed, style, out)?;
+            footer(report, style, out)?;
         }
     }
     Ok(())
 }
 
-fn queries(report: &QueryReport, style: Style, out: &mut Output) -> io::Result<()> {
-    let width = report.queries.iter().map(|result| result.name.chars().count()).max().unwrap_or(0).min(40);
-    for result in &report.queries {
+fn queries(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    let width = report.values().map(|result| result.name.chars().count()).max().unwrap_or(0).min(40);
+    for result in report.values() {
         if let Some(values) = &result.everywhere {
             everywhere(result, values, style, out)?;
         } else if divided(result) {
@@ -59,7 +59,13 @@ fn queries(report: &QueryReport, style: Style, out: &mut Output) -> io::Result<(
 }
 
 /// A value on a line, and below it what is to be said about it.
-fn one(result: &QueryResult, group: &Group, width: usize, style: Style, out: &mut Output) -> io::Result<()> {
+fn one(
+    result: &QueryResult,
+    group: &Group,
+    width: usize,
+    style: Style,
+    out: &mut dyn Outlet,
+) -> io::Result<()> {
     let name = words::printable(&result.name);
     let pad = " ".repeat(width.saturating_sub(name.chars().count()));
     let bins = bins(&group.value);
@@ -126,7 +132,7 @@ fn told(origin: &Origin, name: &str) -> String {
 }
 
 /// A value per part.
-fn parts(result: &QueryResult, style: Style, out: &mut Output) -> io::Result<()> {
+fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let mut head = words::printable(&result.name);
     for (word, what) in [("by", &result.by), ("every", &result.every)] {
         // With `-e` the name is the query's text, which says it already.
@@ -174,7 +180,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut Output) -> io::Result<()>
 }
 
 /// Stretches of positions with the same value.
-fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut Output) -> io::Result<()> {
+fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let numbers: Vec<Option<f64>> = values.iter().map(number).collect();
     let line =
         if numbers.iter().any(Option::is_some) { tw_plot::sparkline(&numbers, 60) } else { String::new() };
@@ -199,22 +205,22 @@ fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut Ou
 }
 
 /// Several traces: one line each, and a total.
-fn table(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
-    let Some((first, _)) = answers.reports.first() else { return Ok(()) };
+fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    let Some(first) = answers.reports.first() else { return Ok(()) };
     let mut rows: Vec<Vec<String>> = Vec::new();
-    let names = first.queries.iter().map(|result| words::clip(&words::printable(&result.name), 30));
+    let names = first.values().map(|result| words::clip(&words::printable(&result.name), 30));
     rows.push(std::iter::once("trace".to_string()).chain(names).collect());
-    for (report, _) in &answers.reports {
-        let values = report.queries.iter().map(|result| {
+    for report in &answers.reports {
+        let values = report.values().map(|result| {
             let sign = if result.approximate.is_empty() { "" } else { "≈ " };
             let value = result.groups.first().map_or(String::new(), |group| brief(&group.value));
             format!("{sign}{}", words::printable(&value))
         });
-        rows.push(std::iter::once(words::printable(&report.trace)).chain(values).collect());
+        rows.push(std::iter::once(words::printable(&report.subject)).chain(values).collect());
     }
-    if let Some(totals) = &answers.totals {
-        let totals = totals.iter().map(|total| {
-            total.as_ref().map_or("–".to_string(), |(value, rough)| {
+    if let Some(totals) = answers.totals() {
+        let totals = totals.map(|total| {
+            total.map_or("–".to_string(), |(value, rough)| {
                 format!("{}{}", if rough.is_empty() { "" } else { "≈ " }, brief(value))
             })
         });
@@ -239,23 +245,24 @@ fn table(answers: &Answers, style: Style, out: &mut Output) -> io::Result<()> {
         let strong = index == 0 || (answers.totals.is_some() && index + 1 == rows.len());
         writeln!(out, "{}", if strong { style.paint(Ink::Strong, line) } else { line })?;
     }
-    for (report, _) in &answers.reports {
-        for result in report.queries.iter().filter(|result| !result.approximate.is_empty()) {
-            let text = format!("≈ on {}: {}", report.trace, words::bounds(&result.approximate));
+    for report in &answers.reports {
+        for result in report.values().filter(|result| !result.approximate.is_empty()) {
+            let text = format!("≈ on {}: {}", report.subject, words::bounds(&result.approximate));
             writeln!(out, "{}", style.paint(Ink::Faint, words::printable(&text)))?;
         }
     }
     Ok(())
 }
 
-fn footer(report: &QueryReport, elapsed: Duration, style: Style, out: &mut Output) -> io::Result<()> {
-    let queries = words::counted(report.queries.len() as u64, "query");
-    let positions = words::counted(report.positions, "position");
+fn footer(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    let statistics = &report.statistics;
+    let queries = words::counted(report.values().count() as u64, "query");
+    let positions = words::counted(statistics.positions.unwrap_or(0), "position");
     let text = format!(
         "{queries} on {} ({positions}) in {}; engine {}",
-        report.trace,
-        words::duration(elapsed),
-        report.engine
+        report.subject,
+        words::duration(statistics.elapsed),
+        statistics.engine.unwrap_or_default()
     );
     writeln!(out, "{}", style.paint(Ink::Faint, text))
 }

@@ -6,8 +6,10 @@ use super::voice::Voice;
 use crate::commands::watch::signals;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
+use crate::report::{self, Reporter};
 use std::io::{self, IsTerminal};
 use std::time::Instant;
+use tracewise::findings::Report;
 use tracewise::{Control, Predictor, RobustLive, Session, Specification, Telling, WatchSource};
 
 /// Follows one stream.
@@ -16,6 +18,7 @@ pub fn run(
     spec: &Specification,
     files: &[String],
     session: &Session,
+    reporter: &mut dyn Reporter,
     context: &mut Context,
 ) -> Outcome {
     let live = &arguments.live;
@@ -67,11 +70,18 @@ pub fn run(
     let control = Control::new();
     signals::install(&control).map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
     let named = spec.program.roots.len() > 1;
-    let (json, sources) = (arguments.output.json(), &spec.sources);
-    let mut voice = Voice { context, sources, json, named, screen, started: Instant::now() };
+    let form = arguments.form.output.as_str();
+    let (json, streams, sources) = (form == "json", report::streams(form), &spec.sources);
+    let mut voice = Voice { context, sources, json, streams, named, screen, started: Instant::now() };
     let report = session.robust_live(spec, &options, &control, &mut voice);
     voice.last_picture()?;
-    voice.summary(&report?);
+    let report = report?;
+    voice.summary(&report);
+    let elapsed = voice.started.elapsed();
+    if !streams && !context.quiet {
+        let report = Report::of_robust_live(options.source.name(), &report, spec, None, elapsed);
+        reporter.report(&report, &mut context.out)?;
+    }
     Ok(Exit::Holds)
 }
 

@@ -1,9 +1,9 @@
 //! Robustness as a picture: the signals that predicates read above, the robustness over the same time below.
 
 use super::super::query::plot::time_axis;
-use super::text::number;
 use crate::context::{Failure, usage};
 use crate::words;
+use crate::words::number;
 use std::path::Path;
 use tracewise::{Reason, RobustReport, Signal};
 use tw_plot::{Axis, Level, Panel, Panels, Series, Thinner, WIDTH};

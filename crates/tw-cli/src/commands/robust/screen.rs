@@ -172,15 +172,15 @@ impl Screen {
         }
         let value = match self.value {
             None => "nothing is settled yet".to_string(),
-            Some(RobustValue::Settled(value)) => super::text::number(value),
-            Some(RobustValue::Predicted(value)) => format!("{}, predicted", super::text::number(value)),
+            Some(RobustValue::Settled(value)) => crate::words::number(value),
+            Some(RobustValue::Predicted(value)) => format!("{}, predicted", crate::words::number(value)),
             Some(RobustValue::Bounds(lower, upper)) => {
-                format!("between {} and {}", super::text::number(lower), super::text::number(upper))
+                format!("between {} and {}", crate::words::number(lower), crate::words::number(upper))
             }
         };
         let least = match self.least {
             f64::INFINITY => String::new(),
-            least => format!(" · least {}", super::text::number(least)),
+            least => format!(" · least {}", crate::words::number(least)),
         };
         let heading = words::clip(&format!("robustness {value}{least}"), columns);
         let ink = if self.least < 0.0 { Ink::Bad } else { Ink::Good };
@@ -208,10 +208,12 @@ impl Screen {
         let mut line = String::new();
         for (index, name) in self.names.iter().enumerate() {
             let value = self.now.get(index).copied().filter(|value| value.is_finite());
-            let value = value.map_or("no value".into(), super::text::number);
+            let value = value.map_or("no value".into(), crate::words::number);
             let range = self.signals.range(index);
             let range = match self.names.len() > 1 && !range.is_empty() {
-                true => format!(" [{}, {}]", super::text::number(range.low), super::text::number(range.high)),
+                true => {
+                    format!(" [{}, {}]", crate::words::number(range.low), crate::words::number(range.high))
+                }
                 false => String::new(),
             };
             let shown =
@@ -232,8 +234,8 @@ impl Screen {
         let zero = zero.map(|range| range.row(0.0, place.size().1) / 4);
         for (index, row) in rows.iter().enumerate() {
             let label = match (range.filter(|range| !range.is_empty()), index) {
-                (Some(range), 0) => super::text::number(range.high),
-                (Some(range), index) if index == last => super::text::number(range.low),
+                (Some(range), 0) => crate::words::number(range.high),
+                (Some(range), index) if index == last => crate::words::number(range.low),
                 (Some(_), index) if Some(index) == zero => "0".into(),
                 _ => String::new(),
             };

@@ -1,24 +1,11 @@
 //! Robustness for people: the value, and the sample that decides it.
 
-use crate::output::Output;
+use crate::report::{Outlet, Reporter};
 use crate::style::{Ink, Style};
-use crate::words;
-use std::io::{self, Write};
-use std::time::Duration;
-use tracewise::{Contributions, Reason, RobustReport, RobustTold, RobustValue, Robustness, WeakestLink};
-
-/// A value with at most nine digits: what floating point adds beyond is noise to a reader.
-pub fn number(value: f64) -> String {
-    if !value.is_finite() {
-        return if value > 0.0 { "inf".into() } else { "-inf".into() };
-    }
-    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
-    match rounded.abs() {
-        0.0 => "0".into(),
-        1e-5..1e15 => format!("{rounded}"),
-        _ => format!("{rounded:e}"),
-    }
-}
+use crate::words::{self, number};
+use std::io;
+use tracewise::findings::Report;
+use tracewise::{Contributions, RobustTold, RobustValue, Robustness};
 
 /// How a value is marked: it holds, it fails, or it stands on the border.
 pub fn mark(value: f64) -> (Ink, &'static str) {
@@ -29,31 +16,44 @@ pub fn mark(value: f64) -> (Ink, &'static str) {
     }
 }
 
-/// Writes one trace.
-pub fn write(
-    report: &RobustReport,
-    apart: bool,
-    elapsed: Duration,
+/// Writes each trace as soon as it is known.
+pub struct Text {
     style: Style,
-    out: &mut Output,
-) -> io::Result<()> {
-    if apart {
-        writeln!(out)?;
-    }
-    if report.properties.iter().any(|property| property.everywhere.is_some()) {
-        everywhere(report, style, out)?;
-    } else {
-        for property in &report.properties {
-            one(property, style, out)?;
-        }
-    }
-    let positions = words::counted(report.positions, "position");
-    let summary = format!("{} ({positions}); engine robust, {}", report.trace, words::duration(elapsed));
-    writeln!(out, "{}", style.paint(Ink::Faint, summary))?;
-    out.flush()
+    written: bool,
 }
 
-fn one(property: &Robustness, style: Style, out: &mut Output) -> io::Result<()> {
+impl Text {
+    /// For a stream of that style.
+    pub fn new(style: Style) -> Self {
+        Self { style, written: false }
+    }
+}
+
+impl Reporter for Text {
+    fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
+        let style = self.style;
+        // What was followed was told as it came.
+        if report.robustness().next().is_none() {
+            return Ok(());
+        }
+        if std::mem::replace(&mut self.written, true) {
+            writeln!(out)?;
+        }
+        if report.robustness().any(|property| property.everywhere.is_some()) {
+            everywhere(report, style, out)?;
+        } else {
+            report.robustness().try_for_each(|property| one(property, style, out))?;
+        }
+        let statistics = &report.statistics;
+        let positions = words::counted(statistics.positions.unwrap_or(0), "position");
+        let elapsed = words::duration(statistics.elapsed);
+        let summary = format!("{} ({positions}); engine robust, {elapsed}", report.subject);
+        writeln!(out, "{}", style.paint(Ink::Faint, summary))?;
+        out.flush()
+    }
+}
+
+fn one(property: &Robustness, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let (ink, mark) = mark(property.value);
     let name = words::clip(&words::printable(&property.name), style.width.unwrap_or(400).max(20) - 2);
     write!(out, "{} {}", style.paint(ink, mark), style.paint(Ink::Strong, &name))?;
@@ -63,7 +63,7 @@ fn one(property: &Robustness, style: Style, out: &mut Output) -> io::Result<()> 
     }
     let value = style.paint(ink, number(property.value));
     let Some(link) = &property.weakest else { return writeln!(out, "  robustness {value}") };
-    let told = decided(link, property.value);
+    let told = words::decided(link, property.value);
     let lines = words::wrap(&told, style.width.map(|width| width.saturating_sub(2)));
     for (index, line) in lines.iter().enumerate() {
         match index {
@@ -84,7 +84,7 @@ fn one(property: &Robustness, style: Style, out: &mut Output) -> io::Result<()> 
 }
 
 /// The way from the value to what decides it, and the margins.
-fn contributions(found: &Contributions, style: Style, out: &mut Output) -> io::Result<()> {
+fn contributions(found: &Contributions, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let wide = found.links.iter().map(|link| number(link.value).len()).max().unwrap_or(0);
     for link in &found.links {
         let time = link.time.map_or(String::new(), |time| format!(", time {}", time.format()));
@@ -111,33 +111,10 @@ fn contributions(found: &Contributions, style: Style, out: &mut Output) -> io::R
     Ok(())
 }
 
-/// `decided by x < 3 at position 4, time 0.4 (x = 2.5)`.
-fn decided(link: &WeakestLink, value: f64) -> String {
-    let formula = words::clip(&words::printable(&link.formula), 160);
-    let time = link.time.map_or(String::new(), |time| format!(", time {}", time.format()));
-    let at = format!("at position {}{time}", link.position);
-    match link.reason {
-        Reason::Predicate => {
-            let values = match link.values.is_empty() {
-                true => String::new(),
-                false => format!(" ({})", words::bindings(&link.values)),
-            };
-            // Below a negation the predicate is worth the opposite.
-            let worth = match link.value == value {
-                true => String::new(),
-                false => format!(", worth {} there", number(link.value)),
-            };
-            format!("decided by `{formula}` {at}{values}{worth}")
-        }
-        Reason::Constant => format!("decided by `{formula}` {at}, which is always worth that"),
-        Reason::Empty => format!("decided by `{formula}` {at}, whose interval holds no sample"),
-    }
-}
-
 /// One line per position, one column per property.
-fn everywhere(report: &RobustReport, style: Style, out: &mut Output) -> io::Result<()> {
+fn everywhere(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let columns: Vec<&[f64]> =
-        report.properties.iter().map(|property| property.everywhere.as_deref().unwrap_or_default()).collect();
+        report.robustness().map(|property| property.everywhere.as_deref().unwrap_or_default()).collect();
     let len = columns.first().map_or(0, |column| column.len());
     let last = len.saturating_sub(1);
     let place = last.to_string().len().max("position".len());
@@ -147,7 +124,8 @@ fn everywhere(report: &RobustReport, style: Style, out: &mut Output) -> io::Resu
     let middle = last / 2;
     let widths = [0, middle, last].map(|position| stamp(position).map_or(0, |stamp| stamp.chars().count()));
     let wide = widths.into_iter().max().unwrap_or(0).max("time".len());
-    let names: Vec<String> = match report.properties.as_slice() {
+    let properties: Vec<&Robustness> = report.robustness().collect();
+    let names: Vec<String> = match properties.as_slice() {
         [_] => vec!["robustness".into()],
         several => several.iter().map(|p| words::clip(&words::printable(&p.name), 24)).collect(),
     };
@@ -203,27 +181,4 @@ pub fn told(told: &RobustTold<'_>, named: bool, style: Style) -> String {
         line.push_str(&style.paint(Ink::Faint, format!(" (least so far {})", number(least))));
     }
     line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_without_noise() {
-        let cases = [
-            (0.1 + 0.2, "0.3"),
-            (-0.0, "0"),
-            (2.0, "2"),
-            (-1.5, "-1.5"),
-            (1e-7, "1e-7"),
-            (123456789.0, "123456789"),
-            (1e20, "1e20"),
-            (f64::INFINITY, "inf"),
-            (f64::NEG_INFINITY, "-inf"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(number(value), text);
-        }
-    }
 }

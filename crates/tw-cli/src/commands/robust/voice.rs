@@ -2,13 +2,13 @@
 //! error; a picture on whichever is a terminal.
 
 use super::screen::Screen;
-use super::{json, text};
+use super::text;
 use crate::context::Context;
-use crate::json::Object;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
+use tracewise::findings::json;
 use tracewise::{Diagnostic, Error, Least, RobustLiveReport, RobustSink, RobustTold, Sources};
 
 /// Tells values.
@@ -16,6 +16,8 @@ pub struct Voice<'v> {
     pub context: &'v mut Context,
     pub sources: &'v Sources,
     pub json: bool,
+    /// Whether values are written as they come; other forms are written at the end.
+    pub streams: bool,
     /// Whether there are several properties to tell apart.
     pub named: bool,
     pub screen: Option<Screen>,
@@ -25,7 +27,7 @@ pub struct Voice<'v> {
 impl Voice<'_> {
     /// Whether lines are written: not where a picture stands.
     fn speaks(&self) -> bool {
-        !self.context.quiet && self.screen.as_ref().is_none_or(Screen::beside_output)
+        !self.context.quiet && self.streams && self.screen.as_ref().is_none_or(Screen::beside_output)
     }
 
     fn interrupt(&mut self) {
@@ -61,7 +63,7 @@ impl Voice<'_> {
                 true => format!(" of {}", words::clip(&words::printable(name), 80)),
                 false => String::new(),
             };
-            self.note(&format!("least value{name}: {} at position {position}{time}", text::number(*value)));
+            self.note(&format!("least value{name}: {} at position {position}{time}", words::number(*value)));
         }
         let stopped = if report.stopped { "; stopped by the first negative value" } else { "" };
         let positions = words::counted(report.positions, "position");
@@ -108,7 +110,7 @@ impl RobustSink for Voice<'_> {
         }
         self.interrupt();
         let text = match self.json {
-            true => Object::new().field("note", note).end(),
+            true => json::watch::note(note),
             false => self.context.error_style.paint(Ink::Faint, note),
         };
         let _ = self.context.out.flush();

@@ -1,13 +1,13 @@
 //! What a watch says: verdicts on standard output, flushed at once; everything else on standard error.
 
 use super::alarm::Alarm;
-use super::object;
 use crate::context::Context;
-use crate::json::Object;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
+use tracewise::findings::Gathered;
+use tracewise::findings::json::watch as object;
 use tracewise::{
     Deadline, Diagnostic, Due, Error, Observation, Pending, Sources, Verdict, WatchReport, WatchSink,
     WatchValue, WatchVerdict,
@@ -23,6 +23,8 @@ pub struct Voice<'v> {
     pub json: bool,
     /// Whether verdicts about positions are those of an observer.
     pub observers: bool,
+    /// For forms that are written when the watch ends; lines are not, then.
+    pub gathered: Option<Gathered>,
     pub alarm: Option<Alarm>,
     pub started: Instant,
 }
@@ -185,6 +187,10 @@ impl WatchSink for Voice<'_> {
         if self.context.quiet {
             return Ok(());
         }
+        if let Some(gathered) = &mut self.gathered {
+            gathered.verdict(verdict);
+            return Ok(());
+        }
         let line = match self.json {
             true => object::verdict(verdict, self.observers),
             false => self.text(verdict),
@@ -193,7 +199,7 @@ impl WatchSink for Voice<'_> {
     }
 
     fn observation(&mut self, seen: &Observation<'_>) -> io::Result<()> {
-        if self.context.quiet {
+        if self.context.quiet || self.gathered.is_some() {
             return Ok(());
         }
         let line = if self.json { object::observation(seen) } else { self.observation_text(seen) };
@@ -202,6 +208,10 @@ impl WatchSink for Voice<'_> {
 
     fn value(&mut self, value: &WatchValue) -> io::Result<()> {
         if self.context.quiet {
+            return Ok(());
+        }
+        if let Some(gathered) = &mut self.gathered {
+            gathered.value(value);
             return Ok(());
         }
         let line = if self.json { object::value(value) } else { self.value_text(value) };
@@ -217,8 +227,7 @@ impl WatchSink for Voice<'_> {
                 writeln!(self.context.out, "{}", object::pending(owed, positions))?;
             }
             if pending.is_empty() {
-                let nothing = Object::new().raw("pending", "null").field("positions", positions);
-                writeln!(self.context.out, "{}", nothing.end())?;
+                writeln!(self.context.out, "{}", object::nothing_pending(positions))?;
             }
             return Ok(());
         }
@@ -247,7 +256,7 @@ impl WatchSink for Voice<'_> {
             return;
         }
         let text = match self.json {
-            true => Object::new().field("note", note).end(),
+            true => object::note(note),
             false => self.context.error_style.paint(Ink::Faint, note),
         };
         self.tell(&text);

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::time::Duration;
-use tracewise::{Stamp, TimeStyle, TimeUnit, Value};
+use tracewise::{CheckReport, PropertyReport, Specification, Stamp, TimeStyle, TimeUnit, Value};
 
 fn line(number: u64, text: &str) -> Option<LogLine> {
     Some(LogLine { file: "web.jsonl".into(), line: number, text: text.into() })
@@ -28,7 +28,7 @@ fn step(formula: &str, holds: bool, range: (usize, usize), reason: &str, because
 }
 
 /// One violated, one satisfied and one undecided property.
-pub(crate) fn sample() -> CheckReport {
+pub(crate) fn sample() -> Report {
     let request = Step {
         values: vec![("event".into(), Value::text("req"))],
         ..step("req", true, (6, 6), "it is so at position 6", vec![])
@@ -43,7 +43,7 @@ pub(crate) fn sample() -> CheckReport {
         step("req -> F ack", false, (6, 6), "`req` holds but `F ack` does not", vec![request, reply]);
     let always =
         step("G (req -> F ack)", false, (0, 0), "`req -> F ack` fails at position 6", vec![implication]);
-    let violation = |position: usize, number, user: &str| Violation {
+    let violation = |position: usize, number, user: &str| tracewise::Violation {
         position: Some(position),
         time: stamp(position as i64 * 2),
         bindings: vec![("u".into(), Value::text(user))],
@@ -71,7 +71,8 @@ pub(crate) fn sample() -> CheckReport {
         explanation: Some(always),
         ..property("answered", Some("every request is answered"), Verdict::Violated)
     };
-    CheckReport {
+    let spec = Specification::from_formula("true").unwrap();
+    let report = CheckReport {
         trace: "web.jsonl".into(),
         positions: 8,
         bytes: 400,
@@ -84,13 +85,13 @@ pub(crate) fn sample() -> CheckReport {
             property("fair", None, Verdict::Unknown),
         ],
         warnings: Vec::new(),
-    }
+    };
+    Report::of_check(report, &spec, Duration::from_micros(1200))
 }
 
-fn render(report: &CheckReport, style: Style) -> String {
+fn render(report: &Report, style: Style) -> String {
     let mut out = Vec::new();
-    let checked = Checked { report, elapsed: Duration::from_micros(1200) };
-    Text::new(style).trace(&checked, &mut out).unwrap();
+    Text::new(style).report(report, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -115,12 +116,12 @@ fn a_violation_on_a_page() {
 #[test]
 fn unlisted_violations_are_counted() {
     let mut report = sample();
-    report.properties[0].violation_count = 1236;
+    report.items[0].violation_count = 1236;
     assert!(
         render(&report, Style::default()).contains("= … and 1,234 more violations (use --violations all)\n")
     );
-    report.properties[0].violations.clear();
-    report.properties[0].explanation = None;
+    report.items[0].violations.clear();
+    report.items[0].explanation = None;
     assert!(render(&report, Style::default()).contains("= 1,236 violations (use --violations all)\n"));
 }
 

@@ -1,17 +1,34 @@
 //! JSON lines, written field by field: the order of fields is part of the contract, decimals stay exact, and nested
 //! values and explanations are walked with a list, not by recursion.
 
-use tracewise::{LogLine, Stamp, Step, TimeStyle, Value};
+use crate::{LogLine, Stamp, Step, TimeStyle, Value};
 
 /// An object under construction.
+#[derive(Clone, Debug)]
 pub struct Object {
     text: String,
+}
+
+impl Default for Object {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Object {
     /// `{`
     pub fn new() -> Self {
         Self { text: "{".into() }
+    }
+
+    /// Whether it has no field yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.len() == 1
+    }
+
+    /// What has been written so far, without an end.
+    pub(super) fn open(self) -> String {
+        self.text
     }
 
     /// A field.
@@ -174,7 +191,7 @@ fn push_string(text: &mut String, string: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracewise::TimeUnit;
+    use crate::TimeUnit;
 
     #[test]
     fn values_are_json() {

@@ -1,7 +1,7 @@
 //! What a watch says, as JSON: an object on a line of its own each.
 
-use crate::json::{self, Object};
-use tracewise::{Deadline, Observation, Pending, Stamp, WatchValue, WatchVerdict};
+use super::write::{self as json, Object};
+use crate::{Deadline, Observation, Pending, Stamp, WatchValue, WatchVerdict};
 
 /// A timestamp, where there is one.
 fn with_time(object: Object, key: &str, time: Option<Stamp>) -> Object {
@@ -78,6 +78,16 @@ pub fn observation(seen: &Observation<'_>) -> String {
         .field("verdict", seen.verdict.as_str())
         .field("position", seen.position);
     with_time(object, "time", seen.time).end()
+}
+
+/// That nothing is pending.
+pub fn nothing_pending(positions: u64) -> String {
+    Object::new().raw("pending", "null").field("positions", positions).end()
+}
+
+/// What the user should know.
+pub fn note(note: &str) -> String {
+    Object::new().field("note", note).end()
 }
 
 /// What a property waits for.

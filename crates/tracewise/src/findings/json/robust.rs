@@ -1,11 +1,10 @@
 //! Robustness as JSON: one object per value.
 
-use crate::json::{self, Object};
-use crate::output::Output;
-use std::io::{self, Write};
-use tracewise::{
-    Contribution, Contributions, RobustReport, RobustTold, RobustValue, Robustness, WeakestLink,
-};
+use super::write::{Object, array, bindings, line, time};
+use super::{Outlet, Rest};
+use crate::findings::Report;
+use crate::{Contribution, Contributions, RobustTold, RobustValue, Robustness, WeakestLink};
+use std::io;
 
 /// A value: a number, or the text `inf` or `-inf`, which numbers of JSON cannot say.
 pub fn number(value: f64) -> String {
@@ -18,47 +17,49 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// Each property of a trace: its value, or its values at all positions.
-pub fn write(report: &RobustReport, several: bool, out: &mut Output) -> io::Result<()> {
-    let trace = several.then_some(report.trace.as_str());
-    let named = report.properties.len() > 1;
-    for property in &report.properties {
-        let Some(values) = &property.everywhere else {
-            writeln!(out, "{}", object(report, property))?;
-            continue;
-        };
-        let tail = Object::new()
-            .maybe("property", named.then_some(property.name.as_str()))
-            .maybe("trace", trace)
-            .end();
-        // What follows the first brace of an object that is not empty.
-        let tail = if tail == "{}" { "}".to_string() } else { format!(",{}", &tail[1..]) };
-        for (position, &value) in values.iter().enumerate() {
-            let time = json::time(report.stamp(position));
-            let value = number(value);
-            writeln!(out, "{{\"position\":{position},\"time\":{time},\"robustness\":{value}{tail}")?;
-            if out.closed() {
-                return Ok(());
-            }
+/// The value at each position, a line each; `named` says whether there is more than one property to tell apart.
+pub(super) fn everywhere(
+    report: &Report,
+    property: &Robustness,
+    values: &[f64],
+    named: bool,
+    rest: &Rest<'_>,
+    out: &mut dyn Outlet,
+) -> io::Result<()> {
+    let fields = Object::new()
+        .maybe("property", named.then_some(property.name.as_str()))
+        .maybe("trace", report.several.then_some(report.subject.as_str()));
+    // What follows the first brace of an object that is not empty.
+    let fields = if fields.is_empty() { String::new() } else { format!(",{}", &fields.open()[1..]) };
+    let mut tail = rest.tail(true);
+    for (position, &value) in values.iter().enumerate() {
+        let time = time(report.stamp(position));
+        let value = number(value);
+        writeln!(out, "{{\"position\":{position},\"time\":{time},\"robustness\":{value}{fields}{tail}}}")?;
+        if position == 0 {
+            tail = rest.tail(false);
+        }
+        if out.closed() {
+            break;
         }
     }
     Ok(())
 }
 
-fn object(report: &RobustReport, property: &Robustness) -> String {
+pub(super) fn object(report: &Report, property: &Robustness) -> Object {
     let object = Object::new()
         .field("position", 0)
-        .raw("time", &json::time(property.time))
+        .raw("time", &time(property.time))
         .raw("robustness", &number(property.value))
         .field("property", property.name.as_str())
-        .field("trace", report.trace.as_str());
+        .field("trace", report.subject.as_str());
     let object = match &property.weakest {
         Some(link) => object.raw("weakest", &weakest(link)),
         None => object,
     };
     match &property.contributions {
-        Some(found) => object.raw("contributions", &contributions(found)).end(),
-        None => object.end(),
+        Some(found) => object.raw("contributions", &contributions(found)),
+        None => object,
     }
 }
 
@@ -68,7 +69,7 @@ fn contributions(found: &Contributions) -> String {
             .field("formula", link.formula.as_str())
             .field("depth", link.depth)
             .field("position", link.position)
-            .raw("time", &json::time(link.time))
+            .raw("time", &time(link.time))
             .raw("robustness", &number(link.value))
             .field("decides", link.decides)
             .end()
@@ -77,11 +78,9 @@ fn contributions(found: &Contributions) -> String {
         let change = change.map_or("null".into(), number);
         Object::new().field("formula", formula.as_str()).raw("change", &change).end()
     };
-    let links: Vec<String> = found.links.iter().map(link).collect();
-    let margins: Vec<String> = found.margins.iter().map(margin).collect();
     Object::new()
-        .raw("links", &format!("[{}]", links.join(",")))
-        .raw("margins", &format!("[{}]", margins.join(",")))
+        .raw("links", &array(found.links.iter().map(link)))
+        .raw("margins", &array(found.margins.iter().map(margin)))
         .end()
 }
 
@@ -90,16 +89,16 @@ fn weakest(link: &WeakestLink) -> String {
         .field("formula", link.formula.as_str())
         .field("reason", link.reason.as_str())
         .field("position", link.position)
-        .raw("time", &json::time(link.time))
+        .raw("time", &time(link.time))
         .raw("robustness", &number(link.value))
-        .raw("values", &json::bindings(&link.values))
-        .raw("line", &link.line.as_ref().map_or("null".into(), json::line))
+        .raw("values", &bindings(&link.values))
+        .raw("line", &link.line.as_ref().map_or("null".into(), line))
         .end()
 }
 
 /// What is told of a stream.
 pub fn told(told: &RobustTold<'_>, named: bool) -> String {
-    let object = Object::new().field("position", told.position).raw("time", &json::time(told.time));
+    let object = Object::new().field("position", told.position).raw("time", &time(told.time));
     let object = match told.value {
         RobustValue::Settled(value) => object.raw("robustness", &number(value)),
         RobustValue::Predicted(value) => object.raw("robustness", &number(value)).field("predicted", true),

@@ -1,0 +1,58 @@
+//! Findings of `check`.
+
+use super::warning::divide;
+use super::{Item, Report, Statistics, Violation};
+use crate::{CheckReport, PropertyReport, Specification};
+use std::time::Duration;
+use tw_ir::RootKind;
+
+impl Report {
+    /// The verdicts of a check.
+    pub fn of_check(report: CheckReport, spec: &Specification, elapsed: Duration) -> Self {
+        let mut items: Vec<Item> = report.properties.into_iter().map(Item::from).collect();
+        let warnings = divide(report.warnings, spec, RootKind::Property, &mut items);
+        Self {
+            command: "check",
+            subject: report.trace,
+            statistics: Statistics {
+                positions: Some(report.positions),
+                bytes: Some(report.bytes),
+                engine: Some(report.engine),
+                semantics: Some(report.semantics),
+                by: report.by,
+                counts: Vec::new(),
+                elapsed,
+            },
+            items,
+            warnings,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<PropertyReport> for Item {
+    fn from(property: PropertyReport) -> Self {
+        Self {
+            name: property.name,
+            title: property.title,
+            formula: property.formula,
+            source: Some(property.source),
+            verdict: Some(property.verdict),
+            position: property.position,
+            time: property.time,
+            violations: property.violations.into_iter().map(Violation::from).collect(),
+            violation_count: property.violation_count,
+            explanation: property.explanation,
+            statistic: property.statistic,
+            guarantee: property.guarantee,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<crate::Violation> for Violation {
+    fn from(violation: crate::Violation) -> Self {
+        let crate::Violation { position, time, bindings, line } = violation;
+        Self { position, time, bindings, line, ..Self::default() }
+    }
+}

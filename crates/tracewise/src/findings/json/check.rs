@@ -1,0 +1,89 @@
+//! The object of a property. The first ten fields and their order are fixed.
+
+use super::statistic::statistic;
+use super::write::{Object, array, bindings, line, step, time};
+use crate::findings::{Item, Report, Severity, Violation};
+use crate::{ClockError, Guarantee, Stretch};
+
+pub(super) fn object(report: &Report, item: &Item) -> Object {
+    let statistics = &report.statistics;
+    let mut object = Object::new()
+        .field("property", item.name.as_str())
+        .field("trace", report.subject.as_str())
+        .field("verdict", item.verdict.map(|verdict| verdict.as_str()))
+        .field("position", item.position)
+        .raw("time", &time(item.time))
+        .raw("violations", &array(item.violations.iter().map(violation)))
+        .field("violation_count", item.violation_count)
+        .field("engine", statistics.engine)
+        .field("semantics", statistics.semantics)
+        .field("events", statistics.positions)
+        .maybe("title", item.title.as_deref());
+    // Whatever is not said otherwise is an error.
+    if item.severity != Severity::Error {
+        object = object.field("severity", item.severity.name());
+    }
+    if let Some((column, values)) = &statistics.by {
+        object =
+            object.raw("by", &Object::new().field("column", column.as_str()).field("values", *values).end());
+    }
+    if let Some(explanation) = &item.explanation {
+        object = object.raw("explanation", &step(explanation));
+    }
+    if let Some(found) = &item.statistic {
+        object = object.raw("stat", &statistic(found));
+    }
+    if let Some(found) = &item.guarantee {
+        object = guarantee(object, found);
+    }
+    object
+}
+
+fn violation(violation: &Violation) -> String {
+    let mut object = Object::new()
+        .field("position", violation.position)
+        .raw("time", &time(violation.time))
+        .raw("bindings", &bindings(&violation.bindings))
+        .maybe("category", violation.category.as_deref())
+        .maybe("text", violation.text.as_deref());
+    if let Some(log) = &violation.line {
+        object = object.raw("line", &line(log));
+    }
+    object.end()
+}
+
+/// The fields behind those that every property has.
+fn guarantee(object: Object, found: &Guarantee) -> Object {
+    let mut object = object.field("guarantee", found.kind.name());
+    object = match &found.clock_error {
+        ClockError::Same(_) => object.field("clock_error", found.clock_error.to_string()),
+        ClockError::Column(name) => {
+            object.raw("clock_error", &Object::new().field("column", name.as_str()).end())
+        }
+    };
+    if let Some(due_to) = &found.due_to {
+        object = object.raw("due_to", &bindings(std::slice::from_ref(due_to)));
+    }
+    if let Some(blocked) = &found.blocked {
+        object = object.field("blocked_by", blocked.formula.as_str()).field("why", blocked.why);
+        object = object.field("blocked_by_negation", blocked.negated);
+        if let Some((file, line, column)) = &blocked.place {
+            let place = Object::new().field("file", file.as_str()).field("line", *line);
+            object = object.raw("blocked_at", &place.field("column", *column).end());
+        }
+    }
+    if found.instant_count > 0 {
+        object = object.raw("instants", &array(found.instants.iter().map(stretch)));
+        object = object.field("instant_count", found.instant_count);
+    }
+    object
+}
+
+fn stretch(stretch: &Stretch) -> String {
+    Object::new()
+        .raw("from", &time(Some(stretch.from.0)))
+        .field("from_open", stretch.from.1)
+        .raw("to", &time(Some(stretch.to.0)))
+        .field("to_open", stretch.to.1)
+        .end()
+}

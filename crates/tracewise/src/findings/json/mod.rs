@@ -1,0 +1,162 @@
+//! Findings as JSON lines: field names and their order are a contract, wherever the lines go.
+//!
+//! [`Lines`] writes the objects of reports; [`objects`] gives those of one, [`document`] one object with all there is to
+//! know about a report. What is told while it happens ([`mod@watch`], [`told`]), errors and warnings have functions of
+//! their own.
+
+mod check;
+mod coverage;
+mod document;
+mod model;
+mod query;
+mod races;
+mod robust;
+mod statistic;
+pub mod watch;
+mod write;
+
+pub use coverage::coverage;
+pub use document::document;
+pub use robust::{number, told};
+pub use write::{Object, array, bindings, line, step, time, value};
+
+use super::{Detail, Item, Report, Warning};
+use crate::{Error, EvalReport};
+use std::io::{self, Write};
+use tw_diag::{Diagnostic, Sources};
+
+/// Where lines go.
+pub trait Outlet: Write {
+    /// Whether nobody reads any more, so that the rest need not be written.
+    fn closed(&self) -> bool {
+        false
+    }
+}
+
+impl Outlet for Vec<u8> {}
+
+/// Writes the objects of the reports of one run, in their order.
+#[derive(Debug, Default)]
+pub struct Lines {
+    /// Warnings about the run that stand in an object already.
+    told: Vec<Warning>,
+}
+
+impl Lines {
+    /// For a run of which nothing was written yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One object per item, or per part or position of it, one per line.
+    pub fn write(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
+        let new = report.warnings.iter().filter(|warning| !self.told.contains(warning));
+        let mut run: Vec<Warning> = new.cloned().collect();
+        let named = report.items.len() > 1;
+        for item in &report.items {
+            let mut rest = Rest { item, run: &run, skipped: report.skipped };
+            match &item.detail {
+                Detail::Plain => one(check::object(report, item), &rest, out)?,
+                Detail::Value(result) => match &result.everywhere {
+                    Some(values) => query::everywhere(report, result, values, &rest, out)?,
+                    None => {
+                        for group in &result.groups {
+                            one(query::object(report, result, group), &rest, out)?;
+                            rest.run = &[];
+                        }
+                        // Nothing was written that could hold them.
+                        if result.groups.is_empty() {
+                            continue;
+                        }
+                    }
+                },
+                Detail::Total(traces, Some((value, bounds))) => {
+                    one(query::total(&item.name, *traces, value, bounds), &rest, out)?;
+                }
+                Detail::Total(_, None) => continue,
+                Detail::Robustness(found) => match &found.everywhere {
+                    Some(values) => {
+                        robust::everywhere(report, found, values, named, &rest, out)?;
+                    }
+                    None => one(robust::object(report, found), &rest, out)?,
+                },
+                Detail::Evidence(found) => one(model::object(item, found), &rest, out)?,
+                Detail::Deadlock(turns) => one(races::deadlock(report, turns), &rest, out)?,
+                Detail::Race(race) => one(races::race(report, race), &rest, out)?,
+            }
+            self.told.append(&mut run);
+            if out.closed() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn one(object: Object, rest: &Rest<'_>, out: &mut dyn Outlet) -> io::Result<()> {
+    writeln!(out, "{}{}}}", object.open(), rest.tail(true))
+}
+
+/// The fields after those of an object: present only where there is something to say.
+struct Rest<'r> {
+    item: &'r Item,
+    /// Warnings about the run, which the first object holds.
+    run: &'r [Warning],
+    skipped: u64,
+}
+
+impl Rest<'_> {
+    /// The fields, each with a comma before it.
+    fn tail(&self, warnings: bool) -> String {
+        let mut text = String::new();
+        let told: Vec<&Warning> = match warnings {
+            true => self.item.warnings.iter().chain(self.run).collect(),
+            false => Vec::new(),
+        };
+        if !told.is_empty() {
+            let objects = told.iter().map(|warning| warning.object.to_string());
+            text.push_str(&format!(",\"warnings\":{}", array(objects)));
+        }
+        if self.skipped > 0 {
+            text.push_str(&format!(",\"skipped\":{}", self.skipped));
+        }
+        text
+    }
+}
+
+/// The objects of a report.
+pub fn objects(report: &Report) -> Vec<String> {
+    lines(report, Lines::new())
+}
+
+fn lines(report: &Report, mut lines: Lines) -> Vec<String> {
+    let mut out = Vec::new();
+    // Memory can always be written to, and text written as text can be read as such.
+    let _ = lines.write(report, &mut out);
+    String::from_utf8(out).unwrap_or_default().lines().map(str::to_string).collect()
+}
+
+/// The truth of a formula, one object per position.
+pub fn eval<O: Outlet>(report: &EvalReport, out: &mut O) -> io::Result<()> {
+    for position in 0..report.values.len() {
+        let value = report.values.get(position);
+        writeln!(out, "{{\"position\":{position},\"value\":{value}}}")?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Why there is no answer: one object per finding.
+pub fn error(error: &Error) -> Vec<String> {
+    error.to_json().into_iter().map(|found| serde_json::json!({ "error": found }).to_string()).collect()
+}
+
+/// A finding that did not stop the run.
+pub fn warning(warning: &Diagnostic, sources: &Sources) -> String {
+    serde_json::json!({ "warning": tw_diag::to_json(warning, sources) }).to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Findings of `watch`, gathered for forms that are one document: violations as they are settled, and at the end what
+//! every property came to.
+
+use super::warning::owned;
+use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
+use crate::{Approximation, Group, QueryResult, Specification, WatchReport, WatchValue, WatchVerdict};
+use std::time::Duration;
+use tw_core::Verdict;
+use tw_ir::RootKind;
+
+/// Violations of one property that are kept; a stream may have any number, which are counted.
+const KEPT: usize = 100;
+
+/// What a watch has said so far.
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    properties: Vec<Item>,
+    queries: Vec<Item>,
+    semantics: &'static str,
+}
+
+impl Gathered {
+    /// Nothing said yet about any property or query.
+    pub fn new(spec: &Specification, semantics: &'static str) -> Self {
+        let items = |kind: RootKind, about: About| -> Vec<Item> {
+            let roots = spec.program.roots.iter().filter(|root| root.kind == kind);
+            let item = |(root, (_, span)): (&tw_ir::Root, (&str, tw_diag::Span))| Item {
+                about,
+                name: root.name.clone(),
+                title: root.title.clone(),
+                formula: spec.words(root.node),
+                source: Some(words::source(span, &spec.sources)),
+                verdict: (kind == RootKind::Property).then_some(Verdict::Unknown),
+                ..Item::default()
+            };
+            roots.zip(owned(spec, kind)).map(item).collect()
+        };
+        Self {
+            properties: items(RootKind::Property, About::Property),
+            queries: items(RootKind::Query, About::Query),
+            semantics,
+        }
+    }
+
+    /// A verdict was told.
+    pub fn verdict(&mut self, told: &WatchVerdict<'_>) {
+        let Some(item) = self.properties.iter_mut().find(|item| item.name == told.property) else { return };
+        if let Some(pending) = &told.pending {
+            item.pending = Some(Owed {
+                owed: pending.owed.clone(),
+                since: pending.since,
+                deadline: pending.deadline,
+                more: told.more_pending,
+            });
+        }
+        if told.verdict != Verdict::Violated {
+            return;
+        }
+        item.violation_count += 1;
+        if item.violations.len() == KEPT {
+            return;
+        }
+        let position = told.about.unwrap_or(told.position);
+        let ended = (!told.settled).then(|| "the stream ended".to_string());
+        let text = match (&told.due, &told.pending) {
+            (Some(due), _) => {
+                let (since, by) = (due.since, due.deadline.format());
+                Some(format!("`{}` of position {since} came due at {by}", words::printable(&due.owed)))
+            }
+            (None, Some(pending)) => Some(format!(
+                "`{}` was still pending since position {}",
+                words::printable(&pending.owed),
+                pending.since
+            )),
+            (None, None) => ended,
+        };
+        if item.violations.is_empty() {
+            (item.position, item.time) = (Some(position), told.time);
+        }
+        item.violations.push(Violation {
+            position: Some(position),
+            time: told.time,
+            text,
+            line: told.line.clone(),
+            ..Violation::default()
+        });
+    }
+
+    /// The value of a query was told; the last one counts.
+    pub fn value(&mut self, told: &WatchValue) {
+        if let Some(item) = self.queries.iter_mut().find(|item| item.name == told.query) {
+            let value = match &told.fault {
+                Some(fault) => format!("cannot be computed: {fault}"),
+                None => words::value(&told.value),
+            };
+            item.remarks = vec![format!("{value} (up to position {})", told.position)];
+            let group = Group {
+                segment: 0,
+                key: None,
+                window: None,
+                value: told.value.clone(),
+                missing: told.fault.clone(),
+                witness: None,
+            };
+            let approximate =
+                |bound: &String| Approximation { part: told.query.clone(), bound: bound.clone() };
+            item.detail = Detail::Value(Box::new(QueryResult {
+                name: told.query.clone(),
+                title: told.title.clone(),
+                expression: item.formula.clone(),
+                by: None,
+                every: None,
+                groups: vec![group],
+                everywhere: None,
+                times: None,
+                approximate: told.approximate.iter().map(approximate).collect(),
+            }));
+        }
+    }
+
+    /// The stream ended.
+    pub fn finish(mut self, trace: &str, report: &WatchReport, elapsed: Duration) -> Report {
+        for (item, holds) in self.properties.iter_mut().zip(&report.verdicts) {
+            item.verdict = Some(if *holds { Verdict::Satisfied } else { Verdict::Violated });
+        }
+        Report {
+            command: "watch",
+            subject: trace.to_string(),
+            statistics: Statistics {
+                positions: Some(report.positions),
+                engine: Some(report.engine),
+                semantics: Some(self.semantics),
+                elapsed,
+                ..Statistics::default()
+            },
+            items: self.properties.into_iter().chain(self.queries).collect(),
+            skipped: report.bad_lines,
+            ..Report::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::findings::json;
+    use tw_core::Value;
+
+    #[test]
+    fn violations_beyond_the_first_are_counted() {
+        let spec =
+            Specification::from_text("s.tw", "property a : G p;\nproperty b : F p;\nquery c : count[p];")
+                .unwrap();
+        let mut gathered = Gathered::new(&spec, "ltl3");
+        for position in 0..KEPT + 7 {
+            gathered.verdict(&WatchVerdict {
+                property: "a",
+                title: None,
+                about: Some(position),
+                verdict: Verdict::Violated,
+                position,
+                time: None,
+                due: None,
+                settled: true,
+                line: None,
+                pending: None,
+                more_pending: 0,
+            });
+        }
+        gathered.value(&WatchValue {
+            query: "c".into(),
+            title: None,
+            value: Value::Int(3),
+            fault: None,
+            approximate: Vec::new(),
+            position: 9,
+        });
+        let ended =
+            WatchReport { positions: 10, bad_lines: 2, engine: "metric", verdicts: vec![false, true] };
+        let report = gathered.finish("t", &ended, Duration::ZERO);
+        let [a, b, c] = report.items.as_slice() else { panic!("{report:?}") };
+        assert_eq!((a.violations.len(), a.violation_count, a.position), (KEPT, KEPT + 7, Some(0)));
+        assert_eq!(
+            (a.verdict, b.verdict, c.verdict),
+            (Some(Verdict::Violated), Some(Verdict::Satisfied), None)
+        );
+        assert_eq!(a.source, Some(("s.tw".to_string(), 1)));
+        assert_eq!(json::objects(&report)[2], r#"{"query":"c","trace":"t","value":3,"skipped":2}"#);
+    }
+
+    #[test]
+    fn nothing_read_is_nothing_decided() {
+        let spec = Specification::from_formula("G p").unwrap();
+        let ended = WatchReport { positions: 0, bad_lines: 0, engine: "metric", verdicts: Vec::new() };
+        let report = Gathered::new(&spec, "ltl3").finish("t", &ended, Duration::ZERO);
+        assert_eq!(report.items[0].verdict, Some(Verdict::Unknown));
+    }
+}

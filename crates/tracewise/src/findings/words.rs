@@ -1,0 +1,270 @@
+//! Small pieces of wording that findings, commands and reporters share.
+
+use super::{Item, Violation, json};
+use crate::{Approximation, Reason, Step, Value, Verdict, WeakestLink};
+use tw_diag::{Sources, Span};
+
+/// `1234567` as `1,234,567`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 position`, `2 positions`, `3 properties`.
+pub fn counted(number: u64, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("1 {noun}"),
+        Some(stem) => format!("{} {stem}ies", count(number)),
+        None => format!("{} {noun}s", count(number)),
+    }
+}
+
+/// A value as a person writes it: `5` for 5.0, `(1, null)` for a pair.
+pub fn value(value: &Value) -> String {
+    match value {
+        Value::Real(real) if real.fract() == 0.0 && real.abs() < 1e15 => format!("{}", *real as i64),
+        Value::List(items) if items.iter().all(|item| !matches!(item, Value::List(_) | Value::Object(_))) => {
+            let items: Vec<String> = items.iter().map(self::value).collect();
+            format!("({})", items.join(", "))
+        }
+        // Nested data may be as deep as a log line is long.
+        Value::List(_) | Value::Object(_) => json::value(value),
+        other => other.to_string(),
+    }
+}
+
+/// What is approximate, and how far off it may be.
+pub fn bounds(parts: &[Approximation]) -> String {
+    let each: Vec<String> = parts.iter().map(|part| format!("{}: {}", part.part, part.bound)).collect();
+    each.join("; ")
+}
+
+/// The text with control characters made visible: a log line must not steer the terminal.
+pub fn printable(text: &str) -> String {
+    text.trim_end_matches(['\r', '\n'])
+        .chars()
+        .map(|c| match c {
+            '\t' => ' ',
+            '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + c as u32).unwrap_or('·'),
+            '\u{7f}' => '\u{2421}',
+            '\u{80}'..='\u{9f}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => '·',
+            c => c,
+        })
+        .collect()
+}
+
+/// The text, cut with `…` if it is longer than `width` characters.
+pub fn clip(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
+        None => text.to_string(),
+        Some(_) => text.chars().take(width.saturating_sub(1)).chain(['…']).collect(),
+    }
+}
+
+/// `u = "bob", n = 3`
+pub fn bindings(pairs: &[(String, Value)]) -> String {
+    let pairs: Vec<String> = pairs
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", clip(&printable(&quoted(value)), 80)))
+        .collect();
+    pairs.join(", ")
+}
+
+/// A value as a formula would write it: text in quotes.
+pub fn quoted(value: &Value) -> String {
+    json::value(value)
+}
+
+/// Where a violation is, as far as known: `position 6 · time 12.5 · u = "bob"`.
+pub fn place(violation: &Violation, separator: &str) -> String {
+    let mut parts = Vec::new();
+    if let Some(position) = violation.position {
+        parts.push(format!("position {position}"));
+    }
+    if let Some(time) = violation.time {
+        parts.push(format!("time {}", time.format()));
+    }
+    if !violation.bindings.is_empty() {
+        parts.push(bindings(&violation.bindings));
+    }
+    parts.join(separator)
+}
+
+/// One step of an explanation in words: the formula, where, why.
+pub fn step(step: &Step) -> String {
+    let formula = clip(&printable(&step.formula), 160);
+    let reason = printable(&step.reason);
+    // A sentence that names the formula or the position itself is not made to say so twice.
+    let at = match (step.from, step.to) {
+        (from, to) if from != to => format!(" at {from}–{to}"),
+        (from, _) if reason.contains(&format!("position {from}")) => String::new(),
+        (from, _) => format!(" at {from}"),
+    };
+    let mut text = match reason.starts_with(&format!("`{formula}`")) && step.from != step.to {
+        true => reason,
+        false => format!("{formula}{at}: {reason}"),
+    };
+    if let Some(since) = step.pending_since
+        && !step.reason.contains("pending")
+    {
+        text.push_str(&format!("; pending since position {since}"));
+    }
+    // That an event which does not occur is null says nothing that "it is not so" does not.
+    let telling = |(name, value): &&(String, Value)| !(value.is_null() && *name == step.formula);
+    let values: Vec<(String, Value)> = step.values.iter().filter(telling).cloned().collect();
+    if !values.is_empty() {
+        text.push_str(&format!(" ({})", bindings(&values)));
+    }
+    text
+}
+
+/// What is to be said of a verdict that is not plain: it is open, or about executions that imprecise timestamps allow.
+pub fn undecided(item: &Item) -> Option<String> {
+    match (&item.guarantee, item.verdict) {
+        (Some(guarantee), _) => Some(printable(&guarantee.sentence())),
+        (None, Some(Verdict::Unknown)) => Some("undecided: the trace settles it neither way".into()),
+        (None, _) => None,
+    }
+}
+
+/// The part of an item's explanation that is news: for `G φ`, whose violation is shown already, why φ fails there.
+pub fn core(item: &Item) -> Option<&Step> {
+    match item.explanation.as_ref()? {
+        Step { holds: false, because, .. } if item.position.is_some() && because.len() == 1 => {
+            because.first()
+        }
+        whole => Some(whole),
+    }
+}
+
+/// The steps of an explanation in the order they are read, each with its depth and whether it is the last of its
+/// siblings, for every level down to it.
+pub fn steps(root: &Step) -> Vec<(Vec<bool>, &Step)> {
+    let mut list = Vec::new();
+    let mut stack: Vec<(Vec<bool>, &Step)> = vec![(Vec::new(), root)];
+    while let Some((levels, step)) = stack.pop() {
+        for (index, child) in step.because.iter().enumerate().rev() {
+            let mut below = levels.clone();
+            below.push(index + 1 == step.because.len());
+            stack.push((below, child));
+        }
+        list.push((levels, step));
+    }
+    list
+}
+
+/// An explanation as plain indented text.
+pub fn explanation(root: &Step) -> String {
+    let mut text = String::new();
+    for (levels, each) in steps(root) {
+        let mark = if each.holds { "✓" } else { "✗" };
+        text.push_str(&format!("{}{mark} {}\n", "  ".repeat(levels.len()), step(each)));
+    }
+    text
+}
+
+/// `a`, `b` and `c`
+pub fn names<'n>(names: impl IntoIterator<Item = &'n String>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{}`", printable(name))).collect();
+    match names.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+/// A robustness with at most nine digits: what floating point adds beyond is noise to a reader.
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        0.0 => "0".into(),
+        1e-5..1e15 => format!("{rounded}"),
+        _ => format!("{rounded:e}"),
+    }
+}
+
+/// `decided by x < 3 at position 4, time 0.4 (x = 2.5)`.
+pub fn decided(link: &WeakestLink, value: f64) -> String {
+    let formula = clip(&printable(&link.formula), 160);
+    let time = link.time.map_or(String::new(), |time| format!(", time {}", time.format()));
+    let at = format!("at position {}{time}", link.position);
+    match link.reason {
+        Reason::Predicate => {
+            let values = match link.values.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", bindings(&link.values)),
+            };
+            // Below a negation the predicate is worth the opposite.
+            let worth = match link.value == value {
+                true => String::new(),
+                false => format!(", worth {} there", number(link.value)),
+            };
+            format!("decided by `{formula}` {at}{values}{worth}")
+        }
+        Reason::Constant => format!("decided by `{formula}` {at}, which is always worth that"),
+        Reason::Empty => format!("decided by `{formula}` {at}, whose interval holds no sample"),
+    }
+}
+
+/// The file that a span is in, and its line, from 1.
+pub(super) fn source(span: Span, sources: &Sources) -> (String, u64) {
+    let source = sources.get(span.source);
+    let before = source.text.as_bytes().iter().take(span.start as usize);
+    (source.name.clone(), before.filter(|byte| **byte == b'\n').count() as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts() {
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(counted(1, "property"), "1 property");
+        assert_eq!(counted(2, "property"), "2 properties");
+        assert_eq!(counted(1000, "position"), "1,000 positions");
+    }
+
+    #[test]
+    fn log_lines_cannot_steer_the_terminal() {
+        assert_eq!(printable("a\u{1b}[31mb\tc\r\n"), "a␛[31mb c");
+    }
+
+    #[test]
+    fn clipping_counts_characters() {
+        assert_eq!(clip("äöü", 3), "äöü");
+        assert_eq!(clip("äöüß", 3), "äö…");
+    }
+
+    #[test]
+    fn numbers_without_noise() {
+        let cases = [
+            (0.1 + 0.2, "0.3"),
+            (-0.0, "0"),
+            (2.0, "2"),
+            (-1.5, "-1.5"),
+            (1e-7, "1e-7"),
+            (123456789.0, "123456789"),
+            (1e20, "1e20"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+}
