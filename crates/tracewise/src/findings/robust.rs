@@ -1,6 +1,6 @@
 //! Findings of `robust`: by how much properties hold.
 
-use super::warning::{divide, owned};
+use super::warning::{divide, owned, parts};
 use super::{Detail, Item, Report, Statistics, words};
 use crate::{Least, RobustLiveReport, RobustReport, Robustness, Specification};
 use std::time::Duration;
@@ -16,7 +16,8 @@ impl Report {
         min: Option<f64>,
         elapsed: Duration,
     ) -> Self {
-        let mut items: Vec<Item> = report.properties.into_iter().map(|found| item(found, min)).collect();
+        let by = report.by.as_ref();
+        let mut items: Vec<Item> = report.properties.into_iter().map(|found| item(found, by, min)).collect();
         place(&mut items, spec);
         let warnings = divide(report.warnings, spec, RootKind::Property, &mut items);
         Self {
@@ -26,6 +27,7 @@ impl Report {
                 positions: Some(report.positions),
                 bytes: Some(report.bytes),
                 engine: Some("robust"),
+                by: report.by.clone(),
                 elapsed,
                 ..Statistics::default()
             },
@@ -87,8 +89,9 @@ fn verdict(value: f64, min: Option<f64>) -> Option<Verdict> {
     min.map(|min| if value < min { Verdict::Violated } else { Verdict::Satisfied })
 }
 
-fn item(found: Robustness, min: Option<f64>) -> Item {
+fn item(found: Robustness, by: Option<&(String, usize)>, min: Option<f64>) -> Item {
     let mut remarks = vec![format!("robustness {}", words::number(found.value))];
+    remarks.extend(by.zip(found.key.as_ref()).map(|((column, _), key)| format!("{column} = {key}")));
     if let Some(link) = &found.weakest {
         remarks.push(words::decided(link, found.value));
     }
@@ -105,7 +108,10 @@ fn item(found: Robustness, min: Option<f64>) -> Item {
 /// Where the properties are written.
 fn place(items: &mut [Item], spec: &Specification) {
     let roots = spec.program.roots.iter().filter(|root| root.kind == RootKind::Property);
-    for ((item, (name, span)), root) in items.iter_mut().zip(owned(spec, RootKind::Property)).zip(roots) {
+    let owned = owned(spec, RootKind::Property);
+    let each = parts(items.len(), owned.len());
+    let owned = owned.into_iter().zip(roots).flat_map(|own| std::iter::repeat_n(own, each));
+    for (item, ((name, span), root)) in items.iter_mut().zip(owned) {
         if item.name == name {
             item.formula = spec.words(root.node);
             item.source = Some(words::source(span, &spec.sources));

@@ -3,6 +3,7 @@
 use super::Item;
 use crate::Specification;
 use serde_json::Value as Json;
+use std::iter::repeat_n;
 use std::sync::Arc;
 use tw_diag::{Diagnostic, Sources, Span};
 use tw_ir::RootKind;
@@ -49,6 +50,14 @@ pub(super) fn owned(spec: &Specification, kind: RootKind) -> Vec<(&str, Span)> {
     roots.map(|root| (root.name.as_str(), own(root.span))).collect()
 }
 
+/// Items per root: with `--by` there is one for each value of the column.
+pub(super) fn parts(items: usize, roots: usize) -> usize {
+    match roots {
+        0 => 1,
+        roots => (items / roots).max(1),
+    }
+}
+
 fn within(inner: Span, outer: Span) -> bool {
     inner.source == outer.source && inner.start >= outer.start && inner.end <= outer.end
 }
@@ -64,13 +73,14 @@ pub(super) fn divide(
         return Vec::new();
     }
     let owned = owned(spec, kind);
+    let each = parts(items.len(), owned.len());
     let sources = Arc::new(spec.sources.clone());
     let mut rest = Vec::new();
     for diagnostic in warnings {
         let place = diagnostic.labels.first().map(|(span, _)| *span);
         let warning = Warning::new(diagnostic, &sources);
         let mut concerned = false;
-        for (item, (name, own)) in items.iter_mut().zip(&owned) {
+        for (item, (name, own)) in items.iter_mut().zip(owned.iter().flat_map(|own| repeat_n(own, each))) {
             if item.name == *name && place.is_some_and(|place| within(place, *own)) {
                 item.warnings.push(warning.clone());
                 concerned = true;

@@ -189,7 +189,7 @@ fn by(
 
 /// A key that no position has.
 pub(crate) fn no_value(column: &str, file: &str) -> Error {
-    Error::Usage(format!("the column `{column}` of --by has no value anywhere in {file}"))
+    Error::Usage(format!("the column `{column}`, which divides the trace, has no value anywhere in {file}"))
 }
 
 /// The distinct values of a column as text, and which of them each position has.

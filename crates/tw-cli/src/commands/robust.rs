@@ -48,6 +48,10 @@ pub struct Robust {
     #[arg(long, value_name = "WHERE", value_parser = ["all"])]
     at: Option<String>,
 
+    /// The value of each property once per value of this column (per vehicle, per run)
+    #[arg(long, value_name = "COL", conflicts_with = "plot")]
+    by: Option<String>,
+
     /// Reads signals between the samples, in continuous time: each holds until the next (step), or runs straight to it
     /// (linear)
     #[arg(long, value_name = "HOW", value_parser = named(&Interpolation::ALL))]
@@ -152,7 +156,13 @@ impl Robust {
         if let Some(bytes) = self.memory {
             session = session.memory_budget(bytes);
         }
+        session = session.by(self.by.clone());
         if self.live.wanted() {
+            if self.by.is_some() {
+                return Err(usage(
+                    "--by divides a stored trace: leave out --live and what else reads a stream",
+                ));
+            }
             return follow::run(self, &spec, &files, &session, reporter, context);
         }
         if self.live.skip_bad_lines || self.live.period.is_some() {

@@ -1,10 +1,11 @@
 //! Robustness as JSON: one object per value.
 
-use super::write::{Object, array, bindings, line, time};
+use super::write::{Object, array, bindings, line, time, value};
 use super::{Outlet, Rest};
 use crate::findings::Report;
 use crate::{Contribution, Contributions, RobustTold, RobustValue, Robustness, WeakestLink};
 use std::io;
+use tw_core::Position;
 
 /// A value: a number, or the text `inf` or `-inf`, which numbers of JSON cannot say.
 pub fn number(value: f64) -> String {
@@ -21,7 +22,7 @@ pub fn number(value: f64) -> String {
 pub(super) fn everywhere(
     report: &Report,
     property: &Robustness,
-    values: &[f64],
+    values: &[(Position, f64)],
     named: bool,
     rest: &Rest<'_>,
     out: &mut dyn Outlet,
@@ -29,14 +30,15 @@ pub(super) fn everywhere(
     let fields = Object::new()
         .maybe("property", named.then_some(property.name.as_str()))
         .maybe("trace", report.several.then_some(report.subject.as_str()));
+    let fields = with_key(fields, report, property);
     // What follows the first brace of an object that is not empty.
     let fields = if fields.is_empty() { String::new() } else { format!(",{}", &fields.open()[1..]) };
     let mut tail = rest.tail(true);
-    for (position, &value) in values.iter().enumerate() {
+    for (nth, &(position, value)) in values.iter().enumerate() {
         let time = time(report.stamp(position));
-        let value = number(value);
-        writeln!(out, "{{\"position\":{position},\"time\":{time},\"robustness\":{value}{fields}{tail}}}")?;
-        if position == 0 {
+        let worth = number(value);
+        writeln!(out, "{{\"position\":{position},\"time\":{time},\"robustness\":{worth}{fields}{tail}}}")?;
+        if nth == 0 {
             tail = rest.tail(false);
         }
         if out.closed() {
@@ -48,11 +50,12 @@ pub(super) fn everywhere(
 
 pub(super) fn object(report: &Report, property: &Robustness) -> Object {
     let object = Object::new()
-        .field("position", 0)
+        .field("position", property.position)
         .raw("time", &time(property.time))
         .raw("robustness", &number(property.value))
         .field("property", property.name.as_str())
         .field("trace", report.subject.as_str());
+    let object = with_key(object, report, property);
     let object = match &property.weakest {
         Some(link) => object.raw("weakest", &weakest(link)),
         None => object,
@@ -60,6 +63,14 @@ pub(super) fn object(report: &Report, property: &Robustness) -> Object {
     match &property.contributions {
         Some(found) => object.raw("contributions", &contributions(found)),
         None => object,
+    }
+}
+
+/// The value of the `--by` column, as `query` tells it.
+fn with_key(object: Object, report: &Report, property: &Robustness) -> Object {
+    match (&report.statistics.by, &property.key) {
+        (Some((column, _)), Some(key)) => object.raw("by", &Object::new().raw(column, &value(key)).end()),
+        _ => object,
     }
 }
 

@@ -42,32 +42,38 @@ impl Reporter for Text {
         if report.robustness().any(|property| property.everywhere.is_some()) {
             everywhere(report, style, out)?;
         } else {
-            report.robustness().try_for_each(|property| one(property, style, out))?;
+            report.robustness().try_for_each(|property| one(report, property, style, out))?;
         }
         let statistics = &report.statistics;
         let positions = words::counted(statistics.positions.unwrap_or(0), "position");
         let elapsed = words::duration(statistics.elapsed);
-        let summary = format!("{} ({positions}); engine robust, {elapsed}", report.subject);
+        let parts = statistics.by.as_ref().map_or(String::new(), |(column, parts)| {
+            format!(" for {} of {}", words::counted(*parts as u64, "value"), words::printable(column))
+        });
+        let summary = format!("{} ({positions}){parts}; engine robust, {elapsed}", report.subject);
         writeln!(out, "{}", style.paint(Ink::Faint, summary))?;
         out.flush()
     }
 }
 
-fn one(property: &Robustness, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+fn one(report: &Report, property: &Robustness, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let (ink, mark) = mark(property.value);
     let name = words::clip(&words::printable(&property.name), style.width.unwrap_or(400).max(20) - 2);
     write!(out, "{} {}", style.paint(ink, mark), style.paint(Ink::Strong, &name))?;
-    match &property.title {
-        Some(title) => writeln!(out, "  {}", words::printable(title))?,
-        None => writeln!(out)?,
+    if let Some(title) = &property.title {
+        write!(out, "  {}", words::printable(title))?;
     }
+    if let Some(key) = key(report, property) {
+        write!(out, "  {}", style.paint(Ink::Faint, key))?;
+    }
+    writeln!(out)?;
     let value = style.paint(ink, number(property.value));
     let Some(link) = &property.weakest else { return writeln!(out, "  robustness {value}") };
     let told = words::decided(link, property.value);
     let lines = words::wrap(&told, style.width.map(|width| width.saturating_sub(2)));
     for (index, line) in lines.iter().enumerate() {
         match index {
-            0 => writeln!(out, "  robustness {value} at position 0: {line}")?,
+            0 => writeln!(out, "  robustness {value} at position {}: {line}", property.position)?,
             _ => writeln!(out, "    {line}")?,
         }
     }
@@ -111,21 +117,45 @@ fn contributions(found: &Contributions, style: Style, out: &mut dyn Outlet) -> i
     Ok(())
 }
 
-/// One line per position, one column per property.
+/// The value of the `--by` column: `user = "bob"`.
+fn key(report: &Report, property: &Robustness) -> Option<String> {
+    let (column, key) = report.statistics.by.as_ref().zip(property.key.as_ref())?;
+    Some(format!("{} = {}", words::printable(&column.0), words::printable(&words::value(key))))
+}
+
+/// One line per position, one column per property; with `--by` a table for each value of the column.
 fn everywhere(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
-    let columns: Vec<&[f64]> =
-        report.robustness().map(|property| property.everywhere.as_deref().unwrap_or_default()).collect();
-    let len = columns.first().map_or(0, |column| column.len());
-    let last = len.saturating_sub(1);
+    let all: Vec<&Robustness> = report.robustness().collect();
+    let parts = report.statistics.by.as_ref().map_or(1, |(_, parts)| (*parts).max(1));
+    for part in 0..parts {
+        let properties: Vec<&Robustness> = all.iter().copied().skip(part).step_by(parts).collect();
+        if let Some(key) = properties.first().and_then(|property| key(report, property)) {
+            writeln!(out, "{}", style.paint(Ink::Strong, key))?;
+        }
+        table(report, &properties, style, out)?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The values of one trace.
+fn table(report: &Report, properties: &[&Robustness], style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    let columns: Vec<&[(usize, f64)]> =
+        properties.iter().map(|property| property.everywhere.as_deref().unwrap_or_default()).collect();
+    let positions: Vec<usize> =
+        columns.first().map_or(Vec::new(), |column| column.iter().map(|(position, _)| *position).collect());
+    let (first, last) = (positions.first().copied().unwrap_or(0), positions.last().copied().unwrap_or(0));
     let place = last.to_string().len().max("position".len());
     let stamp = |position: usize| report.stamp(position).map(|stamp| stamp.format());
-    let timed = stamp(0).is_some();
+    let timed = stamp(first).is_some();
     // The ends are the widest, most often.
-    let middle = last / 2;
-    let widths = [0, middle, last].map(|position| stamp(position).map_or(0, |stamp| stamp.chars().count()));
+    let middle = positions.get(positions.len() / 2).copied().unwrap_or(0);
+    let widths =
+        [first, middle, last].map(|position| stamp(position).map_or(0, |stamp| stamp.chars().count()));
     let wide = widths.into_iter().max().unwrap_or(0).max("time".len());
-    let properties: Vec<&Robustness> = report.robustness().collect();
-    let names: Vec<String> = match properties.as_slice() {
+    let names: Vec<String> = match properties {
         [_] => vec!["robustness".into()],
         several => several.iter().map(|p| words::clip(&words::printable(&p.name), 24)).collect(),
     };
@@ -136,13 +166,13 @@ fn everywhere(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result
     }
     names.iter().zip(&each).for_each(|(name, &each)| head.push_str(&format!("  {name:>each$}")));
     writeln!(out, "{}", style.paint(Ink::Strong, head))?;
-    for position in 0..len {
+    for (nth, position) in positions.into_iter().enumerate() {
         write!(out, "{position:>place$}")?;
         if timed {
             write!(out, "  {:>wide$}", stamp(position).unwrap_or_default())?;
         }
         for (column, &each) in columns.iter().zip(&each) {
-            let value = column[position];
+            let value = column[nth].1;
             let shown = format!("{:>each$}", number(value));
             write!(out, "  {}", if value < 0.0 { style.paint(Ink::Bad, shown) } else { shown })?;
         }
