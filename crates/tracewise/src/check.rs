@@ -148,8 +148,13 @@ pub(crate) fn property(
     }
 }
 
+/// Whether the root is `G φ`, perhaps under outer `forall`s: then positions violate it.
 pub(crate) fn is_invariant(spec: &Specification, root: &Root) -> bool {
-    matches!(spec.program.dag.node(root.node), Node::Globally(None, _))
+    let mut node = root.node;
+    while let Node::Forall(_, body) = spec.program.dag.node(node) {
+        node = body;
+    }
+    matches!(spec.program.dag.node(node), Node::Globally(None, _))
 }
 
 pub(crate) fn log_line(located: &Located) -> Option<LogLine> {

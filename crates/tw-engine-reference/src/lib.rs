@@ -27,17 +27,19 @@
 //! assert!(evaluator.evaluate(&trace, 10).unwrap()[0].holds.get(0));
 //! ```
 
+mod first_order;
 mod query;
 mod temporal;
 mod term;
 
 pub use query::ReferenceQueries;
 
+use first_order::Tables;
 use std::collections::BTreeSet;
 use temporal::{Places, Time};
-use tw_core::{Bits, Column, Position};
+use tw_core::{Bits, Column, Position, Value};
 use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Ticks};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Bindings, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The reference engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,13 +71,8 @@ impl Engine for Reference {
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         for id in program.reachable(&roots) {
             let node = program.dag.node(id);
-            if let Some(what) = refused(node) {
-                let help = matches!(
-                    node,
-                    Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_)
-                )
-                .then(|| "`--by COL` checks a property once per value of a column".into());
-                return Err(Unsupported { node: Some(id), what: what.into(), help, exhausted: false });
+            if let Some(what) = refused(node).or_else(|| first_order::refused(program, id)) {
+                return Err(Unsupported::construct(id, what));
             }
             if let Some(interval) = node.interval() {
                 ticks(id, interval, options)?;
@@ -88,8 +85,6 @@ impl Engine for Reference {
 /// Why the node is outside what this engine defines.
 fn refused(node: Node) -> Option<&'static str> {
     match node {
-        Node::Forall(..) | Node::Exists(..) | Node::Variable(_) => Some("quantified variables"),
-        Node::Pattern(_) => Some("event patterns with variables"),
         Node::Emit(..)
         | Node::Both(..)
         | Node::Either(..)
@@ -187,14 +182,13 @@ impl Definition<'_> {
     ) -> Result<Vec<bool>, Unsupported> {
         let parts = term::parts(self.program, id);
         let at = |i| {
-            term::predicate(self.program, slots, &parts, i, |part| truths[part.index()][i]).map_err(
-                |message| Unsupported {
+            term::predicate(self.program, slots, &parts, i, |part| truths[part.index()][i], &|_| Value::Null)
+                .map_err(|message| Unsupported {
                     node: Some(id),
                     what: format!("a value at position {i}: {message}"),
                     help: None,
                     exhausted: false,
-                },
-            )
+                })
         };
         (0..len).map(at).collect()
     }
@@ -227,6 +221,23 @@ impl Definition<'_> {
     }
 }
 
+impl Definition<'_> {
+    /// Roots with quantifiers: verdicts, and the valuations that violate.
+    fn run_first_order(&self, trace: &Trace, roots: &[NodeId], sink: &mut Sink) -> Result<(), Unsupported> {
+        let tables = Tables::new(self, trace, roots)?;
+        for &root in roots {
+            let truth = tables.closed(root)?;
+            let holds = trace.starts().iter().map(|&start| truth[start]).collect();
+            let found = tables.violations(root, trace.len).unwrap_or_default();
+            let violation_count = found.len();
+            let (violations, bindings): (Vec<Position>, Vec<Bindings>) =
+                found.into_iter().take(sink.limit).unzip();
+            sink.answers([Answer { holds, open: None, violations, bindings, violation_count }]);
+        }
+        Ok(())
+    }
+}
+
 impl Evaluator for Definition<'_> {
     fn wanted(&self) -> Wanted {
         Wanted::VALUES
@@ -234,6 +245,9 @@ impl Evaluator for Definition<'_> {
 
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         let roots: Vec<NodeId> = self.program.roots.iter().map(|root| root.node).collect();
+        if first_order::needed(self.program, &roots) {
+            return self.run_first_order(trace, &roots, sink);
+        }
         let (truths, limit) = (self.truths(trace, &roots)?, sink.limit);
         let answer = |root: &NodeId| {
             let holds = trace.starts().iter().map(|&start| truths[root.index()][start]).collect();
@@ -254,6 +268,11 @@ impl Evaluator for Definition<'_> {
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        if first_order::needed(self.program, nodes) {
+            let tables = Tables::new(self, trace, nodes)?;
+            let column = |&node: &NodeId| Ok(tables.closed(node)?.iter().copied().collect());
+            return nodes.iter().map(column).collect();
+        }
         let truths = self.truths(trace, nodes)?;
         Ok(nodes.iter().map(|node| truths[node.index()].iter().copied().collect()).collect())
     }

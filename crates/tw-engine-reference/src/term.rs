@@ -19,7 +19,9 @@ pub(crate) fn is_predicate(node: Node) -> bool {
 
 /// Whether the node is a formula that other positions have a say in; terms reach it through `if`.
 pub(crate) fn is_temporal(node: Node) -> bool {
-    node.is_future() || node.is_past() || matches!(node, Node::First | Node::Last)
+    node.is_future()
+        || node.is_past()
+        || matches!(node, Node::First | Node::Last | Node::Forall(..) | Node::Exists(..) | Node::Pattern(_))
 }
 
 /// What a predicate is made of, ascending, itself last; temporal formulas are not taken apart.
@@ -35,13 +37,15 @@ pub(crate) fn parts(program: &Program, predicate: NodeId) -> Vec<NodeId> {
     parts.into_iter().collect()
 }
 
-/// The truth of a predicate at one position, or why it has none. `temporal` tells the truth of temporal parts.
+/// The truth of a predicate at one position, or why it has none. `temporal` tells the truth of temporal parts,
+/// `variable` what quantified variables are.
 pub(crate) fn predicate(
     program: &Program,
     slots: &[Column],
     parts: &[NodeId],
     at: Position,
     temporal: impl Fn(NodeId) -> bool,
+    variable: &dyn Fn(u32) -> Value,
 ) -> Result<bool, String> {
     let mut cells: BTreeMap<NodeId, Cell> = BTreeMap::new();
     let mut result = Ok(false);
@@ -49,6 +53,8 @@ pub(crate) fn predicate(
         let node = program.dag.node(id);
         let cell = if is_temporal(node) {
             Ok(vec![Value::Bool(temporal(id))])
+        } else if let Node::Variable(number) = node {
+            Ok(vec![variable(number)])
         } else {
             cell(program, slots, node, at, |part| cells[&part].clone())
         };
@@ -225,7 +231,7 @@ pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// Every part is equal, and none is null. Values nest as deeply as the input, hence no recursion.
-fn equal(a: &Value, b: &Value) -> bool {
+pub(crate) fn equal(a: &Value, b: &Value) -> bool {
     let mut todo = vec![(a, b)];
     while let Some((a, b)) = todo.pop() {
         match same_shape(a, b) {

@@ -1,5 +1,6 @@
 //! Runs the built command the way people and scripts do.
 
+mod bindings;
 mod check;
 mod clock_error;
 mod commands;

@@ -443,3 +443,38 @@ fn a_picture_has_signals_bounds_and_the_weakest_sample() {
     }
     assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
 }
+
+/// Each value of a column is worth what its own rows alone are worth.
+#[test]
+fn each_key_is_worth_what_it_is_alone() {
+    let rows = [(0, "a", 4), (1, "b", 9), (2, "a", -1), (2, "", 7), (3, "b", 2), (5, "a", 3), (9, "b", 8)];
+    let all: String = rows
+        .iter()
+        .fold("time,run,x\n".to_string(), |text, (time, run, x)| text + &format!("{time},{run},{x}\n"));
+    let formula = "G[0,4] (x > 1) & F x > 3";
+    let run = robust(formula, "--by run", &all);
+    let found = run.json();
+    assert_eq!(found.len(), 2, "{run:?}");
+    let whole = robust(formula, "--by run --at all", &all).json();
+    assert_eq!(whole.len(), 6);
+    for (key, line) in ["a", "b"].iter().zip(&found) {
+        let own: Vec<_> = rows.iter().enumerate().filter(|(_, row)| row.1 == *key).collect();
+        let alone: String = own
+            .iter()
+            .fold("time,x\n".to_string(), |text, (_, (time, _, x))| text + &format!("{time},{x}\n"));
+        let expected = robust(formula, "--at all", &alone).json();
+        assert_eq!(line["by"], json!({"run": key}));
+        assert_eq!((&line["robustness"], &line["position"]), (&expected[0]["robustness"], &json!(own[0].0)));
+        let mine: Vec<&Value> = whole.iter().filter(|line| line["by"]["run"] == **key).collect();
+        let values =
+            |lines: &[&Value]| lines.iter().map(|line| line["robustness"].clone()).collect::<Vec<_>>();
+        assert_eq!(values(&mine), values(&expected.iter().collect::<Vec<_>>()));
+        assert_eq!(
+            mine.iter().map(|line| line["position"].clone()).collect::<Vec<_>>(),
+            own.iter().map(|(at, _)| json!(at)).collect::<Vec<_>>()
+        );
+        assert_eq!(mine[0]["time"], json!(own[0].1.0));
+    }
+    let text = tracewise_with(&format!("robust -e '{formula}' - --format csv --by run"), &all);
+    assert!(text.out.contains("run = a") && text.out.contains("2 values of run"), "{}", text.out);
+}

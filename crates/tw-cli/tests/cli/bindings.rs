@@ -1,0 +1,104 @@
+//! Bindings on their way from the events of a trace to a report: quantified variables by the definition.
+
+use crate::common::{Run, tracewise_with};
+use serde_json::{Value, json};
+
+fn check(formula: &str, format: &str, input: &str) -> Run {
+    tracewise_with(&format!("check -e '{formula}' - --format {format} --output json --violations all"), input)
+}
+
+/// Positions and bindings of the violations.
+fn violations(run: &Run) -> Vec<(u64, Value)> {
+    assert!(run.code == 0 || run.code == 1, "{run:?}");
+    let found = run.json()[0]["violations"].as_array().unwrap().clone();
+    found.iter().map(|one| (one["position"].as_u64().unwrap(), one["bindings"].clone())).collect()
+}
+
+fn holds(run: &Run) -> bool {
+    assert!(run.code == 0 || run.code == 1, "{run:?}");
+    run.json()[0]["verdict"] == "satisfied"
+}
+
+#[test]
+fn violations_say_who() {
+    let log = "approve,160\npublish,160\npublish,163\napprove,163\npublish,164\n";
+    let expected = vec![(2, json!({"r": 163})), (4, json!({"r": 164}))];
+    for formula in [
+        "G forall r. publish(r) -> O approve(r)",
+        "forall r. G (publish(r) -> O approve(r))",
+        "G forall r. !publish(r) | O approve(r)",
+    ] {
+        let run = check(formula, "events", log);
+        assert_eq!(violations(&run), expected, "{formula}");
+        assert_eq!(
+            (run.json()[0]["position"].clone(), run.json()[0]["violation_count"].clone()),
+            (json!(2), json!(2))
+        );
+    }
+}
+
+#[test]
+fn every_format_delivers_arguments() {
+    let formula = "G forall u, i. login(user: u, ip: i) -> O register(user: u)";
+    let expected = vec![(1, json!({"u": "eve", "i": "10.0.0.2"})), (3, json!({"u": "7", "i": "10.0.0.3"}))];
+    let jsonl = r#"{"event":"register","user":"bob"}
+{"event":"login","user":"eve","ip":"10.0.0.2"}
+{"event":"login","user":"bob","ip":"10.0.0.1"}
+{"event":"login","user":"7","ip":"10.0.0.3"}
+{"event":"login","user":null,"ip":"10.0.0.4"}
+"#;
+    assert_eq!(violations(&check(formula, "jsonl", jsonl)), expected);
+    let csv = "event,user,ip\nregister,bob,\nlogin,eve,10.0.0.2\nlogin,bob,10.0.0.1\nlogin,x7,10.0.0.3\nlogin,,10.0.0.4\n";
+    let expected = vec![(1, json!({"u": "eve", "i": "10.0.0.2"})), (3, json!({"u": "x7", "i": "10.0.0.3"}))];
+    assert_eq!(violations(&check(formula, "csv", csv)), expected);
+    // Several events at one position, arguments by place.
+    let monpoly =
+        "@1 register (\"bob\")\n@2 login (\"bob\",1) (\"eve\",2) register (\"al\")\n@3 login (\"al\",3)\n";
+    let formula = "G forall u, i. login(u, i) -> O register(u)";
+    assert_eq!(violations(&check(formula, "monpoly", monpoly)), [(1, json!({"u": "eve", "i": 2}))]);
+    let timed = "G forall u, i. login(u, i) -> O[0,1] register(u)";
+    assert_eq!(violations(&check(timed, "monpoly", monpoly)), [(1, json!({"u": "eve", "i": 2}))]);
+}
+
+#[test]
+fn variables_range_over_values_nobody_has_seen() {
+    let log = "p,1\nq,2\n";
+    assert!(holds(&check("exists x. G !p(x)", "events", log)));
+    assert!(!holds(&check("forall x. F (p(x) | q(x))", "events", log)));
+    assert!(holds(&check("exists x. exists y. x != y & G (!p(x) & !p(y) & !q(x) & !q(y))", "events", log)));
+    assert!(holds(&check("G forall x. p(x) -> exists y. y > x & F q(y)", "events", log)));
+    assert!(!holds(&check("G forall x. q(x) -> exists y. y > x & O p(y)", "events", log)));
+    assert!(holds(&check("forall x. (exists y. y < x & F p(y)) <-> x > 1", "events", log)));
+}
+
+#[test]
+fn keys_and_variables_go_together() {
+    let log = r#"{"event":"open","file":"a","host":"h1"}
+{"event":"open","file":"b","host":"h2"}
+{"event":"close","file":"a","host":"h2"}
+{"event":"close","file":"b","host":"h2"}
+"#;
+    let run = tracewise_with(
+        "check -e 'G forall f. open(file: f) -> F close(file: f)' - --by host --output json",
+        log,
+    );
+    assert_eq!(violations(&run), [(0, json!({"f": "a", "host": "h1"}))]);
+}
+
+#[test]
+fn what_the_definition_cannot_do_is_refused_by_name() {
+    for (formula, what) in [
+        ("G forall x. p(x) -> exists y. y == x + 1 & F q(y)", "arithmetic on quantified variables"),
+        ("G forall x. p(x) -> x matches \"a\"", "a regular expression over a quantified variable"),
+    ] {
+        let run = check(formula, "events", "p,1\n");
+        assert!(run.code == 2 && run.err.contains(what), "{run:?}");
+    }
+    let long: String = (0..5000).map(|k| format!("p,{k}\n")).collect();
+    let run = check("G forall x. p(x) -> O p(x)", "events", &long);
+    assert!(
+        run.code == 2 && run.err.contains("the definition of quantifiers is for small traces"),
+        "{}",
+        run.err
+    );
+}
