@@ -185,8 +185,12 @@ fn segments_and_violations() {
 fn refusals_name_the_node() {
     let mut f = Build::new();
     let a = f.p('a');
-    let node = f.add(Node::Forall(0, a));
-    f.run_plan(node, &finite(), Some(node), "quantified variables");
+    f.0.dag.variables.push("x".into());
+    let (x, one) = (f.add(Node::Variable(0)), f.0.dag.constant(Value::Int(1)));
+    let sum = f.add(Node::Arithmetic(tw_ir::ArithmeticOp::Add, x, one));
+    let compare = f.add(Node::Compare(CompareOp::Eq, sum, one));
+    let node = f.add(Node::Forall(0, compare));
+    f.run_plan(node, &finite(), Some(sum), "arithmetic on quantified variables");
     let metric = f.add(Node::Finally(interval(0, Some(1)), a));
     f.run_plan(metric, &EvaluateOptions { clock: Clock::Dense, ..finite() }, None, "continuous time");
     f.run_plan(a, &EvaluateOptions { semantics: Semantics::Ltl3, ..finite() }, None, "ltl3");
