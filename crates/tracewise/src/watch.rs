@@ -21,10 +21,13 @@ mod settings;
 mod sorter;
 mod state;
 pub(crate) mod stream;
+mod telling;
 mod timers;
+mod times;
+mod told;
 mod untimed;
 
-use crate::{Diagnostic, Error, LogLine, Verdict};
+use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,6 +102,8 @@ pub struct Checkpoints {
 pub struct WatchOptions {
     /// Where the trace comes from.
     pub source: WatchSource,
+    /// Tell the first violation of a property `G φ` alone, not each event that settles some.
+    pub first: bool,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
     pub each_position: bool,
     /// Tell about every position, for each property, what can be said at once (satisfied, violated or unknown) and, as
@@ -125,6 +130,7 @@ impl WatchOptions {
     pub fn new(source: WatchSource) -> Self {
         Self {
             source,
+            first: false,
             each_position: false,
             observers: false,
             heartbeat: None,
@@ -144,7 +150,7 @@ impl WatchOptions {
 
     /// What the monitor is to tell.
     pub(crate) fn telling(&self) -> Telling {
-        if self.tells_each() { Telling::Positions } else { Telling::Verdicts }
+        if self.tells_each() { Telling::Positions } else { Telling::Violations }
     }
 }
 
@@ -174,6 +180,12 @@ pub struct WatchVerdict<'w> {
     pub pending: Option<Pending<'w>>,
     /// How many more there are.
     pub more_pending: usize,
+    /// For a violation of `G φ`: the earliest position that failed, of those that were settled together.
+    pub violation: Option<Violation>,
+    /// How many positions were found to fail together.
+    pub violation_count: u64,
+    /// Whose trace it is about, where a stream holds several: names and values.
+    pub bindings: Vec<(String, Value)>,
 }
 
 /// What can be said of a property at once: the verdict of a synchronous observer.

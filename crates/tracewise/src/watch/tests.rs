@@ -1,5 +1,6 @@
 //! Watching from code, and what needs no process of its own.
 
+mod memory;
 mod sorted;
 
 use super::*;
