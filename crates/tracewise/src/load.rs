@@ -178,8 +178,7 @@ pub(crate) fn load(
     let Need { wanted, key, .. } = need;
     let (input, format) = open(session, files)?;
     let (predicates, all_terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
-    let projection =
-        Projection { slots: &spec.program.slots, key, times: need.times || needs_times(session, spec) };
+    let projection = Projection::new(&spec.program.slots, key, need.times || needs_times(session, spec));
     let mut trace = Trace { atoms: vec![Bits::new(); spec.program.atoms().len()], ..Trace::default() };
     let mut slots: Option<Vec<Column>> = None;
     let mut kept: Vec<Column> = Vec::new();

@@ -139,12 +139,12 @@ fn lines_in(bytes: &[u8]) -> usize {
 }
 
 /// A trace that is still being written.
-pub struct Live<'a> {
+pub struct Live {
     format: &'static dyn TraceFormat,
-    projection: Projection<'a>,
+    projection: Projection,
     options: ReadOptions,
     name: String,
-    mode: Mode<'a>,
+    mode: Mode,
     /// Bytes after the last whole record.
     rest: Vec<u8>,
     /// Length of `rest` when it was last found to end inside a record.
@@ -162,19 +162,19 @@ pub struct Live<'a> {
     style: Option<TimeStyle>,
 }
 
-enum Mode<'a> {
+enum Mode {
     /// Not enough has arrived to tell.
     Start,
-    Blocks(Blocks<'a>),
+    Blocks(Blocks),
     Rows(RowThread, Vocabulary),
 }
 
-impl<'a> Live<'a> {
+impl Live {
     /// A stream called `name` of which nothing has arrived.
     pub fn new(
         name: &str,
         format: &'static dyn TraceFormat,
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
     ) -> Self {
         Self {

@@ -147,7 +147,7 @@ fn keys_of(
     column: &str,
     keys: &mut Keys,
 ) -> Result<(), TraceError> {
-    let projection = Projection { slots: &[], key: Some(column), times: false };
+    let projection = Projection::new(&[], Some(column), false);
     let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
     let mut fold = |column: Option<Column>| {
         if let Some(Column::Text { ids, dictionary, valid }) = column {
@@ -169,7 +169,7 @@ fn one_column(
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<Read, TraceError> {
-    let projection = Projection { slots: &[], key: Some(column), times: false };
+    let projection = Projection::new(&[], Some(column), false);
     let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
     let mut codes = Vec::new();
     let mut fold = |column: Option<Column>| {
@@ -212,7 +212,7 @@ fn several_columns(
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let mut codes = Vec::new();
     let mut fold = |batch: tw_core::Batch| {
         let numbered: Vec<Vec<u32>> = batch

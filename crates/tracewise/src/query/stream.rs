@@ -32,7 +32,7 @@ pub(super) fn run(
     let mut monitor = engine.monitor(&spec.program, &session.evaluate_options()).map_err(refused)?;
     let (input, format) = open(session, files)?;
     let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
-    let projection = Projection { slots: &spec.program.slots, key: None, times: false };
+    let projection = Projection::new(&spec.program.slots, None, false);
     let map = |batch: Batch| -> Result<Part, TraceError> {
         let (len, terms) = (batch.len, terms.evaluate(&batch));
         Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })

@@ -45,7 +45,7 @@ pub(super) fn read(
     times: bool,
 ) -> Result<Read, Error> {
     let (input, format) = open(session, files)?;
-    let projection = Projection { slots: &spec.program.slots, key: None, times };
+    let projection = Projection::new(&spec.program.slots, None, times);
     let map = |batch: Batch| -> Result<Part, TraceError> {
         let kept = shown.iter().map(|&slot| super::signals::numbers(&batch.slots[slot as usize])).collect();
         Ok(Part { samples: robust.samples(&batch), kept })

@@ -107,7 +107,7 @@ impl From<Error> for Stop {
 }
 
 pub(super) struct Run<'r> {
-    pub(super) live: Live<'r>,
+    pub(super) live: Live,
     pub(super) judge: Judge<'r>,
     settings: Vec<(String, String)>,
     next: Timers,
@@ -145,7 +145,7 @@ impl<'r> Run<'r> {
             untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.memory_budget,
         };
-        let projection = Projection { slots: &spec.program.slots, key: None, times: true };
+        let projection = Projection::new(&spec.program.slots, None, true);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());

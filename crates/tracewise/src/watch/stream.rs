@@ -28,7 +28,7 @@ pub(crate) trait Listener: Receiver {
 pub(crate) fn read_on<L: Listener>(
     session: &Session,
     source: &WatchSource,
-    live: &mut Live<'_>,
+    live: &mut Live,
     listener: &mut L,
     control: &Control,
     every: Option<Duration>,
@@ -40,7 +40,7 @@ pub(crate) fn read_on<L: Listener>(
 
 fn follow<L: Listener>(
     feed: &Feed,
-    live: &mut Live<'_>,
+    live: &mut Live,
     listener: &mut L,
     control: &Control,
     every: Option<Duration>,
