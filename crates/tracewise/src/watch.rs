@@ -15,6 +15,7 @@ mod judge;
 mod lines;
 mod listen;
 mod passing;
+mod push;
 mod receive;
 mod run;
 mod settings;
@@ -36,6 +37,7 @@ use tw_monitor::Telling;
 use tw_trace::Stamp;
 
 pub use control::Control;
+pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
 
 /// Where a live trace comes from.
@@ -49,6 +51,8 @@ pub enum WatchSource {
     Follow(String),
     /// Connections to a socket; the lines of all of them are one stream, in the order of their arrival.
     Listen(Address),
+    /// Bytes that the program has itself ([`watch_channel`]).
+    Push(Pushed),
 }
 
 /// Where to listen.

@@ -6,6 +6,7 @@ use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
 use super::judge::{Halt, Judge, Timing};
 use super::settings::settings;
+use super::stream::names;
 use super::timers::Timers;
 use super::told::{Record, Told, earliest, together};
 use super::untimed::Untimed;
@@ -35,11 +36,7 @@ pub(crate) fn watch(
     let mut properties = spec.clone();
     properties.program.roots.retain(|root| root.kind == RootKind::Property);
     let spec = &properties;
-    let (name, path) = match &options.source {
-        WatchSource::Stdin => ("<stdin>", "-"),
-        WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
-        WatchSource::Listen(_) => ("<socket>", "-"),
-    };
+    let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     let mut run = Run::open(session, [whole, spec], options, (name, format), accounts, sink)?;
     let resume = run.resume()?;

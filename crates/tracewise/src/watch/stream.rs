@@ -12,6 +12,7 @@ pub(crate) fn names(source: &WatchSource) -> (&str, &str) {
         WatchSource::Stdin => ("<stdin>", "-"),
         WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
         WatchSource::Listen(_) => ("<socket>", "-"),
+        WatchSource::Push(pushed) => (pushed.name.as_str(), "-"),
     }
 }
 

@@ -211,8 +211,9 @@ fn each_value_of_a_column_is_its_own_trace() {
 
 #[test]
 fn the_key_may_be_inside_something() {
-    let line =
-        |name: &str, user: &str| format!("{{\"time\":1,\"event\":\"{name}\",\"http\":{{\"user\":\"{user}\"}}}}\n");
+    let line = |name: &str, user: &str| {
+        format!("{{\"time\":1,\"event\":\"{name}\",\"http\":{{\"user\":\"{user}\"}}}}\n")
+    };
     let log = [line("req", "eve"), line("req", "bob"), line("ack", "eve"), line("x", "bob")].concat();
     for options in ["", "--sort 1s"] {
         let run = tracewise_with(
