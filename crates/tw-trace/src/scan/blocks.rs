@@ -49,7 +49,7 @@ pub(super) struct Plan {
 }
 
 /// Whether all files can be read by blocks, with one reader: their headers are the same.
-pub(super) fn plan<'a>(
+pub(super) fn plan(
     input: &Input,
     format: &dyn TraceFormat,
     projection: &Projection,

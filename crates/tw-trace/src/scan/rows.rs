@@ -217,7 +217,7 @@ pub(crate) fn surprising_timestamp() -> TraceError {
 }
 
 /// As [`super::scan`], by rows.
-pub(crate) fn scan<'a, T: Send>(
+pub(crate) fn scan<T: Send>(
     input: &Input,
     format: &dyn TraceFormat,
     projection: &Projection,
