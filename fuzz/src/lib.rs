@@ -35,7 +35,7 @@ fn scan(
     options: &ReadOptions,
 ) -> Result<Vec<String>, String> {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: Some("s"), times: true };
+    let projection = Projection::new(&slots, Some("s"), true);
     let input = Input::from_bytes("fuzz", data.to_vec());
     let mut all = Vec::new();
     let map = |batch: Batch| Ok(shown(&batch));
@@ -56,7 +56,7 @@ fn defined(
     options: &ReadOptions,
 ) -> Result<Vec<String>, String> {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: Some("s"), times: true };
+    let projection = Projection::new(&slots, Some("s"), true);
     // The byte order mark is taken off before a format sees the bytes.
     let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
     let text = |error: tw_trace::TraceError| error.to_string();
@@ -152,7 +152,7 @@ pub fn live(data: &[u8]) {
     let name = names[usize::from(*format) % names.len()];
     let Some(format) = tw_trace::FORMATS.iter().find(|format| format.name() == name) else { return };
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let read = |size: usize| {
         let mut live = tw_trace::Live::new("fuzz", *format, &projection, &ReadOptions::default());
         let mut heard = Heard(Vec::new());

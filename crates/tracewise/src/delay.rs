@@ -2,7 +2,7 @@
 
 use crate::{Error, Session, Specification, plan};
 use std::fmt;
-use tw_core::duration;
+use tw_core::{Time, duration};
 use tw_engine_metric::{Each, Online};
 use tw_ir::{Clock, Node, NodeId, Root, Semantics};
 use tw_monitor::EvaluateOptions;
@@ -110,6 +110,17 @@ fn delay(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Option
         }
         (nanoseconds, again) => LiveDelay::Time { nanoseconds, again },
     })
+}
+
+/// How much later than a position what is told about it may be settled, over all properties for which that is bounded in
+/// time; `None` where none is.
+pub(crate) fn horizon(spec: &Specification, options: &EvaluateOptions) -> Option<Time> {
+    if options.clock == Clock::Index {
+        return None;
+    }
+    let online = Online::new(&spec.program, options, Each::Body).ok()?;
+    let delays = (0..spec.program.roots.len()).filter_map(|root| online.delay(root));
+    delays.map(|delay| delay.ticks.saturating_mul(delay.positions.saturating_add(1) as Time)).max()
 }
 
 /// The smallest part of what is told about positions that looks ahead without a bound.

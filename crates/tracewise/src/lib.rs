@@ -71,8 +71,8 @@ pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
 pub use specification::Specification;
 pub use statistics::{Part, Statistic, StatisticReport, Wait};
 pub use watch::{
-    Address, Checkpoints, Control, Deadline, Due, Every, Observation, Pending, WatchOptions, WatchReport,
-    WatchSink, WatchSource, WatchValue, WatchVerdict,
+    Address, Checkpoints, Control, Deadline, Due, Every, Observation, Pending, Pushed, WatchOptions,
+    WatchOver, WatchReport, WatchSender, WatchSink, WatchSource, WatchValue, WatchVerdict, watch_channel,
 };
 
 pub use tw_automata::draw::Graph;

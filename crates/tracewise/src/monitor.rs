@@ -61,6 +61,7 @@ pub struct Monitor {
     sink: Sink,
     /// Whether positions need a time.
     timed: bool,
+    projection: Projection,
 }
 
 /// Where a value goes in a [`Row`]: looked up once, by name.
@@ -116,7 +117,8 @@ impl Monitor {
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         let timed = needs_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
-        Ok(Self { spec, engine, inner, cells, atoms, sink: Sink::default(), timed })
+        let projection = Projection::new(&spec.program.slots, None, false);
+        Ok(Self { spec, engine, inner, cells, atoms, sink: Sink::default(), timed, projection })
     }
 
     /// The engine at work.
@@ -218,8 +220,7 @@ impl Monitor {
             arguments.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect::<Vec<_>>();
         let events = vec![Event { name: name.into(), arguments: Arguments::OfRow }];
         let row = tw_trace::Row { line: 0, time: None, variables, events, typed: true };
-        let projection = Projection { slots: &self.spec.program.slots, key: None, times: false };
-        let mut builder = SlotBuilder::new(&projection);
+        let mut builder = SlotBuilder::new(&self.projection);
         let mut vocabulary = Vocabulary::new(self.spec.program.slots.len());
         if let Err(error) = builder.push(&row, &mut vocabulary) {
             return Err(self.fault(error));

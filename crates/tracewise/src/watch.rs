@@ -15,16 +15,20 @@ mod judge;
 mod lines;
 mod listen;
 mod passing;
+mod push;
 mod receive;
 mod run;
 mod settings;
 mod sorter;
 mod state;
 pub(crate) mod stream;
+mod telling;
 mod timers;
+mod times;
+mod told;
 mod untimed;
 
-use crate::{Diagnostic, Error, LogLine, Verdict};
+use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +37,7 @@ use tw_monitor::Telling;
 use tw_trace::Stamp;
 
 pub use control::Control;
+pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
 
 /// Where a live trace comes from.
@@ -46,6 +51,8 @@ pub enum WatchSource {
     Follow(String),
     /// Connections to a socket; the lines of all of them are one stream, in the order of their arrival.
     Listen(Address),
+    /// Bytes that the program has itself ([`watch_channel`]).
+    Push(Pushed),
 }
 
 impl WatchSource {
@@ -56,6 +63,7 @@ impl WatchSource {
             WatchSource::File(path) | WatchSource::Follow(path) => path,
             WatchSource::Listen(Address::Tcp(address)) => address,
             WatchSource::Listen(Address::Unix(path)) => path.to_str().unwrap_or("<socket>"),
+            WatchSource::Push(pushed) => &pushed.name,
         }
     }
 }
@@ -111,6 +119,8 @@ pub struct Checkpoints {
 pub struct WatchOptions {
     /// Where the trace comes from.
     pub source: WatchSource,
+    /// Tell the first violation of a property `G φ` alone, not each event that settles some.
+    pub first: bool,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
     pub each_position: bool,
     /// Tell about every position, for each property, what can be said at once (satisfied, violated or unknown) and, as
@@ -137,6 +147,7 @@ impl WatchOptions {
     pub fn new(source: WatchSource) -> Self {
         Self {
             source,
+            first: false,
             each_position: false,
             observers: false,
             heartbeat: None,
@@ -156,7 +167,7 @@ impl WatchOptions {
 
     /// What the monitor is to tell.
     pub(crate) fn telling(&self) -> Telling {
-        if self.tells_each() { Telling::Positions } else { Telling::Verdicts }
+        if self.tells_each() { Telling::Positions } else { Telling::Violations }
     }
 }
 
@@ -186,6 +197,12 @@ pub struct WatchVerdict<'w> {
     pub pending: Option<Pending<'w>>,
     /// How many more there are.
     pub more_pending: usize,
+    /// For a violation of `G φ`: the earliest position that failed, of those that were settled together.
+    pub violation: Option<Violation>,
+    /// How many positions were found to fail together.
+    pub violation_count: u64,
+    /// Whose trace it is about, where a stream holds several: names and values.
+    pub bindings: Vec<(String, Value)>,
 }
 
 /// What can be said of a property at once: the verdict of a synchronous observer.

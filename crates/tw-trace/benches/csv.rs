@@ -127,7 +127,7 @@ fn measure(name: &str, path: &Path, columns: &[&str], times: bool) {
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
-    let projection = Projection { slots: &slots, key: None, times };
+    let projection = Projection::new(&slots, None, times);
     let input = Input::open(&[path.to_str().unwrap_or_default().to_string()]).expect("the file can be read");
     let all = ReadOptions::default();
     let one = ReadOptions { threads: 1, ..ReadOptions::default() };
@@ -159,7 +159,7 @@ fn measure(name: &str, path: &Path, columns: &[&str], times: bool) {
 }
 
 /// What an engine would do: the bit columns of the whole trace, put together.
-fn read(input: &Input, projection: &Projection<'_>, options: &ReadOptions) -> u64 {
+fn read(input: &Input, projection: &Projection, options: &ReadOptions) -> u64 {
     let mut columns: Vec<Bits> = Vec::new();
     let mut others = 0;
     let summary =

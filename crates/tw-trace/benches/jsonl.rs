@@ -127,7 +127,7 @@ fn measure(name: &str, line: fn(&mut String, u64, &mut Dice), slots: &[Slot], ke
         return;
     }
     let text = generate(line);
-    let projection = Projection { slots, key, times: true };
+    let projection = Projection::new(slots, key, true);
     // The best of each block, so that a busy machine disturbs less.
     let mut best: Vec<f64> = Vec::new();
     let mut rows = 0;

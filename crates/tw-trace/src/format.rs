@@ -25,12 +25,12 @@ pub trait TraceFormat: Sync {
 
     /// Prepares to read blocks, if the format has a fast path for this projection. `head` is the beginning of the
     /// input: at least its first 64 KiB or all of it (a header longer than that: return `None` or an error).
-    fn blocks<'a>(
+    fn blocks(
         &self,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
-    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+    ) -> Result<Option<BlockStart>, TraceError> {
         let _ = (head, projection, options);
         Ok(None)
     }
@@ -47,13 +47,13 @@ pub trait TraceFormat: Sync {
 }
 
 /// A format's fast path, ready.
-pub struct BlockStart<'a> {
+pub struct BlockStart {
     /// Bytes of header to skip.
     pub skip: usize,
     /// Lines in it.
     pub skip_lines: u64,
     /// The reader.
-    pub reader: Box<dyn BlockReader + 'a>,
+    pub reader: Box<dyn BlockReader>,
 }
 
 /// Bytes of whole records. Every block starts at the start of a line; every block but the last ends with `\n`.

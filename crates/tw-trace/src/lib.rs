@@ -24,7 +24,7 @@ pub use format::{Block, BlockBatch, BlockReader, BlockStart, FORMATS, TraceForma
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};
-pub use options::{Projection, ReadOptions};
+pub use options::{Key, Projection, ReadOptions};
 pub use row::{Arguments, Event, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
 pub use slots::{

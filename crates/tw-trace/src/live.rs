@@ -96,8 +96,7 @@ impl Arrival<'_> {
         match self.lines {
             LinesOf::Numbers(numbers) => numbers.to_vec(),
             LinesOf::Block(_, bytes) => {
-                let newlines = memchr::memchr_iter(b'\n', bytes).count();
-                let lines = newlines + usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
+                let lines = lines_in(bytes);
                 let first = self.before.lines + 1;
                 if lines == self.len {
                     return (first..first + self.len as u64).collect();
@@ -106,6 +105,15 @@ impl Arrival<'_> {
                 (0..self.len).map(line).collect()
             }
         }
+    }
+
+    /// What has been read with them; its bytes are those before them.
+    pub fn after(&self) -> Progress {
+        let lines = match self.lines {
+            LinesOf::Numbers(numbers) => numbers.last().copied().unwrap_or(self.before.lines),
+            LinesOf::Block(_, bytes) => self.before.lines + lines_in(bytes) as u64,
+        };
+        Progress { positions: self.before.positions + self.len as u64, lines, ..self.before }
     }
 
     /// Line (from 1) and text of the `index`-th position, as far as known.
@@ -125,13 +133,18 @@ impl Arrival<'_> {
     }
 }
 
+/// Lines that begin in `bytes`; the last may lack its end.
+fn lines_in(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count() + usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'))
+}
+
 /// A trace that is still being written.
-pub struct Live<'a> {
+pub struct Live {
     format: &'static dyn TraceFormat,
-    projection: Projection<'a>,
+    projection: Projection,
     options: ReadOptions,
     name: String,
-    mode: Mode<'a>,
+    mode: Mode,
     /// Bytes after the last whole record.
     rest: Vec<u8>,
     /// Length of `rest` when it was last found to end inside a record.
@@ -149,19 +162,19 @@ pub struct Live<'a> {
     style: Option<TimeStyle>,
 }
 
-enum Mode<'a> {
+enum Mode {
     /// Not enough has arrived to tell.
     Start,
-    Blocks(Blocks<'a>),
+    Blocks(Blocks),
     Rows(RowThread, Vocabulary),
 }
 
-impl<'a> Live<'a> {
+impl Live {
     /// A stream called `name` of which nothing has arrived.
     pub fn new(
         name: &str,
         format: &'static dyn TraceFormat,
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
     ) -> Self {
         Self {

@@ -189,7 +189,7 @@ fn in_blocks(
         }
     }
     let mut found = BTreeMap::new();
-    let mut heads: BTreeMap<usize, Head<'static>> = BTreeMap::new();
+    let mut heads: BTreeMap<usize, Head> = BTreeMap::new();
     for (index, positions) in by_block {
         let block = blocks[index];
         let source = input.source(block.file)?;
@@ -219,13 +219,13 @@ fn in_blocks(
 }
 
 /// The header of a file, and a reader of blocks under it.
-struct Head<'a> {
+struct Head {
     header: Vec<u8>,
     lines: u64,
-    reader: Option<Box<dyn BlockReader + 'a>>,
+    reader: Option<Box<dyn BlockReader>>,
 }
 
-impl Head<'_> {
+impl Head {
     /// Fills in the place of the `index`-th position of a block; false if it has none.
     fn find(
         &self,

@@ -1,7 +1,8 @@
 //! How to read.
 
+use std::sync::Arc;
 use tw_core::{Time, TimeUnit};
-use tw_ir::{Slot, What};
+use tw_ir::{Path, PathStep, Slot, What};
 
 /// How a trace is to be read; the same for every format.
 #[derive(Clone, Debug)]
@@ -48,19 +49,46 @@ impl Default for ReadOptions {
     }
 }
 
-/// What to deliver of each position.
+/// What to deliver of each position. It owns what it says, so that whoever reads by it can be kept: by a server, say.
 #[derive(Clone, Debug, Default)]
-pub struct Projection<'a> {
+pub struct Projection {
     /// One column each.
-    pub slots: &'a [Slot],
-    /// Column whose text is the key of `--by`; delivered as one more `Text` column after the slots
-    /// (numbers as written), null where absent.
-    pub key: Option<&'a str>,
+    pub slots: Arc<[Slot]>,
+    /// What is the key of `--by`; its text is delivered as one more `Text` column after the slots (numbers as written),
+    /// null where absent.
+    pub key: Option<Key>,
     /// Deliver timestamps. They are checked for order either way.
     pub times: bool,
 }
 
-impl Projection<'_> {
+/// A column or nested path: `a.b` is a column of that very name, else `b` inside `a`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Key {
+    /// As it is written.
+    pub name: String,
+    /// Step by step.
+    pub path: Path,
+}
+
+impl Key {
+    /// The key that is written like this.
+    pub fn new(name: &str) -> Self {
+        let steps = name.split('.').map(|step| PathStep::Field(step.into())).collect();
+        Self { name: name.into(), path: Path { steps } }
+    }
+
+    /// Whether it may be inside something.
+    pub fn is_nested(&self) -> bool {
+        self.path.steps.len() > 1
+    }
+}
+
+impl Projection {
+    /// These slots, the key and timestamps if wanted.
+    pub fn new(slots: &[Slot], key: Option<&str>, times: bool) -> Self {
+        Self { slots: slots.into(), key: key.map(Key::new), times }
+    }
+
     /// Whether events are asked for with their arguments ([`What::Tuples`]), which fast paths leave to rows.
     pub fn has_tuples(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot.what, What::Tuples { .. }))

@@ -42,7 +42,7 @@ pub struct Summary {
 pub fn scan<T: Send>(
     input: &Input,
     format: &dyn TraceFormat,
-    projection: &Projection<'_>,
+    projection: &Projection,
     options: &ReadOptions,
     map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
@@ -82,7 +82,7 @@ pub(crate) fn drive_rows(
 pub(crate) fn place_error(
     mut error: TraceError,
     source: &dyn RowSource,
-    projection: &Projection<'_>,
+    projection: &Projection,
 ) -> TraceError {
     let slot = error.slot.and_then(|slot| projection.slots.get(slot as usize));
     if let Some(What::Proposition(path) | What::Variable(path, _)) = slot.map(|slot| &slot.what) {

@@ -381,8 +381,8 @@ pub fn expect_of(what: &What) -> Expect {
 }
 
 /// Builds a batch from rows: the definition of what a slot is worth at a position.
-pub struct SlotBuilder<'a> {
-    projection: Projection<'a>,
+pub struct SlotBuilder {
+    projection: Projection,
     /// The name each slot is about.
     names: Vec<String>,
     columns: Vec<Building>,
@@ -391,13 +391,13 @@ pub struct SlotBuilder<'a> {
     len: usize,
 }
 
-impl<'a> SlotBuilder<'a> {
+impl SlotBuilder {
     /// An empty batch for a projection.
-    pub fn new(projection: &Projection<'a>) -> Self {
+    pub fn new(projection: &Projection) -> Self {
         Self {
             columns: projection.slots.iter().map(|slot| Building::new(&slot.what)).collect(),
             names: projection.slots.iter().map(|slot| describe(&slot.what)).collect(),
-            key: projection.key.map(|_| ColumnBuilder::new(Expect::Text)),
+            key: projection.key.as_ref().map(|_| ColumnBuilder::new(Expect::Text)),
             times: Vec::new(),
             len: 0,
             projection: projection.clone(),
@@ -471,8 +471,8 @@ impl<'a> SlotBuilder<'a> {
                 error.into_trace_error(&describe(&slot.what), Some(index as SlotId)).at(row.line, 1)
             })?;
         }
-        if let (Some(key), Some(name)) = (&mut self.key, self.projection.key) {
-            match lookup(row, &Path::field(name), name) {
+        if let (Some(key), Some(wanted)) = (&mut self.key, &self.projection.key) {
+            match lookup(row, &wanted.path, &wanted.name) {
                 Found::Value(Value::Null) | Found::Absent => key.push_null(),
                 Found::Value(value) => {
                     vocabulary.key = true;
@@ -480,7 +480,7 @@ impl<'a> SlotBuilder<'a> {
                     if text.is_empty() {
                         key.push_null();
                     } else if let Err(error) = key.push_text(&text) {
-                        return Err(error.into_trace_error(&name, None).at(row.line, 1));
+                        return Err(error.into_trace_error(&wanted.name, None).at(row.line, 1));
                     }
                 }
                 Found::Each(_) => key.push_null(),

@@ -56,11 +56,17 @@ impl Gathered {
         if told.verdict != Verdict::Violated {
             return;
         }
-        item.violation_count += 1;
+        item.violation_count += (told.violation_count as usize).max(1);
         if item.violations.len() == KEPT {
             return;
         }
-        let position = told.about.unwrap_or(told.position);
+        // Of `G φ` the earliest position that failed, else where that was settled.
+        let failed = told.violation.as_ref();
+        let position = failed.and_then(|found| found.position).unwrap_or(told.about.unwrap_or(told.position));
+        let time = failed.and_then(|found| found.time).or(told.time);
+        let line = failed.and_then(|found| found.line.clone()).or(told.line.clone());
+        let mut bindings = failed.map_or(Vec::new(), |found| found.bindings.clone());
+        bindings.extend(told.bindings.iter().cloned());
         let ended = (!told.settled).then(|| "the stream ended".to_string());
         let text = match (&told.due, &told.pending) {
             (Some(due), _) => {
@@ -75,13 +81,14 @@ impl Gathered {
             (None, None) => ended,
         };
         if item.violations.is_empty() {
-            (item.position, item.time) = (Some(position), told.time);
+            (item.position, item.time) = (Some(position), time);
         }
         item.violations.push(Violation {
             position: Some(position),
-            time: told.time,
+            time,
+            bindings,
             text,
-            line: told.line.clone(),
+            line,
             ..Violation::default()
         });
     }
@@ -165,6 +172,9 @@ mod tests {
                 line: None,
                 pending: None,
                 more_pending: 0,
+                violation: None,
+                violation_count: 0,
+                bindings: Vec::new(),
             });
         }
         gathered.value(&WatchValue {

@@ -120,7 +120,7 @@ pub(crate) fn readable_once(file: &str) -> bool {
 
 /// The column of keys alone, block by block.
 fn keys_of(session: &Session, opened: &Opened, column: &str, keys: &mut Keys) -> Result<(), TraceError> {
-    let projection = Projection { slots: &[], key: Some(column), times: false };
+    let projection = Projection::new(&[], Some(column), false);
     let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
     let mut fold = |column: Option<Column>| {
         column.iter().for_each(|column| keys.extend(column));
@@ -137,7 +137,7 @@ fn one_column(
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<Read, TraceError> {
-    let projection = Projection { slots: &[], key: Some(column), times: false };
+    let projection = Projection::new(&[], Some(column), false);
     let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
     let mut codes = Vec::new();
     let mut fold = |column: Option<Column>| {
@@ -179,7 +179,7 @@ fn several_columns(
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let mut codes = Vec::new();
     let mut fold = |batch: tw_core::Batch| {
         let numbered: Vec<Vec<u32>> = batch

@@ -165,7 +165,7 @@ pub(crate) fn live(
     let spec = &*super::properties(spec)?;
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    let projection = Projection { slots: &spec.program.slots, key: None, times: true };
+    let projection = Projection::new(&spec.program.slots, None, true);
     let mut live = Live::new(name, format, &projection, &session.read);
     let mut teller = Teller::new(session, spec, options, name, sink)?;
     let read = read_on(session, &options.source, &mut live, &mut teller, control, options.every)?;

@@ -110,11 +110,8 @@ pub(crate) fn read(
 ) -> Result<Loaded, Error> {
     let opened = Opened::new(session, files)?;
     let mut reader = Reader::new(spec, need, signals);
-    let projection = Projection {
-        slots: &spec.program.slots,
-        key: need.key,
-        times: need.times || needs_times(session, spec),
-    };
+    let times = need.times || needs_times(session, spec);
+    let projection = Projection::new(&spec.program.slots, need.key, times);
     let (take, budget) = (reader.take(), session.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
@@ -129,7 +126,7 @@ pub(crate) fn read(
     };
     let scanned = opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold);
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
-    let timed = summary.timed && projection.times;
+    let timed = summary.timed && times;
     let warnings = never_occurs(spec, &summary);
     let (trace, keys, kept) = reader.finish(timed);
     Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })

@@ -26,7 +26,7 @@ impl Opened {
     pub fn scan<T: Send>(
         &self,
         session: &Session,
-        projection: &Projection<'_>,
+        projection: &Projection,
         map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
         fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
     ) -> Result<Summary, TraceError> {

@@ -8,16 +8,15 @@
 //! disk. Whoever is killed at any moment leaves the old state or the new one. A file that is cut short, damaged or of
 //! another watch is refused by name of what differs.
 
-use super::judge::Told;
-use super::state::{number, signed, signed_out};
+use super::state::{bytes, number, put_bytes, text};
+use super::told::Record;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use tw_core::Time;
-use tw_monitor::{Bindings, Obligation, put};
+use tw_monitor::put;
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
@@ -33,8 +32,8 @@ pub(super) struct Checkpoint {
     pub monitor: Vec<u8>,
     /// `QueryMonitor::save`.
     pub queries: Vec<u8>,
-    /// Verdicts told.
-    pub told: Vec<Told>,
+    /// What was told: first lines and how many there were.
+    pub told: Record,
     /// Lines left out.
     pub bad_lines: u64,
 }
@@ -109,23 +108,7 @@ impl Checkpoint {
         put_bytes(&self.time, &mut out);
         put_bytes(&self.monitor, &mut out);
         put_bytes(&self.queries, &mut out);
-        put(self.told.len() as u64, &mut out);
-        for told in &self.told {
-            put(told.root as u64, &mut out);
-            put(told.position as u64, &mut out);
-            put(u64::from(told.holds), &mut out);
-            put(told.line.as_ref().map_or(0, |(line, _)| *line), &mut out);
-            put_bytes(told.line.as_ref().map_or(b"", |(_, text)| text.as_bytes()), &mut out);
-            put_time(told.time, &mut out);
-            told.bindings.save(&mut out);
-            put(u64::from(told.due.is_some()), &mut out);
-            if let Some(due) = &told.due {
-                put(due.since as u64, &mut out);
-                put_bytes(due.residual.as_bytes(), &mut out);
-                put_time(due.deadline, &mut out);
-                due.bindings.save(&mut out);
-            }
-        }
+        self.told.save(&mut out);
         put(self.bad_lines, &mut out);
         out
     }
@@ -140,60 +123,17 @@ impl Checkpoint {
         state.time = bytes(from)?.to_vec();
         state.monitor = bytes(from)?.to_vec();
         state.queries = bytes(from)?.to_vec();
-        for _ in 0..number(from)? {
-            let (root, position) = (number(from)? as usize, number(from)? as usize);
-            let holds = number(from)? == 1;
-            let (line, words) = (number(from)?, text(from)?);
-            let line = (line > 0).then_some((line, words));
-            let time = time(from)?;
-            let bindings = Bindings::load(from).map_err(|corrupt| corrupt.to_string())?;
-            let due = match number(from)? {
-                0 => None,
-                _ => Some(due(root, from)?),
-            };
-            state.told.push(Told { root, position, holds, line, time, due, bindings });
-        }
+        state.told = Record::load(from)?;
         state.bad_lines = number(from)?;
         if from.is_empty() { Ok(state) } else { Err("it is longer than it should be".into()) }
     }
 }
 
-fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    put(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
-}
-
-fn put_time(time: Option<Time>, out: &mut Vec<u8>) {
-    put(u64::from(time.is_some()), out);
-    signed_out(time.unwrap_or(0), out);
-}
-
-fn time(from: &mut &[u8]) -> Result<Option<Time>, String> {
-    let known = number(from)? == 1;
-    Ok(Some(signed(from)?).filter(|_| known))
-}
-
-fn due(root: usize, from: &mut &[u8]) -> Result<Obligation, String> {
-    let since = number(from)? as usize;
-    let (residual, deadline) = (text(from)?, time(from)?);
-    let bindings = Bindings::load(from).map_err(|corrupt| corrupt.to_string())?;
-    Ok(Obligation { root, since, residual, deadline, bindings })
-}
-
-fn bytes<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], String> {
-    let len = usize::try_from(number(from)?).unwrap_or(usize::MAX);
-    let (part, rest) = from.split_at_checked(len).ok_or("it is cut short")?;
-    *from = rest;
-    Ok(part)
-}
-
-fn text(from: &mut &[u8]) -> Result<String, String> {
-    bytes(from).map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::told::{Failure, Told};
     use super::*;
+    use tw_monitor::{Bindings, Obligation};
 
     fn example() -> Checkpoint {
         let bindings = Bindings::new(vec![(0, tw_core::Value::text("bob")), (3, tw_core::Value::Int(-7))]);
@@ -204,6 +144,12 @@ mod tests {
             deadline: Some(-3),
             bindings: bindings.clone(),
         };
+        let failure = Failure {
+            position: 5,
+            time: Some(-9),
+            line: Some((6, "früh".into())),
+            bindings: bindings.clone(),
+        };
         let told = |root: usize, line| Told {
             root,
             position: 300 * root,
@@ -211,15 +157,21 @@ mod tests {
             line,
             time: (root == 1).then_some(i64::MIN),
             due: (root == 1).then(|| due.clone()),
-            bindings: if root == 1 { bindings.clone() } else { Bindings::default() },
+            failure: (root == 1).then(|| failure.clone()),
+            failures: 7 * root as u64,
+            key: vec![("user".into(), tw_core::Value::text("eve")); root],
         };
+        let mut record = Record::default();
+        for (root, line) in [(0, None), (1, Some((7, "löst\n".into()))), (1, None)] {
+            record.note(told(root, line));
+        }
         Checkpoint {
             settings: vec![("engine".into(), "rewrite".into()), ("specification".into(), "ab".into())],
             live: vec![1, 2, 3],
             time: vec![9],
             monitor: vec![0; 300],
             queries: vec![7; 9],
-            told: vec![told(0, None), told(1, Some((7, "löst\n".into())))],
+            told: record,
             bad_lines: 3,
         }
     }

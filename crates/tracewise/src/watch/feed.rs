@@ -108,6 +108,12 @@ impl Feed {
                     spawn(move || pump.read_file(file, &path, resume.offset, follow))?;
                 }
             }
+            WatchSource::Push(pushed) => {
+                let Some(pieces) = pushed.take() else {
+                    return Err(Error::Usage(format!("{}: these bytes are watched already", pushed.name)));
+                };
+                spawn(move || pieces.forward(&pump.sender, resume.offset, &resume.tail))?;
+            }
             WatchSource::Listen(address) => {
                 let (socket, place) = listen::listen(address, pump.sender, greets, max_record)?;
                 feed._socket = Some(socket);
@@ -185,7 +191,7 @@ fn continue_at(file: &mut File, path: &str, resume: &Resume) -> Result<(), Trace
     if before == resume.tail { Ok(()) } else { Err(other_stream(path, resume.offset)) }
 }
 
-fn other_stream(name: &str, offset: u64) -> TraceError {
+pub(super) fn other_stream(name: &str, offset: u64) -> TraceError {
     let message = format!(
         "the bytes before {offset} are not those that the checkpoint has seen; it belongs to another trace"
     );

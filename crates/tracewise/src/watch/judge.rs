@@ -3,15 +3,17 @@
 use super::accounts::{Accounts, Read};
 use super::clock::StreamClock;
 use super::lines::LineMap;
-use super::sorter::{OpenTimes, Sorter};
+use super::sorter::Sorter;
+use super::times::{LatestTimes, OpenTimes, Times};
+use super::told::Record;
 use super::untimed::Untimed;
-use super::{Deadline, Due, Every, Pending, WatchOptions, WatchSink, WatchVerdict};
+use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
 use crate::run::faults::{not_computable_at, trace_error};
-use crate::{Error, LogLine, Specification, Verdict, plan};
+use crate::{Error, Specification, Verdict, plan};
 use std::io;
 use tw_core::{Position, Time};
 use tw_ir::NodeId;
-use tw_monitor::{Bindings, Monitor, Obligation, Predicates, Settled, Sink, Unsupported};
+use tw_monitor::{Monitor, Obligation, Predicates, Sink, Unsupported};
 use tw_trace::{Progress, TraceError};
 
 /// Reads positions into a monitor and tells what they settle.
@@ -26,8 +28,8 @@ pub(super) struct Judge<'j> {
     pub accounts: Option<Accounts>,
     pub predicates: Predicates<'j>,
     pub sink_of_engine: Sink,
-    /// Verdicts of properties told so far.
-    pub told: Vec<Told>,
+    /// What was told of properties so far.
+    pub told: Record,
     pub bad_lines: u64,
     /// Where a predicate had no value.
     pub fault: Option<(NodeId, usize)>,
@@ -35,8 +37,10 @@ pub(super) struct Judge<'j> {
     pub clock: StreamClock,
     /// Positions that wait for earlier ones, with `--sort`.
     pub sorter: Option<Sorter>,
-    /// Times of positions about which something is to be told, where each is.
-    pub times: Option<OpenTimes>,
+    /// Times of positions about which something is to be told.
+    pub times: Option<Times>,
+    /// How much has been read, where time passes between arrivals.
+    pub read: Progress,
     /// Time is known to have passed strictly beyond this.
     pub passed: Option<Time>,
     /// What becomes of a stream without timestamps.
@@ -50,35 +54,12 @@ pub(super) struct Judge<'j> {
 /// How a watch reads time.
 pub(super) struct Timing {
     pub clock: StreamClock,
-    /// Whether positions have times at all.
-    pub timed: bool,
+    /// How much later than a position its verdict may come, if that is bounded.
+    pub horizon: Option<Time>,
     pub sorted: bool,
     pub counting: bool,
     pub untimed: Untimed,
     pub memory_budget: usize,
-}
-
-/// A verdict that was told, as it has to be told again by a run that resumes.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Told {
-    pub root: usize,
-    pub position: Position,
-    pub holds: bool,
-    pub line: Option<(u64, String)>,
-    /// The time of that position, or to which time had come when that settled it.
-    pub time: Option<Time>,
-    /// What came due, if time settled it.
-    pub due: Option<Obligation>,
-    /// What quantified variables are there.
-    pub bindings: Bindings,
-}
-
-/// Where and when something was settled.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Place {
-    pub line: Option<(u64, String)>,
-    pub time: Option<Time>,
-    pub due: Option<Obligation>,
 }
 
 /// Why the reading ends early.
@@ -118,6 +99,10 @@ impl<'j> Judge<'j> {
     ) -> Self {
         let roots = spec.program.roots.len();
         let width = tw_monitor::words(spec.program.atoms().len());
+        let times = match options.tells_each() {
+            true => Times::Open(OpenTimes::new(roots)),
+            false => Times::Latest(LatestTimes::new(timing.horizon)),
+        };
         Self {
             spec,
             options,
@@ -128,13 +113,14 @@ impl<'j> Judge<'j> {
             accounts,
             predicates: Predicates::new(&spec.program),
             sink_of_engine: Sink::default(),
-            told: Vec::new(),
+            told: Record::default(),
             bad_lines: 0,
             fault: None,
             lines: LineMap::default(),
             clock: timing.clock,
             sorter: timing.sorted.then(|| Sorter::new(width)),
-            times: (timing.timed && options.tells_each() && roots > 0).then(|| OpenTimes::new(roots)),
+            times: (roots > 0).then_some(times),
+            read: Progress::default(),
             passed: None,
             untimed: timing.untimed,
             counting: timing.counting,
@@ -142,92 +128,19 @@ impl<'j> Judge<'j> {
         }
     }
 
-    /// Tells the verdict of a property; at the end, with what it waited for.
-    pub fn tell(&mut self, told: &Told, settled: bool, owed: Vec<Pending<'_>>) -> io::Result<()> {
-        let root = &self.spec.program.roots[told.root];
-        let line = told.line.as_ref().map(|(line, text)| LogLine {
-            file: self.name.to_string(),
-            line: *line,
-            text: text.clone(),
-        });
-        let more_pending = owed.len().saturating_sub(1);
-        self.sink.verdict(&WatchVerdict {
-            property: &root.name,
-            title: root.title.as_deref(),
-            about: None,
-            verdict: verdict(told.holds),
-            position: told.position,
-            time: told.time.map(|time| self.clock.stamp(time)),
-            due: self.due(told.due.as_ref()),
-            settled,
-            line,
-            pending: owed.into_iter().next(),
-            more_pending,
-        })
-    }
-
-    /// Tells the verdict about one position.
-    pub fn tell_position(
-        &mut self,
-        found: &Settled,
-        about: Position,
-        settled: bool,
-        due: Option<&Obligation>,
-    ) -> io::Result<()> {
-        let root = &self.spec.program.roots[found.root];
-        let time = self.times.as_mut().and_then(|times| times.tell(about));
-        self.sink.verdict(&WatchVerdict {
-            property: &root.name,
-            title: root.title.as_deref(),
-            about: Some(about),
-            verdict: verdict(found.holds()),
-            position: found.at,
-            time: time.map(|time| self.clock.stamp(time)),
-            due: self.due(due),
-            settled,
-            line: None,
-            pending: None,
-            more_pending: 0,
-        })
-    }
-
     /// Whether intervals count positions.
     pub fn counts(&self) -> bool {
         self.counting || self.untimed.counting
     }
 
-    fn due(&self, due: Option<&Obligation>) -> Option<Due> {
-        let due = due?;
-        let deadline = self.clock.stamp(due.deadline?);
-        Some(Due { since: due.since, owed: due.residual.clone(), deadline })
-    }
-
-    /// Tells what was settled, wherever that was.
-    pub fn say(&mut self, found: &Settled, place: Place) -> Result<(), Halt> {
-        match found.about {
-            Some(about) => self.tell_position(found, about, true, place.due.as_ref())?,
-            None => {
-                let Place { line, time, due } = place;
-                let told = Told {
-                    root: found.root,
-                    position: found.at,
-                    holds: found.holds(),
-                    line,
-                    time,
-                    due,
-                    bindings: found.bindings.clone(),
-                };
-                // Where each position is told, the property's own verdict is in the exit code alone.
-                if !self.options.tells_each() {
-                    self.tell(&told, true, Vec::new())?;
-                }
-                self.told.push(told);
-            }
-        }
-        if self.options.stop_on_violation && found.fails() {
-            return Err(Halt::Enough);
-        }
-        Ok(())
+    /// Bytes held, beside the buffers of a chunk: what may grow with a stream.
+    #[cfg(test)]
+    pub fn heap_bytes(&self) -> usize {
+        let told = self.told.first.capacity() * size_of::<super::told::Told>() + self.told.lines.len() * 16;
+        let times = self.times.as_ref().map_or(0, Times::heap_bytes);
+        let settled = self.sink_of_engine.settled.capacity() * size_of::<tw_monitor::Settled>();
+        let sorter = self.sorter.as_ref().map_or(0, Sorter::heap_bytes);
+        self.monitor.heap_bytes() + told + times + settled + sorter
     }
 
     /// What is pending when this much has been read, with the property's number; the most urgent of each comes first.

@@ -1,9 +1,10 @@
 //! What the passing of time settles.
 
-use super::judge::{Halt, Judge, Place};
+use super::judge::{Halt, Judge};
 use super::state::{number, number_out, signed, signed_out};
+use super::told::{Place, earliest, together};
 use std::time::Instant;
-use tw_core::Time;
+use tw_core::{Position, Time};
 use tw_monitor::Obligation;
 
 impl Judge<'_> {
@@ -50,22 +51,35 @@ impl Judge<'_> {
     fn pass(&mut self, beyond: Time, come_to: Time, due: &[Obligation]) -> Result<(), Halt> {
         let mut found = std::mem::take(&mut self.sink_of_engine);
         let advanced = self.monitor.advance(beyond, &mut found);
-        let mut settled = std::mem::take(&mut found.settled);
+        let settled = std::mem::take(&mut found.settled);
         self.passed = self.passed.max(Some(beyond));
-        for found in &settled {
-            // What a position waits for may be about a later one.
+        // What a position waits for may be about a later one.
+        let due_of = |root: usize, about: Option<Position>| {
             let of_root = |from: fn(&usize, &usize) -> bool| {
-                let about = found.about.unwrap_or(0);
                 let is_of = |owed: &&Obligation| {
-                    owed.root == found.root && (found.about.is_none() || from(&owed.since, &about))
+                    owed.root == root && about.is_none_or(|about| from(&owed.since, &about))
                 };
                 due.iter().find(is_of).cloned()
             };
-            let due = of_root(usize::eq).or_else(|| of_root(usize::gt));
-            self.say(found, Place { line: None, time: Some(come_to), due })?;
+            of_root(usize::eq).or_else(|| of_root(usize::gt))
+        };
+        for group in together(&settled) {
+            let mut place = Place { time: Some(come_to), ..Place::default() };
+            if self.options.tells_each() {
+                for found in group {
+                    place.due = due_of(found.root, found.about);
+                    self.say(std::slice::from_ref(found), place.clone())?;
+                }
+                continue;
+            }
+            let about = earliest(group).and_then(|found| found.about);
+            place.due = due_of(group[0].root, about);
+            if let Some(about) = about {
+                place.failed = self.known_of(about, self.read);
+            }
+            self.say(group, place)?;
         }
-        settled.clear();
-        self.sink_of_engine.settled = settled;
+        self.give_back(settled);
         advanced.map_err(Halt::Refused)
     }
 

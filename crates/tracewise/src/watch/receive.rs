@@ -1,7 +1,8 @@
 //! Positions on their way to the monitor: as they come, or sorted, or one by one for observers.
 
 use super::accounts::Read;
-use super::judge::{Halt, Judge, Place};
+use super::judge::{Halt, Judge};
+use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
 use crate::Verdict;
 use std::time::Instant;
@@ -54,7 +55,12 @@ impl Receiver for Judge<'_> {
             (Some(_), Some(times)) => self.sort(&atoms, times, arrival),
             _ => {
                 self.lines.arrive(arrival.before);
-                self.feed(&atoms, arrival)
+                self.feed(&atoms, arrival)?;
+                // Who asks between arrivals wants to know where the last one ended.
+                if self.options.heartbeat.is_some() || self.options.watermark.is_some() {
+                    self.read = arrival.after();
+                }
+                Ok(())
             }
         }
     }
@@ -89,22 +95,29 @@ impl Judge<'_> {
                 self.step(times.map(|times| times[offset]), stretch.row(offset), place)?;
             }
         } else {
-            if let (Some(open), Some(times)) = (&mut self.times, times) {
-                times.iter().for_each(|&time| open.push(time));
+            // Before what is told of them takes their times, or after: then those before them are still known.
+            let each = self.options.tells_each();
+            if each {
+                self.keep_times(times);
             }
             let chunk = Positions { len: arrival.len, atoms: &atoms.columns, times, ..Positions::default() };
             let mut found = std::mem::take(&mut self.sink_of_engine);
             let fed = self.monitor.feed(&chunk, &mut found);
-            let mut settled = std::mem::take(&mut found.settled);
-            for found in &settled {
-                let place = match found.about {
-                    Some(_) => Place::default(),
-                    None => self.place(arrival, found.at - before, times),
+            let settled = std::mem::take(&mut found.settled);
+            for group in together(&settled) {
+                let mut place = match each {
+                    true => Place::default(),
+                    false => self.place(arrival, group[0].at - before, times),
                 };
-                self.say(found, place)?;
+                if let Some(about) = earliest(group).and_then(|found| found.about).filter(|_| !each) {
+                    place.failed = self.known_in(about, arrival, before, times);
+                }
+                self.say(group, place)?;
             }
-            settled.clear();
-            self.sink_of_engine.settled = settled;
+            self.give_back(settled);
+            if !each {
+                self.keep_times(times);
+            }
             fed.map_err(Halt::Refused)?;
         }
         match &atoms.queries {
@@ -113,23 +126,27 @@ impl Judge<'_> {
         }
     }
 
+    fn keep_times(&mut self, times: Option<&[Time]>) {
+        if let (Some(kept), Some(times)) = (&mut self.times, times) {
+            times.iter().for_each(|&time| kept.push(time));
+        }
+    }
+
     /// Where the position with this index in an arrival is.
-    fn place(&self, arrival: &Arrival<'_>, index: usize, times: Option<&[Time]>) -> Place {
+    pub(super) fn place(&self, arrival: &Arrival<'_>, index: usize, times: Option<&[Time]>) -> Place {
         let (line, text) = arrival.line(index);
         let text = text.unwrap_or_default().chars().take(TEXT).collect();
         let time = times.and_then(|times| times.get(index).copied());
-        Place { line: line.map(|line| (line, text)), time, due: None }
+        Place { line: line.map(|line| (line, text)), time, ..Place::default() }
     }
 
     /// Takes one position, and tells what observers see there.
     fn step(&mut self, time: Option<Time>, row: &[u64], place: impl Fn(&Self) -> Place) -> Result<(), Halt> {
         let position = self.monitor.positions();
-        if let (Some(open), Some(time)) = (&mut self.times, time) {
-            open.push(time);
-        }
+        self.keep_times(time.as_ref().map(std::slice::from_ref));
         let mut found = std::mem::take(&mut self.sink_of_engine);
         let stepped = self.monitor.step_at(time, row, &mut found);
-        let mut settled = std::mem::take(&mut found.settled);
+        let settled = std::mem::take(&mut found.settled);
         if self.options.observers && stepped.is_ok() {
             for (root, property) in self.spec.program.roots.iter().enumerate() {
                 // What is settled at once is known at once.
@@ -152,12 +169,15 @@ impl Judge<'_> {
                 })?;
             }
         }
-        for found in &settled {
-            let place = if found.about.is_some() { Place::default() } else { place(self) };
-            self.say(found, place)?;
+        for group in together(&settled) {
+            let mut place = place(self);
+            let failed = earliest(group).and_then(|found| found.about);
+            if let Some(about) = failed.filter(|_| !self.options.tells_each()) {
+                place.failed = self.known_of(about, self.read);
+            }
+            self.say(group, place)?;
         }
-        settled.clear();
-        self.sink_of_engine.settled = settled;
+        self.give_back(settled);
         stepped.map_err(Halt::Refused)
     }
 
@@ -187,7 +207,11 @@ impl Judge<'_> {
         {
             let before = self.monitor.positions();
             let line = (line > 0).then(|| (line, String::new()));
-            self.step(Some(time), &atoms, |_| Place { line: line.clone(), time: Some(time), due: None })?;
+            self.step(Some(time), &atoms, |_| Place {
+                line: line.clone(),
+                time: Some(time),
+                ..Place::default()
+            })?;
             if let Some(read) = read {
                 self.count(before, 1, &read, Some(&[time]))?;
             }

@@ -4,18 +4,20 @@ use super::accounts::Accounts;
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
-use super::judge::{Halt, Judge, Timing, Told};
+use super::judge::{Halt, Judge, Timing};
 use super::settings::settings;
+use super::stream::names;
 use super::timers::Timers;
+use super::told::{Record, Told, earliest, together};
 use super::untimed::Untimed;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
-use crate::run::clock::needs_times;
+use crate::delay::horizon;
 use crate::run::faults::trace_error;
 use crate::run::open::format_of;
 use crate::{Diagnostic, Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
-use tw_monitor::{Bindings, Engine, Known, Monitor, Sink};
+use tw_monitor::{Engine, Known, Monitor, Sink};
 use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
 /// Positions after which names that have not occurred are mentioned.
@@ -35,11 +37,7 @@ pub(crate) fn watch(
     let mut properties = spec.clone();
     properties.program.roots.retain(|root| root.kind == RootKind::Property);
     let spec = &properties;
-    let (name, path) = match &options.source {
-        WatchSource::Stdin => ("<stdin>", "-"),
-        WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
-        WatchSource::Listen(_) => ("<socket>", "-"),
-    };
+    let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     let mut run = Run::open(session, [whole, spec], options, (name, format), accounts, sink)?;
     let resume = run.resume()?;
@@ -107,7 +105,7 @@ impl From<Error> for Stop {
 }
 
 pub(super) struct Run<'r> {
-    pub(super) live: Live<'r>,
+    pub(super) live: Live,
     pub(super) judge: Judge<'r>,
     settings: Vec<(String, String)>,
     next: Timers,
@@ -137,16 +135,15 @@ impl<'r> Run<'r> {
             (options.watermark.is_some(), "`--watermark`"),
         ];
         let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
-        let timed = option.is_some() || options.observers || needs_times(session, spec);
         let timing = Timing {
             clock: StreamClock::new(session.read.unit, session.read.sort),
-            timed,
+            horizon: horizon(spec, &session.evaluate_options()),
             sorted,
             counting: session.clock == Clock::Index,
             untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.memory_budget,
         };
-        let projection = Projection { slots: &spec.program.slots, key: None, times: timed };
+        let projection = Projection::new(&spec.program.slots, None, true);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
@@ -179,7 +176,7 @@ impl Run<'_> {
             accounts.restore(&state.queries).map_err(|corrupt| refuse(corrupt.to_string()))?;
         }
         let roots = self.judge.spec.program.roots.len();
-        if !saved.is_empty() || state.told.iter().any(|told| told.root >= roots) {
+        if !saved.is_empty() || state.told.first.iter().any(|told| told.root >= roots) {
             return Err(refuse("its parts do not belong together".into()));
         }
         self.judge.bad_lines = state.bad_lines;
@@ -191,9 +188,15 @@ impl Run<'_> {
         Ok(Resume { offset: self.live.progress().bytes, tail: self.live.tail().to_vec() })
     }
 
-    fn tell_again(&mut self, told: Vec<Told>) -> std::io::Result<()> {
+    /// Tells the first line of each property again, and how many are not.
+    fn tell_again(&mut self, told: Record) -> std::io::Result<()> {
         if !self.judge.options.tells_each() {
-            told.iter().try_for_each(|told| self.judge.tell(told, true, Vec::new()))?;
+            told.first.iter().try_for_each(|told| self.judge.tell(told, true, Vec::new()))?;
+            let more = told.total() - told.first.len() as u64;
+            if more > 0 {
+                let note = format!("told before and not told again: {more} further lines about violations");
+                self.judge.sink.note(&note);
+            }
         }
         self.judge.told = told;
         self.judge.sink.flush()
@@ -209,7 +212,7 @@ impl Run<'_> {
                 return Ok(Ended::Asked);
             }
             self.timers()?;
-            let told = self.judge.told.len();
+            let told = self.heard();
             let Some(message) = feed.next(self.next.instant()) else {
                 // Only now: nothing waits to be read.
                 if self.next.heartbeat.due(Instant::now()) {
@@ -246,11 +249,19 @@ impl Run<'_> {
         }
     }
 
-    /// Lets everybody hear what was said, and keeps it, if there were no more verdicts than `told` before.
-    fn said(&mut self, told: usize) -> Result<(), Stop> {
+    /// How many properties have verdicts, and how many lines were told.
+    fn heard(&self) -> (usize, u64) {
+        (self.judge.told.first.len(), self.judge.told.total())
+    }
+
+    /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon.
+    fn said(&mut self, (verdicts, lines): (usize, u64)) -> Result<(), Stop> {
         self.judge.sink.flush()?;
-        if self.judge.told.len() > told {
+        let now = self.heard();
+        if now.0 > verdicts {
             self.checkpoint()?;
+        } else if now.1 > lines && self.judge.options.checkpoints.is_some() {
+            self.next.soon();
         }
         Ok(())
     }
@@ -265,7 +276,7 @@ impl Run<'_> {
             self.judge.tell_values()?;
             self.judge.sink.flush()?;
         }
-        if self.next.checkpoint.due(positions) {
+        if self.next.checkpoint.due(positions) || self.next.overdue() {
             self.checkpoint()?;
         }
         Ok(())
@@ -333,7 +344,7 @@ impl Run<'_> {
             accounts.save(&mut state.queries);
         }
         state.write(path).map_err(|error| fault(error.to_string()))?;
-        self.next.checkpoint.done(self.live.progress().positions);
+        self.next.kept(self.live.progress().positions);
         Ok(())
     }
 
@@ -369,24 +380,33 @@ impl Run<'_> {
         let mut open = Sink::default();
         let finished = self.judge.monitor.finish(&mut open).ok().flatten();
         let Some(verdicts) = finished else { return self.judge.sink.flush() };
-        for found in &open.settled {
-            if let Some(about) = found.about {
-                self.judge.tell_position(found, about, false, None)?;
-            }
-        }
-        if !self.judge.options.tells_each() {
-            let position = self.judge.monitor.positions().saturating_sub(1);
-            let settled = self.judge.monitor.verdicts();
-            let mut pending = self.judge.pending(self.live.progress());
-            for (root, known) in verdicts.into_iter().enumerate() {
-                if settled[root].is_none() {
-                    let holds = known == Known::Truth(true);
-                    let bindings = Bindings::default();
-                    let told = Told { root, position, holds, line: None, time: None, due: None, bindings };
-                    let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
-                    self.judge.tell(&told, false, owed)?;
+        if self.judge.options.tells_each() {
+            for found in &open.settled {
+                if let Some(about) = found.about {
+                    self.judge.tell_position(found, about, false, None)?;
                 }
             }
+            return self.judge.sink.flush();
+        }
+        let (now, settled) = (self.live.progress(), self.judge.monitor.verdicts());
+        let position = self.judge.monitor.positions().saturating_sub(1);
+        let mut pending = self.judge.pending(now);
+        // In the order of roots.
+        let mut groups = together(&open.settled).peekable();
+        for (root, known) in verdicts.into_iter().enumerate() {
+            let group = groups.next_if(|group| group[0].root == root).unwrap_or_default();
+            let violated = earliest(group).and_then(|found| found.about);
+            // Of a property that is violated, what the end adds to that.
+            let repeats = settled[root].is_some() && (violated.is_none() || self.judge.options.first);
+            if repeats {
+                continue;
+            }
+            let failed = violated.map_or((None, None), |about| self.judge.known_of(about, now));
+            let told = self.judge.worded(group, failed);
+            let holds = settled[root].is_none() && known == Known::Truth(true);
+            let told = Told { root, position, holds, ..told };
+            let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
+            self.judge.tell(&told, false, owed)?;
         }
         self.judge.sink.flush()
     }
@@ -397,7 +417,7 @@ impl Run<'_> {
             Some(known.iter().map(|known| *known == Known::Truth(true)).collect())
         };
         let finite = if ended { finish(self.judge.monitor.as_mut()) } else { None };
-        let settled = || self.judge.told.iter().map(|told| told.holds).collect();
+        let settled = || self.judge.told.first.iter().map(|told| told.holds).collect();
         WatchReport {
             positions: self.live.progress().positions,
             bad_lines: self.judge.bad_lines,

@@ -35,6 +35,7 @@ pub(super) fn settings(
         ("format", format.name().to_string()),
         ("--each-position", on(options.each_position)),
         ("--observers", on(options.observers)),
+        ("--first", on(options.first)),
         ("--watermark", options.watermark.clone().unwrap_or("off".into())),
         ("--skip-bad-lines", on(options.skip_bad_lines)),
         ("--time", column(&read.time, "time")),

@@ -115,55 +115,6 @@ impl Sorter {
     }
 }
 
-/// The times of positions about which something is still to be told.
-#[derive(Default)]
-pub(super) struct OpenTimes {
-    base: Position,
-    /// Time, and how many properties have not told.
-    open: VecDeque<(Time, u32)>,
-    roots: u32,
-}
-
-impl OpenTimes {
-    pub fn new(roots: usize) -> Self {
-        Self { roots: roots as u32, ..Self::default() }
-    }
-
-    pub fn push(&mut self, time: Time) {
-        self.open.push_back((time, self.roots));
-    }
-
-    /// One property has told about a position: its time.
-    pub fn tell(&mut self, about: Position) -> Option<Time> {
-        let (time, left) = self.open.get_mut(about.checked_sub(self.base)?)?;
-        let time = *time;
-        *left = left.saturating_sub(1);
-        while self.open.front().is_some_and(|(_, left)| *left == 0) {
-            self.open.pop_front();
-            self.base += 1;
-        }
-        Some(time)
-    }
-
-    pub fn save(&self, out: &mut Vec<u8>) {
-        number_out(self.base as u64, out);
-        number_out(self.open.len() as u64, out);
-        for &(time, left) in &self.open {
-            signed_out(time, out);
-            number_out(u64::from(left), out);
-        }
-    }
-
-    pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
-        self.base = number(from)? as Position;
-        for _ in 0..number(from)? {
-            let (time, left) = (signed(from)?, number(from)?);
-            self.open.push_back((time, left as u32));
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,20 +135,5 @@ mod tests {
             assert_eq!((sorter.line(1), sorter.line(4)), (Some(4), None));
             assert_eq!(sorter.pop(None).map(|row| row.atoms), Some(vec![4]));
         }
-    }
-
-    #[test]
-    fn times_are_kept_until_all_have_told() {
-        let mut times = OpenTimes::new(2);
-        (10..13).for_each(|time| times.push(time));
-        assert_eq!(times.tell(1), Some(11));
-        assert_eq!(times.tell(0), Some(10));
-        let mut saved = Vec::new();
-        times.save(&mut saved);
-        let mut again = OpenTimes::new(2);
-        again.load(&mut saved.as_slice()).unwrap();
-        assert_eq!(again.tell(0), Some(10));
-        assert_eq!((again.tell(0), again.base), (None, 1));
-        assert_eq!((again.tell(1), again.tell(2), again.base), (Some(11), Some(12), 2));
     }
 }

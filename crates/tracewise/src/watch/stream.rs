@@ -12,6 +12,7 @@ pub(crate) fn names(source: &WatchSource) -> (&str, &str) {
         WatchSource::Stdin => ("<stdin>", "-"),
         WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
         WatchSource::Listen(_) => ("<socket>", "-"),
+        WatchSource::Push(pushed) => (pushed.name.as_str(), "-"),
     }
 }
 
@@ -28,7 +29,7 @@ pub(crate) trait Listener: Receiver {
 pub(crate) fn read_on<L: Listener>(
     session: &Session,
     source: &WatchSource,
-    live: &mut Live<'_>,
+    live: &mut Live,
     listener: &mut L,
     control: &Control,
     every: Option<Duration>,
@@ -40,7 +41,7 @@ pub(crate) fn read_on<L: Listener>(
 
 fn follow<L: Listener>(
     feed: &Feed,
-    live: &mut Live<'_>,
+    live: &mut Live,
     listener: &mut L,
     control: &Control,
     every: Option<Duration>,

@@ -1,5 +1,6 @@
 //! Watching from code, and what needs no process of its own.
 
+mod memory;
 mod sorted;
 
 use super::*;
@@ -111,4 +112,50 @@ fn addresses() {
     for bad in ["", "localhost", "localhost:", "localhost:http", "host:70000", "unix:"] {
         assert!(Address::parse(bad).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn bytes_are_pushed_from_code() {
+    let (sender, source) = watch_channel("bus");
+    let pushing = std::thread::spawn(move || {
+        for piece in ["{\"event\":\"p\"}\n{\"eve", "nt\":\"q\"}\n", "{\"event\":\"p\"}"] {
+            sender.send(piece).unwrap();
+        }
+        sender.restart("bus starts anew").unwrap();
+        sender.send("{\"event\":\"q\"}\n{\"event\":\"bad").unwrap();
+        sender.send(b"\"}".to_vec()).unwrap();
+        sender.end();
+    });
+    let mut heard = Heard::default();
+    let text = "property a : G !bad; property b : F q;";
+    let report = watch(text, source.clone(), &Control::new(), &mut heard);
+    pushing.join().unwrap();
+    assert_eq!((report.positions, report.verdicts), (5, vec![false, true]));
+    let said = heard.said.lock().unwrap();
+    assert_eq!(*said, ["b satisfied by 1, line 2", "bus starts anew", "a violated by 4, line 2"]);
+    // Its bytes are gone.
+    let spec = Specification::from_text("t.tw", text).unwrap();
+    let again =
+        Session::new().watch(&spec, &WatchOptions::new(source), &Control::new(), &mut Heard::default());
+    assert!(again.is_err_and(|error| error.to_string().contains("bus: these bytes are watched already")));
+}
+
+#[test]
+fn who_pushes_waits_and_hears_when_nobody_listens() {
+    let (sender, source) = watch_channel("bus");
+    let pushing = std::thread::spawn(move || {
+        let mut sent = 0;
+        while sender.send(&b"{\"event\":\"bad\"}\n"[..]).is_ok() {
+            sent += 1;
+        }
+        sent
+    });
+    let spec = Specification::from_text("t.tw", "property a : G !bad;").unwrap();
+    let options = WatchOptions { stop_on_violation: true, ..WatchOptions::new(source) };
+    let report = Session::new().semantics(Semantics::Ltl3);
+    let report = report.watch(&spec, &options, &Control::new(), &mut Heard::default()).unwrap();
+    assert_eq!(report.verdicts, [false]);
+    drop(options);
+    // As many as the channels hold, and what was read.
+    assert!(pushing.join().unwrap() < 100);
 }

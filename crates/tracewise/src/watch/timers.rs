@@ -3,6 +3,9 @@
 use super::{Every, WatchOptions};
 use std::time::{Duration, Instant};
 
+/// How long violations that were told may wait to be kept.
+const SOON: Duration = Duration::from_secs(1);
+
 /// What is due when.
 pub(super) struct Timers {
     /// To list what is pending.
@@ -13,6 +16,8 @@ pub(super) struct Timers {
     pub checkpoint: Timer,
     /// To let time go on though no event comes.
     pub heartbeat: Heartbeat,
+    /// When lines that were told have to be kept at the latest.
+    owed: Option<Instant>,
 }
 
 impl Timers {
@@ -22,13 +27,29 @@ impl Timers {
         let values = options.values_every.filter(|every| matches!(every, Every::Time(_)));
         let (pending, values) = (Timer::new(options.pending_every), Timer::new(values));
         let heartbeat = Heartbeat::new(options.heartbeat);
-        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat }
+        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat, owed: None }
     }
 
     /// When the next is due by time.
     pub fn instant(&self) -> Option<Instant> {
         let timers = [&self.pending, &self.values, &self.checkpoint].map(|timer| timer.at);
-        timers.into_iter().chain([self.heartbeat.at]).flatten().min()
+        timers.into_iter().chain([self.heartbeat.at, self.owed]).flatten().min()
+    }
+
+    /// Something was told that is to be kept soon: forcing every line to disk would hold up the stream.
+    pub fn soon(&mut self) {
+        self.owed = self.owed.or_else(|| Instant::now().checked_add(SOON));
+    }
+
+    /// Whether it has to be kept now.
+    pub fn overdue(&self) -> bool {
+        self.owed.is_some_and(|owed| owed <= Instant::now())
+    }
+
+    /// The state was kept.
+    pub fn kept(&mut self, positions: u64) {
+        self.owed = None;
+        self.checkpoint.done(positions);
     }
 }
 

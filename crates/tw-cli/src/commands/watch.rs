@@ -51,6 +51,10 @@ pub struct Watch {
     #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
     listen: Option<Address>,
 
+    /// Tell the first violation of a property `G φ` alone, not each event or deadline that settles some
+    #[arg(long, conflicts_with_all = ["each_position", "observers"])]
+    first: bool,
+
     /// Tell the verdict about every position, as soon as it is settled: of φ for a property `G φ`
     #[arg(long)]
     each_position: bool,
@@ -135,6 +139,7 @@ impl Watch {
             resume: self.resume,
         });
         let options = WatchOptions {
+            first: self.first,
             each_position: self.each_position,
             observers: self.observers,
             heartbeat: self.heartbeat,

@@ -210,6 +210,27 @@ fn each_value_of_a_column_is_its_own_trace() {
 }
 
 #[test]
+fn the_key_may_be_inside_something() {
+    let line = |name: &str, user: &str| {
+        format!("{{\"time\":1,\"event\":\"{name}\",\"http\":{{\"user\":\"{user}\"}}}}\n")
+    };
+    let log = [line("req", "eve"), line("req", "bob"), line("ack", "eve"), line("x", "bob")].concat();
+    for options in ["", "--sort 1s"] {
+        let run = tracewise_with(
+            &format!("check -e 'G (req -> F ack)' - --format jsonl --by http.user --output json {options}"),
+            &log,
+        );
+        assert_eq!(run.code, 1, "{run:?}");
+        let object = &run.json()[0];
+        assert_eq!(object["by"], json!({"column": "http.user", "values": 2}));
+        assert_eq!(object["violations"][0]["bindings"], json!({"http.user": "bob"}));
+    }
+    let none = tracewise_with("check -e 'G (req -> F ack)' - --format jsonl --by http.usr", &log);
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("unknown variable `http.usr`"), "{none:?}");
+}
+
+#[test]
 fn a_specification_without_properties_proves_nothing() {
     let run = tracewise_with("check - ab.csv", "let p = a;");
     assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");

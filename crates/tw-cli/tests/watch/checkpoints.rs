@@ -1,4 +1,5 @@
-//! Killed in mid-stream and resumed, a watch says exactly what an unbroken one says.
+//! Killed in mid-stream and resumed, a watch says exactly what an unbroken one says; of further violations, those that the
+//! state does not know to be told.
 
 use crate::process::{directory, file, run, watch};
 use std::fs::OpenOptions;
@@ -36,7 +37,7 @@ fn stream(lines: usize, mut seed: u64) -> String {
 }
 
 fn arguments<'a>(spec: &'a str, state: &'a str) -> Vec<&'a str> {
-    let every = ["--checkpoint-every", "50"];
+    let every = ["--checkpoint-every", "50", "--first"];
     [spec, "--output", "json", "--checkpoint", state, "--resume"].into_iter().chain(every).collect()
 }
 
@@ -49,7 +50,7 @@ fn standard_input_replayed() {
     let spec = file("replayed", "s.tw", SPEC);
     for seed in seeds() {
         let text = stream(2000, seed);
-        let unbroken = run(&[&spec, "--output", "json"], &text);
+        let unbroken = run(&[&spec, "--output", "json", "--first"], &text);
         assert!(unbroken.out.len() == 8 && unbroken.code == Some(1), "{unbroken:?}");
         let state = Path::new(&spec).with_file_name(format!("state{seed}"));
         let state = state.to_str().unwrap();
@@ -80,7 +81,7 @@ fn a_followed_file_goes_on() {
     let spec = file("followed", "s.tw", SPEC);
     for seed in seeds() {
         let text = stream(2000, seed);
-        let unbroken = run(&[&spec, "--output", "json"], &text);
+        let unbroken = run(&[&spec, "--output", "json", "--first"], &text);
         let trace = Path::new(&spec).with_file_name(format!("t{seed}.jsonl"));
         let trace = trace.to_str().unwrap();
         let state = format!("{trace}.state");
@@ -153,6 +154,43 @@ fn other_formats_and_each_position_go_on() {
             assert_eq!(all, unbroken.out.iter().collect::<Vec<_>>());
         }
     }
+}
+
+#[test]
+fn further_violations_are_told_once_and_first_ones_again() {
+    let directory = directory("violations");
+    let state = directory.join("state").to_str().unwrap().to_string();
+    let plain = ["-e", "G !bad", "-e", "G (p -> X !p)", "--format", "props", "--output", "json"];
+    let kept: Vec<&str> = plain.into_iter().chain(["--checkpoint", &state, "--resume"]).collect();
+    let text = "p\np\nbad\nx\np\np\nbad\np\np\nbad\nx\n";
+    let unbroken = run(&plain, text);
+    let (half, _) = text.split_at("p\np\nbad\nx\np\np\nbad\n".len());
+    let mut first = watch(&kept);
+    first.write(half);
+    let told: Vec<String> = (0..4).map(|_| first.line()).collect();
+    assert_eq!(told, unbroken.out[..4]);
+    // Asked to end, it keeps all it said.
+    first.signal("TERM");
+    let input = first.input.take();
+    assert!(first.end().out.is_empty());
+    drop(input);
+    let resumed = run(&kept, text);
+    let expected: Vec<&String> = unbroken.out[..2].iter().chain(&unbroken.out[4..]).collect();
+    assert_eq!(resumed.out.iter().collect::<Vec<_>>(), expected, "{:?}", resumed.err);
+    assert_eq!(resumed.code, unbroken.code);
+    assert!(
+        resumed.err.iter().any(|line| line.contains("not told again: 2 further lines")),
+        "{:?}",
+        resumed.err
+    );
+    // The file does not grow with the lines.
+    let size = || std::fs::metadata(&state).unwrap().len();
+    let before = size();
+    let more = format!("{text}{}", "bad\n".repeat(10_000));
+    assert_eq!(run(&kept, &more).json().len(), 10_002);
+    assert!(size() < before + 4096, "{before} bytes, then {}", size());
+    let other = kept.iter().copied().chain(["--first"]).collect::<Vec<_>>();
+    assert!(run(&other, &more).err.iter().any(|line| line.contains("its --first is off")));
 }
 
 #[test]

@@ -8,3 +8,4 @@ mod sources;
 mod time;
 mod values;
 mod verdicts;
+mod violations;

@@ -78,7 +78,8 @@ fn text_is_for_people() {
         end.out,
         [
             "✗ clean violated by position 1  <stdin>:2 bad thing",
-            "✗ answered violated if the trace ends here, at position 1; owed since position 0: F ack & G (req -> F ack)",
+            "✗ answered violated if the trace ends here, at position 1; fails at position 0 (line 1); owed since position 0: \
+             F ack & G (req -> F ack)",
         ]
     );
     assert!(end.err.last().unwrap().starts_with("2 positions; engine "), "{:?}", end.err);

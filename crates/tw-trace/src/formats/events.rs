@@ -47,12 +47,12 @@ impl TraceFormat for Events {
         Ok(Box::new(Source::new(Lines::new(input, options), options)))
     }
 
-    fn blocks<'a>(
+    fn blocks(
         &self,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
-    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+    ) -> Result<Option<BlockStart>, TraceError> {
         let skip = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Sorting needs the positions one by one.
         if options.timed && options.sort.is_some() {

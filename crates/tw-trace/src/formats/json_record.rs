@@ -210,13 +210,13 @@ fn twice(key: &str) -> String {
 
 /// A key that occurs twice in an object where the projection reads it, as the message to give. Other keys may repeat:
 /// loggers do that, and nobody asks which one counts.
-pub(crate) fn duplicate_key(row: &Row, projection: &Projection<'_>) -> Option<String> {
+pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String> {
     let variable = |name: &str| row.variables.iter().filter(|(key, _)| **key == *name).nth(1).is_some();
     let duplicate = |key: &ArgumentKey| match key {
         ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => variable(name).then(|| name.clone()),
         ArgumentKey::Index(_) => None,
     };
-    for slot in projection.slots {
+    for slot in &*projection.slots {
         let name = match &slot.what {
             What::Proposition(path) | What::Variable(path, _) => duplicate_in_row(row, path),
             What::Event { name, arguments, .. } if row.events.iter().any(|event| *event.name == **name) => {
@@ -233,7 +233,7 @@ pub(crate) fn duplicate_key(row: &Row, projection: &Projection<'_>) -> Option<St
             return Some(twice(&name));
         }
     }
-    projection.key.filter(|key| variable(key)).map(twice)
+    projection.key.as_ref().and_then(|key| duplicate_in_row(row, &key.path)).map(|name| twice(&name))
 }
 
 fn duplicate_in_row(row: &Row, path: &Path) -> Option<String> {

@@ -204,7 +204,7 @@ pub(super) fn reset(row: &mut Row, line: u64) {
 /// Reads all of `source` into a batch: what a fast path falls back on, and what it must equal.
 pub(super) fn by_rows(
     source: &mut dyn RowSource,
-    projection: &Projection<'_>,
+    projection: &Projection,
     timed: bool,
     any_order: bool,
 ) -> Result<(BlockBatch, Vocabulary), TraceError> {

@@ -52,12 +52,12 @@ impl TraceFormat for Props {
         Ok(Box::new(Source::new(Lines::new(input, options), options, None)))
     }
 
-    fn blocks<'a>(
+    fn blocks(
         &self,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
-    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+    ) -> Result<Option<BlockStart>, TraceError> {
         let skip = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let text = &head[skip..];
         let first = text.iter().find(|byte| !matches!(byte, b' ' | b'\t'));

@@ -124,7 +124,7 @@ struct Reading {
 fn by_definition(
     format: &dyn TraceFormat,
     text: &[u8],
-    projection: &Projection<'_>,
+    projection: &Projection,
     options: &ReadOptions,
 ) -> Result<Reading, TraceError> {
     let mut source = format.rows(Box::new(text), options)?;
@@ -151,7 +151,7 @@ fn by_definition(
 fn by_blocks(
     format: &dyn TraceFormat,
     text: &[u8],
-    projection: &Projection<'_>,
+    projection: &Projection,
     options: &ReadOptions,
     state: &mut u64,
 ) -> Result<Reading, TraceError> {
@@ -202,7 +202,7 @@ fn by_blocks(
 pub(super) fn check_blocks(
     format: &dyn TraceFormat,
     text: &[u8],
-    projection: &Projection<'_>,
+    projection: &Projection,
     options: &ReadOptions,
     state: &mut u64,
 ) -> bool {

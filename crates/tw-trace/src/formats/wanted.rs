@@ -7,9 +7,9 @@ use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{Expect, What};
 
 /// The distinct names of a projection and what was seen of them so far.
-pub(super) struct Wanted<'a> {
+pub(super) struct Wanted {
     /// The projection.
-    pub(super) projection: Projection<'a>,
+    pub(super) projection: Projection,
     /// Names, each once.
     pub(super) names: Table,
     /// For each slot that is about a name, which.
@@ -20,9 +20,9 @@ pub(super) struct Wanted<'a> {
 /// Bytes at the start of a block searched for names to suggest, as long as a wanted name has not occurred.
 pub(super) const SAMPLE: usize = 16 << 10;
 
-impl<'a> Wanted<'a> {
+impl Wanted {
     /// The names of `projection`.
-    pub(super) fn new(projection: &Projection<'a>) -> Self {
+    pub(super) fn new(projection: &Projection) -> Self {
         let mut names: Vec<String> = Vec::new();
         let name_of_slot = projection
             .slots
@@ -114,7 +114,7 @@ impl<'a> Wanted<'a> {
                 None => nulls(expect_of(&what.what), len),
             })
             .collect();
-        slots.extend(self.projection.key.map(|_| nulls(Expect::Text, len)));
+        slots.extend(self.projection.key.as_ref().map(|_| nulls(Expect::Text, len)));
         Batch { len, slots, times: times.filter(|_| self.projection.times) }
     }
 }

@@ -13,20 +13,20 @@ const CAREFUL: usize = 4 << 10;
 const LONG: usize = 1 << 20;
 
 /// A format's block reader and the beginning of the stream, which made it.
-pub(super) struct Blocks<'a> {
-    pub reader: Box<dyn BlockReader + 'a>,
+pub(super) struct Blocks {
+    pub reader: Box<dyn BlockReader>,
     /// The header and the first record.
     pub head: Vec<u8>,
     skip: usize,
     skip_lines: u64,
 }
 
-impl<'a> Blocks<'a> {
+impl Blocks {
     /// The reader of a stream that begins with `head`, if the format has one.
     pub fn new(
         format: &dyn TraceFormat,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
     ) -> Result<Option<Self>, TraceError> {
         let Some(start) = format.blocks(head, projection, options)? else { return Ok(None) };
@@ -62,7 +62,7 @@ struct Good<T> {
     len: usize,
 }
 
-impl Live<'_> {
+impl Live {
     /// Reads whole lines; says how many bytes of records they held.
     pub(super) fn read_blocks<R: Receiver>(
         &mut self,

@@ -77,8 +77,8 @@ impl Read for Pipe {
 }
 
 /// One turn.
-pub(super) struct Job<'j, 'a> {
-    pub projection: &'j Projection<'a>,
+pub(super) struct Job<'j> {
+    pub projection: &'j Projection,
     pub seen: &'j mut Vocabulary,
     pub progress: &'j mut Progress,
     pub repeated: &'j mut u64,
@@ -87,7 +87,7 @@ pub(super) struct Job<'j, 'a> {
     pub name: &'j str,
 }
 
-impl Job<'_, '_> {
+impl Job<'_> {
     /// Gives the thread bytes, and the receiver the rows they complete.
     pub fn run<R: Receiver>(
         &mut self,

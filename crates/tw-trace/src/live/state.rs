@@ -20,7 +20,7 @@ impl From<TraceError> for Unreadable {
     }
 }
 
-impl Live<'_> {
+impl Live {
     /// Whether what follows [`Progress::bytes`] is enough to read on; otherwise the stream is needed from its start.
     pub fn reads_on(&self) -> bool {
         !matches!(self.mode, Mode::Rows(..))

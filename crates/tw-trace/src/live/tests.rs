@@ -83,7 +83,7 @@ impl Receiver for Collect {
 /// What the definition of the format makes of a text, up to its first error.
 fn by_rows(format: &'static dyn TraceFormat, text: &str) -> (Vec<Seen>, Option<TraceError>) {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: true };
+    let projection = Projection::new(&slots, None, true);
     let mut seen = Vec::new();
     let mut vocabulary = Vocabulary::new(slots.len());
     let input = crate::Input::from_bytes("t", text.as_bytes());
@@ -107,7 +107,7 @@ fn live(
     collect: &mut Collect,
 ) -> Result<Vec<TraceWarning>, TraceError> {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: true };
+    let projection = Projection::new(&slots, None, true);
     let new = || Live::new("t", format, &projection, &ReadOptions::default());
     let (mut live, mut at, mut chunks) = (new(), 0, 0);
     while at < text.len() {
@@ -197,7 +197,7 @@ fn many_bad_lines_are_read_in_reasonable_time() {
 #[test]
 fn a_file_that_starts_anew_goes_on() {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let mut live = Live::new("t", format_of("csv"), &projection, &ReadOptions::default());
     let mut collect = Collect::default();
     live.push(b"p,q\n1,0\n0,1", false, &mut collect).unwrap();
@@ -213,9 +213,27 @@ fn a_file_that_starts_anew_goes_on() {
 #[test]
 fn an_endless_line_is_refused() {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let options = ReadOptions { max_record: 100, ..ReadOptions::default() };
     let mut live = Live::new("t", format_of("props"), &projection, &options);
     let error = (0..).find_map(|_| live.push(b"ppppppppp ", false, &mut Collect::default()).err());
     assert_eq!(error.unwrap().kind, TraceErrorKind::Budget);
+}
+
+/// A server keeps readers, and hands them from thread to thread.
+#[test]
+fn a_reader_is_its_owners() {
+    fn kept<T: Send + 'static>(live: T) -> T {
+        live
+    }
+    let format = crate::FORMATS.iter().find(|format| format.name() == "props").unwrap();
+    let mut live = kept({
+        let slots = slots();
+        Live::new("t", *format, &Projection::new(&slots, None, false), &ReadOptions::default())
+    });
+    let read = std::thread::spawn(move || {
+        let mut collect = Collect::default();
+        live.push(b"p\nq\n", true, &mut collect).map(|()| live.progress().positions)
+    });
+    assert_eq!(read.join().unwrap(), Ok(2));
 }

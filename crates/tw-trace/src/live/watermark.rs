@@ -15,7 +15,7 @@ struct Mark {
     stamp: Result<Stamp, TraceError>,
 }
 
-impl Live<'_> {
+impl Live {
     /// Lines with a time under this name are no positions: they say that no position from then on is earlier.
     #[must_use]
     pub fn watermark(mut self, name: Option<String>) -> Self {
@@ -203,7 +203,7 @@ mod tests {
     /// Bare numbers are nanoseconds, in any order.
     fn heard(format: &str, text: &str, size: usize, name: Option<&str>) -> Vec<Heard> {
         let format = *FORMATS.iter().find(|known| known.name() == format).expect("a format");
-        let projection = Projection { slots: &[], key: None, times: true };
+        let projection = Projection::new(&[], None, true);
         let unit = tw_core::TimeUnit::Nanoseconds;
         let options = ReadOptions { any_order: true, unit, timed: true, ..ReadOptions::default() };
         let mut live = Live::new("t", format, &projection, &options).watermark(name.map(str::to_string));

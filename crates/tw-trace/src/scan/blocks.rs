@@ -41,21 +41,21 @@ pub(crate) fn head_of(source: &Source) -> Result<(Vec<u8>, usize), TraceError> {
 }
 
 /// A reader for all files, and what to skip at the beginning of each.
-pub(super) struct Plan<'a> {
-    pub reader: Box<dyn BlockReader + 'a>,
+pub(super) struct Plan {
+    pub reader: Box<dyn BlockReader>,
     /// Bytes (with a byte order mark) and lines of header of each file.
     pub skips: Vec<(u64, u64)>,
     pub slots: usize,
 }
 
 /// Whether all files can be read by blocks, with one reader: their headers are the same.
-pub(super) fn plan<'a>(
+pub(super) fn plan(
     input: &Input,
     format: &dyn TraceFormat,
-    projection: &Projection<'a>,
+    projection: &Projection,
     options: &ReadOptions,
-) -> Result<Option<Plan<'a>>, TraceError> {
-    let mut chosen: Option<(Box<dyn BlockReader + 'a>, Vec<u8>)> = None;
+) -> Result<Option<Plan>, TraceError> {
+    let mut chosen: Option<(Box<dyn BlockReader>, Vec<u8>)> = None;
     let mut skips = Vec::new();
     for file in 0..input.files() {
         let source = input.source(file)?;
@@ -82,7 +82,7 @@ pub(super) fn plan<'a>(
 pub(super) fn scan<T: Send>(
     input: &Input,
     format: &dyn TraceFormat,
-    plan: &Plan<'_>,
+    plan: &Plan,
     options: &ReadOptions,
     map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
@@ -133,7 +133,7 @@ fn first_stamp(
     skip: u64,
     bytes: &[u8],
     format: &dyn TraceFormat,
-    plan: &Plan<'_>,
+    plan: &Plan,
     options: &ReadOptions,
 ) -> Option<Stamp> {
     let (range, _) = plan.reader.locate(bytes, 0)?;
@@ -155,8 +155,8 @@ fn first_style(input: &Input, format: &dyn TraceFormat, options: &ReadOptions) -
 }
 
 /// What threads share: they only read it.
-pub(super) struct Work<'w, 'p, T> {
-    pub plan: &'w Plan<'p>,
+pub(super) struct Work<'w, T> {
+    pub plan: &'w Plan,
     pub map: &'w (dyn Fn(Batch) -> Result<T, TraceError> + Sync),
 }
 
@@ -177,7 +177,7 @@ pub(super) struct Outcome<T> {
     pub seen: Vocabulary,
 }
 
-impl<T: Send> Work<'_, '_, T> {
+impl<T: Send> Work<'_, T> {
     pub fn read(&self, bytes: &[u8], last: bool) -> Result<Outcome<T>, TraceError> {
         let mut seen = Vocabulary::new(self.plan.slots);
         let read = self.plan.reader.read_noting(Block { bytes, last }, &mut seen)?;
@@ -248,8 +248,8 @@ fn read_file<T: Send>(
     cutter: &Cutter<'_>,
     file: usize,
     source: &Source,
-    work: &Work<'_, '_, T>,
-    progress: &mut Progress<'_, '_, '_, T>,
+    work: &Work<'_, T>,
+    progress: &mut Progress<'_, '_, T>,
 ) -> Result<(), TraceError> {
     let count = match cutter {
         Cutter::Grid(grid) => Some(grid.blocks()),
@@ -284,8 +284,8 @@ fn fold_all<T: Send>(
     cutter: &Cutter<'_>,
     file: usize,
     source: &Source,
-    work: &Work<'_, '_, T>,
-    progress: &mut Progress<'_, '_, '_, T>,
+    work: &Work<'_, T>,
+    progress: &mut Progress<'_, '_, T>,
     shared: &Shared<T>,
     window: u64,
 ) -> Result<(), TraceError> {
@@ -332,7 +332,7 @@ fn fold_all<T: Send>(
 /// Claims a block and reads it. `None` if there is none to claim now or, when waiting, ever.
 fn next_block<T: Send>(
     cutter: &Cutter<'_>,
-    work: &Work<'_, '_, T>,
+    work: &Work<'_, T>,
     shared: &Shared<T>,
     buffer: &mut Buffer,
     window: u64,

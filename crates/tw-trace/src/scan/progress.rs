@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use tw_core::Time;
 
 /// Where the folding is.
-pub(super) struct Progress<'w, 'p, 'f, T> {
-    pub work: &'w Work<'w, 'p, T>,
+pub(super) struct Progress<'w, 'f, T> {
+    pub work: &'w Work<'w, T>,
     pub options: &'w ReadOptions,
     pub fold: &'f mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
     pub positions: u64,
@@ -40,7 +40,7 @@ pub(super) struct Carry {
     step: u32,
 }
 
-impl<T: Send> Progress<'_, '_, '_, T> {
+impl<T: Send> Progress<'_, '_, T> {
     /// Takes the next block in order; gives its memory back.
     pub fn take(
         &mut self,

@@ -217,10 +217,10 @@ pub(crate) fn surprising_timestamp() -> TraceError {
 }
 
 /// As [`super::scan`], by rows.
-pub(crate) fn scan<'a, T: Send>(
+pub(crate) fn scan<T: Send>(
     input: &Input,
     format: &dyn TraceFormat,
-    projection: &Projection<'a>,
+    projection: &Projection,
     options: &ReadOptions,
     map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
@@ -233,7 +233,7 @@ pub(crate) fn scan<'a, T: Send>(
     let mut positions = 0;
     let mut stopped = false;
     let names: Vec<&str> = input.names().collect();
-    let mut deliver = |builder: &mut SlotBuilder<'a>, timed: bool| -> Result<bool, TraceError> {
+    let mut deliver = |builder: &mut SlotBuilder, timed: bool| -> Result<bool, TraceError> {
         let full = std::mem::replace(builder, SlotBuilder::new(projection));
         if full.is_empty() {
             return Ok(true);

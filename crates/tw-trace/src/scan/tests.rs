@@ -15,7 +15,7 @@ fn slots() -> Vec<Slot> {
 /// The numbers of column `n` and their timestamps, and the summary.
 fn read(input: &Input, options: &ReadOptions) -> Result<(Vec<i64>, Vec<Time>, Summary), TraceError> {
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: true };
+    let projection = Projection::new(&slots, None, true);
     let (mut numbers, mut times) = (Vec::new(), Vec::new());
     let summary = scan(input, &Csv, &projection, options, &Ok, &mut |batch: Batch| {
         if let Some(Column::Int { values, .. }) = batch.slots.first() {
@@ -148,7 +148,7 @@ fn every_position_leads_back_to_its_line() {
         ] {
             let sorted = options.sort.is_some();
             let slots = slots();
-            let projection = Projection { slots: if sorted { &[] } else { &slots }, key: None, times: true };
+            let projection = Projection::new(if sorted { &[] } else { &slots }, None, true);
             let summary =
                 scan(input, &Csv, &projection, &options, &Ok, &mut |_| Ok(ControlFlow::Continue(())))
                     .unwrap();
@@ -177,7 +177,7 @@ fn every_position_leads_back_to_its_line() {
 fn a_fold_may_stop_the_reading() {
     let text = "n\n".to_string() + &"1\n".repeat(100_000) + "not a number\n";
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     for options in [options(64), ReadOptions { threads: 1, ..options(64) }] {
         let mut seen = 0;
         let summary = scan(&together(&[&text]), &Csv, &projection, &options, &Ok, &mut |batch: Batch| {
@@ -193,7 +193,7 @@ fn a_fold_may_stop_the_reading() {
 fn an_error_of_the_map_or_the_fold_ends_the_run() {
     let text = "n\n".to_string() + &"1\n".repeat(1000);
     let slots = slots();
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let fail = || TraceError::new(TraceErrorKind::Budget, "enough");
     let map = |batch: Batch| if batch.len > 0 { Err(fail()) } else { Ok(()) };
     let result = scan(&together(&[&text]), &Csv, &projection, &options(64), &map, &mut |()| {

@@ -59,9 +59,9 @@ impl Vocabulary {
     }
 
     /// Notes that an event of that name happens, also for the slots that ask for it.
-    pub fn note_event(&mut self, name: &Arc<str>, projection: &Projection<'_>) {
+    pub fn note_event(&mut self, name: &Arc<str>, projection: &Projection) {
         self.remember_event(name);
-        for (event, slot) in self.event.iter_mut().zip(projection.slots) {
+        for (event, slot) in self.event.iter_mut().zip(&*projection.slots) {
             *event |= match &slot.what {
                 What::Proposition(path) => path.to_string() == **name,
                 What::Event { name: asked, .. } | What::Tuples { name: asked, .. } => **asked == **name,
@@ -99,7 +99,7 @@ impl Vocabulary {
 
     /// Judges the names a program asked for: unknown ones are errors, or warnings where events are an open
     /// vocabulary; a name that is a variable and an event is an error.
-    pub fn judge(&self, projection: &Projection<'_>, open: bool) -> Result<Vec<TraceWarning>, TraceError> {
+    pub fn judge(&self, projection: &Projection, open: bool) -> Result<Vec<TraceWarning>, TraceError> {
         let mut warnings = Vec::new();
         if self.positions == 0 {
             return Ok(warnings);
@@ -154,11 +154,11 @@ impl Vocabulary {
                 _ => return Err(self.unknown(&name).for_slot(id)),
             }
         }
-        if let Some(key) = projection.key
+        if let Some(key) = &projection.key
             && !self.key
-            && !self.variables.contains(key)
+            && !self.variables.contains(key.name.as_str())
         {
-            return Err(self.unknown(key));
+            return Err(self.unknown(&key.name));
         }
         Ok(warnings)
     }

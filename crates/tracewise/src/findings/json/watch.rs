@@ -40,6 +40,9 @@ pub fn value(value: &WatchValue) -> String {
 pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
     let deadline = verdict.due.as_ref().map(|due| due.deadline);
     let mut object = Object::new().field("property", verdict.property);
+    if !verdict.bindings.is_empty() {
+        object = object.raw("bindings", &json::bindings(&verdict.bindings));
+    }
     if observers {
         object = object.field("observer", "settled");
     }
@@ -56,6 +59,19 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
     }
     if verdict.settled {
         object = object.raw("line", &verdict.line.as_ref().map_or("null".into(), json::line));
+    }
+    if let Some(violation) = &verdict.violation {
+        let found = Object::new()
+            .field("position", violation.position)
+            .raw("time", &json::time(violation.time))
+            .raw("bindings", &json::bindings(&violation.bindings));
+        // That of the settling position stands above.
+        let other = violation.line.as_ref().filter(|_| violation.position != Some(verdict.position));
+        let found = match other {
+            Some(line) => found.raw("line", &json::line(line)),
+            None => found,
+        };
+        object = object.raw("violation", &found.end()).field("violation_count", verdict.violation_count);
     }
     if let Some(due) = &verdict.due {
         object = object.field("owed", due.owed.as_str()).field("since", due.since);

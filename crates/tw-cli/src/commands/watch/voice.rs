@@ -111,6 +111,7 @@ impl Voice<'_> {
             let place = format!("{}:{}", line.file, line.line);
             text.push_str(&format!("  {} {shown}", style.paint(Ink::Frame, place)));
         }
+        text.push_str(&failures(verdict));
         if let Some(pending) = verdict.pending.as_ref().filter(|_| verdict.verdict == Verdict::Violated) {
             let owed = words::clip(&words::printable(&pending.owed), 200);
             text.push_str(&format!("; owed since position {}: {owed}", pending.since));
@@ -138,6 +139,24 @@ impl Voice<'_> {
         let name = self.name(seen.verdict, seen.property);
         let time = seen.time.map_or(String::new(), |time| format!(" ({})", time.format()));
         format!("{name}now: {} at position {}{time}", seen.verdict.as_str(), seen.position)
+    }
+}
+
+/// Which positions failed, where that is more than the line says already.
+fn failures(verdict: &WatchVerdict<'_>) -> String {
+    let Some((violation, position)) =
+        verdict.violation.as_ref().and_then(|found| found.position.map(|at| (found, at)))
+    else {
+        return String::new();
+    };
+    let line = violation.line.as_ref().map_or(String::new(), |line| format!(" (line {})", line.line));
+    let bound: Vec<String> =
+        violation.bindings.iter().map(|(name, value)| format!("{name} = {}", words::value(value))).collect();
+    let with = if bound.is_empty() { String::new() } else { format!(" with {}", bound.join(", ")) };
+    match verdict.violation_count {
+        0 | 1 if position == verdict.position && verdict.settled => with,
+        0 | 1 => format!("; fails at position {position}{line}{with}"),
+        count => format!("; fails at {} positions, first at {position}{line}{with}", words::count(count)),
     }
 }
 

@@ -23,11 +23,11 @@ const WHOLE: usize = 64 << 10;
 const SLAB: usize = 8 << 10;
 
 /// Reads the header and prepares to read blocks under it.
-pub(super) fn start<'a>(
+pub(super) fn start(
     head: &[u8],
-    projection: &Projection<'a>,
+    projection: &Projection,
     options: &ReadOptions,
-) -> Result<Option<BlockStart<'a>>, TraceError> {
+) -> Result<Option<BlockStart>, TraceError> {
     let whole = head.len() < WHOLE;
     let lines = if whole { head } else { &head[..memchr::memrchr(b'\n', head).map_or(0, |end| end + 1)] };
     let mut records = Records::new(lines, whole, options);
@@ -40,9 +40,9 @@ pub(super) fn start<'a>(
     Ok(Some(BlockStart { skip, skip_lines, reader: Box::new(reader) }))
 }
 
-pub(super) struct CsvBlocks<'a> {
+pub(super) struct CsvBlocks {
     header: Arc<Header>,
-    projection: Projection<'a>,
+    projection: Projection,
     options: ReadOptions,
     kernel: Kernel,
     patterns: Patterns,
@@ -54,13 +54,8 @@ pub(super) struct CsvBlocks<'a> {
     seen: Mutex<Vocabulary>,
 }
 
-impl<'a> CsvBlocks<'a> {
-    pub fn new(
-        header: Arc<Header>,
-        projection: &Projection<'a>,
-        options: &ReadOptions,
-        kernel: Kernel,
-    ) -> Self {
+impl CsvBlocks {
+    pub fn new(header: Arc<Header>, projection: &Projection, options: &ReadOptions, kernel: Kernel) -> Self {
         let takes: Vec<Take> = projection.slots.iter().map(|slot| Take::new(&slot.what, &header)).collect();
         let mut seen = Vocabulary::new(projection.slots.len());
         seen.has_events = header.event.is_some();
@@ -77,7 +72,7 @@ impl<'a> CsvBlocks<'a> {
         Self {
             kernel,
             patterns: Patterns::new(header.columns.len()),
-            key: projection.key.and_then(|key| header.variable(key)),
+            key: projection.key.as_ref().and_then(|key| header.variable(&key.name)),
             layouts: [layout(false), layout(true)],
             takes,
             layout_columns,
@@ -123,7 +118,7 @@ impl<'a> CsvBlocks<'a> {
         }
         let mut scanner = Scanner::new(self.kernel, &self.patterns);
         let mut taking: Vec<Taking<'_>> = self.takes.iter().map(Taking::new).collect();
-        let mut key = self.projection.key.map(|_| ColumnBuilder::new(Expect::Text));
+        let mut key = self.projection.key.as_ref().map(|_| ColumnBuilder::new(Expect::Text));
         let mut events = self.header.event.map(|_| ColumnBuilder::new(Expect::Text));
         let mut times = Times { values: self.projection.times.then(Vec::new), range: None };
         let mut bounds: Vec<u32> = Vec::with_capacity(SLAB + 64 + columns);
@@ -268,7 +263,7 @@ impl Times {
     }
 }
 
-impl BlockReader for CsvBlocks<'_> {
+impl BlockReader for CsvBlocks {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
         let mut seen = Vocabulary::new(self.projection.slots.len());
         let batch = self.read_noting(block, &mut seen)?;

@@ -53,12 +53,12 @@ impl TraceFormat for Csv {
         Ok(Box::new(rows::Rows::new(input, options)?))
     }
 
-    fn blocks<'a>(
+    fn blocks(
         &self,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
-    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+    ) -> Result<Option<BlockStart>, TraceError> {
         if projection.has_tuples() {
             return Ok(None);
         }

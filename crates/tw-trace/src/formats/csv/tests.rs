@@ -66,7 +66,7 @@ fn outcome(
     Ok(out)
 }
 
-fn agree(text: &[u8], projection: &Projection<'_>, options: &ReadOptions) -> Result<String, String> {
+fn agree(text: &[u8], projection: &Projection, options: &ReadOptions) -> Result<String, String> {
     let input = Input::from_bytes("t.csv", text);
     let expected = outcome(|fold| scan_by_rows(&input, &Csv, projection, options, &Ok, fold));
     let found = outcome(|fold| scan(&input, &Csv, projection, options, &Ok, fold));
@@ -193,7 +193,7 @@ fn blocks_equal_rows_on_random_files() {
             }
         }
         let key = [None, None, Some("s"), Some("a")][random.below(4) as usize];
-        let projection = Projection { slots: &chosen, key, times: random.below(2) == 0 };
+        let projection = Projection::new(&chosen, key, random.below(2) == 0);
         let block = match random.below(4) {
             0 => 1 + random.below(8),
             1 => 1 + random.below(64),
@@ -218,7 +218,7 @@ fn blocks_equal_rows_on_random_files() {
 fn any_bytes_are_read_or_refused_alike() {
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     let all = slots();
-    let projection = Projection { slots: &all[..1], key: Some("b"), times: true };
+    let projection = Projection::new(&all[..1], Some("b"), true);
     let mut fine = 0;
     for round in 0..20_000 {
         let mut text = random.pick(&["a\n", "a,b\n", "a,b,time\r\n", "b,event,a\n", ""]).as_bytes().to_vec();
@@ -238,7 +238,7 @@ fn any_bytes_are_read_or_refused_alike() {
 }
 
 /// The first block of a file through each fast path with each kernel: what it yields, if it yields anything.
-fn fast(text: &str, projection: &Projection<'_>) -> Vec<(bool, Option<String>)> {
+fn fast(text: &str, projection: &Projection) -> Vec<(bool, Option<String>)> {
     let options = ReadOptions::default();
     let rows = super::rows::Rows::new(text.as_bytes(), &options).unwrap();
     let (_, skip) = rows.records.read_so_far();
@@ -287,7 +287,7 @@ fn the_fast_paths_are_taken_and_every_kernel_agrees() {
     ];
     for (header, chosen, line, fits) in cases {
         let chosen: Vec<Slot> = chosen.iter().map(|&slot| all[slot].clone()).collect();
-        let projection = Projection { slots: &chosen, key: None, times: true };
+        let projection = Projection::new(&chosen, None, true);
         for rows in [1, 2, 63, 64, 65, 500, 5000] {
             let text = header.to_string() + &(0..rows).map(line).collect::<String>();
             for text in [text.as_str(), text.trim_end()] {
@@ -409,7 +409,7 @@ fn messages() {
         ),
     ];
     for (text, slots, expected) in cases {
-        let projection = Projection { slots, key: None, times: false };
+        let projection = Projection::new(slots, None, false);
         for block in [1, 5, 1 << 20] {
             let options = ReadOptions { block, threads: 2, ..ReadOptions::default() };
             let error = agree(text.as_bytes(), &projection, &options).unwrap_err();
@@ -423,7 +423,7 @@ fn messages() {
 #[test]
 fn invalid_text_and_limits() {
     let all = slots();
-    let projection = Projection { slots: &all[..1], key: None, times: false };
+    let projection = Projection::new(&all[..1], None, false);
     let error = agree(b"a,s\n1,\xC3\xA9\xFF\n", &projection, &ReadOptions::default()).unwrap_err();
     assert!(error.starts_with("t.csv:2:4: found the byte 0xFF, expected UTF-8 text"), "{error}");
     let options = ReadOptions { max_columns: 3, ..ReadOptions::default() };

@@ -20,15 +20,15 @@ use tw_core::{Bits, Time, Value};
 use tw_ir::{ArgumentKey, What};
 
 /// Reads blocks of `events`.
-pub(super) struct Reader<'a> {
-    wanted: Wanted<'a>,
+pub(super) struct Reader {
+    wanted: Wanted,
     /// For each name: the slots that also look at arguments.
     patterns: Vec<Vec<usize>>,
     options: ReadOptions,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(projection: &Projection<'a>, options: &ReadOptions) -> Self {
+impl Reader {
+    pub(super) fn new(projection: &Projection, options: &ReadOptions) -> Self {
         let wanted = Wanted::new(projection);
         let mut patterns = vec![Vec::new(); wanted.names.names().len()];
         for (slot, name) in wanted.name_of_slot.iter().enumerate() {
@@ -86,7 +86,7 @@ fn looks_at_arguments(what: &What) -> bool {
     matches!(what, What::Event { arguments, arity, .. } if !arguments.is_empty() || arity.is_some())
 }
 
-impl BlockReader for Reader<'_> {
+impl BlockReader for Reader {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
         if let Some(batch) = self.attempt(block.bytes) {
             return Ok(batch);
@@ -134,7 +134,7 @@ impl BlockReader for Reader<'_> {
 
 /// One block under way.
 struct Job<'b> {
-    reader: &'b Reader<'b>,
+    reader: &'b Reader,
     text: &'b str,
     /// For each name a bit per position, and for each slot that looks at arguments.
     by_name: Vec<Vec<u64>>,
@@ -152,9 +152,9 @@ struct Job<'b> {
 }
 
 impl<'b> Job<'b> {
-    fn new(reader: &'b Reader<'b>, text: &'b str, lines: usize) -> Self {
+    fn new(reader: &'b Reader, text: &'b str, lines: usize) -> Self {
         let names = reader.wanted.names.names().len();
-        let slots = reader.wanted.projection.slots;
+        let slots = &reader.wanted.projection.slots;
         Self {
             reader,
             text,

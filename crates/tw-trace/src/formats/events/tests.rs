@@ -149,8 +149,7 @@ fn blocks_deliver_what_rows_deliver() {
     let mut good = 0;
     for round in 0..25_000 {
         let slots = [&plain, &variables, &named, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 4 }];
-        let projection =
-            Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
+        let projection = Projection::new(slots, (round % 50 == 7).then_some("user"), round % 2 == 0);
         let options = if round % 4 == 1 { timed() } else { ReadOptions::default() };
         let text = random_text(&mut state, options.timed);
         good += usize::from(check_blocks(&Events, &text, &projection, &options, &mut state));

@@ -52,12 +52,12 @@ impl TraceFormat for Jsonl {
         Ok(Box::new(rows::Rows::new(input, Keys::new(options)?, None, options.max_record)))
     }
 
-    fn blocks<'a>(
+    fn blocks(
         &self,
         head: &[u8],
-        projection: &Projection<'a>,
+        projection: &Projection,
         options: &ReadOptions,
-    ) -> Result<Option<BlockStart<'a>>, TraceError> {
+    ) -> Result<Option<BlockStart>, TraceError> {
         // Sorting needs the timestamps as they come, with the rows they belong to.
         if options.sort.is_some() {
             return Ok(None);

@@ -78,7 +78,7 @@ pub(super) struct EventPlan {
 
 impl Plan {
     /// `None` if the projection asks for something only the definition does.
-    pub(super) fn new(projection: &Projection<'_>, keys: Keys, timed: bool) -> Option<Self> {
+    pub(super) fn new(projection: &Projection, keys: Keys, timed: bool) -> Option<Self> {
         let unit = keys.unit.nanoseconds();
         let mut scale = [0; 20];
         let mut power: i64 = 1;
@@ -86,7 +86,7 @@ impl Plan {
             *scale = if unit % power == 0 { unit / power } else { 0 };
             power = power.checked_mul(10).unwrap_or(i64::MAX);
         }
-        let slots = projection.slots;
+        let slots = &projection.slots;
         let mut plan = Self {
             keys,
             columns: slots.iter().map(|slot| expect_of(&slot.what)).collect(),
@@ -135,12 +135,25 @@ impl Plan {
                 }
             }
         }
-        if let Some(name) = projection.key {
-            let field = plan.field(name);
+        let mut key = None;
+        if let Some(wanted) = &projection.key {
+            let field = plan.field(&wanted.name);
+            key = Some((wanted, field)).filter(|_| wanted.is_nested());
+            // A nested key that is read for something else as well is left to the definition.
+            if key.is_some() && !plan.fields[field as usize].is_empty() {
+                return None;
+            }
             plan.fields[field as usize].push(Action::Key(plan.columns.len()));
             plan.columns.push(Expect::Text);
         }
+        let paths: Vec<Path> = nested.iter().map(|(_, path, _)| path.clone()).collect();
         plan.nest(nested);
+        if let Some((key, field)) = key {
+            if !plan.may_follow(&key.path, &paths) {
+                return None;
+            }
+            plan.follow(&key.path, field);
+        }
         Some(plan)
     }
 
@@ -205,6 +218,19 @@ impl Plan {
                 self.follow(&path, whole);
             }
         }
+    }
+
+    /// Whether a path can be followed key by key beside the others, which have their nodes.
+    fn may_follow(&self, path: &Path, others: &[Path]) -> bool {
+        let Some(PathStep::Field(first)) = path.steps.first() else { return false };
+        let taken = self.by_name.get(first).is_some_and(|&field| !self.fields[field as usize].is_empty());
+        let overlaps =
+            |other: &Path| other.steps.starts_with(&path.steps) || path.steps.starts_with(&other.steps);
+        !taken
+            && path.steps.len() <= STEPS
+            && *first != self.keys.time
+            && *first != self.keys.event
+            && !others.iter().any(overlaps)
     }
 
     /// Adds the nodes of a path; its last key is `field`, the same as a key of the path's whole name, so that a record

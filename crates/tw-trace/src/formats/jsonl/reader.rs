@@ -14,8 +14,8 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 /// Reads blocks.
-pub(super) struct Reader<'a> {
-    projection: Projection<'a>,
+pub(super) struct Reader {
+    projection: Projection,
     keys: Keys,
     timed: bool,
     any_order: bool,
@@ -29,8 +29,8 @@ pub(super) struct Reader<'a> {
     vocabulary: Mutex<Vocabulary>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(projection: Projection<'a>, keys: Keys, timed: bool, options: &ReadOptions) -> Self {
+impl Reader {
+    pub(super) fn new(projection: Projection, keys: Keys, timed: bool, options: &ReadOptions) -> Self {
         let plan = Plan::new(&projection, keys.clone(), timed);
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
         Self {
@@ -111,7 +111,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-impl BlockReader for Reader<'_> {
+impl BlockReader for Reader {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
         match self.walk(block.bytes) {
             Some(batch) => Ok(batch),

@@ -419,6 +419,8 @@ impl Walk<'_> {
             }
             match kept.last_mut() {
                 Some(before) if before.end == cursor.first_row => before.end = cursor.row,
+                // One that ran into the rows of the next has found a record that is none.
+                Some(before) if before.end > cursor.first_row => return None,
                 _ => kept.push(cursor.first_row..cursor.row),
             }
         }

@@ -35,15 +35,15 @@ enum Use {
 }
 
 /// Reads blocks of `props`.
-pub(super) struct Reader<'a> {
-    wanted: Wanted<'a>,
+pub(super) struct Reader {
+    wanted: Wanted,
     uses: Vec<Use>,
     options: ReadOptions,
     timed: bool,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(projection: &Projection<'a>, options: &ReadOptions, timed: bool) -> Self {
+impl Reader {
+    pub(super) fn new(projection: &Projection, options: &ReadOptions, timed: bool) -> Self {
         let uses = projection
             .slots
             .iter()
@@ -102,7 +102,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl BlockReader for Reader<'_> {
+impl BlockReader for Reader {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
         if let Some(batch) = self.attempt(block.bytes) {
             return Ok(batch);
@@ -206,7 +206,7 @@ impl<'b> Job<'b> {
     }
 
     /// Reads the text; `None` if it must be read by rows.
-    fn run(&mut self, wanted: &Wanted<'_>) -> Option<()> {
+    fn run(&mut self, wanted: &Wanted) -> Option<()> {
         #[cfg(target_arch = "x86_64")]
         if has_avx2() {
             // SAFETY: the features were just found to be present.
@@ -217,12 +217,12 @@ impl<'b> Job<'b> {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    unsafe fn run_avx2(&mut self, wanted: &Wanted<'_>) -> Option<()> {
+    unsafe fn run_avx2(&mut self, wanted: &Wanted) -> Option<()> {
         self.run_on::<Avx2>(wanted)
     }
 
     #[inline(always)]
-    fn run_on<L: Lanes>(&mut self, wanted: &Wanted<'_>) -> Option<()> {
+    fn run_on<L: Lanes>(&mut self, wanted: &Wanted) -> Option<()> {
         let text = self.text;
         let mut base = 0;
         if text.len() >= 128 {
@@ -256,7 +256,7 @@ impl<'b> Job<'b> {
     #[inline(always)]
     fn chunk<L: Lanes>(
         &mut self,
-        wanted: &Wanted<'_>,
+        wanted: &Wanted,
         window: &[u8],
         base: usize,
         Classes { newline, space, carriage }: Classes,
@@ -330,7 +330,7 @@ impl<'b> Job<'b> {
 
     /// Looks up each token that ends in the chunk.
     #[inline(always)]
-    fn tokens(&mut self, wanted: &Wanted<'_>, base: usize, newline: u64, space: u64, mut starts: u64) {
+    fn tokens(&mut self, wanted: &Wanted, base: usize, newline: u64, space: u64, mut starts: u64) {
         let mut ends = space & !(space << 1 | self.after_space);
         // A token that began in an earlier chunk ends first.
         let mut open = self.after_space == 0;

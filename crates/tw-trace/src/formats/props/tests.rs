@@ -163,8 +163,7 @@ fn blocks_deliver_what_rows_deliver() {
     for round in 0..25_000 {
         let slots =
             [&few, &many, &refused, &variables, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 5 }];
-        let projection =
-            Projection { slots, key: (round % 50 == 7).then_some("user"), times: round % 2 == 0 };
+        let projection = Projection::new(slots, (round % 50 == 7).then_some("user"), round % 2 == 0);
         let text = random_text(&mut state);
         good += usize::from(check_blocks(&Props, &text, &projection, &ReadOptions::default(), &mut state));
     }
@@ -174,7 +173,7 @@ fn blocks_deliver_what_rows_deliver() {
 #[test]
 fn many_propositions_on_a_line_are_counted() {
     let slots = [proposition("a")];
-    let projection = Projection { slots: &slots, key: None, times: false };
+    let projection = Projection::new(&slots, None, false);
     let options = ReadOptions { max_columns: 5, ..ReadOptions::default() };
     for text in ["a a a a a\n", "a a a a a a\n", "\n\n\na\n\n\n\n\n\n\n"] {
         check_blocks(&Props, text.as_bytes(), &projection, &options, &mut 1);
@@ -259,7 +258,7 @@ fn threads_and_blocks_deliver_the_whole_in_order() {
     let lines = ["a b", "", "b", "a", "abc a"];
     let text: String = (0..5000).map(|i| format!("@{} {}\n", i / 3, lines[i % 7 % 5])).collect();
     let slots = [proposition("a"), proposition("abc")];
-    let projection = Projection { slots: &slots, key: None, times: true };
+    let projection = Projection::new(&slots, None, true);
     for (block, threads) in [(64, 1), (100, 2), (4096, 2), (1 << 20, 1)] {
         let input = Input::from_bytes("f", text.as_bytes().to_vec());
         let options = ReadOptions { block, threads, ..ReadOptions::default() };

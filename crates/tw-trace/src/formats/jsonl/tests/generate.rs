@@ -334,6 +334,9 @@ impl Writer {
     }
 }
 
+/// Keys of `--by`, also inside objects that are read for something else, or for nothing.
+const KEYS: &[&str] = &["s", "n", "i", "deep", "unneeded", "deep.x", "deep.er.y", "deep.flag"];
+
 /// A random projection and file.
 pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>, String) {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -382,7 +385,7 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
             add(name, kind);
         }
     }
-    let key = dice.one_in(4).then(|| ["s", "n", "i", "deep", "unneeded"][dice.roll(5)]);
+    let key = dice.one_in(4).then(|| KEYS[dice.roll(KEYS.len())]);
     let blanks = dice.one_in(2);
     let text = Writer { dice, blanks, errors, kinds }.file();
     (chosen.into_iter().map(|(what, _)| slot(what)).collect(), key, text)
