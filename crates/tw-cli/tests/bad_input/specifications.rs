@@ -116,7 +116,8 @@ pub fn cases() -> Vec<Case> {
             "spec-hundred-type-errors",
             (0..100).map(|i| format!("property p{i} : G 5;\n")).collect::<String>(),
         ),
-        spec("spec-hundred-warnings", format!("property p : {}G a;\n", "forall x. ".repeat(100))),
+        spec("spec-hundred-warnings", format!("property p : {}G a;\n", "forall x. ".repeat(100)))
+            .command("check --engine columnar s.tw t.csv"),
         spec("spec-unknown-name-shown", "// the queue\nlet busy = quue > 10;\nproperty p : G !busy;\n")
             .file("t.csv", "queue\n1\n"),
         // Depth.
