@@ -25,6 +25,7 @@ mod eval;
 mod import;
 mod imprecise;
 mod inspect;
+pub mod live;
 mod load;
 mod merge;
 mod model;
@@ -58,7 +59,7 @@ pub use monitor::{Monitor, Row, SlotHandle};
 pub use plan::{EngineChoice, RootReport, SpecReport};
 pub use query::{Approximation, Edge, Group, Origin, QueryReport, QueryResult, Total, Totals, Witness};
 pub use races::RacesReport;
-pub use registry::{ENGINES, QUERY_ENGINES, engine, format_named, formats};
+pub use registry::{ENGINES, QUERY_ENGINES, engine, engine_for, engines, format_named, formats};
 pub use report::{CheckReport, EvalReport, LogLine, PropertyReport, Step, Violation};
 pub use robust::{
     Contribution, Contributions, Interpolation, Least, Level, Predictor, Reason, RobustAlgorithm, RobustLive,
@@ -83,7 +84,7 @@ pub use tw_import::{FORMATS as IMPORT_FORMATS, Options as ImportOptions, guess a
 pub use tw_ir::{Clock, Semantics};
 pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point as CoveragePoint};
 pub use tw_model::{FORMATS as MODEL_FORMATS, Model};
-pub use tw_monitor::{Obligation, Settled};
+pub use tw_monitor::{Answers, Obligation, Settled};
 pub use tw_races::{
     Deadlock, Fields as RaceFields, Limits as RaceLimits, Oddity, OddityKind, Place, Race, Turn, Use,
 };

@@ -3,14 +3,14 @@
 mod reasons;
 mod several;
 
-use crate::{ENGINES, Error, Session, Specification, engine};
+use crate::{Error, Session, Specification, engine, engines};
 pub(crate) use reasons::explain;
 pub use reasons::{EngineChoice, RootReport, SpecReport};
 use several::{Evaluators, Monitors, divide};
 use tw_core::Bits;
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, IntervalError, NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Telling, Trace, Unsupported};
+use tw_ir::{Clock, IntervalError, NodeId, Program, Root, RootKind, Semantics};
+use tw_monitor::{Answer, Answers, Engine, EvaluateOptions, Evaluator, Telling, Trace, Unsupported};
 
 /// An engine ready to run a program, and what is to be said about the choice.
 pub(crate) struct Chosen<'p> {
@@ -84,9 +84,9 @@ fn stand_in<'p>(
     if !refusal.exhausted {
         return None;
     }
-    let others = ENGINES.iter().filter(|engine| engine.name() != exhausted);
+    let others = engines(Answers::Verdicts).filter(|engine| engine.name() != exhausted);
     let (engine, evaluator) =
-        others.filter_map(|engine| Some((*engine, engine.plan(&spec.program, options).ok()?))).next()?;
+        others.filter_map(|engine| Some((engine, engine.plan(&spec.program, options).ok()?))).next()?;
     let message = format!("engine `{exhausted}` gave up ({}); `{}` ran instead", refusal.what, engine.name());
     let notes = vec![Diagnostic::warning("engine-gave-up", message)];
     Some(Chosen { engine, evaluator, notes, divided: false })
@@ -117,14 +117,14 @@ pub(crate) fn choose<'p>(
         };
     }
     let mut refusals = Vec::new();
-    for engine in ENGINES {
+    for engine in engines(Answers::Verdicts) {
         match engine.plan(&spec.program, options) {
-            Ok(evaluator) => return Ok(chosen(*engine, evaluator)),
+            Ok(evaluator) => return Ok(chosen(engine, evaluator)),
             Err(refusal) => refusals.push(refusal),
         }
     }
     let accepts =
-        |alone: &Program| ENGINES.iter().copied().find(|engine| engine.plan(alone, options).is_ok());
+        |alone: &Program| engines(Answers::Verdicts).find(|engine| engine.plan(alone, options).is_ok());
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
         && let Ok(evaluators) = Evaluators::new(shares, options)
@@ -154,8 +154,8 @@ pub(crate) fn explainer<'p>(
     choose(&session, spec, options).ok().map(|chosen| chosen.evaluator)
 }
 
-/// The engine for a live trace: the named one, or the first that reads forward and accepts. `note` is told which engines
-/// refused before it, and why.
+/// The engine for live traces: the named one, or the first that reads forward and accepts; of a specification of properties
+/// and queries, each goes to one that gives its kind of answer. `note` is told which engines refused before it, and why.
 pub(crate) fn choose_monitor(
     session: &Session,
     spec: &Specification,
@@ -171,6 +171,7 @@ pub(crate) fn choose_monitor(
     if options.clock == Clock::Index {
         refuse_units(spec, &options, "`--clock index` counts positions")?;
     }
+    let forward = |root: &Root| engines(answers(root)).filter(|engine| engine.reads_forward());
     if session.engine != "auto" {
         let engine = named(&session.engine)?;
         return match engine.monitor(&spec.program, &options, telling) {
@@ -178,33 +179,53 @@ pub(crate) fn choose_monitor(
             Err(refusal) => Err(refused(spec, engine.name(), refusal)),
         };
     }
+    let Some(first) = spec.program.roots.first() else {
+        return Err(Error::Usage("the specification has no properties and no queries".into()));
+    };
+    if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
+        return Err(refuse_division(spec, root));
+    }
     // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
     let mut first_refusal = None;
     let mut refusals: Vec<String> = Vec::new();
-    for engine in ENGINES.iter().filter(|engine| engine.reads_forward()) {
-        match engine.monitor(&spec.program, &options, telling) {
-            Ok(monitor) => {
-                if !refusals.is_empty() {
-                    note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
+    if spec.program.roots.iter().all(|root| root.kind == first.kind) {
+        for engine in forward(first) {
+            match engine.monitor(&spec.program, &live_options(first, &options), telling) {
+                Ok(monitor) => {
+                    if !refusals.is_empty() {
+                        note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
+                    }
+                    return Ok((engine, monitor));
                 }
-                return Ok((*engine, monitor));
-            }
-            Err(refusal) => {
-                // That another engine is made for a construct needs no mention; that one gave up does.
-                if refusal.exhausted {
-                    refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                Err(refusal) => {
+                    // That another engine is made for a construct needs no mention; that one gave up does.
+                    if refusal.exhausted {
+                        refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                    }
+                    first_refusal.get_or_insert(refusal);
                 }
-                first_refusal.get_or_insert(refusal);
             }
         }
     }
-    let forward = || ENGINES.iter().copied().filter(|engine| engine.reads_forward());
-    let accepts = |alone: &Program| forward().find(|engine| engine.monitor(alone, &options, telling).is_ok());
+    let accepts = |alone: &Program| {
+        let root = alone.roots.first()?;
+        let options = live_options(root, &options);
+        forward(root).find(|engine| engine.monitor(alone, &options, telling).is_ok())
+    };
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
         && let Ok(monitors) = Monitors::new(shares, &options, telling)
     {
         return Ok((engine, Box::new(monitors)));
+    }
+    if first_refusal.is_none() {
+        first_refusal = spec.program.roots.iter().find_map(|root| {
+            let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
+            accepts(&alone).is_none().then(|| {
+                let options = live_options(root, &options);
+                forward(root).find_map(|engine| engine.monitor(&alone, &options, telling).err())
+            })?
+        });
     }
     match first_refusal {
         Some(mut refusal) => {
@@ -218,9 +239,39 @@ pub(crate) fn choose_monitor(
     }
 }
 
+/// A query that divides the trace has several values at each moment, which no monitor keeps apart.
+pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
+    let diagnostic = Diagnostic::error(
+        "engine-refuses",
+        "a query that divides the trace (`by`, `every`) cannot be watched",
+    )
+    .at(root.span, "this query")
+    .help("`tracewise query` computes it on a stored trace");
+    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+}
+
+/// What an engine for a root answers with.
+pub(crate) fn answers(root: &Root) -> Answers {
+    match root.kind {
+        RootKind::Property => Answers::Verdicts,
+        RootKind::Query => Answers::Values,
+    }
+}
+
+/// The options for a root on a live trace. A value is that of the positions that were read, whatever comes after them, so that
+/// queries know no third value.
+pub(crate) fn live_options(root: &Root, options: &EvaluateOptions) -> EvaluateOptions {
+    match (root.kind, options.semantics) {
+        (RootKind::Query, Semantics::Ltl3) => {
+            EvaluateOptions { semantics: Semantics::Finite, ..options.clone() }
+        }
+        _ => options.clone(),
+    }
+}
+
 fn named(name: &str) -> Result<&'static dyn Engine, Error> {
     engine(name).ok_or_else(|| {
-        let known: Vec<&str> = ENGINES.iter().map(|engine| engine.name()).collect();
+        let known: Vec<&str> = engines(Answers::Verdicts).map(|engine| engine.name()).collect();
         let near = tw_core::suggest(name, known.iter().copied())
             .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {})", known.join(", ")))

@@ -1,10 +1,11 @@
 //! The registries: one row per engine and per format.
 
-use tw_monitor::{Engine, QueryEngine};
+use tw_monitor::{Answers, Engine, Queries, QueryEngine};
 use tw_trace::TraceFormat;
 
-/// Every engine. `auto` takes the first that accepts the program (of those that read forward, for live traces), so the
-/// fastest stand first; the reference, which refuses least, stands last.
+/// Every engine: those for properties, then those for queries. Of the kind asked for ([`engines`]), `auto` takes the first that
+/// accepts the program (of those that read forward, for live traces), so the fastest stand first; the reference, which
+/// refuses least, stands last.
 pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_columnar::Columnar,
     &tw_engine_automaton::Automaton,
@@ -16,9 +17,13 @@ pub static ENGINES: &[&dyn Engine] = &[
     // The only one for continuous time, and for nothing else.
     &tw_dense::Dense,
     &tw_engine_reference::Reference,
+    &Queries(tw_query_columnar::Columnar),
+    &Queries(tw_query_forward::Forward),
+    &Queries(tw_query_reverse::Reverse),
+    &Queries(tw_engine_reference::ReferenceQueries),
 ];
 
-/// Every engine for queries, the fastest first; `auto` takes the first that accepts.
+/// Every engine for queries, as such, the fastest first; `auto` takes the first that accepts.
 pub static QUERY_ENGINES: &[&dyn QueryEngine] = &[
     &tw_query_columnar::Columnar,
     &tw_query_forward::Forward,
@@ -26,9 +31,19 @@ pub static QUERY_ENGINES: &[&dyn QueryEngine] = &[
     &tw_engine_reference::ReferenceQueries,
 ];
 
-/// The engine called `name`.
+/// The engines that give one kind of answer, the fastest first.
+pub fn engines(answers: Answers) -> impl Iterator<Item = &'static dyn Engine> {
+    ENGINES.iter().copied().filter(move |engine| engine.answers() == answers)
+}
+
+/// The engine called `name` that answers with verdicts. Engines of several kinds may have one name.
 pub fn engine(name: &str) -> Option<&'static dyn Engine> {
-    ENGINES.iter().copied().find(|engine| engine.name() == name)
+    engine_for(name, Answers::Verdicts)
+}
+
+/// The engine called `name` that gives this kind of answer.
+pub fn engine_for(name: &str, answers: Answers) -> Option<&'static dyn Engine> {
+    engines(answers).find(|engine| engine.name() == name)
 }
 
 /// Every trace format of this build.

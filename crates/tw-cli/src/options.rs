@@ -355,8 +355,8 @@ impl TypedValueParser for Known {
 /// The engines.
 pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
-    let named =
-        tracewise::ENGINES.iter().map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    let named = tracewise::engines(tracewise::Answers::Verdicts)
+        .map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
 

@@ -2,11 +2,11 @@
 
 use super::{Chosen, choose};
 use crate::{
-    AutomatonSizes, ClockLabels, ENGINES, Error, LiveReport, QUERY_ENGINES, Session, Specification, check,
-    delay, imprecise, query, robust, show,
+    AutomatonSizes, ClockLabels, Error, LiveReport, QUERY_ENGINES, Session, Specification, check, delay,
+    engines, imprecise, query, robust, show,
 };
 use tw_ir::{Fragment, Root, RootKind};
-use tw_monitor::EvaluateOptions;
+use tw_monitor::{Answers, EvaluateOptions};
 
 /// An engine and the reason for it.
 #[derive(Clone, Debug)]
@@ -179,7 +179,7 @@ fn choice(
             } else {
                 // Engines that refuse the same thing are named together.
                 let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
-                for other in ENGINES.iter().take_while(|other| other.name() != engine.name()) {
+                for other in engines(Answers::Verdicts).take_while(|other| other.name() != engine.name()) {
                     let Err(refusal) = other.plan(&spec.program, options) else { continue };
                     match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
                         Some((names, _)) => names.push(other.name()),

@@ -1,13 +1,14 @@
-//! Several engines for one specification: each property goes to the first that accepts it alone.
+//! Several engines for one specification: each property goes to the first that accepts it alone, and so does each query.
 //!
 //! A bound in one property need not cost the others their automata, nor, under `ltl3`, their exact verdicts: with
 //! intervals a verdict is that of informative prefixes, without it is over all continuations.
 
+use super::live_options;
 use tw_core::{Bits, Position, Time};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Obligation, Positions, Sink, Telling, Trace,
-    Unsupported, Wanted, Worth, put, take, words,
+    Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Obligation, Positions, Sink, Slab, Telling,
+    Term, Trace, TraceId, Unsupported, Wanted, Worth, put, take, words,
 };
 
 /// The properties that one engine runs.
@@ -19,6 +20,8 @@ pub(super) struct Share {
     roots: Vec<usize>,
     /// The numbers of their atoms in the whole program.
     atoms: Vec<usize>,
+    /// The numbers of their terms in the whole program.
+    terms: Vec<usize>,
     /// Whether they measure time.
     timed: bool,
 }
@@ -33,18 +36,19 @@ pub(super) fn divide(
     for (number, root) in program.roots.iter().enumerate() {
         alone.roots = vec![root.clone()];
         let engine = accepts(&alone)?;
-        match shares.iter_mut().find(|share| share.engine.name() == engine.name()) {
+        match shares.iter_mut().find(|share| same(share.engine, engine)) {
             Some(share) => share.roots.push(number),
             None => {
                 let (program, roots) = (program.clone(), vec![number]);
-                shares.push(Share { engine, program, roots, atoms: Vec::new(), timed: false });
+                let (atoms, terms) = (Vec::new(), Vec::new());
+                shares.push(Share { engine, program, roots, atoms, terms, timed: false });
             }
         }
     }
     if shares.len() < 2 {
         return None;
     }
-    let atoms = program.atoms();
+    let (atoms, terms) = (program.atoms(), program.terms());
     for share in &mut shares {
         share.program.roots = share.roots.iter().map(|&root| program.roots[root].clone()).collect();
         let nodes: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
@@ -52,8 +56,15 @@ pub(super) fn divide(
         share.timed = program.reachable(&nodes).iter().any(timed);
         let place = |id: &NodeId| atoms.binary_search(id).ok();
         share.atoms = share.program.atoms().iter().map(place).collect::<Option<_>>()?;
+        let place = |id: &NodeId| terms.binary_search(id).ok();
+        share.terms = share.program.terms().iter().map(place).collect::<Option<_>>()?;
     }
     Some(shares)
+}
+
+/// Engines of different kinds may have one name.
+fn same(one: &dyn Engine, other: &dyn Engine) -> bool {
+    one.name() == other.name() && one.answers() == other.answers()
 }
 
 impl Share {
@@ -134,6 +145,8 @@ pub(super) struct Monitors {
     roots: usize,
     /// A position's atoms for one part.
     row: Vec<u64>,
+    /// What each part calls a trace.
+    traces: Slab<Box<[TraceId]>>,
 }
 
 impl Monitors {
@@ -144,11 +157,17 @@ impl Monitors {
     ) -> Result<Self, Unsupported> {
         let roots = shares.iter().map(|share| share.roots.len()).sum();
         let monitor = |share: Share| {
+            let options = match share.program.roots.first() {
+                Some(root) => &live_options(root, options),
+                None => options,
+            };
             let monitor = share.engine.monitor(&share.program, options, telling)?;
             Ok((share, monitor))
         };
-        let parts = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
-        Ok(Self { parts, roots, row: Vec::new() })
+        let parts: Vec<_> = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
+        let (selected, mut traces) = (vec![TraceId(0); parts.len()], Slab::new());
+        traces.insert(selected.into_boxed_slice());
+        Ok(Self { parts, roots, row: Vec::new(), traces })
     }
 
     /// Asks every part, and puts what they settle in the order in which one would tell it.
@@ -183,9 +202,32 @@ impl Monitors {
 }
 
 impl Monitor for Monitors {
+    fn open(&mut self) -> TraceId {
+        self.traces.insert(self.parts.iter_mut().map(|(_, monitor)| monitor.open()).collect())
+    }
+
+    fn select(&mut self, trace: TraceId) {
+        if let Some(own) = self.traces.get(trace) {
+            self.parts.iter_mut().zip(own).for_each(|((_, monitor), &own)| monitor.select(own));
+        }
+    }
+
+    fn close(&mut self, trace: TraceId) {
+        if let Some(own) = self.traces.remove(trace) {
+            self.parts.iter_mut().zip(own).for_each(|((_, monitor), own)| monitor.close(own));
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.parts.iter().filter_map(|(_, monitor)| monitor.next_deadline()).min()
+    }
+
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         self.each(sink, |share, monitor, _, sink| {
-            monitor.feed(&Positions { atoms: &share.columns(positions.atoms), ..*positions }, sink)
+            let terms: Vec<Term> =
+                share.terms.iter().filter_map(|&term| positions.terms.get(term).cloned()).collect();
+            let atoms = share.columns(positions.atoms);
+            monitor.feed(&Positions { atoms: &atoms, terms: &terms, ..*positions }, sink)
         })
     }
 
@@ -270,7 +312,8 @@ impl Monitor for Monitors {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.parts.iter().map(|(_, monitor)| monitor.heap_bytes()).sum()
+        let numbers = self.traces.heap_bytes() + self.traces.room() * self.parts.len() * size_of::<TraceId>();
+        self.parts.iter().map(|(_, monitor)| monitor.heap_bytes()).sum::<usize>() + numbers
     }
 }
 
