@@ -1,16 +1,18 @@
 //! Choosing an engine for a program, a stored trace or a live one.
 
+mod monitor;
 mod reasons;
 mod several;
 
 use crate::{Error, Session, Specification, engine, engines};
+pub(crate) use monitor::{answers, choose_monitor, live_options, refuse_division};
 pub(crate) use reasons::explain;
 pub use reasons::{EngineChoice, RootReport, SpecReport};
-use several::{Evaluators, Monitors, divide};
+use several::{Evaluators, divide};
 use tw_core::Bits;
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, IntervalError, NodeId, Program, Root, RootKind, Semantics};
-use tw_monitor::{Answer, Answers, Engine, EvaluateOptions, Evaluator, Telling, Trace, Unsupported};
+use tw_ir::{Clock, IntervalError, NodeId, Program};
+use tw_monitor::{Answer, Answers, Engine, EvaluateOptions, Evaluator, Trace, Unsupported};
 
 /// An engine ready to run a program, and what is to be said about the choice.
 pub(crate) struct Chosen<'p> {
@@ -152,121 +154,6 @@ pub(crate) fn explainer<'p>(
 ) -> Option<Box<dyn Evaluator + 'p>> {
     let session = session.clone().engine("auto");
     choose(&session, spec, options).ok().map(|chosen| chosen.evaluator)
-}
-
-/// The engine for live traces: the named one, or the first that reads forward and accepts; of a specification of properties
-/// and queries, each goes to one that gives its kind of answer. `note` is told which engines refused before it, and why.
-pub(crate) fn choose_monitor(
-    session: &Session,
-    spec: &Specification,
-    telling: Telling,
-    note: &mut dyn FnMut(&str),
-) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
-    let options = session.evaluate_options();
-    if options.clock == Clock::Dense {
-        let message =
-            "continuous time (`--clock dense`) is for stored traces: `tracewise check`, or --clock stamps";
-        return Err(Error::Usage(message.into()));
-    }
-    if options.clock == Clock::Index {
-        refuse_units(spec, &options, "`--clock index` counts positions")?;
-    }
-    let forward = |root: &Root| engines(answers(root)).filter(|engine| engine.reads_forward());
-    if session.engine != "auto" {
-        let engine = named(&session.engine)?;
-        return match engine.monitor(&spec.program, &options, telling) {
-            Ok(monitor) => Ok((engine, monitor)),
-            Err(refusal) => Err(refused(spec, engine.name(), refusal)),
-        };
-    }
-    let Some(first) = spec.program.roots.first() else {
-        return Err(Error::Usage("the specification has no properties and no queries".into()));
-    };
-    if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
-        return Err(refuse_division(spec, root));
-    }
-    // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
-    let mut first_refusal = None;
-    let mut refusals: Vec<String> = Vec::new();
-    if spec.program.roots.iter().all(|root| root.kind == first.kind) {
-        for engine in forward(first) {
-            match engine.monitor(&spec.program, &live_options(first, &options), telling) {
-                Ok(monitor) => {
-                    if !refusals.is_empty() {
-                        note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
-                    }
-                    return Ok((engine, monitor));
-                }
-                Err(refusal) => {
-                    // That another engine is made for a construct needs no mention; that one gave up does.
-                    if refusal.exhausted {
-                        refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
-                    }
-                    first_refusal.get_or_insert(refusal);
-                }
-            }
-        }
-    }
-    let accepts = |alone: &Program| {
-        let root = alone.roots.first()?;
-        let options = live_options(root, &options);
-        forward(root).find(|engine| engine.monitor(alone, &options, telling).is_ok())
-    };
-    if let Some(shares) = divide(&spec.program, accepts)
-        && let Some(engine) = shares.last().map(|share| share.engine)
-        && let Ok(monitors) = Monitors::new(shares, &options, telling)
-    {
-        return Ok((engine, Box::new(monitors)));
-    }
-    if first_refusal.is_none() {
-        first_refusal = spec.program.roots.iter().find_map(|root| {
-            let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
-            accepts(&alone).is_none().then(|| {
-                let options = live_options(root, &options);
-                forward(root).find_map(|engine| engine.monitor(&alone, &options, telling).err())
-            })?
-        });
-    }
-    match first_refusal {
-        Some(mut refusal) => {
-            let stored = || "`tracewise check` runs it on a stored trace".to_string();
-            if !refusal.exhausted && choose(session, spec, &EvaluateOptions::default()).is_ok() {
-                refusal.help.get_or_insert_with(stored);
-            }
-            Err(refusal_error(spec, "no engine of this build can watch", refusal))
-        }
-        None => Err(Error::Usage("this build has no engine that reads live events".into())),
-    }
-}
-
-/// A query that divides the trace has several values at each moment, which no monitor keeps apart.
-pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
-    let diagnostic = Diagnostic::error(
-        "engine-refuses",
-        "a query that divides the trace (`by`, `every`) cannot be watched",
-    )
-    .at(root.span, "this query")
-    .help("`tracewise query` computes it on a stored trace");
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
-}
-
-/// What an engine for a root answers with.
-pub(crate) fn answers(root: &Root) -> Answers {
-    match root.kind {
-        RootKind::Property => Answers::Verdicts,
-        RootKind::Query => Answers::Values,
-    }
-}
-
-/// The options for a root on a live trace. A value is that of the positions that were read, whatever comes after them, so that
-/// queries know no third value.
-pub(crate) fn live_options(root: &Root, options: &EvaluateOptions) -> EvaluateOptions {
-    match (root.kind, options.semantics) {
-        (RootKind::Query, Semantics::Ltl3) => {
-            EvaluateOptions { semantics: Semantics::Finite, ..options.clone() }
-        }
-        _ => options.clone(),
-    }
 }
 
 fn named(name: &str) -> Result<&'static dyn Engine, Error> {

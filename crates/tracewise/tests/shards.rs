@@ -1,7 +1,7 @@
 //! Monitors of many keys, against the verdicts and values of the stored log.
 
 use std::collections::{BTreeMap, BTreeSet};
-use tracewise::live::{Known, Plan, PlanOptions, Row, ShardMonitor};
+use tracewise::live::{Batch, Column, Known, Plan, PlanOptions, Row, ShardMonitor, Telling};
 use tracewise::{Semantics, Session, Specification, Time, Value, Verdict};
 use tw_monitor::Computed;
 use tw_testkit::Rng;
@@ -330,6 +330,88 @@ fn keys_are_found_in_nested_data() {
     late.sort();
     assert_eq!(late, ["7", "8"]);
     assert_eq!(end(&mut shard)[&("n".to_string(), "7".to_string())], Value::Int(2));
+}
+
+#[test]
+fn columns_are_as_good_as_rows() {
+    fn shared<T: Send + Sync + Clone>(plan: T) -> T {
+        plan
+    }
+    let plan = shared(plan(SPECIFICATIONS[0], Semantics::Ltl3));
+    let log = log(3, 300, 9);
+    let (mut rows, mut columns) = (Vec::new(), Vec::new());
+    let mut by_rows = ShardMonitor::new(&plan, Some("user")).unwrap();
+    feed(&mut by_rows, &log, &mut rows);
+    let mut by_columns = ShardMonitor::new(&plan, Some("user")).unwrap();
+    for part in log.chunks(70) {
+        let column = |slot: &tracewise::live::Slot| match tw_trace::describe(&slot.what).as_str() {
+            "x" => Column::of_values(part.iter().map(|line| Value::Int(line.x)).collect()),
+            "user" => Column::of_values(part.iter().map(|line| values(line).remove(0).1).collect()),
+            event => Column::Truth(part.iter().map(|line| line.event == event).collect()),
+        };
+        let slots = by_columns.slots().iter().map(column).collect();
+        let times = Some(part.iter().map(|line| line.time).collect());
+        let batch = Batch { len: part.len(), slots, times };
+        by_columns.feed(&batch, &mut |outcome| columns.push(Told::of(&outcome))).unwrap();
+    }
+    assert!(rows.len() > 5);
+    assert_eq!(rows, columns);
+    assert_eq!(end(&mut by_rows), end(&mut by_columns));
+    let short = Batch { len: 1, slots: Vec::new(), times: Some(vec![0]) };
+    assert!(by_columns.feed(&short, &mut |_| {}).is_err());
+}
+
+#[test]
+fn each_violation_is_told() {
+    let text = "property calm : G !cancel; property quick : G (order -> F[0,3s] pay); query n : count[pay];";
+    let spec = Specification::from_text("s.tw", text).unwrap();
+    let options = PlanOptions { telling: Telling::Violations, ..PlanOptions::default() };
+    let plan = Plan::new(&spec, &options).unwrap();
+    let log = log(5, 300, 6);
+    let mut shard = ShardMonitor::new(&plan, Some("user")).unwrap();
+    // Of each key, the positions of its own trace that violate a property.
+    let mut told: BTreeMap<(String, String), BTreeSet<usize>> = BTreeMap::new();
+    for part in log.chunks(41) {
+        let mut resumed = ShardMonitor::new(&plan, Some("user")).unwrap();
+        resumed.restore(&shard.snapshot()).unwrap();
+        shard = resumed;
+        let values: Vec<_> = part.iter().map(values).collect();
+        let mut rows = Vec::new();
+        for (line, values) in part.iter().zip(&values) {
+            rows.push(Row { time: Some(line.time), event: Some(line.event), values });
+        }
+        let mut note = |outcome: tracewise::live::Outcome<'_>| {
+            if let Some(about) = outcome.about {
+                assert_eq!(outcome.verdict, Verdict::Violated);
+                let key = (outcome.name.to_string(), outcome.key.unwrap().to_string());
+                assert!(told.entry(key).or_default().insert(about), "told twice");
+            }
+        };
+        shard.feed_rows(&rows, &mut note).unwrap();
+    }
+    shard
+        .finish(&mut |end| {
+            let key = (end.name.to_string(), end.key.unwrap().to_string());
+            assert!(end.violations.iter().all(|&at| told.entry(key.clone()).or_default().insert(at)));
+        })
+        .unwrap();
+    let mut expected: BTreeMap<(String, String), BTreeSet<usize>> = BTreeMap::new();
+    let users: BTreeSet<&String> = log.iter().filter_map(|line| line.user.as_ref()).collect();
+    for user in users {
+        let own: Vec<&Line> = log.iter().filter(|line| line.user.as_ref() == Some(user)).collect();
+        for (at, line) in own.iter().enumerate() {
+            let paid =
+                || own[at..].iter().any(|next| next.event == "pay" && next.time <= line.time + 3 * SECOND);
+            let name = match line.event {
+                "cancel" => "calm",
+                "order" if !paid() => "quick",
+                _ => continue,
+            };
+            expected.entry((name.to_string(), user.clone())).or_default().insert(at);
+        }
+    }
+    told.retain(|_, positions| !positions.is_empty());
+    assert_eq!(told, expected);
 }
 
 #[test]
