@@ -5,7 +5,7 @@ mod reasons;
 mod several;
 
 use crate::{Error, Session, Specification, engine, engines};
-pub(crate) use monitor::{answers, choose_monitor, live_options, refuse_division};
+pub(crate) use monitor::{answers, choose_monitor, live_options, refuse_division, unknown};
 pub(crate) use reasons::explain;
 pub use reasons::{EngineChoice, RootReport, SpecReport};
 use several::{Evaluators, divide};
@@ -157,12 +157,7 @@ pub(crate) fn explainer<'p>(
 }
 
 fn named(name: &str) -> Result<&'static dyn Engine, Error> {
-    engine(name).ok_or_else(|| {
-        let known: Vec<&str> = engines(Answers::Verdicts).map(|engine| engine.name()).collect();
-        let near = tw_core::suggest(name, known.iter().copied())
-            .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {})", known.join(", ")))
-    })
+    engine(name).ok_or_else(|| unknown(name, Answers::Verdicts))
 }
 
 /// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.

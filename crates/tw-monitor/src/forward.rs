@@ -165,7 +165,7 @@ impl<M: Machine> Forward<'_, M> {
                             (from..to).for_each(|position| column.set(position, value));
                         }
                     };
-                    tokens.step(machine, goal, history, at, row, &mut scratch, &mut settle)?;
+                    tokens.step(machine, goal, history, (at, row), &mut scratch, &mut settle)?;
                     if last {
                         tokens.end(machine, goal, three_valued, &mut settle);
                     }

@@ -1,6 +1,6 @@
 //! Which engine runs what: made once, shared by all shards.
 
-use crate::plan::{answers, live_options, refusal_error, refuse_division, refuse_units};
+use crate::plan::{answers, live_options, refusal_error, refuse_division, refuse_units, unknown};
 use crate::{Error, Specification, engine_for, engines};
 use std::sync::Arc;
 use tw_core::TimeUnit;
@@ -186,15 +186,12 @@ impl Planned {
             atoms: place(&spec.program.atoms(), atoms),
             terms: place(&spec.program.terms(), terms),
             runs: crate::ENGINES[0],
-            options: live_options(root, evaluate),
+            options: live_options(answers(root), evaluate),
             alone,
         };
         let named = (options.engine != "auto" && !planned.query).then_some(options.engine.as_str());
         let candidates: Vec<&'static dyn Engine> = match named {
-            Some(name) => vec![
-                engine_for(name, answers(root))
-                    .ok_or_else(|| Error::Usage(format!("unknown engine `{name}`")))?,
-            ],
+            Some(name) => vec![engine_for(name, answers(root)).ok_or_else(|| unknown(name, answers(root)))?],
             None => engines(answers(root)).filter(|engine| engine.reads_forward()).collect(),
         };
         let mut refusals: Vec<(&str, Unsupported)> = Vec::new();

@@ -69,7 +69,8 @@ impl ShardMonitor {
     }
 
     /// Goes on from a snapshot, of this plan or of another: properties and queries that mean what they meant keep their state,
-    /// whatever they are called now and wherever they stand. After an error the monitor is as new.
+    /// whatever they are called now and wherever they stand, as long as the same engine runs them. After an error the monitor
+    /// is as new.
     pub fn restore(&mut self, snapshot: &[u8]) -> Result<Restored, Error> {
         self.clear()?;
         match self.load(snapshot) {

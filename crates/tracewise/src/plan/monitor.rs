@@ -2,7 +2,7 @@
 
 use super::several::{Monitors, divide};
 use super::{choose, named, refusal_error, refuse_units, refused};
-use crate::{Error, Session, Specification, engines};
+use crate::{Error, Session, Specification, engine_for, engines};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Program, Root, RootKind, Semantics};
 use tw_monitor::{Answers, Engine, EvaluateOptions, Telling};
@@ -24,26 +24,37 @@ pub(crate) fn choose_monitor(
     if options.clock == Clock::Index {
         refuse_units(spec, &options, "`--clock index` counts positions")?;
     }
-    let forward = |root: &Root| engines(answers(root)).filter(|engine| engine.reads_forward());
-    if session.engine != "auto" {
-        let engine = named(&session.engine)?;
-        return match engine.monitor(&spec.program, &options, telling) {
+    if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
+        return Err(refuse_division(spec, root));
+    }
+    let kind = spec.program.roots.first().map_or(Answers::Verdicts, answers);
+    let mixed = spec.program.roots.iter().any(|root| answers(root) != kind);
+    let name = session.engine.as_str();
+    if name != "auto" && !mixed {
+        let engine = match kind {
+            Answers::Values => engine_for(name, kind).ok_or_else(|| unknown(name, kind))?,
+            _ => named(name)?,
+        };
+        return match engine.monitor(&spec.program, &live_options(kind, &options), telling) {
             Ok(monitor) => Ok((engine, monitor)),
             Err(refusal) => Err(refused(spec, engine.name(), refusal)),
         };
     }
-    let Some(first) = spec.program.roots.first() else {
-        return Err(Error::Usage("the specification has no properties and no queries".into()));
+    // A name is that of an engine for properties where there are both.
+    let forced = if name == "auto" { None } else { Some(named(name)?) };
+    let forward = |kind: Answers| {
+        let fits = move |engine: &&'static dyn Engine| match forced {
+            Some(forced) if kind == Answers::Verdicts => engine.name() == forced.name(),
+            _ => engine.reads_forward(),
+        };
+        engines(kind).filter(fits)
     };
-    if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
-        return Err(refuse_division(spec, root));
-    }
     // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
     let mut first_refusal = None;
     let mut refusals: Vec<String> = Vec::new();
-    if spec.program.roots.iter().all(|root| root.kind == first.kind) {
-        for engine in forward(first) {
-            match engine.monitor(&spec.program, &live_options(first, &options), telling) {
+    if !mixed {
+        for engine in forward(kind) {
+            match engine.monitor(&spec.program, &live_options(kind, &options), telling) {
                 Ok(monitor) => {
                     if !refusals.is_empty() {
                         note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
@@ -61,9 +72,9 @@ pub(crate) fn choose_monitor(
         }
     }
     let accepts = |alone: &Program| {
-        let root = alone.roots.first()?;
-        let options = live_options(root, &options);
-        forward(root).find(|engine| engine.monitor(alone, &options, telling).is_ok())
+        let kind = answers(alone.roots.first()?);
+        let options = live_options(kind, &options);
+        forward(kind).find(|engine| engine.monitor(alone, &options, telling).is_ok())
     };
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
@@ -75,8 +86,8 @@ pub(crate) fn choose_monitor(
         first_refusal = spec.program.roots.iter().find_map(|root| {
             let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
             accepts(&alone).is_none().then(|| {
-                let options = live_options(root, &options);
-                forward(root).find_map(|engine| engine.monitor(&alone, &options, telling).err())
+                let (kind, options) = (answers(root), live_options(answers(root), &options));
+                forward(kind).find_map(|engine| engine.monitor(&alone, &options, telling).err())
             })?
         });
     }
@@ -111,13 +122,21 @@ pub(crate) fn answers(root: &Root) -> Answers {
     }
 }
 
-/// The options for a root on a live trace. A value is that of the positions that were read, whatever comes after them, so that
-/// queries know no third value.
-pub(crate) fn live_options(root: &Root, options: &EvaluateOptions) -> EvaluateOptions {
-    match (root.kind, options.semantics) {
-        (RootKind::Query, Semantics::Ltl3) => {
+/// The options for roots of one kind on a live trace. A value is that of the positions that were read, whatever comes after
+/// them, so that queries know no third value.
+pub(crate) fn live_options(kind: Answers, options: &EvaluateOptions) -> EvaluateOptions {
+    match (kind, options.semantics) {
+        (Answers::Values, Semantics::Ltl3) => {
             EvaluateOptions { semantics: Semantics::Finite, ..options.clone() }
         }
         _ => options.clone(),
     }
+}
+
+/// No engine of this kind is called so.
+pub(crate) fn unknown(name: &str, kind: Answers) -> Error {
+    let known: Vec<&str> = engines(kind).map(|engine| engine.name()).collect();
+    let near = tw_core::suggest(name, known.iter().copied())
+        .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {})", known.join(", ")))
 }

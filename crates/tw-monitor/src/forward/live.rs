@@ -76,6 +76,7 @@ impl<M: Machine> Live<M> {
     }
 
     /// As [`Monitor::feed`], for positions whose atoms are packed together.
+    #[inline(never)]
     fn stretch(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let (start, len) = (self.positions, stretch.len());
         for goal in 0..self.states.len() {
@@ -97,6 +98,13 @@ impl<M: Machine> Live<M> {
         }
         self.positions += len;
         Ok(())
+    }
+
+    /// The same, where other traces have states of the goals: a run over a stretch takes its own for the only one
+    /// ([`Machine::run`]). Apart, so that one trace is fed as fast as if there were no others.
+    #[inline(never)]
+    fn steps(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
+        (0..stretch.len()).try_for_each(|offset| self.step(stretch.row(offset), sink))
     }
 
     /// Notes the verdict of a root if the state reached at `at` settles it.
@@ -124,7 +132,7 @@ impl<M: Machine> Live<M> {
         let all = self.telling == Telling::Positions;
         for (index, (&root, tokens)) in self.followed.iter().zip(&mut self.each).enumerate() {
             let (goal, machine, history) = (self.states.len() + index, &mut self.machine, self.history);
-            tokens.step(machine, goal, history, at, row, &mut self.scratch, &mut |from, to, holds| {
+            tokens.step(machine, goal, history, (at, row), &mut self.scratch, &mut |from, to, holds| {
                 if all || !holds {
                     let settled = |about| Settled::truth(root, Some(about), at, holds);
                     sink.settled.extend((from..to).map(settled));
@@ -195,16 +203,11 @@ impl<M: Machine> Monitor for Live<M> {
 
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let before = sink.settled.len();
-        // A run over a stretch takes its state for the only one of the goal ([`Machine::run`]).
-        let only = self.traces.len() == 1;
         for block in (0..positions.len).step_by(BLOCK) {
             let stretch = Stretch::new(positions.atoms, block, BLOCK.min(positions.len - block));
-            if only {
-                self.stretch(&stretch, sink)?;
-                continue;
-            }
-            for offset in 0..stretch.len() {
-                self.step(stretch.row(offset), sink)?;
+            match self.traces.len() {
+                1 => self.stretch(&stretch, sink)?,
+                _ => self.steps(&stretch, sink)?,
             }
         }
         sink.settled[before..].sort_by_key(|settled| (settled.at, settled.root, settled.about));

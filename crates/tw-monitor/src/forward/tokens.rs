@@ -70,8 +70,7 @@ impl Tokens {
         machine: &mut M,
         goal: usize,
         history: State,
-        at: Position,
-        row: &[u64],
+        (at, row): (Position, &[u64]),
         Scratch { index: table, spare: next }: &mut Scratch,
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {

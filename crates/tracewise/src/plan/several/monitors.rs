@@ -26,11 +26,8 @@ impl Monitors {
     ) -> Result<Self, Unsupported> {
         let roots = shares.iter().map(|share| share.roots.len()).sum();
         let monitor = |share: Share| {
-            let options = match share.program.roots.first() {
-                Some(root) => &live_options(root, options),
-                None => options,
-            };
-            let monitor = share.engine.monitor(&share.program, options, telling)?;
+            let options = live_options(share.engine.answers(), options);
+            let monitor = share.engine.monitor(&share.program, &options, telling)?;
             Ok((share, monitor))
         };
         let parts: Vec<_> = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
