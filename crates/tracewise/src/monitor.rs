@@ -11,7 +11,7 @@
 //! assert!(monitor.push(&row)?.is_empty());
 //! row.set(open, true);
 //! let settled = monitor.push(&row)?;
-//! assert!(!settled[0].holds && settled[0].at == 1);
+//! assert!(!settled[0].holds() && settled[0].at == 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -34,7 +34,7 @@
 //! assert_eq!(monitor.pending()[0].deadline, Some(15 * second));
 //! assert!(monitor.advance(15 * second - 1)?.is_empty());
 //! // Beyond this time no `ack` can be soon enough.
-//! assert!(!monitor.advance(15 * second)?[0].holds);
+//! assert!(!monitor.advance(15 * second)?[0].holds());
 //! # Ok(())
 //! # }
 //! ```
