@@ -102,7 +102,7 @@ impl Error {
     }
 }
 
-/// An error of the trace alone; `load::trace_error` adds the place of the specification where a slot is to blame.
+/// An error of the trace alone; `run::faults::trace_error` adds the place of the specification where a slot is to blame.
 impl From<TraceError> for Error {
     fn from(error: TraceError) -> Self {
         Error::Trace { error: Box::new(error), asked: None, sources: Box::default() }

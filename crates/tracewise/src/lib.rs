@@ -25,6 +25,7 @@ pub mod findings;
 mod import;
 mod imprecise;
 mod inspect;
+pub mod live;
 mod merge;
 mod model;
 mod monitor;

@@ -57,7 +57,7 @@ mod tests;
 mod time;
 mod words;
 
-pub use online::{Delay, Each, MetricMonitor, OBLIGATIONS, Online, Open, Prefixes};
+pub use online::{Delay, Each, MetricMonitor, OBLIGATIONS, Online, Open, Owned, Prefixes};
 
 use evaluate::Run;
 use graph::Lit;

@@ -4,17 +4,21 @@
 //! analysis and every evaluation is a loop over indices; nothing recurses on the depth of a formula.
 //! This crate never reads files.
 
+mod alone;
 mod dag;
 mod display;
+mod fingerprint;
 mod fragment;
 mod interval;
 mod slot;
 
+pub use alone::{Alone, alone};
 pub use dag::{
     Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
     SetItem,
 };
 pub use display::display;
+pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use slot::{ArgumentKey, Expect, Path, PathStep, Slot, SlotId, What};

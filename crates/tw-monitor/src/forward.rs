@@ -12,7 +12,7 @@ use crate::{
     Answer, EvaluateOptions, Evaluator, Machine, Monitor, Sink, State, Stretch, Telling, Trace, Unsupported,
     Wanted,
 };
-use tokens::Tokens;
+use tokens::{Scratch, Tokens};
 use tw_core::{Bits, Position};
 use tw_ir::{Node, NodeId, Program, Semantics};
 
@@ -151,6 +151,7 @@ impl<M: Machine> Forward<'_, M> {
         let three_valued = options.semantics == Semantics::Ltl3;
         let mut columns = vec![Bits::repeat(!value, trace.len); goals];
         let mut tokens: Vec<Tokens> = (0..goals).map(|_| Tokens::default()).collect();
+        let mut scratch = Scratch::default();
         let mut history = machine.origin();
         let mut segment = 0;
         for block in (0..trace.len).step_by(BLOCK) {
@@ -164,7 +165,7 @@ impl<M: Machine> Forward<'_, M> {
                             (from..to).for_each(|position| column.set(position, value));
                         }
                     };
-                    tokens.step(machine, goal, history, at, row, &mut settle)?;
+                    tokens.step(machine, goal, history, (at, row), &mut scratch, &mut settle)?;
                     if last {
                         tokens.end(machine, goal, three_valued, &mut settle);
                     }

@@ -1,4 +1,7 @@
 //! Live monitoring: positions come in, verdicts go out as soon as they are settled.
+//!
+//! One [`Monitor`] follows many traces of one program: what is made of the program is there once, a trace is a small state.
+//! That is how a log is watched once per value of a column.
 
 use crate::{Bindings, Corrupt, Known, Note, Positions, Sink, Unsupported};
 use tw_core::{Position, Time};
@@ -37,8 +40,25 @@ pub struct Obligation {
     pub bindings: Bindings,
 }
 
-/// A program on its way through a live trace. Positions are counted from 0 over all that was fed.
+/// One of the traces that a monitor follows. Numbers are small, and those of closed traces are used again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraceId(pub u32);
+
+/// A program on its way through live traces. [`TraceId`] 0 is there from the start, and selected; who follows one trace need
+/// not know of others. Positions are counted from 0 over all that was fed of a trace.
 pub trait Monitor: Send {
+    /// Begins another trace, before its first position. It is not selected by that.
+    fn open(&mut self) -> TraceId;
+    /// All further calls are about this trace. One that is not open is not selected.
+    fn select(&mut self, trace: TraceId);
+    /// Forgets a trace; its number may be given to another. Who closes the selected trace selects another next: until then
+    /// calls are about a trace without positions.
+    fn close(&mut self, trace: TraceId);
+    /// The earliest time whose passing ([`Monitor::advance`]) may settle something of this trace, if any may. Nothing is
+    /// settled by time before; whether something is then may depend on more.
+    fn next_deadline(&self) -> Option<Time> {
+        None
+    }
     /// Takes the next positions, and puts into the sink what they settle, in the order of `at`, then of roots.
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported>;
     /// Takes one position whose atoms are packed 64 to a word (`Machine`), as [`Monitor::feed`]; of programs that read
@@ -78,6 +98,6 @@ pub trait Monitor: Send {
     fn save(&self, out: &mut Vec<u8>);
     /// Continues from what [`Monitor::save`] wrote. After an error the monitor is as new.
     fn restore(&mut self, from: &[u8]) -> Result<(), Corrupt>;
-    /// Bytes held.
+    /// Bytes held, by all traces.
     fn heap_bytes(&self) -> usize;
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     Answers, Computed, Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Note, Obligation,
-    Positions, QueryEngine, QueryEvaluator, QueryMonitor, Sink, Telling, Trace, Unsupported, Values, Wanted,
-    Worth,
+    Positions, QueryEngine, QueryEvaluator, QueryMonitor, Sink, Slab, Telling, Trace, TraceId, Unsupported,
+    Values, Wanted, Worth,
 };
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
@@ -46,7 +46,9 @@ impl<Q: QueryEngine> Engine for Queries<Q> {
     ) -> Result<Box<dyn Monitor>, Unsupported> {
         options.pointwise()?;
         let inner = self.0.monitor(program, options)?;
-        Ok(Box::new(Live { inner, roots: program.roots.len() }))
+        let mut traces = Slab::new();
+        let selected = traces.insert(inner.another());
+        Ok(Box::new(Live { inner, traces, selected, roots: program.roots.len() }))
     }
 }
 
@@ -89,11 +91,40 @@ impl Evaluator for Stored<'_> {
 }
 
 struct Live {
+    /// The selected trace; its place among the others holds one without positions.
     inner: Box<dyn QueryMonitor>,
+    traces: Slab<Box<dyn QueryMonitor>>,
+    selected: TraceId,
     roots: usize,
 }
 
 impl Monitor for Live {
+    fn open(&mut self) -> TraceId {
+        let trace = self.traces.insert(self.inner.another());
+        if trace == self.selected {
+            self.inner = self.inner.another();
+        }
+        trace
+    }
+
+    fn select(&mut self, trace: TraceId) {
+        if trace == self.selected || !self.traces.contains(trace) {
+            return;
+        }
+        for place in [self.selected, trace] {
+            if let Some(parked) = self.traces.get_mut(place) {
+                std::mem::swap(parked, &mut self.inner);
+            }
+        }
+        self.selected = trace;
+    }
+
+    fn close(&mut self, trace: TraceId) {
+        if self.traces.remove(trace).is_some() && trace == self.selected {
+            self.inner = self.inner.another();
+        }
+    }
+
     fn feed(&mut self, positions: &Positions<'_>, _: &mut Sink) -> Result<(), Unsupported> {
         self.inner.push(positions)
     }
@@ -142,6 +173,7 @@ impl Monitor for Live {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.inner.pending_bytes()
+        let parked: usize = self.traces.iter().map(|trace| trace.heap_bytes()).sum();
+        self.inner.heap_bytes() + parked + self.traces.heap_bytes()
     }
 }

@@ -147,6 +147,8 @@ pub trait QueryEvaluator: Send {
 
 /// Queries on a live trace.
 pub trait QueryMonitor: Send {
+    /// The same queries before the first position of another trace; what does not change is shared.
+    fn another(&self) -> Box<dyn QueryMonitor>;
     /// Takes the next positions: atoms in the order of `Program::atoms`, terms in that of `Program::terms`.
     fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported>;
     /// The value of each root, should the trace end here. Costs what is pending, not what has been read.
@@ -161,6 +163,10 @@ pub trait QueryMonitor: Send {
     fn position(&self) -> Position;
     /// Bytes held for what is not yet decided.
     fn pending_bytes(&self) -> usize;
+    /// Bytes that this trace takes in all; what traces share does not count.
+    fn heap_bytes(&self) -> usize {
+        self.pending_bytes()
+    }
     /// Writes the state, for another process to go on from.
     fn save(&self, out: &mut Vec<u8>);
     /// Goes on from a saved state of the same program.

@@ -192,6 +192,10 @@ struct Watch {
 }
 
 impl QueryMonitor for Watch {
+    fn another(&self) -> Box<dyn QueryMonitor> {
+        Box::new(Watch { machine: Machine::new(self.machine.plan.clone()), notes: Vec::new() })
+    }
+
     fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported> {
         let Positions { len, atoms, terms, .. } = *positions;
         check(&self.machine.plan, len, atoms, terms)?;
@@ -220,6 +224,10 @@ impl QueryMonitor for Watch {
 
     fn pending_bytes(&self) -> usize {
         self.machine.pending_bytes()
+    }
+
+    fn heap_bytes(&self) -> usize {
+        size_of::<Self>() + self.machine.heap_bytes()
     }
 
     fn save(&self, out: &mut Vec<u8>) {

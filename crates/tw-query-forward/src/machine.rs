@@ -263,6 +263,15 @@ impl Machine {
         self.active.iter().map(|index| self.streams[*index].pending_bytes()).sum()
     }
 
+    /// Bytes held beside the plan.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let parts =
+            size_of::<Stream>() + size_of::<State>() + size_of::<Option<Bound>>() + 2 * size_of::<usize>();
+        let streams: usize = self.streams.iter().map(Stream::pending_bytes).sum();
+        let sinks: usize = self.sinks.iter().map(Sink::heap_bytes).sum();
+        self.streams.len() * parts + streams + self.sinks.len() * size_of::<Sink>() + sinks
+    }
+
     /// A machine that can be brought to its end without changing this one.
     pub(crate) fn fork(&self) -> Machine {
         Machine { sinks: self.sinks.iter().map(|sink| sink.fork(&self.plan)).collect(), ..self.clone_state() }

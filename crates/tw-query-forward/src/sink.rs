@@ -70,6 +70,16 @@ impl Sink {
         }
     }
 
+    /// Bytes held elsewhere.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            Sink::First { .. } => 0,
+            Sink::Running(running) => running.accumulator.heap_bytes(),
+            Sink::Nested(nested) => size_of::<Nested>() + nested.accumulator.heap_bytes(),
+            Sink::Gather(gather) => gather.values.as_ref().map_or(0, |values| values.column.heap_bytes()),
+        }
+    }
+
     /// Whether nothing that comes can change its value.
     pub(crate) fn done(&self) -> bool {
         match self {

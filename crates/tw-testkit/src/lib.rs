@@ -4,6 +4,7 @@
 //! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
 //!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
+//! - [`interleave`]: several traces through one monitor, against a monitor for each.
 //! - [`query`]: random queries, and engines for queries against the reference.
 //! - [`lasso`]: truth on infinite words, the oracle of three-valued verdicts.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
@@ -19,6 +20,7 @@
 pub mod conformance;
 mod explanation;
 pub mod generate;
+pub mod interleave;
 pub mod lasso;
 pub mod online;
 pub mod query;
@@ -28,6 +30,7 @@ mod shrink;
 pub use conformance::cases;
 pub use explanation::check_explanation;
 pub use generate::{Case, Shape};
+pub use interleave::interleaved_difference;
 pub use online::compare_online;
 pub use rng::Rng;
 pub use shrink::shrink;

@@ -3,10 +3,11 @@
 //! The same positions are given to three monitors: one position at a time, in chunks of random sizes, and with a
 //! save and restore at a random point. All three must say the same, and what they say must be what the definition
 //! says of the whole trace: a settled verdict may not change, and an open one is decided by the end. Three-valued
-//! verdicts must be those of random infinite continuations, too.
+//! verdicts must be those of random infinite continuations, too. One monitor of several traces must say of each what its
+//! own says ([`crate::interleave`]).
 
 use crate::conformance::{Summary, describe};
-use crate::{Case, Rng, Shape, lasso, shrink};
+use crate::{Case, Rng, Shape, interleaved_difference, lasso, shrink};
 use std::ops::Range;
 use tw_core::Bits;
 use tw_engine_reference::Reference;
@@ -96,6 +97,9 @@ pub fn online_difference(engine: &dyn Engine, case: &Case) -> Result<Option<Stri
     }
     if truncated_is_accepted(engine, case, &saved, telling)? {
         return Ok(Some(format!("saved after {cut} positions, restored without the last byte\n")));
+    }
+    if let Some(wrong) = interleaved_difference(engine, case)? {
+        return Ok(Some(wrong));
     }
     if let Some(wrong) = wrong_roots(engine, case, &trace, &stepwise)? {
         return Ok(Some(wrong));

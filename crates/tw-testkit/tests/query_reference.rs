@@ -147,6 +147,10 @@ struct Knowing {
 }
 
 impl QueryMonitor for Knowing {
+    fn another(&self) -> Box<dyn QueryMonitor> {
+        Box::new(Knowing { case: self.case.clone(), taken: 0, forgets: self.forgets })
+    }
+
     fn push(&mut self, positions: &Positions<'_>) -> Result<(), Unsupported> {
         self.taken += positions.len;
         Ok(())

@@ -1,14 +1,15 @@
-//! Several engines for one specification: each property goes to the first that accepts it alone.
+//! Several engines for one specification: each property goes to the first that accepts it alone, and so does each query.
 //!
 //! A bound in one property need not cost the others their automata, nor, under `ltl3`, their exact verdicts: with
 //! intervals a verdict is that of informative prefixes, without it is over all continuations.
 
-use tw_core::{Bits, Position, Time};
+mod monitors;
+
+pub(super) use monitors::Monitors;
+
+use tw_core::Bits;
 use tw_ir::{NodeId, Program};
-use tw_monitor::{
-    Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Obligation, Positions, Sink, Telling, Trace,
-    Unsupported, Wanted, Worth, put, take, words,
-};
+use tw_monitor::{Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted, Worth};
 
 /// The properties that one engine runs.
 pub(super) struct Share {
@@ -19,6 +20,8 @@ pub(super) struct Share {
     roots: Vec<usize>,
     /// The numbers of their atoms in the whole program.
     atoms: Vec<usize>,
+    /// The numbers of their terms in the whole program.
+    terms: Vec<usize>,
     /// Whether they measure time.
     timed: bool,
 }
@@ -33,18 +36,19 @@ pub(super) fn divide(
     for (number, root) in program.roots.iter().enumerate() {
         alone.roots = vec![root.clone()];
         let engine = accepts(&alone)?;
-        match shares.iter_mut().find(|share| share.engine.name() == engine.name()) {
+        match shares.iter_mut().find(|share| same(share.engine, engine)) {
             Some(share) => share.roots.push(number),
             None => {
                 let (program, roots) = (program.clone(), vec![number]);
-                shares.push(Share { engine, program, roots, atoms: Vec::new(), timed: false });
+                let (atoms, terms) = (Vec::new(), Vec::new());
+                shares.push(Share { engine, program, roots, atoms, terms, timed: false });
             }
         }
     }
     if shares.len() < 2 {
         return None;
     }
-    let atoms = program.atoms();
+    let (atoms, terms) = (program.atoms(), program.terms());
     for share in &mut shares {
         share.program.roots = share.roots.iter().map(|&root| program.roots[root].clone()).collect();
         let nodes: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
@@ -52,8 +56,15 @@ pub(super) fn divide(
         share.timed = program.reachable(&nodes).iter().any(timed);
         let place = |id: &NodeId| atoms.binary_search(id).ok();
         share.atoms = share.program.atoms().iter().map(place).collect::<Option<_>>()?;
+        let place = |id: &NodeId| terms.binary_search(id).ok();
+        share.terms = share.program.terms().iter().map(place).collect::<Option<_>>()?;
     }
     Some(shares)
+}
+
+/// Engines of different kinds may have one name.
+fn same(one: &dyn Engine, other: &dyn Engine) -> bool {
+    one.name() == other.name() && one.answers() == other.answers()
 }
 
 impl Share {
@@ -67,14 +78,19 @@ impl Share {
 pub(super) struct Evaluators {
     shares: Vec<Share>,
     options: EvaluateOptions,
+    /// What some of them reads.
+    wanted: Wanted,
 }
 
 impl Evaluators {
     pub(super) fn new(shares: Vec<Share>, options: &EvaluateOptions) -> Result<Self, Unsupported> {
+        let mut wanted = Wanted::ATOMS;
         for share in &shares {
-            share.engine.plan(&share.program, options)?;
+            let own = share.engine.plan(&share.program, options)?.wanted();
+            wanted.terms |= own.terms;
+            wanted.slots |= own.slots;
         }
-        Ok(Self { shares, options: options.clone() })
+        Ok(Self { shares, options: options.clone(), wanted })
     }
 
     fn trace(&self, share: &Share, trace: &Trace) -> Trace {
@@ -82,6 +98,8 @@ impl Evaluators {
             len: trace.len,
             atoms: share.columns(&trace.atoms),
             times: trace.times.clone().filter(|_| share.timed),
+            // Slots are those of the whole specification, whoever reads them.
+            slots: trace.slots.clone(),
             segments: trace.segments.clone(),
             ..Trace::default()
         }
@@ -90,7 +108,7 @@ impl Evaluators {
 
 impl Evaluator for Evaluators {
     fn wanted(&self) -> Wanted {
-        Wanted::ATOMS
+        self.wanted
     }
 
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
@@ -128,215 +146,5 @@ impl Evaluator for Evaluators {
     }
 }
 
-/// Monitors of a live trace, which step together.
-pub(super) struct Monitors {
-    parts: Vec<(Share, Box<dyn Monitor>)>,
-    roots: usize,
-    /// A position's atoms for one part.
-    row: Vec<u64>,
-}
-
-impl Monitors {
-    pub(super) fn new(
-        shares: Vec<Share>,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Self, Unsupported> {
-        let roots = shares.iter().map(|share| share.roots.len()).sum();
-        let monitor = |share: Share| {
-            let monitor = share.engine.monitor(&share.program, options, telling)?;
-            Ok((share, monitor))
-        };
-        let parts = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;
-        Ok(Self { parts, roots, row: Vec::new() })
-    }
-
-    /// Asks every part, and puts what they settle in the order in which one would tell it.
-    fn each(
-        &mut self,
-        sink: &mut Sink,
-        mut ask: impl FnMut(&Share, &mut dyn Monitor, &mut Vec<u64>, &mut Sink) -> Result<(), Unsupported>,
-    ) -> Result<(), Unsupported> {
-        let from = sink.settled.len();
-        for (share, monitor) in &mut self.parts {
-            let before = sink.settled.len();
-            let asked = ask(share, monitor.as_mut(), &mut self.row, sink);
-            for settled in &mut sink.settled[before..] {
-                settled.root = share.roots[settled.root];
-            }
-            asked?;
-        }
-        sink.settled[from..].sort_by_key(|settled| (settled.at, settled.root));
-        Ok(())
-    }
-
-    /// What every part says of its roots, by root.
-    fn gather<T: Clone>(&self, none: T, of: impl Fn(&dyn Monitor) -> Vec<T>) -> Vec<T> {
-        let mut all = vec![none; self.roots];
-        for (share, monitor) in &self.parts {
-            for (&root, found) in share.roots.iter().zip(of(monitor.as_ref())) {
-                all[root] = found;
-            }
-        }
-        all
-    }
-}
-
-impl Monitor for Monitors {
-    fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
-        self.each(sink, |share, monitor, _, sink| {
-            monitor.feed(&Positions { atoms: &share.columns(positions.atoms), ..*positions }, sink)
-        })
-    }
-
-    fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
-        self.step_at(None, atoms, sink)
-    }
-
-    fn step_at(&mut self, time: Option<Time>, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
-        self.each(sink, |share, monitor, row, sink| {
-            row.clear();
-            row.resize(words(share.atoms.len()), 0);
-            for (to, &from) in share.atoms.iter().enumerate() {
-                row[to / 64] |= (atoms[from / 64] >> (from % 64) & 1) << (to % 64);
-            }
-            monitor.step_at(time, row, sink)
-        })
-    }
-
-    fn advance(&mut self, time: Time, sink: &mut Sink) -> Result<(), Unsupported> {
-        self.each(sink, |_, monitor, _, sink| monitor.advance(time, sink))
-    }
-
-    fn now(&self, root: usize) -> Option<bool> {
-        let place = |share: &Share| share.roots.iter().position(|&other| other == root);
-        self.parts.iter().find_map(|(share, monitor)| Some(monitor.now(place(share)?)))?
-    }
-
-    fn positions(&self) -> Position {
-        self.parts.first().map_or(0, |(_, monitor)| monitor.positions())
-    }
-
-    fn verdicts(&self) -> Vec<Option<bool>> {
-        self.gather(None, |monitor| monitor.verdicts())
-    }
-
-    fn pending(&self) -> Vec<Obligation> {
-        let mut all: Vec<Obligation> = Vec::new();
-        for (share, monitor) in &self.parts {
-            let owed = monitor.pending().into_iter();
-            all.extend(owed.map(|owed| Obligation { root: share.roots[owed.root], ..owed }));
-        }
-        all.sort_by_key(|owed| owed.root);
-        all
-    }
-
-    fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
-        let mut all = vec![Known::Truth(false); self.roots];
-        let mut begun = true;
-        self.each(sink, |share, monitor, _, sink| {
-            match monitor.finish(sink)? {
-                Some(known) => share.roots.iter().zip(known).for_each(|(&root, known)| all[root] = known),
-                None => begun = false,
-            }
-            Ok(())
-        })?;
-        Ok(begun.then_some(all))
-    }
-
-    fn save(&self, out: &mut Vec<u8>) {
-        for (_, monitor) in &self.parts {
-            let mut state = Vec::new();
-            monitor.save(&mut state);
-            put(state.len() as u64, out);
-            out.extend(state);
-        }
-    }
-
-    fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
-        for (_, monitor) in &mut self.parts {
-            let len = take(&mut from)? as usize;
-            let cut = || Corrupt("the saved state is cut short".into());
-            let (state, rest) = from.split_at_checked(len).ok_or_else(cut)?;
-            monitor.restore(state)?;
-            from = rest;
-        }
-        let same = self.parts.windows(2).all(|pair| pair[0].1.positions() == pair[1].1.positions());
-        match (from, same) {
-            ([], true) => Ok(()),
-            ([], false) => Err(Corrupt("the saved states are not of one moment".into())),
-            _ => Err(Corrupt("the saved state is longer than it should be".into())),
-        }
-    }
-
-    fn heap_bytes(&self) -> usize {
-        self.parts.iter().map(|(_, monitor)| monitor.heap_bytes()).sum()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::choose_monitor;
-    use crate::{Session, Specification};
-    use tw_ir::Semantics;
-    use tw_monitor::Settled;
-    use tw_testkit::Rng;
-
-    /// Feeds a monitor; column `at` of `trace` is the proposition called so.
-    fn run(spec: &Specification, trace: &[(Time, [bool; 3])], chunk: usize, each: bool) -> Vec<Settled> {
-        let session = Session::new().semantics(Semantics::Ltl3);
-        let telling = if each { Telling::Positions } else { Telling::Verdicts };
-        let fresh = || choose_monitor(&session, spec, telling, &mut |_| {}).unwrap().1;
-        let names: Vec<String> =
-            spec.program.atoms().iter().map(|&id| tw_ir::display(&spec.program, id)).collect();
-        let (mut monitor, mut out) = (fresh(), Sink::default());
-        for part in trace.chunks(chunk) {
-            // Another process goes on.
-            let mut saved = Vec::new();
-            monitor.save(&mut saved);
-            monitor = fresh();
-            monitor.restore(&saved).unwrap();
-            let place = |name: &String| ["a", "b", "c"].iter().position(|known| known == name).unwrap();
-            let column = |name: &String| part.iter().map(|row| row.1[place(name)]).collect::<Bits>();
-            let atoms: Vec<Bits> = names.iter().map(column).collect();
-            let times: Vec<Time> = part.iter().map(|row| row.0).collect();
-            let chunk =
-                Positions { len: part.len(), atoms: &atoms, times: Some(&times), ..Positions::default() };
-            monitor.feed(&chunk, &mut out).unwrap();
-        }
-        monitor.finish(&mut out).unwrap();
-        out.settled
-    }
-
-    #[test]
-    fn side_by_side_as_each_alone() {
-        let texts = ["G (a -> F[0,2s] b)", "F (b & F c)", "G (c -> O[1s,3s] a)", "F last", "a U b"];
-        let spec = |texts: &[&str]| {
-            let named = texts.iter().enumerate().map(|(at, text)| format!("property p{at} : {text};"));
-            Specification::from_text("t", &named.collect::<String>()).unwrap()
-        };
-        let mut rng = Rng::new(7);
-        let mut settled = 0;
-        for case in 0..60 {
-            let mut now = 0;
-            let mut row = || {
-                now += 500_000_000 * rng.below(4) as Time;
-                (now, [(); 3].map(|()| rng.below(3) == 0))
-            };
-            let trace: Vec<_> = (0..20).map(|_| row()).collect();
-            let (chunk, each) = (1 + rng.below(20), case % 2 == 0);
-            let together = run(&spec(&texts), &trace, chunk, each);
-            for (root, text) in texts.iter().enumerate() {
-                let mine: Vec<Settled> = together
-                    .iter()
-                    .filter(|found| found.root == root)
-                    .map(|found| Settled { root: 0, ..found.clone() })
-                    .collect();
-                assert_eq!(mine, run(&spec(&[text]), &trace, chunk, each), "{text} in case {case}");
-                settled += mine.len();
-            }
-        }
-        assert!(settled > 1000);
-    }
-}
+mod tests;

@@ -2,7 +2,6 @@
 
 use super::WatchOptions;
 use crate::{Session, Specification};
-use std::fmt::Write;
 use tw_trace::TraceFormat;
 
 /// Labels and values. The program counts as engines see it: comments and layout of its text do not.
@@ -13,18 +12,15 @@ pub(super) fn settings(
     format: &dyn TraceFormat,
     engine: &str,
 ) -> Vec<(String, String)> {
+    // What a property means, and what it is called: a checkpoint tells its verdicts by name.
     let mut program = blake3::Hasher::new();
-    let mut text = String::new();
-    let mut note = |part: &dyn std::fmt::Debug| {
-        text.clear();
-        // Writing to a string does not fail.
-        let _ = writeln!(text, "{part:?}");
-        program.update(text.as_bytes());
-    };
-    spec.program.dag.nodes().iter().for_each(|node| note(node));
-    spec.program.dag.constants.iter().for_each(|constant| note(constant));
-    spec.program.slots.iter().for_each(|slot| note(&(&slot.what, slot.declared)));
-    spec.program.roots.iter().for_each(|root| note(&(&root.name, &root.title, root.node)));
+    for (root, fingerprint) in spec.program.roots.iter().zip(tw_ir::fingerprints(&spec.program)) {
+        program.update(&fingerprint.0);
+        for text in [&root.name, root.title.as_ref().unwrap_or(&String::new())] {
+            program.update(&(text.len() as u64).to_le_bytes());
+            program.update(text.as_bytes());
+        }
+    }
     let read = &session.read;
     let on = |flag: bool| if flag { "on" } else { "off" }.to_string();
     let column = |name: &Option<String>, default: &str| name.clone().unwrap_or(default.into());

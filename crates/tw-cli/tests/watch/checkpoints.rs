@@ -252,3 +252,21 @@ fn a_file_that_was_replaced_is_not_resumed() {
     assert_eq!(other.code, Some(2));
     assert!(other.err[0].contains("another trace"), "{:?}", other.err);
 }
+
+#[test]
+fn another_set_is_another_specification() {
+    let spec = file("sets", "s.tw", "property p : G (x in {1, 2});");
+    let state = Path::new(&spec).with_file_name("state");
+    let state = state.to_str().unwrap();
+    let text = "{\"x\":1}\n{\"x\":2}\n";
+    let first = run(&arguments(&spec, state), text);
+    assert!(Path::new(state).exists(), "{first:?}");
+    // Layout and comments say nothing.
+    std::fs::write(&spec, "// once more\nproperty p :\n  G (x in {1, 2}) ;\n").unwrap();
+    let again = run(&arguments(&spec, state), text);
+    assert_eq!((&again.out, again.code), (&first.out, first.code), "{:?}", again.err);
+    std::fs::write(&spec, "property p : G (x in {7, 8});").unwrap();
+    let other = run(&arguments(&spec, state), text);
+    assert_eq!(other.code, Some(2), "{other:?}");
+    assert!(other.err.iter().any(|line| line.contains("another specification")), "{other:?}");
+}

@@ -1,19 +1,23 @@
 //! The live monitor that `watch` runs.
 
-use super::{Each, Online, Open};
+use super::{Each, Online, Open, Owned};
 use tw_core::{Position, Time};
 use tw_ir::{Node, NodeId, Program, display};
 use tw_monitor::{
-    Bindings, Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Stretch,
-    Telling, Unsupported,
+    Bindings, Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Slab, Stretch,
+    Telling, TraceId, Unsupported,
 };
 
 /// [`Online`] as a [`Monitor`]. Where it reports positions, it does so in their order.
 pub struct MetricMonitor {
     online: Online,
-    /// The monitor before the first position, which a failed [`Monitor::restore`] goes back to.
-    fresh: Online,
+    /// A trace before the first position, as new ones are and as a failed [`Monitor::restore`] leaves one.
+    fresh: Owned,
+    /// The traces; the place of the selected one, which `online` works on, is of no use.
+    traces: Slab<Owned>,
+    selected: TraceId,
     program: Program,
+    /// Of which roots of the selected trace the verdict was told.
     told: Vec<bool>,
     tells: Vec<Tells>,
 }
@@ -40,7 +44,10 @@ impl MetricMonitor {
     /// Prepares to run every root, or refuses with the construct that it cannot do.
     pub fn new(program: &Program, options: &EvaluateOptions, telling: Telling) -> Result<Self, Unsupported> {
         let each = if telling.each() { Each::Body } else { Each::Nothing };
-        let online = Online::new(program, options, each)?;
+        let mut online = Online::new(program, options, each)?;
+        // Before the first position no state is held, so that copies of it are as good as new ones.
+        let (fresh, mut traces) = (online.copy(), Slab::new());
+        let selected = traces.insert(fresh.clone());
         let told = vec![false; program.roots.len()];
         let invariant = |root: &tw_ir::Root| matches!(program.dag.node(root.node), Node::Globally(None, _));
         let tells = match telling {
@@ -52,12 +59,19 @@ impl MetricMonitor {
                 .map(|root| if invariant(root) { Tells::Failures } else { Tells::Nothing })
                 .collect(),
         };
-        Ok(Self { fresh: online.clone(), online, program: program.clone(), told, tells })
+        Ok(Self { online, fresh, traces, selected, program: program.clone(), told, tells })
     }
 
     /// The state.
     pub fn online(&self) -> &Online {
         &self.online
+    }
+
+    /// What is settled was told when it was.
+    fn note_told(&mut self) {
+        for root in 0..self.told.len() {
+            self.told[root] = self.online.verdict(root).is_some();
+        }
     }
 
     /// Tells what was settled by the last position read, or by time after it.
@@ -103,6 +117,43 @@ impl MetricMonitor {
 const BLOCK: usize = 4096;
 
 impl Monitor for MetricMonitor {
+    fn open(&mut self) -> TraceId {
+        let trace = self.traces.insert(self.fresh.clone());
+        // The number of a trace that was closed while it was selected.
+        if trace == self.selected {
+            self.online.put(self.fresh.clone());
+            self.note_told();
+        }
+        trace
+    }
+
+    fn select(&mut self, trace: TraceId) {
+        if trace == self.selected || !self.traces.contains(trace) {
+            return;
+        }
+        for place in [self.selected, trace] {
+            if let Some(owned) = self.traces.get_mut(place) {
+                self.online.swap(owned);
+            }
+        }
+        self.selected = trace;
+        self.note_told();
+    }
+
+    fn close(&mut self, trace: TraceId) {
+        if let Some(owned) = self.traces.remove(trace) {
+            self.online.forget_trace(&owned);
+            if trace == self.selected {
+                self.online.put(self.fresh.clone());
+                self.note_told();
+            }
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Time> {
+        self.online.next_deadline()
+    }
+
     fn feed(&mut self, chunk: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         for block in (0..chunk.len).step_by(BLOCK) {
             let stretch = Stretch::new(chunk.atoms, block, BLOCK.min(chunk.len - block));
@@ -149,8 +200,9 @@ impl Monitor for MetricMonitor {
 
     fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
         let Some(at) = self.online.positions().checked_sub(1) else { return Ok(None) };
-        let mut copy = self.online.clone();
-        copy.end()?;
+        let before = self.online.copy();
+        let ended = self.online.end();
+        let copy = &mut self.online;
         for root in 0..self.told.len() {
             while let Some((about, holds)) = copy.next_settled(root) {
                 if self.tells[root].tells(holds) {
@@ -158,7 +210,9 @@ impl Monitor for MetricMonitor {
                 }
             }
         }
-        Ok((0..self.told.len()).map(|root| copy.verdict(root).map(Known::Truth)).collect())
+        let verdicts = (0..self.told.len()).map(|root| copy.verdict(root).map(Known::Truth)).collect();
+        self.online.put(before);
+        ended.map(|()| verdicts)
     }
 
     fn save(&self, out: &mut Vec<u8>) {
@@ -166,19 +220,20 @@ impl Monitor for MetricMonitor {
     }
 
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
-        self.online = self.fresh.clone();
+        self.online.put(self.fresh.clone());
         let loaded = self.online.load(&mut from).and_then(|()| match from {
             [] => Ok(()),
             _ => Err(Corrupt("the saved state is longer than it should be".into())),
         });
         if loaded.is_err() {
-            self.online = self.fresh.clone();
+            self.online.put(self.fresh.clone());
         }
-        self.told = self.verdicts().iter().map(Option::is_some).collect();
+        self.note_told();
         loaded
     }
 
     fn heap_bytes(&self) -> usize {
-        self.online.heap_bytes()
+        let others: usize = self.traces.iter().map(Owned::heap_bytes).sum();
+        self.online.heap_bytes() + others + self.traces.heap_bytes()
     }
 }

@@ -13,17 +13,23 @@ pub(super) use saved::{put_option, take_option};
 use super::graph::{Delay, Edge, Graph, Kind};
 use super::stream::{Stream, Times};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use tw_ir::NodeId;
 
-/// An operator at work.
+/// What is the same of an operator in every trace.
 #[derive(Clone, Debug)]
-pub(super) struct Cell {
+pub(super) struct Fixed {
     pub(super) kind: Kind,
     pub(super) node: Option<NodeId>,
     /// The longest that a verdict may take; `None` is for ever.
     pub(super) delay: Option<Delay>,
     /// A connective of connectives.
     deep: bool,
+}
+
+/// An operator at work on one trace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cell {
     /// Whether somebody asks for it.
     pub(super) live: bool,
     pub(super) out: Stream,
@@ -31,17 +37,26 @@ pub(super) struct Cell {
     pub(super) read: u64,
     /// `U`: a position from which on the right operand was not looked at while the operands at `read` are open.
     clear: u64,
-    /// `S`: the latest witness that is old enough for the interval.
+    /// `S`: its witnesses. Most operators have none.
+    pub(super) past: Option<Box<Witnesses>>,
+}
+
+/// What `S` remembers.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Witnesses {
+    /// The latest witness that is old enough for the interval.
     pub(super) ready: Option<i64>,
-    /// `S`: witnesses that are not yet old enough, ascending.
+    /// Witnesses that are not yet old enough, ascending.
     pub(super) waiting: VecDeque<i64>,
 }
 
-/// All operators.
+/// All operators on one trace.
 #[derive(Clone, Debug)]
 pub(super) struct Network {
+    pub(super) operators: Arc<[Fixed]>,
     pub(super) cells: Vec<Cell>,
-    live: Vec<u32>,
+    /// The operators that are asked for; shared until a verdict makes some of them idle.
+    live: Arc<[u32]>,
     /// Positions read.
     pub(super) len: u64,
     pub(super) times: Times,
@@ -68,21 +83,16 @@ impl Network {
     pub(super) fn new(graph: &Graph, stamped: bool, repeat: bool) -> Self {
         let connective = |kind: Kind| matches!(kind, Kind::And(..) | Kind::Xor(..));
         let below = |kind: Kind| kind.operands().any(|edge| connective(graph.operators[edge.op()].kind));
-        let cell = |operator: &super::graph::Operator| Cell {
+        let fixed = |operator: &super::graph::Operator| Fixed {
             deep: connective(operator.kind) && below(operator.kind),
             kind: operator.kind,
             node: operator.node,
             delay: operator.delay,
-            live: false,
-            out: Stream::default(),
-            read: 0,
-            clear: 0,
-            ready: None,
-            waiting: VecDeque::new(),
         };
         Self {
-            cells: graph.operators.iter().map(cell).collect(),
-            live: Vec::new(),
+            operators: graph.operators.iter().map(fixed).collect(),
+            cells: vec![Cell::default(); graph.operators.len()],
+            live: Arc::default(),
             len: 0,
             times: Times::new(stamped),
             passed: None,
@@ -101,13 +111,13 @@ impl Network {
         }
         for at in (0..self.cells.len()).rev() {
             if self.cells[at].live {
-                for operand in self.cells[at].kind.operands() {
+                for operand in self.operators[at].kind.operands() {
                     self.cells[operand.op()].live = true;
                 }
             } else {
                 // What is not asked for now is not asked for later: only memory is left to be given back.
                 self.cells[at].out = Stream::default();
-                self.cells[at].waiting = VecDeque::new();
+                self.cells[at].past = None;
             }
         }
         self.live = (1..self.cells.len() as u32).filter(|&at| self.cells[at as usize].live).collect();
@@ -121,7 +131,7 @@ impl Network {
         self.len += 1;
         for index in 0..self.live.len() {
             let at = self.live[index] as usize;
-            match self.cells[at].kind {
+            match self.operators[at].kind {
                 Kind::Atom(atom) => {
                     let value = atoms[atom as usize / 64] >> (atom % 64) & 1 == 1;
                     self.cells[at].out.push(value);
@@ -149,7 +159,7 @@ impl Network {
     fn settle_all(&mut self) {
         for index in 0..self.live.len() {
             let at = self.live[index] as usize;
-            if !matches!(self.cells[at].kind, Kind::Atom(_) | Kind::First) {
+            if !matches!(self.operators[at].kind, Kind::Atom(_) | Kind::First) {
                 self.settle(at);
             }
         }
@@ -171,10 +181,10 @@ impl Network {
         // The last position may be asked for what is known of it now.
         let last = self.len.saturating_sub(1);
         let mut times = last;
-        for cell in self.cells.iter().filter(|cell| cell.live) {
-            times = times.min(cell.times_from());
-            for operand in cell.kind.operands() {
-                need[operand.op()] = need[operand.op()].min(cell.operands_from());
+        for (cell, fixed) in self.cells.iter().zip(&*self.operators).filter(|(cell, _)| cell.live) {
+            times = times.min(cell.times_from(fixed.kind));
+            for operand in fixed.kind.operands() {
+                need[operand.op()] = need[operand.op()].min(cell.operands_from(fixed.kind));
             }
         }
         self.times.forget(times);
@@ -191,9 +201,44 @@ impl Network {
     pub(super) fn heap_bytes(&self) -> usize {
         // Positions that are open are a bit each, at the latest when they are settled.
         let open = |cell: &Cell| if cell.live { (self.len - cell.out.end()) / 8 } else { 0 } as usize;
-        let cell = |cell: &Cell| cell.out.heap_bytes() + cell.waiting.capacity() * 8 + open(cell);
+        let past = |past: &Witnesses| size_of::<Witnesses>() + past.waiting.capacity() * 8;
+        let cell = |cell: &Cell| cell.out.heap_bytes() + cell.past.as_deref().map_or(0, past) + open(cell);
         let cells = self.cells[1..].iter().map(cell);
         self.times.heap_bytes() + cells.sum::<usize>() + self.cells.capacity() * size_of::<Cell>()
+    }
+
+    /// The earliest time whose passing may settle an operator somewhere, if one waits for time. What has passed already
+    /// does not count: who still waits then waits for operands, whose own time is among these.
+    pub(super) fn next_deadline(&self) -> Option<i64> {
+        if self.ended || !self.times.stamped() {
+            return None;
+        }
+        let mut earliest: Option<i64> = None;
+        for &at in &*self.live {
+            let high = match self.operators[at as usize].kind {
+                Kind::Until(ticks, ..) | Kind::Next(ticks, _) => ticks.high,
+                Kind::Beyond(ticks, ..) => ticks,
+                _ => continue,
+            };
+            let open = self.cells[at as usize].out.end();
+            if high == i64::MAX || open >= self.len {
+                continue;
+            }
+            let (mut from, mut to) = (open, self.len);
+            // The first position that is open and whose time is still to come.
+            while from < to && self.passed.is_some() {
+                let middle = from + (to - from) / 2;
+                match Some(self.times.at(middle).saturating_add(high)) <= self.passed {
+                    true => from = middle + 1,
+                    false => to = middle,
+                }
+            }
+            if from < self.len {
+                let due = self.times.at(from).saturating_add(high);
+                earliest = Some(earliest.map_or(due, |earliest| earliest.min(due)));
+            }
+        }
+        earliest
     }
 
     /// The last time that is known to be reached.

@@ -37,7 +37,7 @@ impl Network {
         needed[edge.op()] = true;
         for op in (1..=edge.op()).rev() {
             if needed[op] {
-                self.cells[op].kind.operands().for_each(|operand| needed[operand.op()] = true);
+                self.operators[op].kind.operands().for_each(|operand| needed[operand.op()] = true);
             }
         }
         let mut values: Vec<Option<bool>> = vec![None; edge.op() + 1];
@@ -57,7 +57,7 @@ impl Network {
     fn kleene(&self, op: usize, at: u64, values: &[Option<bool>]) -> Option<bool> {
         let cell = &self.cells[op];
         let of = |edge: Edge| values[edge.op()].map(|value| value != edge.negated());
-        match cell.kind {
+        match self.operators[op].kind {
             Kind::True => Some(true),
             Kind::And(a, b) => and(of(a), of(b)),
             Kind::Xor(a, b) => of(a).zip(of(b)).map(|(a, b)| a != b),
@@ -86,8 +86,9 @@ impl Network {
             return None;
         }
         let now = self.times.at(at);
-        let ready = cell.waiting.partition_point(|&time| now.saturating_sub(time) >= ticks.low);
-        let latest = if ready > 0 { cell.waiting.get(ready - 1).copied() } else { cell.ready };
+        let Some(past) = &cell.past else { return Some(false) };
+        let ready = past.waiting.partition_point(|&time| now.saturating_sub(time) >= ticks.low);
+        let latest = if ready > 0 { past.waiting.get(ready - 1).copied() } else { past.ready };
         Some(latest.is_some_and(|latest| now.saturating_sub(latest) <= ticks.high))
     }
 }

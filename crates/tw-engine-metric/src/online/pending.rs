@@ -102,11 +102,12 @@ impl<'n> Search<'n> {
             if !seen.insert(edge.op()) || cell.out.end() == self.network.len {
                 continue;
             }
-            match cell.kind {
+            let kind = self.network.operators[edge.op()].kind;
+            match kind {
                 Kind::Next(..) | Kind::Until(..) | Kind::Beyond(..) | Kind::Last => found.push(edge.op()),
                 _ => {}
             }
-            todo.extend(cell.kind.operands());
+            todo.extend(kind.operands());
         }
         found
     }
@@ -122,7 +123,7 @@ impl<'n> Search<'n> {
                 continue;
             }
             let cell = &self.network.cells[edge.op()];
-            match cell.kind {
+            match self.network.operators[edge.op()].kind {
                 Kind::And(a, b) | Kind::Xor(a, b) => todo.extend([(a, at), (b, at)]),
                 Kind::Previous(_, a) => todo.push((a, self.stuck(a, at.saturating_sub(1)))),
                 // Since is settled in order, and stands where its operands are not.
@@ -146,17 +147,18 @@ impl<'n> Search<'n> {
     /// Where a connective that a temporal operator reads at `at` waits: it is settled in order.
     fn stuck(&self, edge: Edge, at: u64) -> u64 {
         let cell = &self.network.cells[edge.op()];
-        if matches!(cell.kind, Kind::And(..) | Kind::Xor(..)) { cell.out.end().min(at) } else { at }
+        let kind = self.network.operators[edge.op()].kind;
+        if matches!(kind, Kind::And(..) | Kind::Xor(..)) { cell.out.end().min(at) } else { at }
     }
 
     fn found(self) -> Vec<Open> {
         let network = self.network;
         let list = |(op, open): (usize, BTreeSet<u64>)| {
-            let cell = &network.cells[op];
-            let ticks = cell.delay.filter(|delay| delay.positions == 0).map(|delay| delay.ticks);
+            let fixed = &network.operators[op];
+            let ticks = fixed.delay.filter(|delay| delay.positions == 0).map(|delay| delay.ticks);
             open.into_iter().map(move |at| {
                 let deadline = ticks.map(|ticks| network.times.at(at).saturating_add(ticks));
-                Open { position: at as Position, node: cell.node, deadline }
+                Open { position: at as Position, node: fixed.node, deadline }
             })
         };
         self.open.into_iter().flat_map(list).collect()

@@ -4,16 +4,17 @@
 //! of variables that stand for its future operators at the next position. Atoms of that formula are the subformulas whose
 //! verdicts take a bounded time, computed by the [`Network`]; a row of them is read when it is complete. The verdict is
 //! settled when the function is constant. Functions are decision diagrams; states and transitions are kept, so that a
-//! row costs one look-up once its transition has been seen.
+//! row costs one look-up once its transition has been seen. They are kept once for all traces of a monitor ([`states`]).
 
 mod row;
 mod saved;
+mod states;
 
 use super::graph::{Edge, Graph, Kind};
 use super::network::Network;
 use super::separate::unfolds;
-use rustc_hash::FxHashMap;
-use tw_automata::diagram::{Diagram, Diagrams, Full, VARIABLES};
+use states::{NOWHERE, States};
+use tw_automata::diagram::{Diagram, Full, VARIABLES};
 use tw_ir::NodeId;
 use tw_monitor::Unsupported;
 
@@ -57,19 +58,27 @@ pub(super) struct Progress {
     peeked: Vec<(u64, u64, u64)>,
     /// The first row that is not read.
     pub(super) row: u64,
-    /// Root, then kept values.
-    state: Vec<Diagram>,
+    /// The state of the trace at work.
     number: u32,
-    diagrams: Diagrams,
-    numbers: FxHashMap<Vec<Diagram>, u32>,
-    states: Vec<Vec<Diagram>>,
-    seen: FxHashMap<(u32, u64), u32>,
-    limit: usize,
+    states: States,
     pub(super) verdict: Option<bool>,
 }
 
-/// Nodes that the diagrams of one conjunct may have.
-const NODES: usize = 1 << 20;
+impl Place {
+    /// Bytes held elsewhere.
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.peeked.capacity() * size_of::<(u64, u64, u64)>()
+    }
+}
+
+/// What a trace owns of a conjunct; the states are there once for all.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    peeked: Vec<(u64, u64, u64)>,
+    row: u64,
+    number: u32,
+    verdict: Option<bool>,
+}
 
 impl Progress {
     pub(super) fn new(graph: &Graph, edge: Edge, repeat: bool, limit: usize) -> Result<Self, Unsupported> {
@@ -92,13 +101,8 @@ impl Progress {
             peeks: false,
             peeked: Vec::new(),
             row: 0,
-            state: Vec::new(),
-            number: 0,
-            diagrams: Diagrams::new(NODES),
-            numbers: FxHashMap::default(),
-            states: Vec::new(),
-            seen: FxHashMap::default(),
-            limit: limit.max(1),
+            number: NOWHERE,
+            states: States::new(limit),
             verdict: None,
         };
         let mut place = vec![0; graph.operators.len()];
@@ -134,6 +138,39 @@ impl Progress {
         Ok(progress)
     }
 
+    /// Another trace is at work; `place` takes what the last one owned.
+    #[inline]
+    pub(super) fn swap(&mut self, place: &mut Place) {
+        std::mem::swap(&mut self.peeked, &mut place.peeked);
+        std::mem::swap(&mut self.row, &mut place.row);
+        std::mem::swap(&mut self.number, &mut place.number);
+        std::mem::swap(&mut self.verdict, &mut place.verdict);
+    }
+
+    /// A copy of what the trace at work owns.
+    pub(super) fn copy(&mut self) -> Place {
+        self.states.hold(self.number);
+        Place { peeked: self.peeked.clone(), row: self.row, number: self.number, verdict: self.verdict }
+    }
+
+    /// A trace is no more: nobody needs its state for it.
+    pub(super) fn leave(&mut self, place: &Place) {
+        self.states.release(place.number);
+    }
+
+    /// The functions of the trace at work: the root's, then kept values; none before the first row.
+    fn state(&self) -> &[Diagram] {
+        self.states.get(self.number)
+    }
+
+    /// The trace at work is in this state now.
+    #[inline]
+    fn enter(&mut self, number: u32) {
+        self.states.hold(number);
+        self.states.release(self.number);
+        self.number = number;
+    }
+
     /// Looks at rows before they are complete, too.
     pub(super) fn peeking(mut self) -> Self {
         self.peeks = self.atoms.len() <= 64 && self.variables.len() + 4 * self.atoms.len() <= VARIABLES;
@@ -166,23 +203,19 @@ impl Progress {
                 row |= u64::from(value) << (number % 64);
             }
             let short = self.atoms.len() <= 64;
-            let known =
-                if self.row > 0 && short { self.seen.get(&(self.number, row)).copied() } else { None };
+            let known = if self.row > 0 && short { self.states.after(self.number, row) } else { None };
             match known {
                 Some(number) if number == self.number => {}
-                Some(number) => {
-                    self.number = number;
-                    self.state.clone_from(&self.states[number as usize]);
-                }
+                Some(number) => self.enter(number),
                 None => {
                     let (before, first) = (self.number, self.row == 0);
                     let forgot = self.go(network)?;
                     if !first && short && !forgot {
-                        self.seen.insert((before, row), self.number);
+                        self.states.learn(before, row, self.number);
                     }
                 }
             }
-            self.verdict = self.state[0].as_constant();
+            self.verdict = self.state()[0].as_constant();
             self.row += 1;
         }
         Ok(())
@@ -190,41 +223,25 @@ impl Progress {
 
     /// Computes the state after the row. Returns whether earlier states were forgotten to make room.
     fn go(&mut self, network: &Network) -> Result<bool, Unsupported> {
-        let mut forgot = self.states.len() >= self.limit;
+        let mut forgot = self.states.crowded();
         if forgot {
-            self.forget();
+            self.states.forget();
         }
-        let before = self.state.clone();
+        let before = self.state().to_vec();
         let state = match self.after(network, &before, self.row, 0) {
             Ok(state) => state,
             Err(Full(_)) => {
-                self.forget();
+                self.states.forget();
                 forgot = true;
-                let before = self.state.clone();
+                let before = self.state().to_vec();
                 self.after(network, &before, self.row, 0).map_err(|Full(limit)| {
                     Unsupported::budget(format!("what is open of the property has more than {limit} parts"))
                 })?
             }
         };
-        self.state = state;
-        self.number = match self.numbers.get(&self.state) {
-            Some(&number) => number,
-            None => {
-                let number = self.states.len() as u32;
-                self.states.push(self.state.clone());
-                self.numbers.insert(self.state.clone(), number);
-                number
-            }
-        };
+        let number = self.states.number(state);
+        self.enter(number);
         Ok(forgot)
-    }
-
-    /// Forgets all states but the present one.
-    fn forget(&mut self) {
-        self.states.clear();
-        self.numbers.clear();
-        self.seen.clear();
-        self.diagrams.compact(&mut self.state);
     }
 
     /// The verdict if no position follows the rows read, at least one.
@@ -233,30 +250,33 @@ impl Progress {
             return verdict;
         }
         let mut ends: Vec<bool> = Vec::with_capacity(self.variables.len());
-        let mut operands = self.state.iter().skip(1 + self.kept);
+        let mut operands = self.state().iter().skip(1 + self.kept);
         for &at in &self.variables {
             let value = match self.steps[at] {
                 Step::Last(_) => true,
                 Step::Next(..) if self.repeat => operands.next().is_some_and(|&operand| {
-                    self.diagrams.evaluate(operand, |variable| ends.get(variable as usize) == Some(&true))
+                    self.states
+                        .diagrams
+                        .evaluate(operand, |variable| ends.get(variable as usize) == Some(&true))
                 }),
                 _ => false,
             };
             ends.push(value);
         }
-        self.state
+        self.state()
             .first()
-            .is_some_and(|&root| self.diagrams.evaluate(root, |variable| ends[variable as usize]))
+            .is_some_and(|&root| self.states.diagrams.evaluate(root, |variable| ends[variable as usize]))
     }
 
     /// What the user wrote of the future operators that the verdict depends on.
     pub(super) fn owed(&self) -> impl Iterator<Item = NodeId> {
-        let support = self.state.first().map_or_else(Vec::new, |&root| self.diagrams.support(root));
+        let diagrams = &self.states.diagrams;
+        let support = self.state().first().map_or_else(Vec::new, |&root| diagrams.support(root));
         support.into_iter().filter_map(|variable| self.nodes[variable as usize])
     }
 
+    /// Bytes held by all traces together.
     pub(super) fn heap_bytes(&self) -> usize {
-        let states = self.states.len() * (56 + 8 * (1 + self.kept)) + self.seen.capacity() * 24;
-        self.diagrams.heap_bytes() + states + self.steps.capacity() * size_of::<Step>()
+        self.states.heap_bytes(1 + self.kept) + self.steps.capacity() * size_of::<Step>()
     }
 }

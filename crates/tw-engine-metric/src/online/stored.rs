@@ -28,6 +28,8 @@ impl<'p> Prefixes<'p> {
     fn replay(&self, fresh: &Online, trace: &Trace, mut told: impl FnMut(Told)) -> Result<(), Unsupported> {
         let roots = fresh.roots.len();
         let mut online = fresh.clone();
+        // Before the first position no state is held, so that copies of it are as good as new ones.
+        let first = online.copy();
         let (mut segment, mut start) = (0, 0);
         for block in (0..trace.len).step_by(BLOCK) {
             let stretch = Stretch::new(&trace.atoms, block, BLOCK.min(trace.len - block));
@@ -47,7 +49,8 @@ impl<'p> Prefixes<'p> {
                     }
                 }
                 if last {
-                    (segment, start, online) = (segment + 1, at + 1, fresh.clone());
+                    (segment, start) = (segment + 1, at + 1);
+                    online.put(first.clone());
                 }
             }
         }

@@ -14,6 +14,7 @@ mod long;
 mod observers;
 mod pending;
 mod separate;
+mod traces;
 mod vectors;
 
 /// A case as one trace whose times never go back.

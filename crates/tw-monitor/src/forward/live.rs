@@ -1,10 +1,17 @@
-//! A machine on a live trace.
+//! A machine on live traces.
+//!
+//! The selected trace stands apart, so that a step is as short as if it were the only one; the others lie side by side in
+//! `traces`, 13 bytes for each root and 12 for the trace.
 
-use super::{BLOCK, Tokens};
+mod traces;
+
+use super::{BLOCK, Scratch, Tokens};
 use crate::{
     Bindings, Corrupt, Known, Machine, Monitor, Obligation, Positions, Settled, Sink, State, Stretch,
-    Telling, Unsupported, put, take,
+    Telling, TraceId, Unsupported, put, take,
 };
+use rustc_hash::FxHashSet;
+use traces::Traces;
 use tw_core::Position;
 
 pub(super) struct Live<M> {
@@ -15,10 +22,19 @@ pub(super) struct Live<M> {
     /// Of each root the position that last changed its state.
     since: Vec<Position>,
     verdicts: Vec<Option<bool>>,
-    /// Runs from each position, with the root that they are about; their goals follow those of the roots.
-    each: Vec<(usize, Tokens)>,
-    telling: Telling,
+    /// Runs from each position, of the roots in `followed`; their goals follow those of the roots.
+    each: Vec<Tokens>,
     history: State,
+    followed: Vec<usize>,
+    telling: Telling,
+    /// The states before the first position.
+    fresh: Vec<State>,
+    scratch: Scratch,
+    selected: usize,
+    /// The traces that are not selected; all but the selected trace's own place is up to date.
+    traces: Traces,
+    /// Steps for which states are not looked through again.
+    quiet: usize,
 }
 
 impl<M: Machine> Live<M> {
@@ -30,20 +46,37 @@ impl<M: Machine> Live<M> {
     ) -> Result<Self, Unsupported> {
         let history = machine.origin();
         let states = (0..roots).map(|goal| machine.enter(goal, history)).collect::<Result<Vec<_>, _>>()?;
-        let each = followed.into_iter().map(|root| (root, Tokens::default())).collect();
+        let traces = Traces::new(roots, followed.len());
         Ok(Self {
             machine,
             positions: 0,
+            fresh: states.clone(),
             states,
             since: vec![0; roots],
             verdicts: vec![None; roots],
-            each,
-            telling,
+            each: followed.iter().map(|_| Tokens::default()).collect(),
             history,
+            followed,
+            telling,
+            scratch: Scratch::default(),
+            selected: 0,
+            traces,
+            quiet: 0,
         })
     }
 
+    /// Before the first position again.
+    fn clear(&mut self) {
+        self.positions = 0;
+        self.states.copy_from_slice(&self.fresh);
+        self.since.fill(0);
+        self.verdicts.fill(None);
+        self.each.iter_mut().for_each(|tokens| *tokens = Tokens::default());
+        self.history = self.machine.origin();
+    }
+
     /// As [`Monitor::feed`], for positions whose atoms are packed together.
+    #[inline(never)]
     fn stretch(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let (start, len) = (self.positions, stretch.len());
         for goal in 0..self.states.len() {
@@ -65,6 +98,13 @@ impl<M: Machine> Live<M> {
         }
         self.positions += len;
         Ok(())
+    }
+
+    /// The same, where other traces have states of the goals: a run over a stretch takes its own for the only one
+    /// ([`Machine::run`]). Apart, so that one trace is fed as fast as if there were no others.
+    #[inline(never)]
+    fn steps(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
+        (0..stretch.len()).try_for_each(|offset| self.step(stretch.row(offset), sink))
     }
 
     /// Notes the verdict of a root if the state reached at `at` settles it.
@@ -90,11 +130,11 @@ impl<M: Machine> Live<M> {
     #[inline(never)]
     fn each(&mut self, at: Position, row: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
         let all = self.telling == Telling::Positions;
-        for (index, (root, tokens)) in self.each.iter_mut().enumerate() {
-            let goal = self.states.len() + index;
-            tokens.step(&mut self.machine, goal, self.history, at, row, &mut |from, to, holds| {
+        for (index, (&root, tokens)) in self.followed.iter().zip(&mut self.each).enumerate() {
+            let (goal, machine, history) = (self.states.len() + index, &mut self.machine, self.history);
+            tokens.step(machine, goal, history, (at, row), &mut self.scratch, &mut |from, to, holds| {
                 if all || !holds {
-                    let settled = |about| Settled::truth(*root, Some(about), at, holds);
+                    let settled = |about| Settled::truth(root, Some(about), at, holds);
                     sink.settled.extend((from..to).map(settled));
                 }
             })?;
@@ -106,23 +146,69 @@ impl<M: Machine> Live<M> {
         Ok(())
     }
 
-    /// Lets the machine forget what is not in use.
+    /// Lets the machine forget what is not in use by any trace.
     #[inline(never)]
     fn tidy(&mut self) {
-        let open = |(goal, _): &(usize, State)| self.verdicts[*goal].is_none();
-        let mut live: Vec<_> = self.states.iter().copied().enumerate().filter(open).collect();
-        for (index, (_, tokens)) in self.each.iter().enumerate() {
-            live.extend(tokens.states().map(|state| (self.states.len() + index, state)));
+        if self.quiet > 0 {
+            self.quiet -= 1;
+            return;
         }
+        let roots = self.states.len();
+        // What traces begin with is not made again.
+        let mut live: FxHashSet<(usize, State)> = self.fresh.iter().copied().enumerate().collect();
+        let open = |(goal, _): &(usize, State)| self.verdicts[*goal].is_none();
+        live.extend(self.states.iter().copied().enumerate().filter(open));
+        for (index, tokens) in self.each.iter().enumerate() {
+            live.extend(tokens.states().map(|state| (roots + index, state)));
+        }
+        self.traces.states(self.selected, &mut live);
+        let live: Vec<(usize, State)> = live.into_iter().collect();
         self.machine.retain(&live);
+        // Looking through many traces takes as long as many steps: not at each of them.
+        self.quiet = self.traces.len() * roots / 64;
     }
 }
 
 impl<M: Machine> Monitor for Live<M> {
+    fn open(&mut self) -> TraceId {
+        let trace = self.traces.open(&self.fresh, self.machine.origin());
+        // The number of a trace that was closed while it was selected.
+        if trace.0 as usize == self.selected {
+            self.clear();
+        }
+        trace
+    }
+
+    fn select(&mut self, trace: TraceId) {
+        let to = trace.0 as usize;
+        if to == self.selected || !self.traces.is_open(to) {
+            return;
+        }
+        let from = std::mem::replace(&mut self.selected, to);
+        let (positions, history) = (&mut self.positions, &mut self.history);
+        self.traces.store(from, (*positions, *history), &self.states, &self.since, &self.verdicts);
+        (*positions, *history) = self.traces.load(to, &mut self.states, &mut self.since, &mut self.verdicts);
+        if !self.followed.is_empty() {
+            self.traces.swap_tokens(from, &mut self.each);
+            self.traces.swap_tokens(to, &mut self.each);
+        }
+    }
+
+    fn close(&mut self, trace: TraceId) {
+        let number = trace.0 as usize;
+        if self.traces.close(number) && number == self.selected {
+            self.clear();
+        }
+    }
+
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let before = sink.settled.len();
         for block in (0..positions.len).step_by(BLOCK) {
-            self.stretch(&Stretch::new(positions.atoms, block, BLOCK.min(positions.len - block)), sink)?;
+            let stretch = Stretch::new(positions.atoms, block, BLOCK.min(positions.len - block));
+            match self.traces.len() {
+                1 => self.stretch(&stretch, sink)?,
+                _ => self.steps(&stretch, sink)?,
+            }
         }
         sink.settled[before..].sort_by_key(|settled| (settled.at, settled.root, settled.about));
         Ok(())
@@ -168,10 +254,10 @@ impl<M: Machine> Monitor for Live<M> {
     fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
         let Some(at) = self.positions.checked_sub(1) else { return Ok(None) };
         let (before, all) = (sink.settled.len(), self.telling == Telling::Positions);
-        for (index, (root, tokens)) in self.each.iter().enumerate() {
+        for (index, (&root, tokens)) in self.followed.iter().zip(&self.each).enumerate() {
             tokens.at_end(&self.machine, self.states.len() + index, &mut |from, to, holds| {
                 if all || !holds {
-                    let settled = |about| Settled::truth(*root, Some(about), at, holds);
+                    let settled = |about| Settled::truth(root, Some(about), at, holds);
                     sink.settled.extend((from..to).map(settled));
                 }
             });
@@ -199,13 +285,14 @@ impl<M: Machine> Monitor for Live<M> {
         put(self.telling as u64, out);
         if self.telling.each() {
             self.machine.save_history(self.history, out);
-            for (index, (_, tokens)) in self.each.iter().enumerate() {
+            for (index, tokens) in self.each.iter().enumerate() {
                 tokens.save(&self.machine, self.states.len() + index, out);
             }
         }
     }
 
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
+        self.clear();
         let from = &mut from;
         let positions = take(from)? as Position;
         if positions > isize::MAX as usize {
@@ -230,8 +317,8 @@ impl<M: Machine> Monitor for Live<M> {
         if self.telling.each() {
             let history = self.machine.load_history(from)?;
             let mut each = Vec::with_capacity(self.each.len());
-            for (index, (root, _)) in self.each.iter().enumerate() {
-                each.push((*root, Tokens::load(&mut self.machine, roots + index, positions, from)?));
+            for index in 0..self.each.len() {
+                each.push(Tokens::load(&mut self.machine, roots + index, positions, from)?);
             }
             restored = Some((history, each));
         }
@@ -246,7 +333,7 @@ impl<M: Machine> Monitor for Live<M> {
     }
 
     fn heap_bytes(&self) -> usize {
-        let each = self.each.iter().map(|(_, tokens)| tokens.heap_bytes()).sum::<usize>();
-        self.machine.heap_bytes() + each + self.states.len() * 16
+        let each = self.each.iter().map(Tokens::heap_bytes).sum::<usize>();
+        self.machine.heap_bytes() + each + self.states.len() * 16 + self.traces.heap_bytes()
     }
 }

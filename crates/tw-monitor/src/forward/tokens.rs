@@ -8,6 +8,11 @@ use tw_core::Position;
 #[derive(Default)]
 pub(super) struct Tokens {
     groups: Vec<Group>,
+}
+
+/// Room that a step needs, whose tokens soever it steps.
+#[derive(Default)]
+pub(super) struct Scratch {
     /// Where the group of a state is, once there are many.
     index: FxHashMap<State, usize>,
     spare: Vec<Group>,
@@ -59,25 +64,25 @@ fn find(groups: &[Group], index: &mut FxHashMap<State, usize>, state: State) -> 
 const FEW: usize = 8;
 
 impl Tokens {
-    /// Steps every run over a position, and starts one there. `settle` is told of ranges of positions that are settled.
+    /// Steps every run over a position, and starts one there, in the given room. `settle` is told of ranges of positions that are settled.
     pub(super) fn step<M: Machine>(
         &mut self,
         machine: &mut M,
         goal: usize,
         history: State,
-        at: Position,
-        row: &[u64],
+        (at, row): (Position, &[u64]),
+        Scratch { index: table, spare: next }: &mut Scratch,
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {
-        let mut next = std::mem::take(&mut self.spare);
-        self.index.clear();
+        next.clear();
+        table.clear();
         for mut group in self.groups.drain(..) {
             group.state = machine.step(goal, group.state, row)?;
             if let Some(verdict) = machine.settled(goal, group.state) {
                 group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
                 continue;
             }
-            match find(&next, &mut self.index, group.state) {
+            match find(next, table, group.state) {
                 Some(index) => next[index].positions.append(group.positions),
                 None => next.push(group),
             }
@@ -87,14 +92,19 @@ impl Tokens {
         let state = machine.step(goal, fresh, row)?;
         match machine.settled(goal, state) {
             Some(verdict) => settle(at, at + 1, verdict),
-            None => match find(&next, &mut self.index, state) {
+            None => match find(next, table, state) {
                 Some(index) => next[index].positions.push(at, at + 1),
                 None => {
                     next.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
                 }
             },
         }
-        self.spare = std::mem::replace(&mut self.groups, next);
+        if next.len() <= 1 {
+            // The room stays for other tokens: most traces wait for one thing at most.
+            self.groups.append(next);
+        } else {
+            std::mem::swap(&mut self.groups, next);
+        }
         Ok(())
     }
 
@@ -166,6 +176,7 @@ impl Tokens {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        self.groups.iter().map(|group| group.positions.ranges.capacity() * 16 + 40).sum()
+        let ranges = self.groups.iter().map(|group| group.positions.ranges.capacity() * 16);
+        ranges.sum::<usize>() + self.groups.capacity() * size_of::<Group>()
     }
 }

@@ -7,8 +7,8 @@ use tw_ir::Ticks;
 
 impl Cell {
     /// The first position at which operands will be read.
-    pub(super) fn operands_from(&self) -> u64 {
-        match self.kind {
+    pub(super) fn operands_from(&self, kind: Kind) -> u64 {
+        match kind {
             Kind::Since(..) | Kind::Until(..) | Kind::Beyond(..) => self.read,
             Kind::Previous(..) => self.out.end().saturating_sub(1),
             _ => self.out.end(),
@@ -16,13 +16,13 @@ impl Cell {
     }
 
     /// The first position whose time will be read.
-    pub(super) fn times_from(&self) -> u64 {
-        match (self.kind, self.kind.ticks()) {
+    pub(super) fn times_from(&self, kind: Kind) -> u64 {
+        match (kind, kind.ticks()) {
             (Kind::Beyond(..), _) => self.read.min(self.out.end()),
             (_, None) => u64::MAX,
             // A window begins at the first position that is open.
             (Kind::Until(..), Some(ticks)) if ticks != ALWAYS => self.read.min(self.out.end()),
-            _ => self.operands_from(),
+            _ => self.operands_from(kind),
         }
     }
 
@@ -65,36 +65,40 @@ impl Cell {
     /// Whether `S` has a witness in the interval, now or later.
     #[inline]
     fn old_enough(&mut self, ticks: Ticks, now: i64) -> bool {
-        while let Some(&front) = self.waiting.front()
+        let Some(past) = &mut self.past else { return false };
+        while let Some(&front) = past.waiting.front()
             && now.saturating_sub(front) >= ticks.low
         {
-            self.ready = self.waiting.pop_front();
+            past.ready = past.waiting.pop_front();
         }
-        self.ready.is_some_and(|ready| now.saturating_sub(ready) <= ticks.high)
+        past.ready.is_some_and(|ready| now.saturating_sub(ready) <= ticks.high)
     }
 
     /// Takes a position into what `S` remembers. A witness that others cover is not kept.
     #[inline]
     fn absorb(&mut self, ticks: Ticks, hold: bool, goal: bool, time: i64) {
-        if !hold {
-            self.ready = None;
-            self.waiting.clear();
+        if !hold && let Some(past) = &mut self.past {
+            past.ready = None;
+            past.waiting.clear();
         }
         if !goal {
-        } else if ticks.low == 0 {
-            self.ready = Some(time);
+            return;
+        }
+        let past = self.past.get_or_insert_default();
+        if ticks.low == 0 {
+            past.ready = Some(time);
         } else if ticks.high == i64::MAX {
             // The oldest is ready first, and then for ever.
-            if self.ready.is_none() && self.waiting.is_empty() {
-                self.waiting.push_back(time);
+            if past.ready.is_none() && past.waiting.is_empty() {
+                past.waiting.push_back(time);
             }
-        } else if self.waiting.back() != Some(&time) {
+        } else if past.waiting.back() != Some(&time) {
             // The one in the middle of three is covered when the last is ready before the first has expired.
-            let count = self.waiting.len();
-            if count >= 2 && time.saturating_sub(self.waiting[count - 2]) <= ticks.high - ticks.low {
-                self.waiting.pop_back();
+            let count = past.waiting.len();
+            if count >= 2 && time.saturating_sub(past.waiting[count - 2]) <= ticks.high - ticks.low {
+                past.waiting.pop_back();
             }
-            self.waiting.push_back(time);
+            past.waiting.push_back(time);
         }
     }
 

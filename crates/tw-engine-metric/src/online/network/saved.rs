@@ -1,6 +1,6 @@
 //! The state of all operators, written and read back.
 
-use super::{Cell, Network};
+use super::{Cell, Network, Witnesses};
 use crate::online::graph::Kind;
 use crate::online::stream::{Stream, Times, put_signed, take_signed};
 use tw_monitor::{Corrupt, put, take};
@@ -15,9 +15,10 @@ impl Network {
         for cell in self.cells.iter().filter(|cell| cell.live) {
             cell.out.save(out);
             put(cell.read, out);
-            put_option(cell.ready, out);
-            put(cell.waiting.len() as u64, out);
-            cell.waiting.iter().for_each(|&time| put_signed(time, out));
+            let past = cell.past.as_deref();
+            put_option(past.and_then(|past| past.ready), out);
+            put(past.map_or(0, |past| past.waiting.len() as u64), out);
+            past.iter().flat_map(|past| &past.waiting).for_each(|&time| put_signed(time, out));
         }
     }
 
@@ -33,37 +34,41 @@ impl Network {
         self.passed = take_option(from)?;
         self.ended = take(from)? == 1;
         self.times = Times::load(self.times.stamped(), self.len, from)?;
-        for cell in self.cells.iter_mut().filter(|cell| cell.live) {
+        let operators = self.operators.clone();
+        let kinds = operators.iter().map(|fixed| fixed.kind);
+        for (cell, kind) in self.cells.iter_mut().zip(kinds).filter(|(cell, _)| cell.live) {
             cell.out = Stream::load(self.len, from)?;
             cell.read = take(from)?;
-            cell.ready = take_option(from)?;
-            cell.waiting.clear();
+            let mut past = Witnesses { ready: take_option(from)?, ..Witnesses::default() };
             for _ in 0..take(from)? {
-                cell.waiting.push_back(take_signed(from)?);
+                past.waiting.push_back(take_signed(from)?);
             }
-            let atom = matches!(cell.kind, Kind::Atom(_) | Kind::First);
-            let ahead = matches!(cell.kind, Kind::Since(..)) && cell.read > cell.out.end();
-            let behind = matches!(cell.kind, Kind::Last) && cell.out.end() + 1 < self.len
-                || matches!(cell.kind, Kind::Beyond(..))
+            let none = past.ready.is_none() && past.waiting.is_empty();
+            cell.past = (!none).then(|| Box::new(past));
+            let atom = matches!(kind, Kind::Atom(_) | Kind::First);
+            let ahead = matches!(kind, Kind::Since(..)) && cell.read > cell.out.end();
+            let behind = matches!(kind, Kind::Last) && cell.out.end() + 1 < self.len
+                || matches!(kind, Kind::Beyond(..))
                     && cell.out.end() > cell.read
                     && !(self.ended && cell.out.end() == self.len)
-                || matches!(cell.kind, Kind::Until(..)) && cell.out.end() > cell.read.saturating_add(1);
+                || matches!(kind, Kind::Until(..)) && cell.out.end() > cell.read.saturating_add(1);
             if cell.read > self.len || ahead || behind || (atom && cell.out.end() != self.len) {
                 return Err(Corrupt("the saved state has read other positions than it says".into()));
             }
         }
         // What will be read must be there, and what can be read has been.
-        let whole = |cell: &Cell| {
-            let operands = cell.kind.operands().all(|edge| self.holds_from(edge, cell.operands_from()));
-            let read = || match cell.kind {
+        let whole = |(cell, kind): (&Cell, Kind)| {
+            let operands = kind.operands().all(|edge| self.holds_from(edge, cell.operands_from(kind)));
+            let read = || match kind {
                 Kind::Since(..) => cell.read == cell.out.end(),
                 Kind::Until(..) => cell.read == self.len,
                 _ => true,
             };
-            let waits = || cell.kind.operands().any(|edge| self.known(edge, cell.read).is_none());
-            operands && self.times.base() <= cell.times_from() && (read() || waits())
+            let waits = || kind.operands().any(|edge| self.known(edge, cell.read).is_none());
+            operands && self.times.base() <= cell.times_from(kind) && (read() || waits())
         };
-        if self.cells.iter().filter(|cell| cell.live).all(whole) {
+        let cells = self.cells.iter().zip(operators.iter().map(|fixed| fixed.kind));
+        if cells.filter(|(cell, _)| cell.live).all(whole) {
             Ok(())
         } else {
             Err(Corrupt("the saved state lacks positions".into()))

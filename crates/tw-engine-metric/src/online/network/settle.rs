@@ -1,6 +1,6 @@
 //! What one operator settles, given what is settled of its operands.
 
-use super::{Cell, Network, known};
+use super::{Cell, Fixed, Network, known};
 use crate::online::graph::{Edge, Kind};
 use crate::online::stream::Times;
 use tw_ir::Ticks;
@@ -11,14 +11,14 @@ const DEEP: u32 = 32;
 /// The truth of a connective at a position where it may be decided though operands are not settled: those are settled in
 /// order, and may wait for earlier positions, of which nobody asks any more.
 #[inline(never)]
-fn deep(cells: &[Cell], kind: Kind, at: u64, fuel: &mut u32) -> Option<bool> {
+fn deep(operators: &[Fixed], cells: &[Cell], kind: Kind, at: u64, fuel: &mut u32) -> Option<bool> {
     let (a, b) = match kind {
         Kind::And(a, b) | Kind::Xor(a, b) if *fuel > 0 => (a, b),
         _ => return None,
     };
     *fuel -= 1;
     let mut of = |edge: Edge| {
-        let value = || Some(deep(cells, cells[edge.op()].kind, at, fuel)? != edge.negated());
+        let value = || Some(deep(operators, cells, operators[edge.op()].kind, at, fuel)? != edge.negated());
         known(cells, edge, at).or_else(value)
     };
     match (kind, of(a)) {
@@ -33,7 +33,8 @@ fn deep(cells: &[Cell], kind: Kind, at: u64, fuel: &mut u32) -> Option<bool> {
 impl Network {
     /// The truth at a position, if it is settled or follows from what is settled there.
     pub(in crate::online) fn decided(&self, edge: Edge, at: u64) -> Option<bool> {
-        let below = || deep(&self.cells, self.cells[edge.op()].kind, at, &mut { DEEP });
+        let operators = &self.operators;
+        let below = || deep(operators, &self.cells, operators[edge.op()].kind, at, &mut { DEEP });
         self.known(edge, at).or_else(|| below().map(|value| value != edge.negated()))
     }
 
@@ -42,8 +43,9 @@ impl Network {
     pub(super) fn settle(&mut self, at: usize) {
         let (below, rest) = self.cells.split_at_mut(at);
         let cell = &mut rest[0];
-        let (len, times) = (self.len, &self.times);
-        match cell.kind {
+        let (len, times, operators) = (self.len, &self.times, &self.operators);
+        let Fixed { kind, deep: is_deep, .. } = operators[at];
+        match kind {
             Kind::True | Kind::Atom(_) | Kind::First => {}
             Kind::And(a, b) => {
                 while cell.out.end() < len {
@@ -51,7 +53,7 @@ impl Network {
                     match (known(below, a, at), known(below, b, at)) {
                         (Some(a), Some(b)) => cell.out.push(a && b),
                         (Some(false), None) | (None, Some(false)) => cell.out.push(false),
-                        _ if cell.deep => match deep(below, cell.kind, at, &mut { DEEP }) {
+                        _ if is_deep => match deep(operators, below, kind, at, &mut { DEEP }) {
                             Some(value) => cell.out.push(value),
                             None => break,
                         },
@@ -64,7 +66,7 @@ impl Network {
                     let at = cell.out.end();
                     match (known(below, a, at), known(below, b, at)) {
                         (Some(a), Some(b)) => cell.out.push(a != b),
-                        _ if cell.deep => match deep(below, cell.kind, at, &mut { DEEP }) {
+                        _ if is_deep => match deep(operators, below, kind, at, &mut { DEEP }) {
                             Some(value) => cell.out.push(value),
                             None => break,
                         },

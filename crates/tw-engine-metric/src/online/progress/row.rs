@@ -33,7 +33,7 @@ impl Progress {
         if self.peeked == rows {
             return;
         }
-        let mut state = self.state.clone();
+        let mut state = self.state().to_vec();
         for offset in 0..rows.len() {
             let variable = self.variables.len() + offset * self.atoms.len();
             // Without room for it, the row is read when it is complete.
@@ -58,7 +58,7 @@ impl Progress {
         unknown: u32,
     ) -> Result<Vec<Diagram>, Full> {
         let (steps, variables) = (&self.steps, &self.variables);
-        let diagrams = &mut self.diagrams;
+        let diagrams = &mut self.states.diagrams;
         let mut values: Vec<Diagram> = Vec::with_capacity(steps.len());
         let mut done = FxHashMap::default();
         let mut next = vec![Diagram::FALSE; 1 + self.kept];

@@ -1,6 +1,6 @@
 //! The state of one conjunct, written and read back.
 
-use super::{Progress, Step};
+use super::{NOWHERE, Progress, Step};
 use tw_automata::diagram::Diagram;
 use tw_monitor::{Corrupt, put, take};
 
@@ -11,12 +11,12 @@ impl Progress {
             Some(verdict) => return put(u64::from(verdict), out),
             None => put(2, out),
         }
-        put(self.state.len() as u64, out);
-        for &diagram in &self.state {
+        put(self.state().len() as u64, out);
+        for &diagram in self.state() {
             match diagram.as_constant() {
                 Some(value) => put(u64::from(value), out),
                 None => {
-                    let tests = self.diagrams.write(diagram);
+                    let tests = self.states.diagrams.write(diagram);
                     put(2 + tests.len() as u64, out);
                     for (variable, low, high) in tests {
                         [variable, low, high].iter().for_each(|&number| put(u64::from(number), out));
@@ -29,9 +29,8 @@ impl Progress {
     /// Reads back what [`Progress::save`] wrote when `read` positions had been read.
     pub(in crate::online) fn load(&mut self, read: u64, from: &mut &[u8]) -> Result<(), Corrupt> {
         let wrong = || Corrupt("the saved state of a property is damaged".into());
-        self.state.clear();
+        self.enter(NOWHERE);
         self.peeked.clear();
-        self.forget();
         self.row = take(from)?;
         self.verdict = match take(from)? {
             2 => None,
@@ -41,14 +40,15 @@ impl Progress {
             return Err(wrong());
         }
         if self.verdict.is_some() {
-            self.state = vec![Diagram::FALSE; self.size()];
             return Ok(());
         }
         let size = take(from)?;
         if size != if self.row == 0 { 0 } else { self.size() as u64 } {
             return Err(wrong());
         }
+        let mut state = Vec::new();
         for value in 0..size as usize {
+            let below = 0..self.below(value);
             let diagram = match take(from)? {
                 constant @ 0..2 => Diagram::constant(constant == 1),
                 count => {
@@ -57,16 +57,15 @@ impl Progress {
                         let mut number = || take(from)?.try_into().map_err(|_| wrong());
                         tests.push((number()?, number()?, number()?));
                     }
-                    self.diagrams.read(&tests, 0..self.below(value)).ok_or_else(wrong)?
+                    self.states.diagrams.read(&tests, below).ok_or_else(wrong)?
                 }
             };
-            self.state.push(diagram);
+            state.push(diagram);
         }
         if self.row > 0 {
-            self.states.push(self.state.clone());
-            self.numbers.insert(self.state.clone(), 0);
+            let number = self.states.number(state);
+            self.enter(number);
         }
-        self.number = 0;
         Ok(())
     }
 

@@ -260,7 +260,7 @@ fn informative_prefixes_lead_to_verdicts() {
             informative += 1;
             // Too large to be separated.
             let atoms = online.roots[0].parts.iter().flat_map(|part| &part.atoms);
-            if atoms.clone().any(|atom| online.network.cells[atom.op()].delay.is_none()) {
+            if atoms.clone().any(|atom| online.network.operators[atom.op()].delay.is_none()) {
                 left += 1;
                 continue;
             }

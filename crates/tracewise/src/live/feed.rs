@@ -1,0 +1,206 @@
+//! Positions into monitors, and time.
+
+use super::{Outcome, ShardMonitor};
+use crate::Error;
+use std::ops::Range;
+use tw_core::{Batch, Bits, Column, Time};
+use tw_monitor::{Positions, Stretch, Term};
+
+/// The key of a position that has none.
+const NOBODY: u32 = u32::MAX;
+
+/// Positions whose rows are made at a time.
+const BLOCK: usize = 1 << 12;
+
+impl ShardMonitor {
+    /// Takes the next positions: one column per slot ([`ShardMonitor::slots`]), the key's last, and times if a property
+    /// measures time, none before that of an earlier position. What they settle is told in their order.
+    pub fn feed(&mut self, batch: &Batch, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        if batch.slots.len() != self.slots.len() || batch.slots.iter().any(|slot| slot.len() != batch.len) {
+            return Err(Error::Usage(format!(
+                "a batch needs {} columns of {} positions each",
+                self.slots.len(),
+                batch.len
+            )));
+        }
+        let times = batch.times.as_deref();
+        self.check_times(times, batch.len)?;
+        let atoms = plan.predicates().evaluate(batch).map_err(|error| {
+            let (node, at) = (error.node, self.positions + error.position);
+            let error = tw_trace::TraceError::new(tw_trace::TraceErrorKind::Type, error.message);
+            crate::run::faults::not_computable_at(plan.specification(), error, node, at)
+        })?;
+        let keys = self.numbers(batch);
+        let terms: Vec<Term> = match plan.properties().iter().any(|property| !property.terms.is_empty()) {
+            true => plan.terms().evaluate(batch),
+            false => Vec::new(),
+        };
+        let columns = |property: usize| -> Vec<Bits> {
+            plan.properties()[property].atoms.iter().map(|&atom| atoms[atom].clone()).collect()
+        };
+        let queries = |property: &usize| plan.properties()[*property].query;
+        let (queries, verdicts): (Vec<usize>, Vec<usize>) = (0..self.monitors.len()).partition(queries);
+        let verdicts: Vec<(usize, Vec<Bits>)> =
+            verdicts.into_iter().map(|property| (property, columns(property))).collect();
+        for start in (0..batch.len).step_by(BLOCK) {
+            let range = start..batch.len.min(start + BLOCK);
+            self.judge(&verdicts, &keys, times, range, told)?;
+        }
+        for property in queries {
+            self.count(property, &columns(property), &terms, &keys, times)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses times that are not there, or go back.
+    fn check_times(&mut self, times: Option<&[Time]>, len: usize) -> Result<(), Error> {
+        let refuse = |what: String| Err(Error::Usage(what));
+        match times {
+            None if self.plan.timed() && len > 0 => {
+                refuse("a property measures time, so every position needs one".into())
+            }
+            Some(times) if times.len() != len => refuse(format!("{} times for {len} positions", times.len())),
+            Some(times) if self.plan.timed() => {
+                let mut now = self.now;
+                for (at, &time) in times.iter().enumerate() {
+                    if Some(time) < now {
+                        let position = self.positions + at;
+                        return refuse(format!("position {position} is at {time}, a time that has passed"));
+                    }
+                    now = Some(time);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of each position's key.
+    fn numbers(&mut self, batch: &Batch) -> Vec<u32> {
+        let Some(column) = self.key.is_some().then(|| batch.slots.last()).flatten() else {
+            return vec![0; batch.len];
+        };
+        let mut numbers = Vec::with_capacity(batch.len);
+        if let Column::Text { ids, dictionary, valid } = column {
+            // Each text is looked up once.
+            let mut known = vec![NOBODY; dictionary.entries.len()];
+            for (at, &id) in ids.iter().enumerate() {
+                let text =
+                    &dictionary.entries.get(id as usize).filter(|text| valid.get(at) && !text.is_empty());
+                let Some(text) = text else {
+                    numbers.push(NOBODY);
+                    continue;
+                };
+                if known[id as usize] == NOBODY {
+                    known[id as usize] = self.number(text);
+                }
+                numbers.push(known[id as usize]);
+            }
+            return numbers;
+        }
+        let mut text = String::new();
+        for at in 0..batch.len {
+            text.clear();
+            let value = column.value(at);
+            if !value.is_null() {
+                // Writing to a string does not fail.
+                let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{value}"));
+            }
+            numbers.push(if text.is_empty() { NOBODY } else { self.number(&text) });
+        }
+        numbers
+    }
+
+    /// Positions one by one into the monitors of properties, with the passing of time between them.
+    fn judge(
+        &mut self,
+        properties: &[(usize, Vec<Bits>)],
+        keys: &[u32],
+        times: Option<&[Time]>,
+        range: Range<usize>,
+        told: &mut dyn FnMut(Outcome<'_>),
+    ) -> Result<(), Error> {
+        let columns = properties.iter().map(|(_, columns)| columns);
+        let stretches: Vec<Stretch<'_>> =
+            columns.map(|columns| Stretch::new(columns, range.start, range.len())).collect();
+        for at in range.clone() {
+            let time = times.map(|times| times[at]);
+            if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
+                self.now = Some(time);
+                self.pass(time, told)?;
+            }
+            let key = keys[at];
+            for ((property, _), stretch) in properties.iter().zip(&stretches) {
+                if key == NOBODY || self.enter(key, *property).is_none() {
+                    continue;
+                }
+                let monitor = &mut self.monitors[*property];
+                let stepped = monitor.step_at(time, stretch.row(at - range.start), &mut self.sink);
+                stepped.map_err(|refusal| self.plan.refused(*property, refusal))?;
+                self.deadlines.set(key, *property, self.monitors[*property].next_deadline());
+                if !self.sink.settled.is_empty() {
+                    self.tell(key, *property, (self.positions, time, false), told);
+                }
+            }
+            self.positions += 1;
+        }
+        Ok(())
+    }
+
+    /// Positions into a query, key by key: its value is asked for in the end alone.
+    fn count(
+        &mut self,
+        property: usize,
+        atoms: &[Bits],
+        terms: &[Term],
+        keys: &[u32],
+        times: Option<&[Time]>,
+    ) -> Result<(), Error> {
+        let mut order: Vec<u32> = (0..keys.len() as u32).filter(|&at| keys[at as usize] != NOBODY).collect();
+        order.sort_by_key(|&at| keys[at as usize]);
+        let terms: Vec<&Term> =
+            self.plan.properties()[property].terms.iter().filter_map(|&term| terms.get(term)).collect();
+        for group in order.chunk_by(|&a, &b| keys[a as usize] == keys[b as usize]) {
+            if self.enter(keys[group[0] as usize], property).is_none() {
+                continue;
+            }
+            let bits = |bits: &Bits| group.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
+            let atoms: Vec<Bits> = atoms.iter().map(bits).collect();
+            let terms: Vec<Term> = terms.iter().map(|term| term.gather(group)).collect();
+            let times: Option<Vec<Time>> =
+                times.map(|times| group.iter().map(|&at| times[at as usize]).collect());
+            let positions = Positions {
+                len: group.len(),
+                atoms: &atoms,
+                terms: &terms,
+                relations: &[],
+                times: times.as_deref(),
+            };
+            let fed = self.monitors[property].feed(&positions, &mut self.sink);
+            fed.map_err(|refusal| self.plan.refused(property, refusal))?;
+        }
+        Ok(())
+    }
+
+    /// Time has come to `time`: tells what deadlines before it settle.
+    pub(super) fn pass(&mut self, time: Time, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
+        let Some(beyond) = time.checked_sub(1) else { return Ok(()) };
+        while let Some((deadline, key, property)) = self.deadlines.next(beyond) {
+            if self.enter(key, property).is_none() {
+                continue;
+            }
+            // It may have been put off since.
+            if self.monitors[property].next_deadline().is_some_and(|next| next <= deadline) {
+                let advanced = self.monitors[property].advance(deadline, &mut self.sink);
+                advanced.map_err(|refusal| self.plan.refused(property, refusal))?;
+            }
+            self.deadlines.set(key, property, self.monitors[property].next_deadline());
+            if !self.sink.settled.is_empty() {
+                let last = self.positions.saturating_sub(1);
+                self.tell(key, property, (last, Some(deadline), true), told);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! The state of a shard as bytes. Each property's state stands with its fingerprint, so that it goes on under another
+//! specification wherever that means the same, and nowhere else.
+
+use super::shard::Place;
+use super::{Fingerprint, ShardMonitor};
+use crate::Error;
+use tw_core::codec::{
+    put, put_bytes, put_option, put_text, take, take_bytes, take_len, take_option, take_text,
+};
+use tw_monitor::Corrupt;
+
+const HEADER: &[u8] = b"tracewise shard 1\n";
+
+/// What became of the state that was restored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Properties and queries that go on, by number in [`Plan::properties`](super::Plan::properties).
+    pub kept: Vec<usize>,
+    /// Those that begin anew, at the next position of each key: they are new, or mean something else than before.
+    pub anew: Vec<usize>,
+    /// The names of those whose state belongs to nothing in this plan.
+    pub dropped: Vec<String>,
+}
+
+/// The saved state of one property.
+struct Saved<'s> {
+    name: std::sync::Arc<str>,
+    fingerprint: Fingerprint,
+    engine: std::sync::Arc<str>,
+    states: &'s [u8],
+    taken: bool,
+}
+
+impl ShardMonitor {
+    /// The whole state.
+    pub fn snapshot(&mut self) -> Vec<u8> {
+        let mut out = HEADER.to_vec();
+        put_text(&self.manner(), &mut out);
+        put(self.positions as u64, &mut out);
+        put_option(self.now, &mut out);
+        put(self.keys.len() as u64, &mut out);
+        (0..self.keys.len()).for_each(|key| put_text(self.keys.text(key), &mut out));
+        put(self.monitors.len() as u64, &mut out);
+        let (mut states, mut state) = (Vec::new(), Vec::new());
+        for (property, planned) in self.plan.properties().iter().enumerate() {
+            put_text(&planned.name, &mut out);
+            out.extend(planned.fingerprint.0);
+            put_text(planned.engine, &mut out);
+            states.clear();
+            for key in 0..self.keys.len() {
+                let place = self.places[key * self.monitors.len() + property];
+                match (place.trace(), place.verdict()) {
+                    (Some(trace), _) => {
+                        state.clear();
+                        self.monitors[property].select(trace);
+                        self.monitors[property].save(&mut state);
+                        put(3, &mut states);
+                        put_bytes(&state, &mut states);
+                    }
+                    (None, Some(holds)) => put(1 + u64::from(holds), &mut states),
+                    (None, None) => put(0, &mut states),
+                }
+            }
+            put_bytes(&states, &mut out);
+        }
+        let hash = blake3::hash(&out);
+        out.extend(hash.as_bytes());
+        out
+    }
+
+    /// Goes on from a snapshot, of this plan or of another: properties and queries that mean what they meant keep their state,
+    /// whatever they are called now and wherever they stand, as long as the same engine runs them. After an error the monitor
+    /// is as new.
+    pub fn restore(&mut self, snapshot: &[u8]) -> Result<Restored, Error> {
+        self.clear()?;
+        match self.load(snapshot) {
+            Ok(restored) => Ok(restored),
+            Err(Corrupt(why)) => {
+                self.clear()?;
+                Err(Error::Usage(format!("cannot resume: {why}")))
+            }
+        }
+    }
+
+    fn load(&mut self, snapshot: &[u8]) -> Result<Restored, Corrupt> {
+        let damaged = || Corrupt("the snapshot is damaged, or is none".into());
+        let (body, hash) = snapshot.split_last_chunk::<32>().ok_or_else(damaged)?;
+        let mut from =
+            body.strip_prefix(HEADER).filter(|_| blake3::hash(body) == *hash).ok_or_else(damaged)?;
+        let from = &mut from;
+        let (manner, mine) = (take_text(from)?, self.manner());
+        if *manner != *mine {
+            return Err(Corrupt(format!("the snapshot is of {manner}, this monitor is of {mine}")));
+        }
+        self.positions = take(from)? as usize;
+        self.now = take_option(from)?;
+        let keys = take_len(from)?;
+        for number in 0..keys {
+            if self.number(&take_text(from)?) as usize != number {
+                return Err(Corrupt("the snapshot has a key twice".into()));
+            }
+        }
+        if keys != self.keys.len() {
+            return Err(damaged());
+        }
+        let mut saved = Vec::new();
+        for _ in 0..take_len(from)? {
+            let name = take_text(from)?;
+            let (fingerprint, rest) = from.split_first_chunk::<32>().ok_or_else(damaged)?;
+            *from = rest;
+            let (fingerprint, engine) = (Fingerprint(*fingerprint), take_text(from)?);
+            saved.push(Saved { name, fingerprint, engine, states: take_bytes(from)?, taken: false });
+        }
+        if !from.is_empty() {
+            return Err(damaged());
+        }
+        let mut restored = Restored::default();
+        let plan = self.plan.clone();
+        for (property, planned) in plan.properties().iter().enumerate() {
+            let same = |saved: &Saved<'_>| {
+                !saved.taken && saved.fingerprint == planned.fingerprint && *saved.engine == *planned.engine
+            };
+            // Of several that mean the same, the one of the same name.
+            let named = saved.iter().position(|saved| same(saved) && *saved.name == planned.name);
+            match named.or_else(|| saved.iter().position(same)) {
+                Some(found) => {
+                    saved[found].taken = true;
+                    self.load_property(property, saved[found].states)?;
+                    restored.kept.push(property);
+                }
+                None => restored.anew.push(property),
+            }
+        }
+        let dropped = saved.iter().filter(|saved| !saved.taken);
+        restored.dropped = dropped.map(|saved| saved.name.to_string()).collect();
+        Ok(restored)
+    }
+
+    fn load_property(&mut self, property: usize, mut from: &[u8]) -> Result<(), Corrupt> {
+        let from = &mut from;
+        for key in 0..self.keys.len() {
+            let place = match take(from)? {
+                0 => Place::NEW,
+                1 => Place::FAILS,
+                2 => Place::HOLDS,
+                _ => {
+                    let state = take_bytes(from)?;
+                    let monitor = &mut self.monitors[property];
+                    let trace = monitor.open();
+                    monitor.select(trace);
+                    monitor.restore(state)?;
+                    self.deadlines.set(key as u32, property, monitor.next_deadline());
+                    Place::of(trace)
+                }
+            };
+            self.places[key * self.monitors.len() + property] = place;
+        }
+        if from.is_empty() { Ok(()) } else { Err(Corrupt("the snapshot is longer than it should be".into())) }
+    }
+
+    /// What two monitors must have in common for one to go on where the other stopped, beside the properties.
+    fn manner(&self) -> String {
+        let options = self.plan.options();
+        let key = self.key.as_ref().map_or("no key".to_string(), |key| format!("the key `{key}`"));
+        format!(
+            "{key}, semantics {}, clock {:?}, unit {}, telling {:?}",
+            options.semantics.name(),
+            options.clock,
+            options.unit.name(),
+            options.telling
+        )
+    }
+}

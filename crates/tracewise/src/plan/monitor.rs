@@ -1,0 +1,134 @@
+//! Choosing engines for live traces.
+
+use super::several::{Monitors, divide};
+use super::{Who, choose, named, refusal_error, refused};
+use crate::run::clock::refuse_units;
+use crate::{Error, Session, Specification, engines};
+use tw_diag::Diagnostic;
+use tw_ir::{Clock, Program, Root, RootKind, Semantics};
+use tw_monitor::{Answers, Engine, EvaluateOptions, Telling};
+
+/// The engine for live traces: the named one, or the first that reads forward and accepts; of a specification of properties
+/// and queries, each goes to one that gives its kind of answer. `note` is told which engines refused before it, and why.
+pub(crate) fn choose_monitor(
+    session: &Session,
+    spec: &Specification,
+    telling: Telling,
+    note: &mut dyn FnMut(&str),
+) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
+    let options = session.evaluate_options();
+    if options.clock == Clock::Dense {
+        let message =
+            "continuous time (`--clock dense`) is for stored traces: `tracewise check`, or --clock stamps";
+        return Err(Error::Usage(message.into()));
+    }
+    if options.clock == Clock::Index {
+        refuse_units(spec, &options, "`--clock index` counts positions")?;
+    }
+    if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
+        return Err(refuse_division(spec, root));
+    }
+    let kind = spec.program.roots.first().map_or(Answers::Verdicts, answers);
+    let mixed = spec.program.roots.iter().any(|root| answers(root) != kind);
+    let name = session.engine.as_str();
+    if name != "auto" && !mixed {
+        let engine = named(kind, name)?;
+        return match engine.monitor(&spec.program, &live_options(kind, &options), telling) {
+            Ok(monitor) => Ok((engine, monitor)),
+            Err(refusal) => Err(refused(spec, engine.name(), refusal)),
+        };
+    }
+    // A name is that of an engine for properties where there are both.
+    let forced = if name == "auto" { None } else { Some(named(Answers::Verdicts, name)?) };
+    let forward = |kind: Answers| {
+        let fits = move |engine: &&'static dyn Engine| match forced {
+            Some(forced) if kind == Answers::Verdicts => engine.name() == forced.name(),
+            _ => engine.reads_forward(),
+        };
+        engines(kind).filter(fits)
+    };
+    // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
+    let mut first_refusal = None;
+    let mut refusals: Vec<String> = Vec::new();
+    if !mixed {
+        for engine in forward(kind) {
+            match engine.monitor(&spec.program, &live_options(kind, &options), telling) {
+                Ok(monitor) => {
+                    if !refusals.is_empty() {
+                        note(&format!("{}; `{}` runs instead", refusals.join("; "), engine.name()));
+                    }
+                    return Ok((engine, monitor));
+                }
+                Err(refusal) => {
+                    // That another engine is made for a construct needs no mention; that one gave up does.
+                    if refusal.exhausted {
+                        refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
+                    }
+                    first_refusal.get_or_insert(refusal);
+                }
+            }
+        }
+    }
+    let accepts = |alone: &Program| {
+        let kind = answers(alone.roots.first()?);
+        let options = live_options(kind, &options);
+        forward(kind).find(|engine| engine.monitor(alone, &options, telling).is_ok())
+    };
+    if let Some(shares) = divide(&spec.program, accepts)
+        && let Some(engine) = shares.last().map(|share| share.engine)
+        && let Ok(monitors) = Monitors::new(shares, &options, telling)
+    {
+        return Ok((engine, Box::new(monitors)));
+    }
+    if first_refusal.is_none() {
+        first_refusal = spec.program.roots.iter().find_map(|root| {
+            let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
+            accepts(&alone).is_none().then(|| {
+                let (kind, options) = (answers(root), live_options(answers(root), &options));
+                forward(kind).find_map(|engine| engine.monitor(&alone, &options, telling).err())
+            })?
+        });
+    }
+    match first_refusal {
+        Some(mut refusal) => {
+            let stored = || "`tracewise check` runs it on a stored trace".to_string();
+            if !refusal.exhausted
+                && choose(session, spec, &EvaluateOptions::default(), Who::Any(kind)).is_ok()
+            {
+                refusal.help.get_or_insert_with(stored);
+            }
+            Err(refusal_error(spec, "no engine of this build can watch", refusal))
+        }
+        None => Err(Error::Usage("this build has no engine that reads live events".into())),
+    }
+}
+
+/// A query that divides the trace has several values at each moment, which no monitor keeps apart.
+pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
+    let diagnostic = Diagnostic::error(
+        "engine-refuses",
+        "a query that divides the trace (`by`, `every`) cannot be watched",
+    )
+    .at(root.span, "this query")
+    .help("`tracewise query` computes it on a stored trace");
+    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+}
+
+/// What an engine for a root answers with.
+pub(crate) fn answers(root: &Root) -> Answers {
+    match root.kind {
+        RootKind::Property => Answers::Verdicts,
+        RootKind::Query => Answers::Values,
+    }
+}
+
+/// The options for roots of one kind on a live trace. A value is that of the positions that were read, whatever comes after
+/// them, so that queries know no third value.
+pub(crate) fn live_options(kind: Answers, options: &EvaluateOptions) -> EvaluateOptions {
+    match (kind, options.semantics) {
+        (Answers::Values, Semantics::Ltl3) => {
+            EvaluateOptions { semantics: Semantics::Finite, ..options.clone() }
+        }
+        _ => options.clone(),
+    }
+}
