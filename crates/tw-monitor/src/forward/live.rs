@@ -76,7 +76,6 @@ impl<M: Machine> Live<M> {
     }
 
     /// As [`Monitor::feed`], for positions whose atoms are packed together.
-    #[inline(never)]
     fn stretch(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let (start, len) = (self.positions, stretch.len());
         for goal in 0..self.states.len() {
@@ -101,7 +100,7 @@ impl<M: Machine> Live<M> {
     }
 
     /// The same, where other traces have states of the goals: a run over a stretch takes its own for the only one
-    /// ([`Machine::run`]). Apart, so that one trace is fed as fast as if there were no others.
+    /// ([`Machine::run`]).
     #[inline(never)]
     fn steps(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         (0..stretch.len()).try_for_each(|offset| self.step(stretch.row(offset), sink))
