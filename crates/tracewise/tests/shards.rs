@@ -369,7 +369,7 @@ fn each_violation_is_told() {
     let plan = Plan::new(&spec, &options).unwrap();
     let log = log(5, 300, 6);
     let mut shard = ShardMonitor::new(&plan, Some("user")).unwrap();
-    // Of each key, the positions of its own trace that violate a property.
+    // Of each key, the positions that violate a property: each is told by itself, since each is settled by itself.
     let mut told: BTreeMap<(String, String), BTreeSet<usize>> = BTreeMap::new();
     for part in log.chunks(41) {
         let mut resumed = ShardMonitor::new(&plan, Some("user")).unwrap();
@@ -382,7 +382,7 @@ fn each_violation_is_told() {
         }
         let mut note = |outcome: tracewise::live::Outcome<'_>| {
             if let Some(about) = outcome.about {
-                assert_eq!(outcome.verdict, Verdict::Violated);
+                assert_eq!((outcome.verdict, outcome.count), (Verdict::Violated, 1));
                 let key = (outcome.name.to_string(), outcome.key.unwrap().to_string());
                 assert!(told.entry(key).or_default().insert(about), "told twice");
             }
@@ -392,16 +392,20 @@ fn each_violation_is_told() {
     shard
         .finish(&mut |end| {
             let key = (end.name.to_string(), end.key.unwrap().to_string());
-            assert!(end.violations.iter().all(|&at| told.entry(key.clone()).or_default().insert(at)));
+            assert!(
+                end.violations
+                    .iter()
+                    .all(|&(at, count)| { count == 1 && told.entry(key.clone()).or_default().insert(at) })
+            );
         })
         .unwrap();
     let mut expected: BTreeMap<(String, String), BTreeSet<usize>> = BTreeMap::new();
     let users: BTreeSet<&String> = log.iter().filter_map(|line| line.user.as_ref()).collect();
     for user in users {
-        let own: Vec<&Line> = log.iter().filter(|line| line.user.as_ref() == Some(user)).collect();
-        for (at, line) in own.iter().enumerate() {
-            let paid =
-                || own[at..].iter().any(|next| next.event == "pay" && next.time <= line.time + 3 * SECOND);
+        let own = || log.iter().enumerate().filter(|(_, line)| line.user.as_ref() == Some(user));
+        for (at, line) in own() {
+            let within = |next: &Line| next.event == "pay" && next.time <= line.time + 3 * SECOND;
+            let paid = || own().any(|(later, next)| later >= at && within(next));
             let name = match line.event {
                 "cancel" => "calm",
                 "order" if !paid() => "quick",

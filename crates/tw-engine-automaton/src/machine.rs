@@ -2,7 +2,7 @@
 
 use crate::bank::Bank;
 use crate::goal::Goal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tw_automata::past::Past;
 use tw_core::Position;
@@ -24,6 +24,8 @@ pub struct Automata {
     past: Past,
     histories: Vec<Box<[bool]>>,
     history_index: FxHashMap<Box<[bool]>, State>,
+    /// Numbers of histories that were forgotten.
+    free: Vec<State>,
     budget: usize,
 }
 
@@ -53,6 +55,7 @@ impl Automata {
             goals: all,
             histories: vec![origin.clone()],
             history_index: FxHashMap::from_iter([(origin, 0)]),
+            free: Vec::new(),
             past,
             budget: options.state_budget.max(2),
         })
@@ -84,16 +87,30 @@ impl Automata {
         if let Some(&known) = self.history_index.get(&history) {
             return known;
         }
-        // One history is in use at a time, beside the first.
-        if self.histories.len() >= self.budget {
-            self.histories.truncate(1);
-            self.history_index.retain(|_, number| *number == 0);
-            self.entries.iter_mut().for_each(FxHashMap::clear);
+        let number = self.free.pop().unwrap_or(self.histories.len() as State);
+        match self.histories.get_mut(number as usize) {
+            Some(free) => *free = history.clone(),
+            None => self.histories.push(history.clone()),
         }
-        let number = self.histories.len() as State;
-        self.histories.push(history.clone());
         self.history_index.insert(history, number);
         number
+    }
+
+    /// Forgets the histories that are not in use; the others keep their numbers.
+    fn keep_histories(&mut self, used: &[State]) {
+        if self.history_index.len() < self.budget {
+            return;
+        }
+        let used: FxHashSet<State> = used.iter().copied().chain([0]).collect();
+        let free = &mut self.free;
+        self.history_index.retain(|_, number| {
+            let keep = used.contains(number);
+            if !keep {
+                free.push(*number);
+            }
+            keep
+        });
+        self.entries.iter_mut().for_each(|entries| entries.retain(|history, _| used.contains(history)));
     }
 }
 
@@ -200,14 +217,16 @@ impl Machine for Automata {
 
     #[inline]
     fn crowded(&self) -> bool {
-        !self.complete && self.goals.iter().any(Goal::crowded)
+        self.histories.len() - self.free.len() >= self.budget
+            || !self.complete && self.goals.iter().any(Goal::crowded)
     }
 
     fn misses(&self) -> u64 {
         if self.complete { 0 } else { self.goals.iter().map(Goal::misses).sum() }
     }
 
-    fn retain(&mut self, live: &[(usize, State)]) {
+    fn retain(&mut self, live: &[(usize, State)], histories: &[State]) {
+        self.keep_histories(histories);
         for (number, goal) in self.goals.iter_mut().enumerate() {
             if goal.crowded() {
                 let own: Vec<State> =

@@ -86,6 +86,8 @@ pub struct Online {
     ended: bool,
     /// Positions at which memory is looked at next.
     tidy: u64,
+    /// What positions are called, by the monitor that tells of them.
+    numbers: trace::Numbers,
 }
 
 impl Online {
@@ -147,6 +149,7 @@ impl Online {
             last: None,
             ended: false,
             tidy: 64,
+            numbers: trace::Numbers::default(),
         };
         online.ask();
         Ok(online)
@@ -221,6 +224,11 @@ impl Online {
         let holds = self.network.known(root.each?, root.told)?;
         root.told += 1;
         Some((root.told as Position - 1, holds))
+    }
+
+    /// How many positions of a root were told.
+    pub(crate) fn told(&self, root: usize) -> Position {
+        self.roots[root].told as Position
     }
 
     /// The verdict of a root about position 0, if every continuation has it.

@@ -175,7 +175,7 @@ impl<M: Machine> Forward<'_, M> {
                         tokens.states().map(|state| (goal, state)).collect()
                     };
                     let live: Vec<(usize, State)> = tokens.iter().enumerate().flat_map(live).collect();
-                    machine.retain(&live);
+                    machine.retain(&live, &[history]);
                 }
                 check_misses(machine, options)?;
                 history = machine.remember(history, row)?;

@@ -81,9 +81,9 @@ pub trait Machine: Send {
     fn misses(&self) -> u64 {
         0
     }
-    /// The goals and states that are still in use; the machine may forget all others.
-    fn retain(&mut self, live: &[(usize, State)]) {
-        let _ = live;
+    /// The goals and states that are still in use, and the histories; the machine may forget all others.
+    fn retain(&mut self, live: &[(usize, State)], histories: &[State]) {
+        let _ = (live, histories);
     }
 
     /// Steps from position `from` of the stretch up to `to` and stops after the first position that settles the goal.

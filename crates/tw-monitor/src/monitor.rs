@@ -59,6 +59,9 @@ pub trait Monitor: Send {
     fn next_deadline(&self) -> Option<Time> {
         None
     }
+    /// The next position is that number, not the one after the last: those between belong to other traces. Positions in
+    /// what is told are such numbers.
+    fn skip_to(&mut self, position: Position);
     /// Takes the next positions, and puts into the sink what they settle, in the order of `at`, then of roots.
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported>;
     /// Takes one position whose atoms are packed 64 to a word (`Machine`), as [`Monitor::feed`]; of programs that read

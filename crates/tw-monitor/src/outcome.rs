@@ -109,12 +109,15 @@ pub struct Settled {
     pub known: Known,
     /// What quantified variables are there.
     pub bindings: Bindings,
+    /// For how many positions it stands, of which it names the first: a monitor that tells violations alone does not keep
+    /// apart those that one position or one deadline settles together.
+    pub count: u64,
 }
 
 impl Settled {
     /// A verdict without bindings.
     pub fn truth(root: usize, about: Option<Position>, at: Position, holds: bool) -> Self {
-        Self { root, about, at, known: Known::Truth(holds), bindings: Bindings::default() }
+        Self { root, about, at, known: Known::Truth(holds), bindings: Bindings::default(), count: 1 }
     }
 
     /// Whether it is a verdict that something holds.

@@ -125,6 +125,9 @@ impl Monitor for Live {
         }
     }
 
+    // Values are not about positions.
+    fn skip_to(&mut self, _: Position) {}
+
     fn feed(&mut self, positions: &Positions<'_>, _: &mut Sink) -> Result<(), Unsupported> {
         self.inner.push(positions)
     }

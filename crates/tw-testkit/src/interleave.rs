@@ -22,6 +22,17 @@ struct Followed {
     alone: Box<dyn Monitor>,
     said: Vec<Settled>,
     said_alone: Vec<Settled>,
+    /// What its positions are called in the shared monitor, if they are not counted there.
+    numbers: Vec<usize>,
+}
+
+impl Followed {
+    /// What the monitor that knows no other trace says, with the positions as the shared one calls them.
+    fn renamed(&self, mut settled: Settled) -> Settled {
+        let name = |at: usize| self.numbers.get(at).copied().unwrap_or(at);
+        (settled.at, settled.about) = (name(settled.at), settled.about.map(name));
+        settled
+    }
 }
 
 /// What one monitor of several traces says wrongly, or the engine's refusal.
@@ -48,9 +59,10 @@ pub fn interleaved_difference(engine: &dyn Engine, case: &Case) -> Result<Option
             alone: new()?,
             said: Vec::new(),
             said_alone: Vec::new(),
+            numbers: Vec::new(),
         });
     }
-    let context = Context { case, trace: &trace };
+    let mut context = Context { case, trace: &trace, next: rng.one_in(2).then_some(0) };
     for _ in 0..4 * traces.len() + trace.len {
         let number = rng.below(traces.len());
         let followed = &mut traces[number];
@@ -77,6 +89,7 @@ pub fn interleaved_difference(engine: &dyn Engine, case: &Case) -> Result<Option
                 (followed.next, followed.passed) = (0, None);
                 (followed.order, followed.said, followed.said_alone) =
                     (order(&mut rng), Vec::new(), Vec::new());
+                followed.numbers.clear();
             }
             2 | 3 if context.timed() && followed.next > 0 => {
                 let (of, id) = followed.place;
@@ -93,14 +106,19 @@ pub fn interleaved_difference(engine: &dyn Engine, case: &Case) -> Result<Option
         }
         if followed.said != followed.said_alone {
             let (together, alone) = (&followed.said, &followed.said_alone);
-            return Ok(Some(format!("trace {number}\n  together {together:?}\n  alone    {alone:?}\n")));
+            let how = (telling, context.next.is_some());
+            return Ok(Some(format!(
+                "trace {number} {how:?}\n  together {together:?}\n  alone    {alone:?}\n"
+            )));
         }
     }
     for (number, followed) in traces.iter_mut().enumerate() {
         let (of, id) = followed.place;
         shared[of].select(id);
-        let together = said(shared[of].as_mut())?;
-        let alone = said(followed.alone.as_mut())?;
+        let together = said(shared[of].as_mut(), |settled| settled)?;
+        let mut alone = new()?;
+        std::mem::swap(&mut alone, &mut followed.alone);
+        let alone = said(alone.as_mut(), |settled| followed.renamed(settled))?;
         if together != alone {
             return Ok(Some(format!(
                 "trace {number} in the end\n  together {together}\n  alone    {alone}\n"
@@ -111,17 +129,22 @@ pub fn interleaved_difference(engine: &dyn Engine, case: &Case) -> Result<Option
 }
 
 /// All that can be asked of a trace.
-fn said(monitor: &mut dyn Monitor) -> Result<String, Unsupported> {
+fn said(monitor: &mut dyn Monitor, renamed: impl Fn(Settled) -> Settled) -> Result<String, Unsupported> {
     let mut sink = Sink::default();
     let end = monitor.finish(&mut sink)?;
-    let (verdicts, pending, deadline) = (monitor.verdicts(), monitor.pending(), monitor.next_deadline());
-    let positions = monitor.positions();
-    Ok(format!("{positions} {end:?} {verdicts:?} {pending:?} {deadline:?} {:?}", sink.settled))
+    let settled: Vec<Settled> = sink.settled.into_iter().map(renamed).collect();
+    let (verdicts, deadline) = (monitor.verdicts(), monitor.next_deadline());
+    // Where a root waits for several things, the same, however its positions are called.
+    let pending: Vec<_> =
+        monitor.pending().into_iter().map(|owed| (owed.root, owed.residual, owed.deadline)).collect();
+    Ok(format!("{end:?} {verdicts:?} {pending:?} {deadline:?} {settled:?}"))
 }
 
 struct Context<'c> {
     case: &'c Case,
     trace: &'c Trace,
+    /// The number of the next position over all traces, if they are numbered so.
+    next: Option<usize>,
 }
 
 impl Context<'_> {
@@ -138,7 +161,7 @@ impl Context<'_> {
 
     /// One step, or some in a chunk.
     fn go_on(
-        &self,
+        &mut self,
         shared: &mut dyn Monitor,
         followed: &mut Followed,
         rng: &mut Rng,
@@ -149,7 +172,7 @@ impl Context<'_> {
         let atoms: Vec<Bits> = self.trace.atoms.iter().map(column).collect();
         let times: Vec<Time> = (from..to).map(|at| self.time(followed, at)).collect();
         let (mut together, mut alone) = (Sink::default(), Sink::default());
-        if rng.one_in(2) {
+        if self.next.is_none() && rng.one_in(2) {
             let positions = Positions { len, atoms: &atoms, times: Some(&times), ..Positions::default() };
             shared.feed(&positions, &mut together)?;
             followed.alone.feed(&positions, &mut alone)?;
@@ -159,13 +182,22 @@ impl Context<'_> {
                 for (atom, column) in atoms.iter().enumerate() {
                     row[atom / 64] |= u64::from(column.get(at)) << (atom % 64);
                 }
+                if let Some(next) = &mut self.next {
+                    // Positions of other traces stand between.
+                    *next += rng.below(3);
+                    shared.skip_to(*next);
+                    followed.numbers.push(*next);
+                    *next += 1;
+                }
                 shared.step_at(Some(time), &row, &mut together)?;
                 followed.alone.step_at(Some(time), &row, &mut alone)?;
             }
         }
         followed.next = to;
         followed.said.extend(together.settled);
-        followed.said_alone.extend(alone.settled);
+        let alone: Vec<Settled> =
+            alone.settled.into_iter().map(|settled| followed.renamed(settled)).collect();
+        followed.said_alone.extend(alone);
         Ok(())
     }
 
@@ -190,7 +222,9 @@ impl Context<'_> {
             return Ok(Some(format!("time has passed beyond {time}, the deadline has not\n")));
         }
         followed.said.extend(together.settled);
-        followed.said_alone.extend(alone.settled);
+        let alone: Vec<Settled> =
+            alone.settled.into_iter().map(|settled| followed.renamed(settled)).collect();
+        followed.said_alone.extend(alone);
         Ok(None)
     }
 }

@@ -130,10 +130,21 @@ fn wrong_violations(
     let alone = say(monitor, |monitor, out| chunks(monitor, trace, 0..trace.len, rng, out))?;
     let invariant =
         |root: usize| matches!(case.program.dag.node(case.program.roots[root].node), Node::Globally(None, _));
-    let told = |settled: &&Settled| settled.about.is_none() || settled.fails() && invariant(settled.root);
-    let only = |all: &[Settled]| all.iter().filter(told).cloned().collect::<Vec<_>>();
-    let expected = (only(&said.settled), only(&said.ended));
-    let found = (alone.settled, alone.ended);
+    // Each event that settles violations: the first of them, and how many.
+    let together = |all: &[Settled]| {
+        let told = |settled: &&Settled| settled.about.is_none() || settled.fails() && invariant(settled.root);
+        let key = |settled: &Settled| (settled.at, settled.root, settled.about.is_some());
+        let mut told: Vec<Settled> = all.iter().filter(told).cloned().collect();
+        told.sort_by_key(|settled| (key(settled), settled.about));
+        told.dedup_by(|next, first| {
+            let same = key(next) == key(first) && next.about.is_some();
+            first.count += if same { next.count } else { 0 };
+            same
+        });
+        told
+    };
+    let expected = (together(&said.settled), together(&said.ended));
+    let found = (together(&alone.settled), together(&alone.ended));
     let differs = expected != found;
     Ok(differs
         .then(|| format!("violations alone\n  every position {expected:?}\n  alone          {found:?}\n")))

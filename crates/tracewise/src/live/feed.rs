@@ -136,6 +136,7 @@ impl ShardMonitor {
                     continue;
                 }
                 let monitor = &mut self.monitors[*property];
+                monitor.skip_to(self.positions);
                 let stepped = monitor.step_at(time, stretch.row(at - range.start), &mut self.sink);
                 stepped.map_err(|refusal| self.plan.refused(*property, refusal))?;
                 self.deadlines.set(key, *property, self.monitors[*property].next_deadline());

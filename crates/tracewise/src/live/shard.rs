@@ -5,7 +5,7 @@ use super::keys::Keys;
 use super::{Fingerprint, Plan};
 use crate::{Error, Verdict};
 use tw_core::{Position, Time};
-use tw_ir::{Expect, Path, PathStep, Slot, What};
+use tw_ir::{Expect, Path, Slot, What};
 use tw_monitor::{Bindings, Known, Monitor, Settled, Sink, Telling, TraceId};
 
 /// One trace per value of a key, or a single one without a key.
@@ -66,9 +66,10 @@ pub struct Outcome<'a> {
     pub key: Option<&'a str>,
     /// Satisfied or violated.
     pub verdict: Verdict,
-    /// The position that it is about, counted in the key's own trace, where positions are told: a violation of `G φ`, say.
-    /// `None` is the property itself.
+    /// The position that it is about, where positions are told: a violation of `G φ`, say. `None` is the property itself.
     pub about: Option<Position>,
+    /// For how many positions it stands, of which `about` is the first: violations that are settled together.
+    pub count: u64,
     /// The position that settled it, or the last one before the deadline, counted over all that this monitor was fed.
     pub position: Position,
     /// The time of that position, or the deadline.
@@ -92,8 +93,10 @@ pub struct End<'a> {
     pub known: Known,
     /// Whether no continuation would have changed it; never so of a query.
     pub settled: bool,
-    /// The positions, counted in the key's own trace, that violate it by the end, where violations are told.
-    pub violations: Vec<Position>,
+    /// The positions that violate it by the end, where violations are told: the first of some, and how many.
+    pub violations: Vec<(Position, u64)>,
+    /// The last position of the key.
+    pub position: Position,
 }
 
 impl ShardMonitor {
@@ -109,8 +112,7 @@ impl ShardMonitor {
         }
         let mut slots = plan.slots().to_vec();
         slots.extend(key.map(|key| {
-            let steps = key.split('.').map(|field| PathStep::Field(field.into())).collect();
-            let what = What::Variable(Path { steps }, Expect::Any);
+            let what = What::Variable(Path::parse(key), Expect::Any);
             Slot { what, declared: false, span: Default::default() }
         }));
         let mut shard = Self {
@@ -180,9 +182,9 @@ impl ShardMonitor {
         for key in 0..self.keys.len() {
             for property in 0..self.monitors.len() {
                 let place = self.places[key * self.monitors.len() + property];
-                let (known, settled) = match (place.verdict(), place.trace()) {
-                    (Some(holds), _) => (Some(Known::Truth(holds)), true),
-                    (None, None) => (None, false),
+                let (known, settled, position) = match (place.verdict(), place.trace()) {
+                    (Some(holds), _) => (Some(Known::Truth(holds)), true, None),
+                    (None, None) => (None, false, None),
                     (None, Some(trace)) => {
                         let monitor = &mut self.monitors[property];
                         monitor.select(trace);
@@ -190,15 +192,18 @@ impl ShardMonitor {
                         self.sink.settled.clear();
                         let known = monitor.finish(&mut self.sink);
                         let known = known.map_err(|refusal| self.plan.refused(property, refusal))?;
-                        (known.and_then(|mut known| known.pop()), settled)
+                        let position = self.monitors[property].positions().checked_sub(1);
+                        (known.and_then(|mut known| known.pop()), settled, position)
                     }
                 };
                 let Some(known) = known else { continue };
                 let fails = self.sink.settled.drain(..).filter(Settled::fails);
-                let violations = fails.filter_map(|settled| settled.about).collect();
+                let violations: Vec<_> =
+                    fails.filter_map(|settled| Some((settled.about?, settled.count))).collect();
+                let position = position.unwrap_or(0);
                 let name = self.plan.properties()[property].name.as_str();
                 let key = self.key.as_ref().map(|_| self.keys.text(key));
-                told(End { property, name, key, known, settled, violations });
+                told(End { property, name, key, known, settled, violations, position });
             }
         }
         Ok(())
@@ -247,6 +252,7 @@ impl ShardMonitor {
                 key: self.key.as_ref().map(|_| self.keys.text(key as usize)),
                 verdict: if holds { Verdict::Satisfied } else { Verdict::Violated },
                 about: settled.about,
+                count: settled.count,
                 position,
                 time,
                 overdue,

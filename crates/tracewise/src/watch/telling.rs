@@ -127,12 +127,13 @@ impl Judge<'_> {
         let failure = earliest(group).and_then(|found| {
             Some(Failure { position: found.about?, time, line, bindings: found.bindings.clone() })
         });
-        let failures = group.iter().filter(|found| found.about.is_some() && found.fails()).count();
+        let failing = group.iter().filter(|found| found.about.is_some() && found.fails());
+        let failures: u64 = failing.map(|found| found.count).sum();
         Told {
             root: group.first().map_or(0, |found| found.root),
             holds: !group.iter().any(Settled::fails),
             failure,
-            failures: failures as u64,
+            failures,
             ..Told::default()
         }
     }

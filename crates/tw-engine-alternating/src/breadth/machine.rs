@@ -295,7 +295,7 @@ impl Machine for Slices {
         self.is_crowded()
     }
 
-    fn retain(&mut self, live: &[(usize, State)]) {
+    fn retain(&mut self, live: &[(usize, State)], _: &[State]) {
         let live: FxHashSet<State> = live.iter().map(|&(_, state)| state).collect();
         self.forget(|state, _| live.contains(&state));
     }

@@ -1,5 +1,6 @@
 //! The live monitor that `watch` runs.
 
+use super::trace::Numbers;
 use super::{Each, Online, Open, Owned};
 use tw_core::{Position, Time};
 use tw_ir::{Node, NodeId, Program, display};
@@ -67,6 +68,13 @@ impl MetricMonitor {
         &self.online
     }
 
+    fn take(&mut self, time: Option<Time>, atoms: &[u64]) -> Result<(), Unsupported> {
+        let places = self.online.positions();
+        self.online.step(time, atoms)?;
+        self.online.numbers.push(places);
+        Ok(())
+    }
+
     /// What is settled was told when it was.
     fn note_told(&mut self) {
         for root in 0..self.told.len() {
@@ -76,7 +84,8 @@ impl MetricMonitor {
 
     /// Tells what was settled by the last position read, or by time after it.
     fn tell(&mut self, sink: &mut Sink) {
-        let at = self.online.positions().saturating_sub(1);
+        let at = self.online.numbers.of(self.online.positions().saturating_sub(1));
+        let mut open = self.online.positions();
         for root in 0..self.told.len() {
             if !self.told[root]
                 && let Some(holds) = self.online.verdict(root)
@@ -86,10 +95,15 @@ impl MetricMonitor {
             }
             while let Some((about, holds)) = self.online.next_settled(root) {
                 if self.tells[root].tells(holds) {
+                    let about = self.online.numbers.of(about);
                     sink.settled.push(Settled::truth(root, Some(about), at, holds));
                 }
             }
+            if self.tells[root] != Tells::Nothing {
+                open = open.min(self.online.told(root));
+            }
         }
+        self.online.numbers.forget(open);
     }
 
     /// What a root waits for, in the user's words.
@@ -104,7 +118,7 @@ impl MetricMonitor {
         }
         let words = |open: Open| Obligation {
             root,
-            since: open.position,
+            since: self.online.numbers.of(open.position),
             residual: formula(open.node),
             deadline: open.deadline,
             bindings: Bindings::default(),
@@ -154,12 +168,16 @@ impl Monitor for MetricMonitor {
         self.online.next_deadline()
     }
 
+    fn skip_to(&mut self, position: Position) {
+        self.online.numbers.next = Some(position);
+    }
+
     fn feed(&mut self, chunk: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         for block in (0..chunk.len).step_by(BLOCK) {
             let stretch = Stretch::new(chunk.atoms, block, BLOCK.min(chunk.len - block));
             for offset in 0..stretch.len() {
                 let time = chunk.times.map(|times| times[block + offset]);
-                self.online.step(time, stretch.row(offset))?;
+                self.take(time, stretch.row(offset))?;
                 self.tell(sink);
             }
         }
@@ -171,7 +189,7 @@ impl Monitor for MetricMonitor {
     }
 
     fn step_at(&mut self, time: Option<Time>, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
-        self.online.step(time, atoms)?;
+        self.take(time, atoms)?;
         self.tell(sink);
         Ok(())
     }
@@ -187,7 +205,10 @@ impl Monitor for MetricMonitor {
     }
 
     fn positions(&self) -> Position {
-        self.online.positions()
+        match self.online.positions() {
+            0 => 0,
+            places => self.online.numbers.of(places - 1) + 1,
+        }
     }
 
     fn verdicts(&self) -> Vec<Option<bool>> {
@@ -200,12 +221,14 @@ impl Monitor for MetricMonitor {
 
     fn finish(&mut self, sink: &mut Sink) -> Result<Option<Vec<Known>>, Unsupported> {
         let Some(at) = self.online.positions().checked_sub(1) else { return Ok(None) };
+        let at = self.online.numbers.of(at);
         let before = self.online.copy();
         let ended = self.online.end();
         let copy = &mut self.online;
         for root in 0..self.told.len() {
             while let Some((about, holds)) = copy.next_settled(root) {
                 if self.tells[root].tells(holds) {
+                    let about = copy.numbers.of(about);
                     sink.settled.push(Settled::truth(root, Some(about), at, holds));
                 }
             }
@@ -217,13 +240,17 @@ impl Monitor for MetricMonitor {
 
     fn save(&self, out: &mut Vec<u8>) {
         self.online.save(out);
+        self.online.numbers.save(out);
     }
 
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
         self.online.put(self.fresh.clone());
-        let loaded = self.online.load(&mut from).and_then(|()| match from {
-            [] => Ok(()),
-            _ => Err(Corrupt("the saved state is longer than it should be".into())),
+        let loaded = self.online.load(&mut from).and_then(|()| {
+            self.online.numbers = Numbers::load(&mut from)?;
+            match from {
+                [] => Ok(()),
+                _ => Err(Corrupt("the saved state is longer than it should be".into())),
+            }
         });
         if loaded.is_err() {
             self.online.put(self.fresh.clone());

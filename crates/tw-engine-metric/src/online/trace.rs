@@ -3,6 +3,9 @@
 use super::Online;
 use super::network::Network;
 use super::progress::{Place, Progress};
+use std::collections::VecDeque;
+use tw_core::Position;
+use tw_core::codec::{Corrupt, put, take, take_len};
 
 /// The state of one trace. Whoever holds some of them, of one [`Online`], has it work on one after the other.
 #[derive(Clone, Debug)]
@@ -15,6 +18,62 @@ pub struct Owned {
     last: Option<i64>,
     ended: bool,
     tidy: u64,
+    /// What positions are called, where they are not counted.
+    pub(super) numbers: Numbers,
+}
+
+/// The numbers of the positions about which something may still be told, and of the last one; nothing where positions are
+/// counted. Eight bytes for each that is open.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    /// The place of the first of them in the trace.
+    base: usize,
+    list: VecDeque<Position>,
+    /// The number of the next position, if it is not the one after the last.
+    pub next: Option<Position>,
+}
+
+impl Numbers {
+    /// A position comes, after `places` others.
+    pub(super) fn push(&mut self, places: usize) {
+        let Some(next) = self.next.take().or_else(|| Some(self.list.back()? + 1)) else { return };
+        if self.list.is_empty() {
+            self.base = places;
+        }
+        self.list.push_back(next);
+    }
+
+    /// What the position at this place is called.
+    pub(super) fn of(&self, place: Position) -> Position {
+        match self.list.front() {
+            None => place,
+            Some(&first) => {
+                let known = place.checked_sub(self.base).and_then(|at| self.list.get(at));
+                known.copied().unwrap_or(first)
+            }
+        }
+    }
+
+    /// Nothing more is told about places before this one.
+    pub(super) fn forget(&mut self, before: usize) {
+        while self.list.len() > 1 && self.base < before {
+            self.list.pop_front();
+            self.base += 1;
+        }
+    }
+
+    pub(super) fn save(&self, out: &mut Vec<u8>) {
+        put(self.base as u64, out);
+        put(self.list.len() as u64, out);
+        self.list.iter().for_each(|&number| put(number as u64, out));
+    }
+
+    pub(super) fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+        let base = take(from)? as usize;
+        let list =
+            (0..take_len(from)?).map(|_| Ok(take(from)? as Position)).collect::<Result<_, Corrupt>>()?;
+        Ok(Self { base, list, next: None })
+    }
 }
 
 impl Online {
@@ -24,6 +83,7 @@ impl Online {
         std::mem::swap(&mut self.last, &mut owned.last);
         std::mem::swap(&mut self.ended, &mut owned.ended);
         std::mem::swap(&mut self.tidy, &mut owned.tidy);
+        std::mem::swap(&mut self.numbers, &mut owned.numbers);
         let mut places = owned.places.iter_mut();
         for (root, (told, verdict)) in self.roots.iter_mut().zip(&mut owned.roots) {
             std::mem::swap(&mut root.told, told);
@@ -41,6 +101,7 @@ impl Online {
             last: self.last,
             ended: self.ended,
             tidy: self.tidy,
+            numbers: self.numbers.clone(),
         }
     }
 
@@ -65,6 +126,6 @@ impl Owned {
     pub fn heap_bytes(&self) -> usize {
         let peeked: usize = self.places.iter().map(Place::heap_bytes).sum();
         let roots = size_of_val(&*self.roots) + size_of_val(&*self.places);
-        self.network.heap_bytes() + roots + peeked
+        self.network.heap_bytes() + roots + peeked + self.numbers.list.capacity() * 8
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Live<M> {
     traces: Traces,
     /// Steps for which states are not looked through again.
     quiet: usize,
+    /// Whether the next position is the first of its trace, though not number 0.
+    first: bool,
 }
 
 impl<M: Machine> Live<M> {
@@ -58,10 +60,11 @@ impl<M: Machine> Live<M> {
             history,
             followed,
             telling,
-            scratch: Scratch::default(),
+            scratch: Scratch::new(telling == Telling::Violations),
             selected: 0,
             traces,
             quiet: 0,
+            first: false,
         })
     }
 
@@ -118,6 +121,7 @@ impl<M: Machine> Live<M> {
     /// reached, but for the first.
     #[inline(never)]
     fn settle_changed(&mut self, at: Position, sink: &mut Sink) {
+        self.first = false;
         for goal in 0..self.states.len() {
             if self.since[goal] == at && self.verdicts[goal].is_none() {
                 self.settle(goal, at, sink);
@@ -132,10 +136,7 @@ impl<M: Machine> Live<M> {
         for (index, (&root, tokens)) in self.followed.iter().zip(&mut self.each).enumerate() {
             let (goal, machine, history) = (self.states.len() + index, &mut self.machine, self.history);
             tokens.step(machine, goal, history, (at, row), &mut self.scratch, &mut |from, to, holds| {
-                if all || !holds {
-                    let settled = |about| Settled::truth(root, Some(about), at, holds);
-                    sink.settled.extend((from..to).map(settled));
-                }
+                tell(sink, root, (from, to), at, holds, all);
             })?;
         }
         self.history = self.machine.remember(self.history, row)?;
@@ -160,11 +161,29 @@ impl<M: Machine> Live<M> {
         for (index, tokens) in self.each.iter().enumerate() {
             live.extend(tokens.states().map(|state| (roots + index, state)));
         }
-        self.traces.states(self.selected, &mut live);
+        let mut histories = FxHashSet::from_iter([self.history]);
+        self.traces.states(self.selected, &mut live, &mut histories);
         let live: Vec<(usize, State)> = live.into_iter().collect();
-        self.machine.retain(&live);
+        self.machine.retain(&live, &Vec::from_iter(histories));
         // Looking through many traces takes as long as many steps: not at each of them.
         self.quiet = self.traces.len() * roots / 64;
+    }
+}
+
+/// Tells that runs from some positions are settled: each, or that so many fail.
+fn tell(
+    sink: &mut Sink,
+    root: usize,
+    (from, to): (Position, Position),
+    at: Position,
+    holds: bool,
+    all: bool,
+) {
+    if all {
+        sink.settled.extend((from..to).map(|about| Settled::truth(root, Some(about), at, holds)));
+    } else if !holds {
+        let count = (to - from) as u64;
+        sink.settled.push(Settled { count, ..Settled::truth(root, Some(from), at, false) });
     }
 }
 
@@ -200,6 +219,14 @@ impl<M: Machine> Monitor for Live<M> {
         }
     }
 
+    fn skip_to(&mut self, position: Position) {
+        if self.positions == 0 && position > 0 {
+            self.first = true;
+            self.since.fill(position);
+        }
+        self.positions = position.max(self.positions);
+    }
+
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         let before = sink.settled.len();
         for block in (0..positions.len).step_by(BLOCK) {
@@ -215,7 +242,7 @@ impl<M: Machine> Monitor for Live<M> {
 
     fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
         let at = self.positions;
-        if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? {
+        if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? | self.first {
             self.settle_changed(at, sink);
         }
         if !self.each.is_empty() {
@@ -255,10 +282,7 @@ impl<M: Machine> Monitor for Live<M> {
         let (before, all) = (sink.settled.len(), self.telling == Telling::Positions);
         for (index, (&root, tokens)) in self.followed.iter().zip(&self.each).enumerate() {
             tokens.at_end(&self.machine, self.states.len() + index, &mut |from, to, holds| {
-                if all || !holds {
-                    let settled = |about| Settled::truth(root, Some(about), at, holds);
-                    sink.settled.extend((from..to).map(settled));
-                }
+                tell(sink, root, (from, to), at, holds, all);
             });
         }
         sink.settled[before..].sort_by_key(|settled| (settled.root, settled.about));

@@ -16,6 +16,14 @@ pub(super) struct Scratch {
     /// Where the group of a state is, once there are many.
     index: FxHashMap<State, usize>,
     spare: Vec<Group>,
+    counted: bool,
+}
+
+impl Scratch {
+    /// Positions in one state are kept apart or, if `counted`, counted from the first: constant memory, however many wait.
+    pub(super) fn new(counted: bool) -> Self {
+        Self { counted, ..Self::default() }
+    }
 }
 
 /// The positions whose runs are in one state.
@@ -31,20 +39,26 @@ struct Ranges {
 }
 
 impl Ranges {
-    fn push(&mut self, from: Position, to: Position) {
+    fn push(&mut self, from: Position, to: Position, counted: bool) {
         match self.ranges.last_mut() {
+            // The first of all, and from there on as many as there are.
+            Some((first, end)) if counted => {
+                let count = *end - *first + (to - from);
+                *first = from.min(*first);
+                *end = *first + count;
+            }
             Some(last) if last.1 == from => last.1 = to,
             _ => self.ranges.push((from, to)),
         }
     }
 
-    fn append(&mut self, mut other: Ranges) {
+    fn append(&mut self, mut other: Ranges, counted: bool) {
         // Small into large; the order within a group does not matter.
         if other.ranges.len() > self.ranges.len() {
             std::mem::swap(self, &mut other);
         }
         for (from, to) in other.ranges {
-            self.push(from, to);
+            self.push(from, to, counted);
         }
     }
 }
@@ -71,7 +85,7 @@ impl Tokens {
         goal: usize,
         history: State,
         (at, row): (Position, &[u64]),
-        Scratch { index: table, spare: next }: &mut Scratch,
+        Scratch { index: table, spare: next, counted }: &mut Scratch,
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {
         next.clear();
@@ -83,7 +97,7 @@ impl Tokens {
                 continue;
             }
             match find(next, table, group.state) {
-                Some(index) => next[index].positions.append(group.positions),
+                Some(index) => next[index].positions.append(group.positions, *counted),
                 None => next.push(group),
             }
         }
@@ -93,7 +107,7 @@ impl Tokens {
         match machine.settled(goal, state) {
             Some(verdict) => settle(at, at + 1, verdict),
             None => match find(next, table, state) {
-                Some(index) => next[index].positions.push(at, at + 1),
+                Some(index) => next[index].positions.push(at, at + 1, *counted),
                 None => {
                     next.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
                 }

@@ -88,6 +88,10 @@ impl Monitor for Monitors {
         self.parts.iter().filter_map(|(_, monitor)| monitor.next_deadline()).min()
     }
 
+    fn skip_to(&mut self, position: Position) {
+        self.parts.iter_mut().for_each(|(_, monitor)| monitor.skip_to(position));
+    }
+
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         self.each(sink, |share, monitor, _, sink| {
             let terms: Vec<Term> =

@@ -123,9 +123,15 @@ impl Traces {
         self.tokens[trace * self.followed..(trace + 1) * self.followed].swap_with_slice(each);
     }
 
-    /// Adds the states in use, but for those of the selected trace.
-    pub(super) fn states(&self, selected: usize, live: &mut FxHashSet<(usize, State)>) {
+    /// Adds the states and histories in use, but for those of the selected trace.
+    pub(super) fn states(
+        &self,
+        selected: usize,
+        live: &mut FxHashSet<(usize, State)>,
+        histories: &mut FxHashSet<State>,
+    ) {
         for trace in (0..self.len()).filter(|&trace| trace != selected && self.is_open(trace)) {
+            histories.insert(self.histories[trace]);
             let row = self.row(trace);
             let roots = self.states[row.clone()].iter().zip(&self.verdicts[row]).enumerate();
             live.extend(
