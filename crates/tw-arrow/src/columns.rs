@@ -8,6 +8,8 @@ mod events;
 mod leaf;
 mod sound;
 mod stamps;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use crate::cell::value;
@@ -134,9 +136,9 @@ impl<'a> Mapper<'a> {
                 }
                 Some(Column::Truth(truth))
             }
-            What::Variable(..) => {
+            What::Variable(_, used) => {
                 let expect = expect_of(what);
-                let Place::Column(first, steps) = place else { return Some(nulls(expect, len)) };
+                let Place::Column(first, steps) = place else { return absent(expect, *used, len) };
                 let Some(leaf) = walk(batch.column(*first), steps) else {
                     return self.by_rows(batch, index, &[*first], events, seen);
                 };
@@ -223,6 +225,16 @@ fn walk(array: &ArrayRef, steps: &[PathStep]) -> Option<Leaf> {
         leaf.array = leaf.array.as_struct().column(index).clone();
     }
     Some(leaf)
+}
+
+/// The column of a variable that is nowhere: a proposition that does not hold, also where lists are asked for, else null.
+fn absent(expect: Expect, used: Expect, len: usize) -> Option<Column> {
+    if used != Expect::Bool {
+        return Some(nulls(expect, len));
+    }
+    let mut column = ColumnBuilder::new(expect);
+    (0..len).try_for_each(|_| column.push_bool(false)).ok()?;
+    Some(column.finish())
 }
 
 /// A column of nulls.

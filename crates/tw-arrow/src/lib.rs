@@ -25,6 +25,8 @@ mod reader;
 mod records;
 mod rows;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod write;
 

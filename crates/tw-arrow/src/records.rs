@@ -10,8 +10,8 @@ use tw_trace::{Parts, Projection, ReadOptions, RowSource, Table, TraceError, Tra
 /// copied.
 #[derive(Clone, Debug)]
 pub struct Records {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
+    pub(crate) schema: SchemaRef,
+    pub(crate) batches: Vec<RecordBatch>,
 }
 
 impl Records {

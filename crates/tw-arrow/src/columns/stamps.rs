@@ -26,7 +26,9 @@ pub(super) fn stamps(array: &dyn Array, unit: Unit, any_order: bool) -> Option<O
         let (first, last) = (end(times.first())?, end(times.last())?);
         Some(Stamps { times, first, last })
     };
-    let stamps = if array.null_count() > 0 {
+    // A dictionary may hold further nulls, so whether all are null shows one by one.
+    let coded = matches!(array.data_type(), DataType::Dictionary(..));
+    let stamps = if array.null_count() > 0 && !coded {
         // Rows say which is missing.
         return None;
     } else if let Some(times) = instants(array) {
