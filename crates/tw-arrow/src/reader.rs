@@ -105,3 +105,70 @@ impl<'a> Reader<'a> {
         self.seen.judge(&self.mapper.projection, false)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
+    use tw_core::Value;
+    use tw_ir::{Expect, Path, Slot, What};
+
+    fn records(times: &[i64], reals: &[f64], names: &[&str]) -> RecordBatch {
+        let columns: [(&str, ArrayRef); 3] = [
+            ("time", Arc::new(Int64Array::from(times.to_vec()))),
+            ("x", Arc::new(Float64Array::from(reals.to_vec()))),
+            ("event", Arc::new(StringArray::from(names.to_vec()))),
+        ];
+        RecordBatch::try_from_iter(columns).unwrap()
+    }
+
+    fn slot(what: What) -> Slot {
+        Slot { what, declared: false, span: Default::default() }
+    }
+
+    #[test]
+    fn batches_go_on_from_one_another() {
+        let slots = [
+            slot(What::Variable(Path::field("x"), Expect::Number)),
+            slot(What::Event { name: "stop".into(), arguments: Vec::new(), arity: None }),
+        ];
+        let projection = Projection { slots: &slots, key: Some("x"), times: true };
+        let first = records(&[1, 2], &[0.5, 1.5], &["go", "go"]);
+        let mut reader = Reader::new(&projection, &first.schema(), &ReadOptions::default()).unwrap();
+        assert_eq!(reader.judge().unwrap(), []);
+        let batch = reader.read(&first).unwrap();
+        assert_eq!(batch.times, Some(vec![1_000_000_000, 2_000_000_000]));
+        assert_eq!(
+            (batch.slots[0].value(1), batch.slots[2].value(0)),
+            (Value::Real(1.5), Value::text("0.5"))
+        );
+        assert!(reader.judge().unwrap()[0].message.contains("`stop` never occurs"));
+
+        let message = |result: Result<Batch, TraceError>| result.unwrap_err().in_file("f").to_string();
+        let back = message(reader.read(&records(&[1], &[0.0], &["go"])));
+        assert!(back.starts_with("f:3:1: the timestamp `1` is earlier than `2`"), "{back}");
+        let nan = message(reader.read(&records(&[2, 3], &[0.0, f64::NAN], &["go", "go"])));
+        assert_eq!(nan, "f:4:2: `x`: found `NaN`, expected a finite number");
+        // What was refused was not read: neither its times nor its rows count.
+        assert_eq!(reader.rows(), 2);
+        let batch = reader.read(&records(&[2], &[0.0], &["stop"])).unwrap();
+        assert_eq!(batch.slots[1].value(0), Value::Bool(true));
+        assert_eq!((reader.rows(), reader.judge().unwrap().len()), (3, 0));
+        let empty = reader.read(&first.slice(0, 0)).unwrap();
+        assert_eq!((empty.len, empty.slots.len()), (0, 3));
+    }
+
+    #[test]
+    fn other_columns_than_those_of_the_schema_are_refused() {
+        let first = records(&[1], &[0.5], &["go"]);
+        let options = ReadOptions::default();
+        let mut reader = Reader::new(&Projection::default(), &first.schema(), &options).unwrap();
+        let fewer = reader.read(&first.project(&[0]).unwrap()).unwrap_err();
+        assert_eq!(fewer.message, "found 1 columns, expected 3 by the schema");
+        let swapped = reader.read(&first.project(&[1, 0, 2]).unwrap()).unwrap_err();
+        assert_eq!(
+            swapped.message,
+            "found the column `x` of type Float64, expected `time` of type Int64 by the schema"
+        );
+    }
+}
