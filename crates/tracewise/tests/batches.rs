@@ -14,7 +14,10 @@ fn trace(cut: usize) -> (SchemaRef, Vec<RecordBatch>, String) {
     let user = |at: usize| ["bob", "eve", "mia"][at % 3];
     let columns: [(&str, ArrayRef); 5] = [
         ("time", Arc::new(Int64Array::from_iter_values(rows().map(|at| at as i64 / 2)))),
-        ("event", Arc::new(StringArray::from_iter(rows().map(|at| (at % 7 > 0).then_some("login"))))),
+        (
+            "event",
+            Arc::new(StringArray::from_iter(rows().map(|at| (!at.is_multiple_of(7)).then_some("login")))),
+        ),
         ("user", Arc::new(StringArray::from_iter_values(rows().map(user)))),
         ("x", Arc::new(Float64Array::from_iter_values(rows().map(|at| 40.5 - at as f64)))),
         ("open", Arc::new(BooleanArray::from_iter(rows().map(|at| Some(at != 31))))),
@@ -22,7 +25,7 @@ fn trace(cut: usize) -> (SchemaRef, Vec<RecordBatch>, String) {
     let whole = RecordBatch::try_from_iter(columns).unwrap();
     let batches = rows().step_by(cut).map(|from| whole.slice(from, cut.min(ROWS - from))).collect();
     let line = |at: usize| {
-        let event = if at % 7 > 0 { "\"login\"" } else { "null" };
+        let event = if at.is_multiple_of(7) { "null" } else { "\"login\"" };
         format!(
             "{{\"time\":{},\"event\":{event},\"user\":\"{}\",\"x\":{:?},\"open\":{}}}\n",
             at / 2,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn row(events: &[(&str, &[&str])]) -> Row {
-        let value = |text: &&str| if text.is_empty() { Value::Null } else { Value::text(*text) };
+        let value = |text: &&str| if text.is_empty() { Value::Null } else { Value::text(text) };
         let event = |(name, arguments): &(&str, &[&str])| Event {
             name: (*name).into(),
             arguments: Arguments::Positional(arguments.iter().map(value).collect()),
