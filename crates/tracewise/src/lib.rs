@@ -16,6 +16,8 @@
 //! bytes → batches (`tw-trace`) → atoms (`tw-monitor`) → an engine → a [`CheckReport`]. [`ENGINES`] and [`formats`]
 //! are the registries. [`findings`] has the reports of all commands in one shape, and as JSON.
 
+#[cfg(feature = "parquet")]
+mod batches;
 mod check;
 mod convert;
 mod delay;
@@ -76,6 +78,8 @@ pub use watch::{
     WatchOver, WatchReport, WatchSender, WatchSink, WatchSource, WatchValue, WatchVerdict, watch_channel,
 };
 
+#[cfg(feature = "parquet")]
+pub use tw_arrow::{Reader as RecordReader, Records, arrow};
 pub use tw_automata::draw::Graph;
 pub use tw_check::markov::{Method as ProbabilityMethod, Probability};
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
@@ -90,4 +94,4 @@ pub use tw_races::{
     Deadlock, Fields as RaceFields, Limits as RaceLimits, Oddity, OddityKind, Place, Race, Turn, Use,
 };
 pub use tw_spec::{PATTERNS, PatternDoc};
-pub use tw_trace::{ReadOptions, Stamp, TimeStyle, TraceError};
+pub use tw_trace::{Projection, ReadOptions, Stamp, Table, TimeStyle, TraceError};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
-use tw_trace::ReadOptions;
+use tw_trace::{ReadOptions, Table};
 
 /// How far the reading of a trace is; another thread may watch.
 #[derive(Debug, Default)]
@@ -54,6 +54,7 @@ pub struct Session {
     pub(crate) state_budget: usize,
     pub(crate) faithful: bool,
     pub(crate) progress: Option<Arc<Progress>>,
+    pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
 }
 
 impl Default for Session {
@@ -81,6 +82,7 @@ impl Session {
             state_budget: 10_000,
             faithful: false,
             progress: None,
+            tables: Vec::new(),
         }
     }
 
@@ -192,6 +194,16 @@ impl Session {
     #[must_use]
     pub fn progress(mut self, progress: Arc<Progress>) -> Self {
         self.progress = Some(progress);
+        self
+    }
+
+    /// A trace of records in memory. A verb that is given `name` where it takes files reads them instead of a file; several
+    /// names are one trace, laid end to end. A later table of the same name takes the place of an earlier one.
+    #[must_use]
+    pub fn table(mut self, name: impl Into<String>, table: Arc<dyn Table>) -> Self {
+        let name = name.into();
+        self.tables.retain(|(known, _)| *known != name);
+        self.tables.push((name, table));
         self
     }
 

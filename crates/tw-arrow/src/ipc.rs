@@ -2,6 +2,7 @@
 //!
 //! A file is a stream between two marks with an index behind it, so both are read the same way, message by message.
 
+use crate::parts;
 use crate::rows::{Batches, Layout, Source};
 use crate::{guarded, write};
 use arrow::array::RecordBatch;
@@ -12,7 +13,9 @@ use arrow::ipc::writer::FileWriter;
 use arrow::ipc::{MessageHeader, root_as_message};
 use std::io::{BufRead, Read, Write};
 use std::sync::Arc;
-use tw_trace::{ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat};
+use tw_trace::{
+    PartFormat, Parts, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat,
+};
 
 /// Arrow IPC files and streams.
 pub struct Arrow;
@@ -46,32 +49,12 @@ impl TraceFormat for Arrow {
         input: Box<dyn BufRead + Send + 'a>,
         options: &ReadOptions,
     ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
-        let mut messages = Messages { input, file: false, ended: false };
-        messages.open()?;
-        let mut decoder = StreamDecoder::new();
-        let mut pending = messages.next()?;
-        // The decoder takes the schema in when it sees that something follows it.
-        let schema = loop {
-            if let Some(schema) = decoder.schema() {
-                break schema;
-            }
-            if pending.is_empty() {
-                pending = messages.next()?;
-                if pending.is_empty() {
-                    return Err(damaged("it has no schema"));
-                }
-                // Only now is the schema behind the decoder, but not what was just read.
-                let mut first = pending.slice_with_length(0, 1);
-                if guarded(KIND, || decoder.decode(&mut first))?.is_some() {
-                    return Err(damaged("it begins with data"));
-                }
-                pending.advance(1);
-            } else if guarded(KIND, || decoder.decode(&mut pending))?.is_some() {
-                return Err(damaged("it begins with data"));
-            }
-        };
-        let layout = Layout::new(&schema, options)?;
-        Ok(Box::new(Source::new(Stream { messages, decoder, pending }, layout)))
+        let (stream, layout) = open(input, options)?;
+        Ok(Box::new(Source::new(stream, layout)))
+    }
+
+    fn parted(&self) -> Option<&dyn PartFormat> {
+        Some(self)
     }
 
     fn writer<'a>(
@@ -83,6 +66,51 @@ impl TraceFormat for Arrow {
     ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
         Ok(Box::new(write::Sink::new(out, columns, has_time, has_event, "arrow", encode)))
     }
+}
+
+impl PartFormat for Arrow {
+    fn parts<'a>(
+        &self,
+        input: Box<dyn BufRead + Send + 'a>,
+        projection: &Projection,
+        options: &ReadOptions,
+    ) -> Result<Parts<'a>, TraceError> {
+        let (stream, layout) = open(input, options)?;
+        Ok(parts::parts(stream, layout, projection, options))
+    }
+}
+
+/// Reads up to the schema.
+fn open<'a>(
+    input: Box<dyn BufRead + Send + 'a>,
+    options: &ReadOptions,
+) -> Result<(Stream<'a>, Layout), TraceError> {
+    let mut messages = Messages { input, file: false, ended: false };
+    messages.open()?;
+    let mut decoder = StreamDecoder::new();
+    let mut pending = messages.next()?;
+    // The decoder takes the schema in when it sees that something follows it.
+    let schema = loop {
+        if let Some(schema) = decoder.schema() {
+            break schema;
+        }
+        if pending.is_empty() {
+            pending = messages.next()?;
+            if pending.is_empty() {
+                return Err(damaged("it has no schema"));
+            }
+            // Only now is the schema behind the decoder, but not what was just read.
+            let mut first = pending.slice_with_length(0, 1);
+            if guarded(KIND, || decoder.decode(&mut first))?.is_some() {
+                return Err(damaged("it begins with data"));
+            }
+            pending.advance(1);
+        } else if guarded(KIND, || decoder.decode(&mut pending))?.is_some() {
+            return Err(damaged("it begins with data"));
+        }
+    };
+    let layout = Layout::new(&schema, options)?;
+    Ok((Stream { messages, decoder, pending }, layout))
 }
 
 fn damaged(reason: &str) -> TraceError {

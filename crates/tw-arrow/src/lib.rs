@@ -11,18 +11,31 @@
 //! Arrow files and streams are read a batch at a time. **A Parquet file is read into memory first**, because its layout
 //! is written at its end and a trace may come from a pipe; batches are then decoded one at a time.
 //!
+//! `scan` reads batches column by column, on several threads. Batches that a program holds itself are read the
+//! same way: [`Records`] is a whole trace of them, [`Reader`] reads one after the other as they come.
+//!
 //! Writing needs the type of each column first, so **rows are kept in memory** until the last one is known.
 
 mod cell;
+mod columns;
 mod ipc;
 mod parquet_file;
+mod parts;
+mod reader;
+mod records;
 mod rows;
+#[cfg(test)]
+mod testing;
 #[cfg(test)]
 mod tests;
 mod write;
 
+/// The version of the library whose record batches are taken.
+pub use arrow;
 pub use ipc::Arrow;
 pub use parquet_file::Parquet;
+pub use reader::Reader;
+pub use records::Records;
 
 use tw_trace::{TraceError, TraceErrorKind, TraceFormat};
 

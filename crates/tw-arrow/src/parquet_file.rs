@@ -1,6 +1,7 @@
 //! The format `parquet`.
 
-use crate::rows::{Iterated, Layout, Source};
+use crate::parts;
+use crate::rows::{Batches, Iterated, Layout, Source};
 use crate::{guarded, write};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -9,7 +10,9 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::io::{BufRead, Write};
 use std::sync::Arc;
-use tw_trace::{ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat};
+use tw_trace::{
+    PartFormat, Parts, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat,
+};
 
 /// Parquet files.
 pub struct Parquet;
@@ -38,18 +41,15 @@ impl TraceFormat for Parquet {
 
     fn rows<'a>(
         &self,
-        mut input: Box<dyn BufRead + Send + 'a>,
+        input: Box<dyn BufRead + Send + 'a>,
         options: &ReadOptions,
     ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
-        let mut bytes = Vec::new();
-        input
-            .read_to_end(&mut bytes)
-            .map_err(|error| TraceError::new(TraceErrorKind::Io, error.to_string()))?;
-        let bytes = bytes::Bytes::from(bytes);
-        let builder = guarded(KIND, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
-        let layout = Layout::new(builder.schema(), options)?;
-        let iterator = guarded(KIND, || builder.with_batch_size(ROWS).build())?;
-        Ok(Box::new(Source::new(Iterated { iterator, kind: KIND }, layout)))
+        let (batches, layout) = open(input, options, &|_| ROWS)?;
+        Ok(Box::new(Source::new(batches, layout)))
+    }
+
+    fn parted(&self) -> Option<&dyn PartFormat> {
+        Some(self)
     }
 
     fn writer<'a>(
@@ -61,6 +61,34 @@ impl TraceFormat for Parquet {
     ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
         Ok(Box::new(write::Sink::new(out, columns, has_time, has_event, "parquet", encode)))
     }
+}
+
+impl PartFormat for Parquet {
+    fn parts<'a>(
+        &self,
+        input: Box<dyn BufRead + Send + 'a>,
+        projection: &Projection,
+        options: &ReadOptions,
+    ) -> Result<Parts<'a>, TraceError> {
+        let (batches, layout) = open(input, options, &|columns| parts::rows(columns, options))?;
+        Ok(parts::parts(batches, layout, projection, options))
+    }
+}
+
+/// Opens a file whose batches are to have as many rows as `rows` says of its number of columns.
+fn open<'a>(
+    mut input: Box<dyn BufRead + Send + 'a>,
+    options: &ReadOptions,
+    rows: &dyn Fn(usize) -> usize,
+) -> Result<(impl Batches + use<>, Layout), TraceError> {
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes).map_err(|error| TraceError::new(TraceErrorKind::Io, error.to_string()))?;
+    let bytes = bytes::Bytes::from(bytes);
+    let builder = guarded(KIND, || ParquetRecordBatchReaderBuilder::try_new(bytes))?;
+    let layout = Layout::new(builder.schema(), options)?;
+    let rows = rows(builder.parquet_schema().num_columns());
+    let iterator = guarded(KIND, || builder.with_batch_size(rows).build())?;
+    Ok((Iterated { iterator, kind: KIND }, layout))
 }
 
 /// Writes batches as a file.

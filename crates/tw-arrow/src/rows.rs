@@ -10,18 +10,18 @@ use tw_core::{TimeUnit, Value};
 use tw_trace::{Arguments, Event, ReadOptions, Row, RowSource, TraceError, TraceErrorKind, quote};
 
 /// Delivers record batches.
-pub(crate) trait Batches {
+pub(crate) trait Batches: Send {
     /// The next one.
     fn next(&mut self) -> Result<Option<RecordBatch>, TraceError>;
 }
 
 /// What each column is.
 pub(crate) struct Layout {
-    time: Option<usize>,
-    event: Option<usize>,
-    variables: Vec<(usize, Arc<str>)>,
-    names: Vec<Arc<str>>,
-    unit: TimeUnit,
+    pub(crate) time: Option<usize>,
+    pub(crate) event: Option<usize>,
+    pub(crate) variables: Vec<(usize, Arc<str>)>,
+    pub(crate) names: Vec<Arc<str>>,
+    pub(crate) unit: TimeUnit,
 }
 
 impl Layout {
@@ -62,20 +62,25 @@ impl Layout {
             names.iter().cloned().enumerate().filter(|(at, _)| ![time, event].contains(&Some(*at))).collect();
         Ok(Self { time, event, variables, names, unit: options.unit })
     }
+
+    /// The column of a variable.
+    pub(crate) fn variable(&self, name: &str) -> Option<usize> {
+        self.variables.iter().find(|(_, known)| **known == *name).map(|(index, _)| *index)
+    }
 }
 
 /// Rows of batches.
 pub(crate) struct Source<B> {
     batches: B,
-    layout: Layout,
+    layout: Arc<Layout>,
     batch: Option<RecordBatch>,
     at: usize,
     row: u64,
 }
 
 impl<B: Batches> Source<B> {
-    pub(crate) fn new(batches: B, layout: Layout) -> Self {
-        Self { batches, layout, batch: None, at: 0, row: 0 }
+    pub(crate) fn new(batches: B, layout: impl Into<Arc<Layout>>) -> Self {
+        Self { batches, layout: layout.into(), batch: None, at: 0, row: 0 }
     }
 }
 
@@ -152,13 +157,19 @@ impl<B: Batches> RowSource for Source<B> {
     }
 }
 
+impl Batches for std::vec::IntoIter<RecordBatch> {
+    fn next(&mut self) -> Result<Option<RecordBatch>, TraceError> {
+        Ok(Iterator::next(self))
+    }
+}
+
 /// Batches from an iterator of the libraries.
 pub(crate) struct Iterated<I> {
     pub(crate) iterator: I,
     pub(crate) kind: &'static str,
 }
 
-impl<E: std::fmt::Display, I: Iterator<Item = Result<RecordBatch, E>>> Batches for Iterated<I> {
+impl<E: std::fmt::Display, I: Iterator<Item = Result<RecordBatch, E>> + Send> Batches for Iterated<I> {
     fn next(&mut self) -> Result<Option<RecordBatch>, TraceError> {
         guarded(self.kind, || self.iterator.next().transpose())
     }

@@ -6,7 +6,9 @@ use arrow::datatypes::*;
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 use tw_core::{TimeUnit as Unit, Value};
-use tw_trace::{Arguments, Event, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat};
+use tw_trace::{
+    Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
+};
 
 fn rows_of(format: &dyn TraceFormat, bytes: &[u8], options: &ReadOptions) -> Result<Vec<Row>, TraceError> {
     let mut source = format.rows(Box::new(bytes), options)?;
@@ -271,6 +273,12 @@ fn damaged_files_are_refused() {
                 bytes[at] = random() as u8;
             }
             refused[kind] += usize::from(rows_of(*format, &bytes, &ReadOptions::default()).is_err());
+            // By parts a damaged file is refused or read as well, never more.
+            let input = Input::from_bytes("f", bytes);
+            let projection = Projection::new(&[], Some("b"), true);
+            let options = ReadOptions { threads: 2, ..ReadOptions::default() };
+            let fold = &mut |_| Ok(std::ops::ControlFlow::Continue(()));
+            drop(tw_trace::scan(&input, *format, &projection, &options, &|batch| Ok(batch.len), fold));
         }
     }
     std::panic::set_hook(hook);

@@ -1,6 +1,8 @@
 //! What a trace format is, and the registry of them.
 
-use crate::{Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary, formats};
+use crate::{
+    PartFormat, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary, formats,
+};
 use std::io::{BufRead, Write};
 use std::ops::Range;
 use tw_core::{Batch, Time};
@@ -33,6 +35,12 @@ pub trait TraceFormat: Sync {
     ) -> Result<Option<BlockStart>, TraceError> {
         let _ = (head, projection, options);
         Ok(None)
+    }
+
+    /// The fast path of a format whose files have columns instead of lines: a line is then the number of a row, and its
+    /// text the row as JSON.
+    fn parted(&self) -> Option<&dyn PartFormat> {
+        None
     }
 
     /// Writes rows. `columns` are the variables that occur in the trace, in order of appearance, and the flags say

@@ -4,7 +4,7 @@
 //! not a crash, and memory stays that of the blocks in flight. What cannot be read a second time (a pipe) keeps its
 //! first bytes, so that an explanation can still show the lines it speaks of.
 
-use crate::{TraceError, TraceErrorKind};
+use crate::{Parts, Projection, ReadOptions, RowSource, Table, TraceError, TraceErrorKind, TraceFormat};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -39,6 +39,8 @@ enum Kind {
     Compressed(PathBuf, Codec, u64),
     /// Read once.
     Stream(Mutex<Stream>),
+    /// Records in memory, without bytes.
+    Table(Arc<dyn Table>),
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -96,6 +98,13 @@ impl Input {
         Ok(Input { sources: vec![Source::stream(name, reader, &read)?], read })
     }
 
+    /// A trace of records in memory. It is read by rows and parts; it has no bytes for a format to read.
+    pub fn from_table(name: &str, table: Arc<dyn Table>) -> Input {
+        let read = Arc::default();
+        let source = Source { name: name.to_string(), kind: Kind::Table(table), read: Arc::clone(&read) };
+        Input { sources: vec![source], read }
+    }
+
     /// This trace continued by another.
     #[must_use]
     pub fn followed_by(mut self, other: Input) -> Input {
@@ -132,6 +141,47 @@ impl Input {
     pub fn reader(&self, file: usize) -> Result<Box<dyn BufRead + Send + '_>, TraceError> {
         let source = self.source(file)?;
         source.reader().map(|(reader, _)| reader)
+    }
+
+    /// One of the files as rows. `counted` is given its bytes.
+    pub(crate) fn rows<'a>(
+        &'a self,
+        file: usize,
+        format: &dyn TraceFormat,
+        options: &ReadOptions,
+        counted: &'a AtomicU64,
+    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+        match &self.source(file)?.kind {
+            Kind::Table(table) => {
+                counted.fetch_add(table.bytes(), Ordering::Relaxed);
+                table.rows(options)
+            }
+            _ => format.rows(Box::new(Counting { inner: self.reader(file)?, bytes: counted }), options),
+        }
+    }
+
+    /// One of the files as parts, if it has columns of its own.
+    pub(crate) fn parts<'a>(
+        &'a self,
+        file: usize,
+        format: &dyn TraceFormat,
+        projection: &Projection,
+        options: &ReadOptions,
+        counted: &'a AtomicU64,
+    ) -> Result<Option<Parts<'a>>, TraceError> {
+        if let Kind::Table(table) = &self.source(file)?.kind {
+            counted.fetch_add(table.bytes(), Ordering::Relaxed);
+            return table.parts(projection, options).map(Some);
+        }
+        let Some(parted) = format.parted() else { return Ok(None) };
+        let reader = Counting { inner: self.reader(file)?, bytes: counted };
+        parted.parts(Box::new(reader), projection, options).map(Some)
+    }
+
+    /// Whether all files have columns of their own.
+    pub(crate) fn has_parts(&self, format: &dyn TraceFormat) -> bool {
+        let table = |source: &Source| matches!(source.kind, Kind::Table(_));
+        format.parted().is_some() || self.sources.iter().all(table)
     }
 
     pub(crate) fn source(&self, file: usize) -> Result<&Source, TraceError> {
@@ -201,6 +251,7 @@ impl Source {
         match &self.kind {
             Kind::Plain(_, len) | Kind::Compressed(_, _, len) => Some(*len),
             Kind::Bytes(bytes) => Some(bytes.len() as u64),
+            Kind::Table(table) => Some(table.bytes()),
             Kind::Stream(_) => None,
         }
     }
@@ -273,6 +324,9 @@ impl Source {
                 codec.decode(Counted { file: File::open(path)?, read: Arc::clone(&self.read) })?
             }
             Kind::Stream(stream) => Box::new(StreamReader { stream, position: 0 }),
+            Kind::Table(_) => {
+                return Err(io::Error::other("these are records in memory, which have no bytes"));
+            }
         })
     }
 
@@ -360,6 +414,31 @@ impl Read for Sequential<'_> {
         self.position += count as u64;
         self.read.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)
+    }
+}
+
+/// Counts what is read, decompressed.
+struct Counting<'a> {
+    inner: Box<dyn BufRead + Send + 'a>,
+    bytes: &'a AtomicU64,
+}
+
+impl Read for Counting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl BufRead for Counting<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
+        self.inner.consume(count);
     }
 }
 

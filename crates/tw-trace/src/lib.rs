@@ -2,7 +2,8 @@
 //!
 //! Each format is one module in [`formats`] and one row in [`FORMATS`]. A format says how to read **rows**: that is
 //! its definition. A format that matters for speed also reads **blocks**: stretches of whole records, in parallel,
-//! straight into the columns of the slots a program asked for. [`scan`] drives either and delivers batches in order.
+//! straight into the columns of the slots a program asked for. A format whose files have columns, and records in memory,
+//! deliver **parts** ([`Part`]). [`scan`] drives any of them and delivers batches in order.
 
 mod compress;
 mod error;
@@ -11,6 +12,8 @@ mod input;
 mod live;
 mod locate;
 mod options;
+mod order;
+mod parts;
 mod row;
 mod scan;
 mod slots;
@@ -25,6 +28,8 @@ pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};
 pub use options::{Key, Projection, ReadOptions};
+pub use order::Order;
+pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
 pub use row::{Arguments, Event, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
 pub use slots::{

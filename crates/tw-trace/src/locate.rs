@@ -1,10 +1,12 @@
 //! From positions back to the lines of the log.
 
+use crate::formats::write_row;
 use crate::scan::head_of;
-use crate::{BlockReader, Input, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat};
+use crate::{BlockReader, Input, Parts, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tw_core::Position;
 
 /// Most bytes shown of a line.
@@ -287,6 +289,10 @@ fn in_rows(
     let mut ordinal = 0;
     for (file, name) in input.names().enumerate() {
         let Some((&last, _)) = wanted.last_key_value().filter(|(last, _)| **last >= ordinal) else { break };
+        if let Some(parted) = in_parts(input, file, format, options, &mut ordinal, &wanted, &mut found) {
+            parted.map_err(|error| error.in_file(name))?;
+            continue;
+        }
         let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
         let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
         let mut row = Row::default();
@@ -303,6 +309,62 @@ fn in_rows(
         texts(input.reader(file)?, &lines, &mut found);
     }
     Ok(found)
+}
+
+/// Finds rows of a file that has columns: only the parts that hold them are read as rows. `ordinal` is the number of the
+/// file's first row, then that of the next file's. `None` if the file has lines instead.
+fn in_parts(
+    input: &Input,
+    file: usize,
+    format: &dyn TraceFormat,
+    options: &ReadOptions,
+    ordinal: &mut u64,
+    wanted: &BTreeMap<u64, Position>,
+    found: &mut BTreeMap<Position, Located>,
+) -> Option<Result<(), TraceError>> {
+    let bytes = AtomicU64::new(0);
+    let mut find = |parts: &mut Parts<'_>| -> Result<(), TraceError> {
+        let name = input.source(file)?.name();
+        let mut row = Row::default();
+        let mut before = 0;
+        while wanted.range(*ordinal..).next().is_some()
+            && let Some(part) = parts.source.next()?
+        {
+            let end = *ordinal + part.positions() as u64;
+            let Some((&last, _)) = wanted.range(*ordinal..end).next_back() else {
+                (*ordinal, before) = (end, before + part.positions() as u64);
+                continue;
+            };
+            let mut rows = part.rows();
+            for at in *ordinal..=last {
+                if !rows.next(&mut row)? {
+                    break;
+                }
+                if let Some(&position) = wanted.get(&at) {
+                    row.line += before;
+                    let (line, time, text) = (Some(row.line), row.time, as_json(&row));
+                    let row = Some(row.clone());
+                    found.insert(
+                        position,
+                        Located { position, file: name.to_string(), line, text, row, time },
+                    );
+                }
+            }
+            (*ordinal, before) = (end, before + part.positions() as u64);
+        }
+        Ok(())
+    };
+    match input.parts(file, format, &Projection::default(), options, &bytes) {
+        Ok(parts) => parts.map(|mut parts| find(&mut parts)),
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// A row as text, where the log has none of its own.
+fn as_json(row: &Row) -> Option<String> {
+    let mut text = Vec::new();
+    write_row(&mut text, row).ok()?;
+    Some(shown(&text))
 }
 
 /// Fills in the text of lines. What cannot be read is left out: the verdict stands without it.

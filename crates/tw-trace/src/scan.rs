@@ -1,7 +1,8 @@
-//! Reads a trace: batches of slots in order, by blocks on several threads where the format can, else row by row.
+//! Reads a trace: batches of slots in order, by blocks or parts on several threads where the format can, else row by row.
 
 mod blocks;
 mod cut;
+mod parts;
 mod progress;
 mod rows;
 
@@ -48,6 +49,9 @@ pub fn scan<T: Send>(
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
 ) -> Result<Summary, TraceError> {
     // Sorting needs one row after another.
+    if options.sort.is_none() && input.has_parts(format) {
+        return parts::scan(input, format, projection, options, map, fold);
+    }
     if options.sort.is_none()
         && let Some(plan) = blocks::plan(input, format, projection, options)?
     {

@@ -15,8 +15,13 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens files and settles their format.
+    /// Opens files, or records in memory by their names, and settles their format.
     pub fn new(session: &Session, files: &[String]) -> Result<Self, Error> {
+        if let Some(input) = in_memory(session, files)? {
+            // They have no bytes for a format to read; what is said of a format holds for this one.
+            let format = format_named("arrow").unwrap_or(tw_trace::FORMATS[0]);
+            return Ok(Self { name: display_name(files), input, format });
+        }
         let format = format_of(session, files.first().map_or("-", String::as_str))?;
         Ok(Self { name: display_name(files), input: Input::open(files)?, format })
     }
@@ -50,6 +55,28 @@ impl Opened {
         let found = locator.locate(&self.input, self.format, &session.read, positions);
         found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
     }
+}
+
+/// The tables of these names as one trace; `None` if none of them is one.
+fn in_memory(session: &Session, files: &[String]) -> Result<Option<Input>, Error> {
+    let table = |file: &String| session.tables.iter().find(|(name, _)| name == file);
+    if !files.iter().any(|file| table(file).is_some()) {
+        return Ok(None);
+    }
+    let mut input: Option<Input> = None;
+    for file in files {
+        let Some((name, table)) = table(file) else {
+            let message =
+                format!("`{file}` is a file, and others are records in memory: they cannot be one trace");
+            return Err(Error::Usage(message));
+        };
+        let next = Input::from_table(name, table.clone());
+        input = Some(match input {
+            Some(before) => before.followed_by(next),
+            None => next,
+        });
+    }
+    Ok(input)
 }
 
 /// What the trace is called in reports: the file as named, or the first of several and how many more.

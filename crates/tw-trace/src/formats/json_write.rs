@@ -59,7 +59,7 @@ impl RowSink for JsonSink<'_> {
     }
 }
 
-fn write_row(out: &mut Vec<u8>, row: &Row) -> Result<(), TraceError> {
+pub(crate) fn write_row(out: &mut Vec<u8>, row: &Row) -> Result<(), TraceError> {
     let usage = |message: String| Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1));
     if row.events.len() > 1 {
         return usage(format!(

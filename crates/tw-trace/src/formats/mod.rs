@@ -23,3 +23,4 @@ mod wanted;
 mod writing;
 
 pub(crate) use json_record::duplicate_key;
+pub(crate) use json_write::write_row;

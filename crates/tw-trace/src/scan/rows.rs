@@ -3,14 +3,13 @@
 use super::{Summary, place_error};
 use crate::locate::LocatorBuilder;
 use crate::{
-    Input, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, TraceError, TraceErrorKind,
+    Input, Order, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, TraceError, TraceErrorKind,
     TraceFormat, Vocabulary,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::io::{BufRead, Read};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use tw_core::{Batch, Time, TimeUnit};
 
 /// Positions per batch.
@@ -37,20 +36,17 @@ pub(super) fn drive(
     each: &mut dyn FnMut(Arrival<'_>) -> Result<bool, TraceError>,
 ) -> Result<u64, TraceError> {
     let bytes = AtomicU64::new(0);
-    let mut order = Order {
-        previous: None,
-        timed: None,
+    let mut order = Sorting {
+        order: Order::new(options),
         latest: Time::MIN,
         waiting: BinaryHeap::new(),
         skew: options.sort,
-        any: options.any_order,
     };
     let mut ordinal = 0;
     let mut row = Row::default();
     for (file, name) in input.names().enumerate() {
         let mut read_file = || -> Result<bool, TraceError> {
-            let reader = Counting { inner: input.reader(file)?, bytes: &bytes };
-            let mut source = format.rows(Box::new(reader), options)?;
+            let mut source = input.rows(file, format, options, &bytes)?;
             opened(&*source);
             while source.next(&mut row)? {
                 order.check(&row, options.unit)?;
@@ -79,44 +75,16 @@ pub(super) fn drive(
     Ok(bytes.into_inner())
 }
 
-/// Counts what is read.
-struct Counting<'a> {
-    inner: Box<dyn BufRead + Send + 'a>,
-    bytes: &'a AtomicU64,
-}
-
-impl Read for Counting<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
-        Ok(count)
-    }
-}
-
-impl BufRead for Counting<'_> {
-    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
-        self.inner.fill_buf()
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.bytes.fetch_add(count as u64, Ordering::Relaxed);
-        self.inner.consume(count);
-    }
-}
-
 fn time_of(row: &Row) -> Time {
     row.time.map_or(0, |stamp| stamp.time)
 }
 
 /// What is known of the order so far, and rows that wait for earlier ones.
-struct Order {
-    previous: Option<Stamp>,
-    timed: Option<bool>,
+struct Sorting {
+    order: Order,
     latest: Time,
     waiting: BinaryHeap<Waiting>,
     skew: Option<Time>,
-    /// Somebody else sorts.
-    any: bool,
 }
 
 /// Ordered by timestamp, then by arrival; the earliest is the greatest, as the heap wants it.
@@ -146,40 +114,26 @@ impl Ord for Waiting {
     }
 }
 
-impl Order {
+impl Sorting {
     fn check(&mut self, row: &Row, unit: TimeUnit) -> Result<(), TraceError> {
-        let timed = *self.timed.get_or_insert(row.time.is_some());
+        self.order.check(row)?;
+        let Some(skew) = self.skew else { return Ok(()) };
         let Some(now) = row.time else {
-            return match (timed, self.skew) {
-                (true, _) => Err(missing_timestamp().at(row.line, 1)),
-                (false, Some(_)) => {
-                    let message = "`--sort` needs timestamps, and this trace has none (`--time COL` names their column)";
-                    Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1))
-                }
-                (false, None) => Ok(()),
-            };
+            let message =
+                "`--sort` needs timestamps, and this trace has none (`--time COL` names their column)";
+            return Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1));
         };
-        if !timed {
-            return Err(surprising_timestamp().at(row.line, 1));
+        if now.time < self.latest.saturating_sub(skew) {
+            let latest = Stamp { time: self.latest, style: now.style };
+            let message = format!(
+                "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows ({} {})",
+                now.format(),
+                latest.format(),
+                unit.format_number(skew),
+                unit.name()
+            );
+            return Err(TraceError::new(TraceErrorKind::Time, message).at(row.line, 1));
         }
-        match (self.skew, self.previous) {
-            (None, Some(before)) if now.time < before.time && !self.any => {
-                return Err(TraceError::decreasing(now, before).at(row.line, 1));
-            }
-            (Some(skew), _) if now.time < self.latest.saturating_sub(skew) => {
-                let latest = Stamp { time: self.latest, style: now.style };
-                let message = format!(
-                    "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows ({} {})",
-                    now.format(),
-                    latest.format(),
-                    unit.format_number(skew),
-                    unit.name()
-                );
-                return Err(TraceError::new(TraceErrorKind::Time, message).at(row.line, 1));
-            }
-            _ => {}
-        }
-        self.previous = Some(now);
         self.latest = self.latest.max(now.time);
         Ok(())
     }
