@@ -42,6 +42,7 @@ mod rows;
 mod shard;
 mod snapshot;
 
+pub(crate) use feed::Prepared;
 pub use plan::{Plan, PlanOptions, Planned};
 pub use rows::Row;
 pub use shard::{End, Outcome, ShardMonitor};

@@ -12,6 +12,7 @@ mod clock;
 mod control;
 mod feed;
 mod judge;
+mod keyed;
 mod lines;
 mod listen;
 mod passing;
@@ -19,6 +20,7 @@ mod push;
 mod receive;
 mod run;
 mod settings;
+mod single;
 mod sorter;
 mod state;
 pub(crate) mod stream;
@@ -27,6 +29,7 @@ mod timers;
 mod times;
 mod told;
 mod untimed;
+mod watcher;
 
 use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
 use std::io;
@@ -270,6 +273,8 @@ pub struct WatchValue {
     pub approximate: Vec<String>,
     /// The last position that was read.
     pub position: Position,
+    /// With a key, whose trace it is about.
+    pub bindings: Vec<(String, Value)>,
 }
 
 /// Takes what a watch has to say, as it happens.

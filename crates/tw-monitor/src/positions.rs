@@ -38,6 +38,9 @@ pub struct Trace {
     pub signals: Vec<Vec<f64>>,
     /// Several traces laid end to end (`--by`), each with its own first and last position; `None` is one trace.
     pub segments: Option<Segments>,
+    /// How far time has come for all segments: where the log ended that they were taken from. What continues a segment is not
+    /// before that.
+    pub until: Option<Time>,
 }
 
 /// Boundaries of traces laid end to end.
@@ -93,6 +96,7 @@ impl Trace {
             relations: self.relations.iter().map(|relation| relation.gather(order)).collect(),
             signals: self.signals.iter().map(signal).collect(),
             segments: Some(Segments { starts }),
+            until: self.until.or_else(|| self.times.as_ref()?.last().copied()),
         }
     }
 }

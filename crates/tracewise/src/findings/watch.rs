@@ -184,6 +184,7 @@ mod tests {
             fault: None,
             approximate: Vec::new(),
             position: 9,
+            bindings: Vec::new(),
         });
         let ended =
             WatchReport { positions: 10, bad_lines: 2, engine: "metric", verdicts: vec![false, true] };

@@ -3,8 +3,8 @@
 use super::{Outcome, ShardMonitor};
 use crate::Error;
 use std::ops::Range;
-use tw_core::{Batch, Bits, Column, Time};
-use tw_monitor::{Positions, Stretch, Term};
+use tw_core::{Batch, Bits, Column, Position, Time};
+use tw_monitor::{Positions, PredicateError, Stretch, Term};
 
 /// The key of a position that has none.
 const NOBODY: u32 = u32::MAX;
@@ -12,11 +12,19 @@ const NOBODY: u32 = u32::MAX;
 /// Positions whose rows are made at a time.
 const BLOCK: usize = 1 << 12;
 
+/// Positions on their way in: their predicates and terms, computed.
+pub(crate) struct Prepared {
+    pub len: usize,
+    atoms: Vec<Bits>,
+    terms: Vec<Term>,
+    key: Option<Column>,
+    pub times: Option<Vec<Time>>,
+}
+
 impl ShardMonitor {
     /// Takes the next positions: one column per slot ([`ShardMonitor::slots`]), the key's last, and times if a property
     /// measures time, none before that of an earlier position. What they settle is told in their order.
     pub fn feed(&mut self, batch: &Batch, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
-        let plan = self.plan.clone();
         if batch.slots.len() != self.slots.len() || batch.slots.iter().any(|slot| slot.len() != batch.len) {
             return Err(Error::Usage(format!(
                 "a batch needs {} columns of {} positions each",
@@ -24,18 +32,37 @@ impl ShardMonitor {
                 batch.len
             )));
         }
-        let times = batch.times.as_deref();
-        self.check_times(times, batch.len)?;
-        let atoms = plan.predicates().evaluate(batch).map_err(|error| {
+        let prepared = self.prepare(batch).map_err(|error| {
             let (node, at) = (error.node, self.positions + error.position);
             let error = tw_trace::TraceError::new(tw_trace::TraceErrorKind::Type, error.message);
-            crate::run::faults::not_computable_at(plan.specification(), error, node, at)
+            crate::run::faults::not_computable_at(self.plan.specification(), error, node, at)
         })?;
-        let keys = self.numbers(batch);
-        let terms: Vec<Term> = match plan.properties().iter().any(|property| !property.terms.is_empty()) {
-            true => plan.terms().evaluate(batch),
-            false => Vec::new(),
-        };
+        self.feed_prepared(&prepared, told)
+    }
+
+    /// What is computed of positions before they are fed, or the first that cannot be; nothing changes by that.
+    pub(crate) fn prepare(&self, batch: &Batch) -> Result<Prepared, PredicateError> {
+        let reads_terms = self.plan.properties().iter().any(|property| !property.terms.is_empty());
+        Ok(Prepared {
+            len: batch.len,
+            atoms: self.plan.predicates().evaluate(batch)?,
+            terms: if reads_terms { self.plan.terms().evaluate(batch) } else { Vec::new() },
+            key: self.key.is_some().then(|| batch.slots.last().cloned()).flatten(),
+            times: batch.times.clone(),
+        })
+    }
+
+    /// Takes positions that were prepared by this monitor, as [`ShardMonitor::feed`].
+    pub(crate) fn feed_prepared(
+        &mut self,
+        prepared: &Prepared,
+        told: &mut dyn FnMut(Outcome<'_>),
+    ) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        let Prepared { len, atoms, terms, key, times } = prepared;
+        let times = times.as_deref();
+        self.check_times(times, *len)?;
+        let keys = self.numbers(key.as_ref(), *len);
         let columns = |property: usize| -> Vec<Bits> {
             plan.properties()[property].atoms.iter().map(|&atom| atoms[atom].clone()).collect()
         };
@@ -43,12 +70,12 @@ impl ShardMonitor {
         let (queries, verdicts): (Vec<usize>, Vec<usize>) = (0..self.monitors.len()).partition(queries);
         let verdicts: Vec<(usize, Vec<Bits>)> =
             verdicts.into_iter().map(|property| (property, columns(property))).collect();
-        for start in (0..batch.len).step_by(BLOCK) {
-            let range = start..batch.len.min(start + BLOCK);
+        for start in (0..*len).step_by(BLOCK) {
+            let range = start..(*len).min(start + BLOCK);
             self.judge(&verdicts, &keys, times, range, told)?;
         }
         for property in queries {
-            self.count(property, &columns(property), &terms, &keys, times)?;
+            self.count(property, &columns(property), terms, &keys, times)?;
         }
         Ok(())
     }
@@ -77,11 +104,9 @@ impl ShardMonitor {
     }
 
     /// The number of each position's key.
-    fn numbers(&mut self, batch: &Batch) -> Vec<u32> {
-        let Some(column) = self.key.is_some().then(|| batch.slots.last()).flatten() else {
-            return vec![0; batch.len];
-        };
-        let mut numbers = Vec::with_capacity(batch.len);
+    fn numbers(&mut self, column: Option<&Column>, len: usize) -> Vec<u32> {
+        let Some(column) = column else { return vec![0; len] };
+        let mut numbers = Vec::with_capacity(len);
         if let Column::Text { ids, dictionary, valid } = column {
             // Each text is looked up once.
             let mut known = vec![NOBODY; dictionary.entries.len()];
@@ -100,7 +125,7 @@ impl ShardMonitor {
             return numbers;
         }
         let mut text = String::new();
-        for at in 0..batch.len {
+        for at in 0..len {
             text.clear();
             let value = column.value(at);
             if !value.is_null() {
@@ -128,7 +153,7 @@ impl ShardMonitor {
             let time = times.map(|times| times[at]);
             if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
                 self.now = Some(time);
-                self.pass(time, told)?;
+                self.pass(time, self.positions, told)?;
             }
             let key = keys[at];
             for ((property, _), stretch) in properties.iter().zip(&stretches) {
@@ -184,8 +209,13 @@ impl ShardMonitor {
         Ok(())
     }
 
-    /// Time has come to `time`: tells what deadlines before it settle.
-    pub(super) fn pass(&mut self, time: Time, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
+    /// Time has come to `time`, with the position `at` or after it: tells what deadlines before that settle.
+    pub(super) fn pass(
+        &mut self,
+        time: Time,
+        at: Position,
+        told: &mut dyn FnMut(Outcome<'_>),
+    ) -> Result<(), Error> {
         let Some(beyond) = time.checked_sub(1) else { return Ok(()) };
         while let Some((deadline, key, property)) = self.deadlines.next(beyond) {
             if self.enter(key, property).is_none() {
@@ -198,8 +228,7 @@ impl ShardMonitor {
             }
             self.deadlines.set(key, property, self.monitors[property].next_deadline());
             if !self.sink.settled.is_empty() {
-                let last = self.positions.saturating_sub(1);
-                self.tell(key, property, (last, Some(deadline), true), told);
+                self.tell(key, property, (at, Some(deadline), true), told);
             }
         }
         Ok(())

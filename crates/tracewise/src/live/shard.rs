@@ -6,7 +6,7 @@ use super::{Fingerprint, Plan};
 use crate::{Error, Verdict};
 use tw_core::{Position, Time};
 use tw_ir::{Expect, Path, Slot, What};
-use tw_monitor::{Bindings, Known, Monitor, Settled, Sink, Telling, TraceId};
+use tw_monitor::{Bindings, Known, Monitor, Obligation, Settled, Sink, Telling, TraceId};
 
 /// One trace per value of a key, or a single one without a key.
 pub struct ShardMonitor {
@@ -64,13 +64,15 @@ pub struct Outcome<'a> {
     pub name: &'a str,
     /// The key; `None` without a key column.
     pub key: Option<&'a str>,
+    /// Its number, in the order in which keys came.
+    pub number: u32,
     /// Satisfied or violated.
     pub verdict: Verdict,
     /// The position that it is about, where positions are told: a violation of `G φ`, say. `None` is the property itself.
     pub about: Option<Position>,
     /// For how many positions it stands, of which `about` is the first: violations that are settled together.
     pub count: u64,
-    /// The position that settled it, or the last one before the deadline, counted over all that this monitor was fed.
+    /// The position that settled it, or with which time passed its deadline, counted over all that this monitor was fed.
     pub position: Position,
     /// The time of that position, or the deadline.
     pub time: Option<Time>,
@@ -173,7 +175,7 @@ impl ShardMonitor {
     /// Time has come to `time`: positions at that time may still come, none before. Deadlines before it are missed.
     pub fn watermark(&mut self, time: Time, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
         self.now = self.now.max(Some(time));
-        self.pass(time, told)
+        self.pass(time, self.positions.saturating_sub(1), told)
     }
 
     /// What each property and query of each key is worth if the log ends here: the verdict that is settled, else that of the
@@ -207,6 +209,22 @@ impl ShardMonitor {
             }
         }
         Ok(())
+    }
+
+    /// What properties of keys wait for, in the order of keys; `told` says whether to go on.
+    pub(crate) fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
+        for key in 0..self.keys.len() {
+            for property in 0..self.monitors.len() {
+                let place = self.places[key * self.monitors.len() + property];
+                let Some(trace) = place.trace() else { continue };
+                self.monitors[property].select(trace);
+                for owed in self.monitors[property].pending() {
+                    if !told(property, self.key.as_ref().map(|_| self.keys.text(key)), owed) {
+                        return;
+                    }
+                }
+            }
+        }
     }
 
     /// The number of a key.
@@ -250,6 +268,7 @@ impl ShardMonitor {
                 property,
                 name: &self.plan.properties()[property].name,
                 key: self.key.as_ref().map(|_| self.keys.text(key as usize)),
+                number: key,
                 verdict: if holds { Verdict::Satisfied } else { Verdict::Violated },
                 about: settled.about,
                 count: settled.count,

@@ -101,6 +101,7 @@ impl Evaluators {
             // Slots are those of the whole specification, whoever reads them.
             slots: trace.slots.clone(),
             segments: trace.segments.clone(),
+            until: trace.until,
             ..Trace::default()
         }
     }

@@ -269,6 +269,7 @@ pub(crate) fn restrict<'t>(trace: &'t Trace, from: &Program, to: &Program) -> Co
         relations: places(&patterns, &kept_patterns).into_iter().filter_map(relation).collect(),
         signals: Vec::new(),
         segments: trace.segments.clone(),
+        until: trace.until,
     })
 }
 

@@ -122,7 +122,7 @@ impl Accounts {
                 Known::Truth(_) | Known::Robustness(..) => (tw_core::Value::Null, None),
             };
             let (query, title) = (root.name.clone(), root.title.clone());
-            WatchValue { query, title, value, fault, approximate, position }
+            WatchValue { query, title, value, fault, approximate, position, bindings: Vec::new() }
         };
         Ok(roots.iter().zip(told).map(value).collect())
     }

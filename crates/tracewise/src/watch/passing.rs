@@ -9,7 +9,7 @@ use tw_monitor::Obligation;
 
 impl Judge<'_> {
     /// No event came for a while: the stream's time goes on with the wall clock.
-    pub(super) fn beat(&mut self, now: Instant) -> Result<(), Halt> {
+    pub(super) fn beat_at(&mut self, now: Instant) -> Result<(), Halt> {
         match self.clock.beat(now) {
             Some(time) => self.come_to(time),
             None => Ok(()),
@@ -19,7 +19,7 @@ impl Judge<'_> {
     /// Time has come to `time`: positions at that time may still come, none before.
     pub(super) fn come_to(&mut self, time: Time) -> Result<(), Halt> {
         if self.sorter.is_some() {
-            self.release(Some(time))?;
+            self.release_up_to(Some(time))?;
         }
         let beyond = match time.checked_sub(1) {
             Some(beyond) if !self.counts() => beyond,

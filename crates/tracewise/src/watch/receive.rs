@@ -197,11 +197,11 @@ impl Judge<'_> {
                 return Err(TraceError::new(TraceErrorKind::Budget, message).in_file(self.name).into());
             }
         }
-        self.release(self.clock.complete())
+        self.release_up_to(self.clock.complete())
     }
 
     /// Hands over the positions that none can come before any more: up to this time, or all at the end.
-    pub(super) fn release(&mut self, up_to: Option<Time>) -> Result<(), Halt> {
+    pub(super) fn release_up_to(&mut self, up_to: Option<Time>) -> Result<(), Halt> {
         while let Some(Waiting { time, line, atoms, read, .. }) =
             self.sorter.as_mut().and_then(|sorter| sorter.pop(up_to))
         {

@@ -5,11 +5,13 @@ use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
 use super::judge::{Halt, Judge, Timing};
+use super::keyed::Keyed;
 use super::settings::settings;
+use super::single::unwritten;
 use super::stream::names;
 use super::timers::Timers;
-use super::told::{Record, Told, earliest, together};
 use super::untimed::Untimed;
+use super::watcher::Watcher;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
 use crate::delay::horizon;
 use crate::run::faults::trace_error;
@@ -17,7 +19,7 @@ use crate::run::open::format_of;
 use crate::{Diagnostic, Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
-use tw_monitor::{Engine, Known, Monitor, Sink};
+use tw_monitor::{Engine, Monitor};
 use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
 /// Positions after which names that have not occurred are mentioned.
@@ -32,27 +34,22 @@ pub(crate) fn watch(
     control: &Control,
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
+    let (name, path) = names(&options.source);
+    let format = format_of(session, path)?;
+    if let Some(by) = &session.by {
+        let horizon = horizon(spec, &session.evaluate_options());
+        let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
+        let settings = settings(session, spec, options, format, &keyed.engines());
+        let projection = Projection::new(&spec.program.slots, Some(by), true);
+        let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
+        return Run::new(live, keyed, options, spec, settings).watch(session, control);
+    }
     let accounts = Accounts::open(session, spec)?;
     let whole = spec;
     let mut properties = spec.clone();
     properties.program.roots.retain(|root| root.kind == RootKind::Property);
     let spec = &properties;
-    let (name, path) = names(&options.source);
-    let format = format_of(session, path)?;
-    let mut run = Run::open(session, [whole, spec], options, (name, format), accounts, sink)?;
-    let resume = run.resume()?;
-    let greets = options.checkpoints.is_some();
-    let feed = Feed::open(&options.source, resume, greets, session.read.max_record, control)?;
-    feed.notes.iter().for_each(|note| run.judge.sink.note(note));
-    let ended = match run.follow(&feed, control) {
-        Ok(ended) => ended,
-        Err(Stop::Halt(halt)) => {
-            run.judge.conclude(halt)?;
-            return Ok(run.report(false));
-        }
-        Err(Stop::Error(error)) => return Err(error),
-    };
-    run.end(ended)
+    Run::open(session, [whole, spec], options, (name, format), accounts, sink)?.watch(session, control)
 }
 
 /// The engine and its monitor. Observers want one that says what it can at once.
@@ -104,15 +101,18 @@ impl From<Error> for Stop {
     }
 }
 
-pub(super) struct Run<'r> {
+/// A stream on its way through a watcher.
+pub(super) struct Run<'r, W> {
     pub(super) live: Live,
-    pub(super) judge: Judge<'r>,
+    pub(super) judge: W,
+    options: &'r WatchOptions,
+    spec: &'r Specification,
     settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
 }
 
-impl<'r> Run<'r> {
+impl<'r> Run<'r, Judge<'r>> {
     /// Prepares to watch the properties of `spec`, which are those of `whole`, and its queries.
     pub(super) fn open(
         session: &Session,
@@ -149,20 +149,47 @@ impl<'r> Run<'r> {
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
         let judge = Judge::new(spec, options, name, (engine.name(), monitor), accounts, timing, sink);
         let settings = settings(session, whole, options, format, engine.name());
-        Ok(Self { live, judge, settings, next: Timers::new(options), names_judged: false })
+        Ok(Self::new(live, judge, options, spec, settings))
     }
 }
 
-impl Run<'_> {
+impl<'r, W: Watcher> Run<'r, W> {
+    pub(super) fn new(
+        live: Live,
+        judge: W,
+        options: &'r WatchOptions,
+        spec: &'r Specification,
+        settings: Vec<(String, String)>,
+    ) -> Self {
+        Self { live, judge, options, spec, settings, next: Timers::new(options), names_judged: false }
+    }
+
+    /// From the first byte, or where a checkpoint left off, to the end.
+    pub(super) fn watch(mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
+        let resume = self.resume()?;
+        let (greets, source) = (self.options.checkpoints.is_some(), &self.options.source);
+        let feed = Feed::open(source, resume, greets, session.read.max_record, control)?;
+        feed.notes.iter().for_each(|note| self.judge.sink().note(note));
+        let ended = match self.follow(&feed, control) {
+            Ok(ended) => ended,
+            Err(Stop::Halt(halt)) => {
+                self.judge.conclude(halt)?;
+                return Ok(self.report(false));
+            }
+            Err(Stop::Error(error)) => return Err(error),
+        };
+        self.end(ended)
+    }
+
     /// Takes over the state of the checkpoint, if there is one and it is wanted: tells what was told, and says where
     /// the stream goes on.
     fn resume(&mut self) -> Result<Resume, Error> {
-        let Some(Checkpoints { path, resume: true, .. }) = &self.judge.options.checkpoints else {
+        let Some(Checkpoints { path, resume: true, .. }) = &self.options.checkpoints else {
             return Ok(Resume::default());
         };
         let refuse = |why: String| Error::Usage(format!("cannot resume from {}: {why}", path.display()));
         let Some(state) = Checkpoint::read(path).map_err(refuse)? else {
-            self.judge.sink.note(&format!("there is no {} yet; starting anew", path.display()));
+            self.judge.sink().note(&format!("there is no {} yet; starting anew", path.display()));
             return Ok(Resume::default());
         };
         if let Some(why) = state.differs(&self.settings) {
@@ -170,36 +197,15 @@ impl Run<'_> {
         }
         let mut saved = state.live.as_slice();
         self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
-        self.judge.load_time(&state.time).map_err(refuse)?;
-        self.judge.monitor.restore(&state.monitor).map_err(|corrupt| refuse(corrupt.to_string()))?;
-        if let Some(accounts) = &mut self.judge.accounts {
-            accounts.restore(&state.queries).map_err(|corrupt| refuse(corrupt.to_string()))?;
-        }
-        let roots = self.judge.spec.program.roots.len();
-        if !saved.is_empty() || state.told.first.iter().any(|told| told.root >= roots) {
+        if !saved.is_empty() {
             return Err(refuse("its parts do not belong together".into()));
         }
-        self.judge.bad_lines = state.bad_lines;
-        self.tell_again(state.told)
-            .map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        self.judge.restore(&state).map_err(refuse)?;
+        self.judge.tell_again(state).map_err(unwritten)?;
         if !self.live.reads_on() {
             return Ok(Resume::default());
         }
         Ok(Resume { offset: self.live.progress().bytes, tail: self.live.tail().to_vec() })
-    }
-
-    /// Tells the first line of each property again, and how many are not.
-    fn tell_again(&mut self, told: Record) -> std::io::Result<()> {
-        if !self.judge.options.tells_each() {
-            told.first.iter().try_for_each(|told| self.judge.tell(told, true, Vec::new()))?;
-            let more = told.total() - told.first.len() as u64;
-            if more > 0 {
-                let note = format!("told before and not told again: {more} further lines about violations");
-                self.judge.sink.note(&note);
-            }
-        }
-        self.judge.told = told;
-        self.judge.sink.flush()
     }
 
     /// Reads until the stream or somebody's patience ends.
@@ -208,11 +214,11 @@ impl Run<'_> {
             if control.take_pending() {
                 self.list_pending()?;
             }
-            if control.stopped() || self.judge.sink.closed() {
+            if control.stopped() || self.judge.sink().closed() {
                 return Ok(Ended::Asked);
             }
             self.timers()?;
-            let told = self.heard();
+            let told = self.judge.heard();
             let Some(message) = feed.next(self.next.instant()) else {
                 // Only now: nothing waits to be read.
                 if self.next.heartbeat.due(Instant::now()) {
@@ -232,7 +238,7 @@ impl Run<'_> {
                     self.judge_names();
                 }
                 Message::Restarted(note) => {
-                    self.judge.sink.note(&note);
+                    self.judge.sink().note(&note);
                     self.live.restart(&mut self.judge)?;
                 }
                 Message::Opened(greeting) => {
@@ -240,7 +246,7 @@ impl Run<'_> {
                     let (position, line) = (self.live.progress().positions, self.live.progress().lines);
                     greeting.say(&format!("{{\"resume\":{{\"position\":{position},\"line\":{line}}}}}\n"));
                 }
-                Message::Note(note) => self.judge.sink.note(&note),
+                Message::Note(note) => self.judge.sink().note(&note),
                 Message::Fault(error) => return Err(Halt::Trace(error).into()),
                 Message::End => return Ok(Ended::Over),
                 Message::Wake => {}
@@ -249,18 +255,13 @@ impl Run<'_> {
         }
     }
 
-    /// How many properties have verdicts, and how many lines were told.
-    fn heard(&self) -> (usize, u64) {
-        (self.judge.told.first.len(), self.judge.told.total())
-    }
-
     /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon.
     fn said(&mut self, (verdicts, lines): (usize, u64)) -> Result<(), Stop> {
-        self.judge.sink.flush()?;
-        let now = self.heard();
+        self.judge.sink().flush()?;
+        let now = self.judge.heard();
         if now.0 > verdicts {
             self.checkpoint()?;
-        } else if now.1 > lines && self.judge.options.checkpoints.is_some() {
+        } else if now.1 > lines && self.options.checkpoints.is_some() {
             self.next.soon();
         }
         Ok(())
@@ -274,7 +275,7 @@ impl Run<'_> {
         }
         if self.next.values.due(positions) {
             self.judge.tell_values()?;
-            self.judge.sink.flush()?;
+            self.judge.sink().flush()?;
         }
         if self.next.checkpoint.due(positions) || self.next.overdue() {
             self.checkpoint()?;
@@ -283,11 +284,9 @@ impl Run<'_> {
     }
 
     fn list_pending(&mut self) -> Result<(), Stop> {
-        let now = self.live.progress();
-        let pending: Vec<_> = self.judge.pending(now).into_iter().map(|(_, pending)| pending).collect();
-        self.judge.sink.pending(now.positions, &pending)?;
+        self.judge.list_pending(self.live.progress())?;
         self.judge.tell_values()?;
-        Ok(self.judge.sink.flush()?)
+        Ok(self.judge.sink().flush()?)
     }
 
     /// Mentions names that have not occurred, once there was time for them to: a slip of the pen would never settle.
@@ -301,17 +300,17 @@ impl Run<'_> {
                 let more = warnings.len().saturating_sub(NAMES_MENTIONED);
                 warnings.truncate(NAMES_MENTIONED);
                 let warnings = self.warnings(warnings, "so far, ");
-                self.judge.sink.warnings(&warnings);
+                self.judge.sink().warnings(&warnings);
                 if more > 0 {
-                    self.judge.sink.note(&format!("so far, {more} more names have not occurred"));
+                    self.judge.sink().note(&format!("so far, {more} more names have not occurred"));
                 }
             }
-            Err(error) => self.judge.sink.note(&format!("so far, {}", error.message)),
+            Err(error) => self.judge.sink().note(&format!("so far, {}", error.message)),
         }
     }
 
     fn warnings(&self, warnings: Vec<TraceWarning>, prefix: &str) -> Vec<Diagnostic> {
-        let slots = &self.judge.spec.program.slots;
+        let slots = &self.spec.program.slots;
         let diagnostic = |warning: TraceWarning| {
             let diagnostic = Diagnostic::warning("never-occurs", format!("{prefix}{}", warning.message));
             match warning.slot.and_then(|slot| slots.get(slot as usize)) {
@@ -323,7 +322,7 @@ impl Run<'_> {
     }
 
     fn checkpoint(&mut self) -> Result<(), Error> {
-        let options = self.judge.options;
+        let options = self.options;
         let Some(Checkpoints { path, .. }) = &options.checkpoints else { return Ok(()) };
         let fault = |why: String| Error::Usage(format!("cannot keep the state in {}: {why}", path.display()));
         if !self.live.reads_on() && matches!(options.source, WatchSource::Listen(_)) {
@@ -331,18 +330,9 @@ impl Run<'_> {
                 "a stream of this format can be resumed only from its start, and a socket has none".into(),
             ));
         }
-        let mut state = Checkpoint {
-            settings: self.settings.clone(),
-            told: self.judge.told.clone(),
-            bad_lines: self.judge.bad_lines,
-            ..Checkpoint::default()
-        };
+        let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
         self.live.save(&mut state.live);
-        self.judge.save_time(&mut state.time);
-        self.judge.monitor.save(&mut state.monitor);
-        if let Some(accounts) = &self.judge.accounts {
-            accounts.save(&mut state.queries);
-        }
+        self.judge.save(&mut state);
         state.write(path).map_err(|error| fault(error.to_string()))?;
         self.next.kept(self.live.progress().positions);
         Ok(())
@@ -356,76 +346,27 @@ impl Run<'_> {
             Ended::Over => self.live.push(b"", true, &mut self.judge),
             Ended::Asked => Ok(()),
         };
-        if let Err(halt) = read.and_then(|()| self.judge.release(None)) {
+        if let Err(halt) = read.and_then(|()| self.judge.release()) {
             self.judge.conclude(halt)?;
             return Ok(self.report(false));
         }
         if ended == Ended::Over {
-            let warnings = self.live.judge().map_err(|error| trace_error(self.judge.spec, error))?;
+            let warnings = self.live.judge().map_err(|error| trace_error(self.spec, error))?;
             let warnings = self.warnings(warnings, "");
-            self.judge.sink.warnings(&warnings);
+            self.judge.sink().warnings(&warnings);
         }
-        self.last_words().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        self.judge.last_words(self.live.progress())?;
         // Unless they have just been told.
         let positions = self.live.progress().positions;
-        let told = matches!(self.judge.options.values_every, Some(Every::Positions(n)) if positions.is_multiple_of(n.max(1)));
+        let told = matches!(self.options.values_every, Some(Every::Positions(n)) if positions.is_multiple_of(n.max(1)));
         if !told {
             self.judge.tell_values()?;
         }
-        self.judge.sink.flush().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+        self.judge.sink().flush().map_err(unwritten)?;
         Ok(self.report(true))
     }
 
-    fn last_words(&mut self) -> std::io::Result<()> {
-        let mut open = Sink::default();
-        let finished = self.judge.monitor.finish(&mut open).ok().flatten();
-        let Some(verdicts) = finished else { return self.judge.sink.flush() };
-        if self.judge.options.tells_each() {
-            for found in &open.settled {
-                if let Some(about) = found.about {
-                    self.judge.tell_position(found, about, false, None)?;
-                }
-            }
-            return self.judge.sink.flush();
-        }
-        let (now, settled) = (self.live.progress(), self.judge.monitor.verdicts());
-        let position = self.judge.monitor.positions().saturating_sub(1);
-        let mut pending = self.judge.pending(now);
-        // In the order of roots.
-        let mut groups = together(&open.settled).peekable();
-        for (root, known) in verdicts.into_iter().enumerate() {
-            let group = groups.next_if(|group| group[0].root == root).unwrap_or_default();
-            let violated = earliest(group).and_then(|found| found.about);
-            // Of a property that is violated, what the end adds to that.
-            let repeats = settled[root].is_some() && (violated.is_none() || self.judge.options.first);
-            if repeats {
-                continue;
-            }
-            let failed = violated.map_or((None, None), |about| self.judge.known_of(about, now));
-            let told = self.judge.worded(group, failed);
-            let holds = settled[root].is_none() && known == Known::Truth(true);
-            let told = Told { root, position, holds, ..told };
-            let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
-            self.judge.tell(&told, false, owed)?;
-        }
-        self.judge.sink.flush()
-    }
-
     fn report(&mut self, ended: bool) -> WatchReport {
-        let finish = |monitor: &mut dyn Monitor| {
-            let known = monitor.finish(&mut Sink::default()).ok()??;
-            Some(known.iter().map(|known| *known == Known::Truth(true)).collect())
-        };
-        let finite = if ended { finish(self.judge.monitor.as_mut()) } else { None };
-        let settled = || self.judge.told.first.iter().map(|told| told.holds).collect();
-        WatchReport {
-            positions: self.live.progress().positions,
-            bad_lines: self.judge.bad_lines,
-            engine: match &self.judge.accounts {
-                Some(accounts) if self.judge.spec.program.roots.is_empty() => accounts.engine(),
-                _ => self.judge.engine,
-            },
-            verdicts: finite.unwrap_or_else(settled),
-        }
+        self.judge.report(ended, self.live.progress().positions)
     }
 }

@@ -32,6 +32,7 @@ pub(super) fn settings(
         ("--each-position", on(options.each_position)),
         ("--observers", on(options.observers)),
         ("--first", on(options.first)),
+        ("--by", session.by.clone().unwrap_or("off".into())),
         ("--watermark", options.watermark.clone().unwrap_or("off".into())),
         ("--skip-bad-lines", on(options.skip_bad_lines)),
         ("--time", column(&read.time, "time")),

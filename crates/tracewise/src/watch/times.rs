@@ -61,7 +61,7 @@ impl LatestTimes {
         Self { base: 0, times: VecDeque::new(), horizon }
     }
 
-    fn push(&mut self, time: Time) {
+    pub(super) fn push(&mut self, time: Time) {
         self.times.push_back(time);
         let past = |first: Time| self.horizon.is_none_or(|horizon| first < time.saturating_sub(horizon));
         while self.times.len() > KEPT && self.times.front().is_some_and(|&first| past(first)) {
@@ -111,7 +111,7 @@ impl OpenTimes {
         Self { roots: roots as u32, ..Self::default() }
     }
 
-    fn push(&mut self, time: Time) {
+    pub(super) fn push(&mut self, time: Time) {
         self.open.push_back((time, self.roots));
     }
 

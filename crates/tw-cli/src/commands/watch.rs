@@ -51,6 +51,10 @@ pub struct Watch {
     #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
     listen: Option<Address>,
 
+    /// Watch every property once per value of this column (per request id, per user)
+    #[arg(long, value_name = "COL", conflicts_with = "observers")]
+    by: Option<String>,
+
     /// Tell the first violation of a property `G φ` alone, not each event or deadline that settles some
     #[arg(long, conflicts_with_all = ["each_position", "observers"])]
     first: bool,
@@ -132,7 +136,7 @@ impl Watch {
         if spec.program.roots.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
-        let session = self.read.session()?.engine(&self.engine).semantics(self.semantics);
+        let session = self.read.session()?.engine(&self.engine).semantics(self.semantics).by(self.by.clone());
         let checkpoints = self.checkpoint.clone().map(|path| Checkpoints {
             path,
             every: self.checkpoint_every,

@@ -236,3 +236,19 @@ fn a_specification_without_properties_proves_nothing() {
     assert_eq!((run.code, run.out.as_str()), (2, ""), "{run:?}");
     assert!(run.err.contains("no property"), "{}", run.err);
 }
+
+/// Time passes in every value's trace as the log goes on: a deadline before the log's end is missed, not pending.
+#[test]
+fn deadlines_of_keys_pass_with_the_log() {
+    let log = "time,event,id\n1,req,a\n2,req,b\n3,ack,a\n9,req,c\n12,idle,a\n";
+    let line = "check -e 'G (req -> F[0,5] ack)' - --format csv --by id --semantics ltl3 --output json --violations all";
+    let run = tracewise_with(line, log);
+    let object = &run.json()[0];
+    // Until 7 nothing came of b; c may still be answered, up to 14.
+    assert_eq!((run.code, &object["verdict"]), (1, &json!("violated")));
+    let keys: Vec<&Value> =
+        object["violations"].as_array().unwrap().iter().map(|one| &one["bindings"]["id"]).collect();
+    assert_eq!(keys, ["b"]);
+    let open = tracewise_with(line, "time,event,id\n1,req,a\n6,idle,b\n");
+    assert_eq!((open.code, &open.json()[0]["verdict"]), (3, &json!("unknown")));
+}

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod ending;
+mod keys;
 mod late;
 mod process;
 mod sources;

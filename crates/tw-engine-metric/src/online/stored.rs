@@ -39,6 +39,11 @@ impl<'p> Prefixes<'p> {
                 let last = at + 1 == trace.segment_end(segment);
                 if last && !self.three_valued() {
                     online.end()?;
+                } else if let (true, Some(beyond)) =
+                    (last, trace.until.and_then(|until| until.checked_sub(1)))
+                {
+                    // The log went on: what was due before its end is missed.
+                    online.advance(beyond)?;
                 }
                 for root in 0..roots {
                     while let Some((position, holds)) = online.next_settled(root) {

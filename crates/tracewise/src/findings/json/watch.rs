@@ -22,11 +22,14 @@ fn with_deadline(object: Object, deadline: Option<Deadline>) -> Object {
 
 /// A value.
 pub fn value(value: &WatchValue) -> String {
-    let object = Object::new()
-        .field("query", value.query.as_str())
-        .raw("value", &json::value(&value.value))
-        .field("position", value.position)
-        .maybe("error", value.fault.as_deref());
+    let object = Object::new().field("query", value.query.as_str());
+    let object = match value.bindings.as_slice() {
+        [] => object,
+        key => object.raw("bindings", &json::bindings(key)),
+    }
+    .raw("value", &json::value(&value.value))
+    .field("position", value.position)
+    .maybe("error", value.fault.as_deref());
     match value.approximate.as_slice() {
         [] => object.end(),
         bounds => {

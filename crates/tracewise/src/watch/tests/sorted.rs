@@ -122,7 +122,7 @@ fn watch(spec: &Specification, stream: &Stream, how: &How, rng: &mut Rng) -> Hea
             let (latest, arrived) = run.judge.clock.anchor().unwrap();
             let ahead = complete * 1_000_000 + sort.unwrap_or(0) - latest;
             let now = arrived + std::time::Duration::from_nanos(ahead.max(0) as u64);
-            assert!(run.judge.beat(now).is_ok());
+            assert!(run.judge.beat_at(now).is_ok());
         }
     }
     run.end(Ended::Over).unwrap();

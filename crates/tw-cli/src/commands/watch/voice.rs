@@ -69,7 +69,11 @@ impl Voice<'_> {
             None => words::printable(&words::value(&value.value)),
         };
         let bounds = value.approximate.iter().map(|bound| format!("; {bound}")).collect::<String>();
-        let place = style.paint(Ink::Faint, format!("(up to position {}{bounds})", value.position));
+        let key = match value.bindings.as_slice() {
+            [] => String::new(),
+            key => format!("{}; ", words::bindings(key)),
+        };
+        let place = style.paint(Ink::Faint, format!("({key}up to position {}{bounds})", value.position));
         format!("= {} {shown} {place}", style.paint(Ink::Strong, name))
     }
 
@@ -105,6 +109,9 @@ impl Voice<'_> {
             (None, false, _) => {
                 text.push_str(&format!(" if the trace ends here, at position {}", verdict.position))
             }
+        }
+        if !verdict.bindings.is_empty() {
+            text.push_str(&format!("  {}", style.paint(Ink::Faint, words::bindings(&verdict.bindings))));
         }
         if let Some(line) = &verdict.line {
             let shown = words::clip(&words::printable(&line.text), SHOWN);

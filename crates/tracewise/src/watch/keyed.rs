@@ -1,0 +1,550 @@
+//! `watch --by COL`: a trace for each value of a column, all of them in one [`ShardMonitor`].
+//!
+//! Memory: what a shard keeps of each key ([`crate::live`]), and the lines and times of the latest positions. Time passes in
+//! every key's trace as the log goes on, so that a deadline is told when it is missed, whoever's line came next.
+
+use super::checkpoint::Checkpoint;
+use super::clock::StreamClock;
+use super::judge::Halt;
+use super::lines::LineMap;
+use super::single::unwritten;
+use super::times::LatestTimes;
+use super::watcher::Watcher;
+use super::{Deadline, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
+use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
+use crate::run::clock::needs_times;
+use crate::run::faults::{not_computable_at, trace_error};
+use crate::{Error, LogLine, Session, Specification, Verdict, Violation};
+use rustc_hash::FxHashSet;
+use std::io;
+use std::time::Instant;
+use tw_core::{Batch, Position, Time, Value};
+use tw_ir::{Clock, NodeId};
+use tw_monitor::{Bindings, Computed, Known, put};
+use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
+
+/// Characters kept of a log line.
+const TEXT: usize = 400;
+/// Obligations listed.
+const LISTED: usize = 1000;
+
+/// Reads positions into a monitor of many traces and tells what they settle.
+pub(super) struct Keyed<'k> {
+    spec: &'k Specification,
+    options: &'k WatchOptions,
+    name: &'k str,
+    by: &'k str,
+    shard: ShardMonitor,
+    /// For a stream whose first position has no timestamp, though intervals ask for them.
+    counting: Option<Result<Plan, String>>,
+    sink: &'k mut dyn WatchSink,
+    clock: StreamClock,
+    lines: LineMap,
+    times: LatestTimes,
+    /// How much has been read.
+    read: Progress,
+    told: Vec<Outcome>,
+    /// Keys and properties of which a line was told, where one is enough.
+    first: FxHashSet<(u32, usize)>,
+    /// Lines told, and how many of them are a property's first of a key.
+    told_lines: (usize, u64),
+    violated: Vec<bool>,
+    bad_lines: u64,
+    fault: Option<(NodeId, usize)>,
+}
+
+/// What was settled, as it is told.
+struct Outcome {
+    property: usize,
+    number: u32,
+    key: String,
+    holds: bool,
+    about: Option<Position>,
+    count: u64,
+    position: Position,
+    time: Option<Time>,
+    overdue: bool,
+    bindings: Bindings,
+}
+
+impl Outcome {
+    fn of(outcome: crate::live::Outcome<'_>) -> Self {
+        Self {
+            property: outcome.property,
+            number: outcome.number,
+            key: outcome.key.unwrap_or_default().to_string(),
+            holds: outcome.verdict == Verdict::Satisfied,
+            about: outcome.about,
+            count: outcome.count,
+            position: outcome.position,
+            time: outcome.time,
+            overdue: outcome.overdue,
+            bindings: outcome.bindings,
+        }
+    }
+}
+
+impl<'k> Keyed<'k> {
+    pub(super) fn new(
+        session: &Session,
+        spec: &'k Specification,
+        options: &'k WatchOptions,
+        (name, by): (&'k str, &'k str),
+        horizon: Option<Time>,
+        sink: &'k mut dyn WatchSink,
+    ) -> Result<Self, Error> {
+        let refusals = [
+            (options.observers, "--observers"),
+            (session.read.sort.is_some(), "--sort"),
+            (options.values_every.is_some(), "--values-every"),
+        ];
+        if let Some((_, option)) = refusals.iter().find(|(given, _)| *given) {
+            return Err(Error::Usage(format!("{option} is for one trace: leave out --by")));
+        }
+        let evaluate = session.evaluate_options();
+        let plan_options = |clock: Clock| PlanOptions {
+            semantics: session.semantics,
+            clock,
+            unit: session.read.unit,
+            telling: options.telling(),
+            engine: session.engine.clone(),
+            memory_budget: evaluate.memory_budget,
+            state_budget: evaluate.state_budget,
+        };
+        let plan = Plan::new(spec, &plan_options(session.clock))?;
+        let counting = needs_times(session, spec)
+            .then(|| Plan::new(spec, &plan_options(Clock::Index)).map_err(|error| error.to_string()));
+        Ok(Self {
+            spec,
+            options,
+            name,
+            by,
+            shard: ShardMonitor::new(&plan, Some(by))?,
+            counting,
+            sink,
+            clock: StreamClock::new(session.read.unit, None),
+            lines: LineMap::default(),
+            times: LatestTimes::new(horizon),
+            read: Progress::default(),
+            told: Vec::new(),
+            first: FxHashSet::default(),
+            told_lines: (0, 0),
+            violated: vec![false; spec.program.roots.len()],
+            bad_lines: 0,
+            fault: None,
+        })
+    }
+
+    /// The engines, each once.
+    pub(super) fn engines(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for property in self.shard.plan().properties() {
+            if !names.contains(&property.engine) {
+                names.push(property.engine);
+            }
+        }
+        names.join(", ")
+    }
+
+    fn key(&self, key: &str) -> Vec<(String, Value)> {
+        vec![(self.by.to_string(), Value::Str(key.into()))]
+    }
+
+    fn log_line(&self, line: Option<(u64, String)>) -> Option<LogLine> {
+        let (line, text) = line?;
+        Some(LogLine { file: self.name.to_string(), line, text })
+    }
+
+    /// Time and line of a position, which an arrival may hold.
+    fn known_of(
+        &mut self,
+        position: Position,
+        arrival: Option<(&Arrival<'_>, Position, Option<&[Time]>)>,
+    ) -> (Option<Time>, Option<(u64, String)>) {
+        if let Some((arrival, before, times)) = arrival
+            && let Some(index) = position.checked_sub(before).filter(|&index| index < arrival.len)
+        {
+            let (line, text) = arrival.line(index);
+            let text = text.unwrap_or_default().chars().take(TEXT).collect();
+            return (times.map(|times| times[index]), line.map(|line| (line, text)));
+        }
+        let now = arrival.map_or(self.read, |(arrival, ..)| arrival.before);
+        (self.times.of(position), self.lines.line(position, now).map(|line| (line, String::new())))
+    }
+
+    /// Tells what was settled: one line for what one event, or one deadline, settles of a property of a key.
+    fn say(&mut self, arrival: Option<(&Arrival<'_>, Position, Option<&[Time]>)>) -> Result<(), Halt> {
+        let told = std::mem::take(&mut self.told);
+        let same = |a: &Outcome, b: &Outcome| {
+            (a.property, a.number, a.position, a.overdue, a.time)
+                == (b.property, b.number, b.position, b.overdue, b.time)
+        };
+        let mut enough = false;
+        for group in told.chunk_by(same) {
+            enough |= group.iter().any(|outcome| !outcome.holds);
+            self.violated[group[0].property] |= group.iter().any(|outcome| !outcome.holds);
+            self.tell(group, arrival)?;
+        }
+        match enough && self.options.stop_on_violation {
+            true => Err(Halt::Enough),
+            false => Ok(()),
+        }
+    }
+
+    fn tell(
+        &mut self,
+        group: &[Outcome],
+        arrival: Option<(&Arrival<'_>, Position, Option<&[Time]>)>,
+    ) -> io::Result<()> {
+        let first = &group[0];
+        let new = self.first.insert((first.number, first.property));
+        let each = self.options.tells_each();
+        if !each && self.options.first && !new {
+            return Ok(());
+        }
+        self.told_lines.0 += usize::from(new);
+        if each {
+            for outcome in group.iter().filter(|outcome| outcome.about.is_some()) {
+                let about = outcome.about.unwrap_or_default();
+                let time = self.known_of(about, arrival).0;
+                self.line(outcome, (Some(about), time, None), true, None, 0)?;
+            }
+            return Ok(());
+        }
+        // A watermark or the wall clock has no line.
+        let (time, line) = match arrival {
+            None => (first.time, None),
+            Some(_) => self.known_of(first.position, arrival),
+        };
+        let failing = || group.iter().filter(|outcome| outcome.about.is_some() && !outcome.holds);
+        let earliest = failing().min_by_key(|outcome| outcome.about);
+        let violation = match earliest.and_then(|outcome| Some((outcome.about?, &outcome.bindings))) {
+            Some((position, bindings)) => {
+                let (time, line) = self.known_of(position, arrival);
+                Some(self.violation(position, time, line, bindings))
+            }
+            None => None,
+        };
+        let count = failing().map(|outcome| outcome.count).sum();
+        let worst = group.iter().find(|outcome| !outcome.holds).unwrap_or(first);
+        self.line(worst, (None, time.or(first.time), line), true, violation, count)
+    }
+
+    fn violation(
+        &self,
+        position: Position,
+        time: Option<Time>,
+        line: Option<(u64, String)>,
+        bindings: &Bindings,
+    ) -> Violation {
+        let names = &self.spec.program.dag.variables;
+        let name = |variable: u32| names.get(variable as usize).cloned().unwrap_or_default();
+        Violation {
+            position: Some(position),
+            time: time.map(|time| self.clock.stamp(time)),
+            bindings: bindings
+                .pairs()
+                .iter()
+                .map(|(variable, value)| (name(*variable), value.clone()))
+                .collect(),
+            line: self.log_line(line),
+        }
+    }
+
+    fn line(
+        &mut self,
+        outcome: &Outcome,
+        (about, time, line): (Option<Position>, Option<Time>, Option<(u64, String)>),
+        settled: bool,
+        violation: Option<Violation>,
+        violation_count: u64,
+    ) -> io::Result<()> {
+        self.told_lines.1 += 1;
+        let root = &self.spec.program.roots[outcome.property];
+        let verdict = WatchVerdict {
+            property: &root.name,
+            title: root.title.as_deref(),
+            about,
+            verdict: super::judge::verdict(outcome.holds),
+            position: outcome.position,
+            time: time.map(|time| self.clock.stamp(time)),
+            due: None,
+            settled,
+            line: self.log_line(line),
+            pending: None,
+            more_pending: 0,
+            violation,
+            violation_count,
+            bindings: self.key(&outcome.key),
+        };
+        self.sink.verdict(&verdict)
+    }
+
+    fn come_to(&mut self, time: Time) -> Result<(), Halt> {
+        let told = &mut self.told;
+        let passed = self.shard.watermark(time, &mut |outcome| told.push(Outcome::of(outcome)));
+        passed.map_err(Halt::Fault)?;
+        self.say(None)
+    }
+
+    fn error(&mut self, error: TraceError) -> Error {
+        match self.fault.take() {
+            Some((node, position)) => not_computable_at(self.spec, error, node, position),
+            None => trace_error(self.spec, error),
+        }
+    }
+}
+
+impl Receiver for Keyed<'_> {
+    type Mapped = Prepared;
+    type Error = Halt;
+
+    fn map(&mut self, batch: Batch) -> Result<Prepared, (usize, TraceError)> {
+        match (&batch.times, &self.counting) {
+            (Some(times), _) => self.clock.check(times)?,
+            (None, Some(Err(refusal))) => {
+                let message = format!("found no timestamp, and {refusal}");
+                return Err((0, TraceError::new(TraceErrorKind::Time, message)));
+            }
+            (None, _) => {}
+        }
+        self.shard.prepare(&batch).map_err(|error| {
+            self.fault = Some((error.node, self.shard.positions() + error.position));
+            (error.position, TraceError::new(TraceErrorKind::Type, error.message))
+        })
+    }
+
+    fn take(&mut self, prepared: Prepared, arrival: &Arrival<'_>) -> Result<(), Halt> {
+        self.clock.write_as(arrival.style);
+        match &prepared.times {
+            Some(times) => self.clock.arrive(times, Instant::now()),
+            // Intervals count positions then.
+            None => {
+                if let Some(Ok(plan)) = self.counting.take() {
+                    self.shard = ShardMonitor::new(&plan, Some(self.by)).map_err(Halt::Fault)?;
+                }
+            }
+        }
+        self.lines.arrive(arrival.before);
+        let (before, times, told) = (self.shard.positions(), prepared.times.as_deref(), &mut self.told);
+        let fed = self.shard.feed_prepared(&prepared, &mut |outcome| told.push(Outcome::of(outcome)));
+        self.say(Some((arrival, before, times)))?;
+        times.into_iter().flatten().for_each(|&time| self.times.push(time));
+        self.read = arrival.after();
+        fed.map_err(Halt::Fault)
+    }
+
+    fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
+        if !self.options.skip_bad_lines {
+            return Err(error.into());
+        }
+        self.bad_lines += 1;
+        let error = self.error(error);
+        self.sink.bad_line(&error);
+        Ok(())
+    }
+
+    fn watermark(&mut self, stamp: Stamp, _line: u64) -> Result<(), Halt> {
+        match self.clock.watermark(stamp) {
+            Some(time) => self.come_to(time),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Watcher for Keyed<'_> {
+    fn sink(&mut self) -> &mut dyn WatchSink {
+        self.sink
+    }
+
+    fn heard(&self) -> (usize, u64) {
+        self.told_lines
+    }
+
+    fn beat(&mut self, now: Instant) -> Result<(), Halt> {
+        match self.clock.beat(now) {
+            Some(time) => self.come_to(time),
+            None => Ok(()),
+        }
+    }
+
+    fn release(&mut self) -> Result<(), Halt> {
+        Ok(())
+    }
+
+    fn list_pending(&mut self, now: Progress) -> io::Result<()> {
+        let (roots, mut listed, mut more) = (&self.spec.program.roots, Vec::new(), false);
+        let (clock, lines, by) = (&self.clock, &mut self.lines, self.by);
+        let counts = self.shard.plan().options().clock == Clock::Index;
+        self.shard.pending(&mut |property, key, owed| {
+            more = listed.len() == LISTED;
+            if !more {
+                let deadline = owed.deadline.map(|deadline| match counts {
+                    true => Deadline::Position(usize::try_from(deadline).unwrap_or(0)),
+                    false => Deadline::Time(clock.stamp(deadline)),
+                });
+                listed.push(Pending {
+                    property: roots[property].name.as_str(),
+                    since: owed.since,
+                    line: lines.line(owed.since, now),
+                    owed: format!("{} ({by} = {})", owed.residual, key.unwrap_or_default()),
+                    deadline,
+                });
+            }
+            !more
+        });
+        self.sink.pending(now.positions, &listed)?;
+        if more {
+            self.sink.note(&format!("more than {LISTED} obligations are pending"));
+        }
+        Ok(())
+    }
+
+    fn tell_values(&mut self) -> Result<(), Error> {
+        let (mut values, roots, by) = (Vec::new(), &self.spec.program.roots, self.by);
+        let last = self.shard.positions().saturating_sub(1);
+        self.shard.finish(&mut |end| {
+            let Known::Value(computed) = end.known else { return };
+            let (value, fault) = match computed {
+                Computed::Value(value) => (value, None),
+                Computed::Error(message) => (Value::Null, Some(message)),
+            };
+            values.push(WatchValue {
+                query: end.name.to_string(),
+                title: roots[end.property].title.clone(),
+                value,
+                fault,
+                approximate: Vec::new(),
+                position: last,
+                bindings: vec![(by.to_string(), Value::Str(end.key.unwrap_or_default().into()))],
+            });
+        })?;
+        values.iter().try_for_each(|value| self.sink.value(value)).map_err(unwritten)
+    }
+
+    fn last_words(&mut self, _: Progress) -> Result<(), Error> {
+        let mut open = Vec::new();
+        self.shard.finish(&mut |end| {
+            let Known::Truth(holds) = end.known else { return };
+            let repeats = end.settled && end.violations.is_empty();
+            if !repeats {
+                let key = end.key.unwrap_or_default().to_string();
+                open.push((end.property, key, holds, end.settled, end.violations, end.position));
+            }
+        })?;
+        for (property, key, holds, settled, violations, position) in open {
+            if self.options.tells_each() || settled && self.options.first {
+                continue;
+            }
+            self.violated[property] |= !holds;
+            let earliest = violations.iter().map(|&(at, _)| at).min();
+            let violation = earliest.map(|at| {
+                let (time, line) = self.known_of(at, None);
+                self.violation(at, time, line, &Bindings::default())
+            });
+            let count = violations.iter().map(|(_, count)| count).sum();
+            let outcome = Outcome {
+                property,
+                number: 0,
+                key,
+                holds: holds && !settled,
+                about: None,
+                count: 1,
+                position,
+                time: None,
+                overdue: false,
+                bindings: Bindings::default(),
+            };
+            self.line(&outcome, (None, None, None), false, violation, count).map_err(unwritten)?;
+        }
+        self.sink.flush().map_err(unwritten)
+    }
+
+    fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
+        match halt {
+            Halt::Enough => Ok(()),
+            Halt::Fault(error) => Err(error),
+            Halt::Trace(error) => Err(self.error(error)),
+            Halt::Refused(refusal) | Halt::Uncounted(refusal) => {
+                Err(crate::plan::refused(self.spec, &self.engines(), refusal))
+            }
+            Halt::Output(error) => Err(unwritten(error)),
+        }
+    }
+
+    fn save(&mut self, state: &mut Checkpoint) {
+        state.bad_lines = self.bad_lines;
+        self.clock.save(&mut state.time);
+        state.monitor = self.shard.snapshot();
+        // How the queries are counted stands with the monitors; here is how much was told.
+        put(self.told_lines.0 as u64, &mut state.queries);
+        put(self.told_lines.1, &mut state.queries);
+        let mut first: Vec<(u32, usize)> = match self.options.first {
+            true => self.first.iter().copied().collect(),
+            false => Vec::new(),
+        };
+        first.sort_unstable();
+        put(first.len() as u64, &mut state.queries);
+        for (key, property) in first {
+            put(u64::from(key), &mut state.queries);
+            put(property as u64, &mut state.queries);
+        }
+    }
+
+    fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
+        self.clock.load(&mut state.time.as_slice())?;
+        self.clock.go_on(Instant::now());
+        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
+            (Ok(restored), _) => Ok(restored),
+            // It may have been a stream without timestamps.
+            (Err(error), Some(Ok(plan))) => {
+                let mut shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
+                let restored = shard.restore(&state.monitor).map_err(|_| error);
+                self.shard = shard;
+                restored
+            }
+            (Err(error), _) => Err(error),
+        };
+        restored.map_err(|error| error.to_string())?;
+        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
+            self.counting = None;
+        }
+        let mut from = state.queries.as_slice();
+        let mut number = || super::state::number(&mut from);
+        self.told_lines = (number()? as usize, number()?);
+        for _ in 0..number()? {
+            let key = u32::try_from(number()?).map_err(|_| "it has too many keys")?;
+            self.first.insert((key, number()? as usize));
+        }
+        self.bad_lines = state.bad_lines;
+        Ok(())
+    }
+
+    /// Lines are not kept: there may be one for each of a million keys.
+    fn tell_again(&mut self, _: Checkpoint) -> io::Result<()> {
+        if self.told_lines.1 > 0 {
+            self.sink.note(&format!("told before and not told again: {} lines", self.told_lines.1));
+        }
+        self.sink.flush()
+    }
+
+    fn report(&mut self, _: bool, positions: u64) -> WatchReport {
+        let mut verdicts: Vec<Option<bool>> = vec![None; self.spec.program.roots.len()];
+        // What was read up to here counts, whether or not it is the end.
+        let _ = self.shard.finish(&mut |end| {
+            if let Known::Truth(holds) = end.known {
+                let verdict = verdicts[end.property].get_or_insert(true);
+                *verdict &= holds;
+            }
+        });
+        for (verdict, violated) in verdicts.iter_mut().zip(&self.violated) {
+            *verdict = verdict.map(|holds| holds && !violated);
+        }
+        WatchReport {
+            positions,
+            bad_lines: self.bad_lines,
+            engine: self.shard.plan().properties().first().map_or("", |property| property.engine),
+            verdicts: verdicts.into_iter().flatten().collect(),
+        }
+    }
+}
