@@ -55,6 +55,8 @@ pub enum Each {
     Root,
     /// That of φ for a root `G φ` without interval, of the root otherwise.
     Body,
+    /// That of φ for a root `G φ` without interval alone: what others wait for is not kept position by position.
+    Invariants,
 }
 
 /// What is known of one root.
@@ -123,10 +125,17 @@ impl Online {
         let mut roots = Vec::with_capacity(edges.len());
         for ((&node, &edge), (parts, negated)) in nodes.iter().zip(&edges).zip(splits) {
             let observed = match (program.dag.node(node), each) {
-                (Node::Globally(None, _), Each::Body | Each::Nothing) => globally(&graph, edge),
+                (Node::Globally(None, _), Each::Body | Each::Nothing | Each::Invariants) => {
+                    globally(&graph, edge)
+                }
                 _ => edge,
             };
-            let each = if each == Each::Nothing { None } else { Some(observed) };
+            let invariant = matches!(program.dag.node(node), Node::Globally(None, _));
+            let each = match each {
+                Each::Nothing => None,
+                Each::Invariants if !invariant => None,
+                _ => Some(observed),
+            };
             let part = |&part: &Edge| {
                 let progress = Progress::new(&graph, part, repeat, options.state_budget)?;
                 Ok(if separated.contains(&part) { progress.peeking() } else { progress })

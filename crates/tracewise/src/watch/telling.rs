@@ -103,11 +103,11 @@ impl Judge<'_> {
             }
         }
         // Where each position is told, the property's own verdict is in the exit code alone.
-        let own = group.iter().find(|found| found.about.is_none());
-        let told = self.worded(group, failed);
-        if own.is_some() || !each && told.failure.is_some() {
+        let own = group.iter().any(|found| found.about.is_none());
+        if own || !each {
+            let told = self.worded(group, failed);
             let repeats = self.options.first && self.told.has(first.root);
-            if !repeats {
+            if !repeats && (own || told.failure.is_some()) {
                 let told = Told { position: first.at, line, time, due, ..told };
                 if !each {
                     self.tell(&told, true, Vec::new())?;

@@ -44,7 +44,11 @@ impl Tells {
 impl MetricMonitor {
     /// Prepares to run every root, or refuses with the construct that it cannot do.
     pub fn new(program: &Program, options: &EvaluateOptions, telling: Telling) -> Result<Self, Unsupported> {
-        let each = if telling.each() { Each::Body } else { Each::Nothing };
+        let each = match telling {
+            Telling::Verdicts => Each::Nothing,
+            Telling::Violations => Each::Invariants,
+            Telling::Positions => Each::Body,
+        };
         let mut online = Online::new(program, options, each)?;
         // Before the first position no state is held, so that copies of it are as good as new ones.
         let (fresh, mut traces) = (online.copy(), Slab::new());
