@@ -14,6 +14,7 @@ use super::untimed::Untimed;
 use super::watcher::Watcher;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
 use crate::delay::horizon;
+use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
 use crate::run::open::format_of;
 use crate::{Diagnostic, Error, Session, Specification, plan};
@@ -143,7 +144,10 @@ impl<'r> Run<'r, Judge<'r>> {
             untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.memory_budget,
         };
-        let projection = Projection::new(&spec.program.slots, None, true);
+        // Lines about violations say when; those about every position only where time is read anyway.
+        let timed =
+            !options.each_position || option.is_some() || options.observers || needs_times(session, spec);
+        let projection = Projection::new(&spec.program.slots, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
