@@ -143,7 +143,7 @@ impl Job<'_> {
                  it with --memory)"
             ),
         );
-        Err(error.in_file(&self.loaded.name()).into())
+        Err(error.in_file(self.loaded.name()).into())
     }
 }
 

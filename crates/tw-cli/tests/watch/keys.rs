@@ -22,7 +22,7 @@ fn log(seed: u64, lines: usize, users: u64) -> String {
     };
     let (mut text, mut time) = (String::new(), 0);
     for _ in 0..lines {
-        time += roll(3) * 500 / users.max(1).min(500);
+        time += roll(3) * 500 / users.clamp(1, 500);
         let event = ["req", "ack", "ack", "bad", "idle"][roll(5) as usize];
         let user = roll(users + users / 50);
         let seconds = format!("{}.{:03}", time / 1000, time % 1000);
