@@ -2,32 +2,40 @@
 
 use std::io;
 use tracewise::{
-    Control, Diagnostic, Error, Pending, Semantics, Session, Specification, WatchOptions, WatchSink,
-    WatchValue, WatchVerdict, watch_channel,
+    Control, Diagnostic, Error, LiveSink, Pending, Semantics, Session, Specification, WatchOptions,
+    WatchSink, WatchValue, WatchVerdict, watch_channel,
 };
 
 /// Prints verdicts.
 struct Printed;
+
+impl LiveSink for Printed {
+    fn bad_line(&mut self, error: &Error) {
+        eprintln!("{error}");
+    }
+
+    fn note(&mut self, note: &str) {
+        eprintln!("{note}");
+    }
+
+    fn warnings(&mut self, _: &[Diagnostic]) {}
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 impl WatchSink for Printed {
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()> {
         println!("{} {} by position {}", verdict.property, verdict.verdict.as_str(), verdict.position);
         Ok(())
     }
+
     fn value(&mut self, _: &WatchValue) -> io::Result<()> {
         Ok(())
     }
+
     fn pending(&mut self, _: u64, _: &[Pending<'_>]) -> io::Result<()> {
-        Ok(())
-    }
-    fn bad_line(&mut self, error: &Error) {
-        eprintln!("{error}");
-    }
-    fn note(&mut self, note: &str) {
-        eprintln!("{note}");
-    }
-    fn warnings(&mut self, _: &[Diagnostic]) {}
-    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

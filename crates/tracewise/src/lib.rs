@@ -74,8 +74,9 @@ pub use show::{AutomatonKind, AutomatonSizes, ResidualReport, ResidualStep};
 pub use specification::Specification;
 pub use statistics::{Part, Statistic, StatisticReport, Wait};
 pub use watch::{
-    Address, Checkpoints, Control, Deadline, Due, Every, Observation, Pending, Pushed, WatchOptions,
-    WatchOver, WatchReport, WatchSender, WatchSink, WatchSource, WatchValue, WatchVerdict, watch_channel,
+    Address, Checkpoints, Control, Deadline, Due, Every, LiveSink, Observation, Pending, Pushed,
+    WatchOptions, WatchOver, WatchReport, WatchSender, WatchSink, WatchSource, WatchValue, WatchVerdict,
+    watch_channel,
 };
 
 #[cfg(feature = "parquet")]

@@ -11,6 +11,7 @@ mod checkpoint;
 mod clock;
 mod control;
 mod feed;
+pub(crate) mod halt;
 mod judge;
 mod keyed;
 mod lines;
@@ -18,18 +19,17 @@ mod listen;
 mod passing;
 mod push;
 mod receive;
-mod run;
+pub(crate) mod run;
 mod settings;
 mod single;
 mod sorter;
 mod state;
-pub(crate) mod stream;
 mod telling;
 mod timers;
 mod times;
 mod told;
 mod untimed;
-mod watcher;
+pub(crate) mod watcher;
 
 use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
 use std::io;
@@ -277,19 +277,8 @@ pub struct WatchValue {
     pub bindings: Vec<(String, Value)>,
 }
 
-/// Takes what a watch has to say, as it happens.
-pub trait WatchSink {
-    /// A verdict.
-    fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()>;
-    /// What a synchronous observer says.
-    fn observation(&mut self, observation: &Observation<'_>) -> io::Result<()> {
-        let _ = observation;
-        Ok(())
-    }
-    /// What a query is worth so far.
-    fn value(&mut self, value: &WatchValue) -> io::Result<()>;
-    /// What is pending after so many positions.
-    fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()>;
+/// Takes what is to be said about a stream that is being read, whatever is read from it.
+pub trait LiveSink {
     /// A line that was left out.
     fn bad_line(&mut self, error: &Error);
     /// Something the user should know: where it listens, which engine had to step in.
@@ -302,6 +291,21 @@ pub trait WatchSink {
     fn closed(&self) -> bool {
         false
     }
+}
+
+/// Takes what a watch has to say, as it happens.
+pub trait WatchSink: LiveSink {
+    /// A verdict.
+    fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()>;
+    /// What a synchronous observer says.
+    fn observation(&mut self, observation: &Observation<'_>) -> io::Result<()> {
+        let _ = observation;
+        Ok(())
+    }
+    /// What a query is worth so far.
+    fn value(&mut self, value: &WatchValue) -> io::Result<()>;
+    /// What is pending after so many positions.
+    fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()>;
 }
 
 /// What a watch came to.

@@ -100,7 +100,7 @@ mod tests {
         for tuples in positions {
             for (number, text) in *tuples {
                 numbers.push(Value::Int(*number));
-                texts.push(Value::text(*text));
+                texts.push(Value::text(text));
             }
             starts.push(numbers.len() as u32);
         }

@@ -5,17 +5,17 @@
 mod sorted;
 mod teller;
 
-use crate::run::faults::{not_computable_at, nothing_to, trace_error};
+use crate::run::faults::nothing_to;
 use crate::run::open::format_of;
-use crate::watch::stream::{names, read_on};
-use crate::{Control, Diagnostic, Error, Session, Specification, Stamp, WatchSource};
+use crate::watch::run::{Run, names};
+use crate::{Control, Error, Every, LiveSink, Session, Specification, Stamp, WatchOptions, WatchSource};
 use std::io;
 use std::time::Duration;
-use teller::{Halt, Teller};
+use teller::Teller;
 use tw_core::Position;
 use tw_engine_robust::Predictor;
 use tw_ir::RootKind;
-use tw_trace::{Live, Projection, TraceWarning};
+use tw_trace::{Live, Projection};
 
 /// What is told of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,25 +93,13 @@ pub struct RobustTold<'t> {
 }
 
 /// Takes what is told of a stream, as it happens.
-pub trait RobustSink {
+pub trait RobustSink: LiveSink {
     /// A value.
     fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()>;
     /// The signals that will be handed over, by name; before the first sample.
     fn signals(&mut self, _names: &[String]) {}
     /// A sample: what the signals are there, NaN for what they are not.
     fn sample(&mut self, _position: Position, _signals: &[f64]) {}
-    /// A line that was left out.
-    fn bad_line(&mut self, error: &Error);
-    /// Something the user should know.
-    fn note(&mut self, note: &str);
-    /// Findings about the specification.
-    fn warnings(&mut self, warnings: &[Diagnostic]);
-    /// Nothing more comes for now.
-    fn flush(&mut self) -> io::Result<()>;
-    /// Whether nobody listens any more.
-    fn closed(&self) -> bool {
-        false
-    }
 }
 
 /// The least value of a property that was told, settled or predicted.
@@ -166,44 +154,18 @@ pub(crate) fn live(
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     let projection = Projection::new(&spec.program.slots, None, true);
-    let mut live = Live::new(name, format, &projection, &session.read);
-    let mut teller = Teller::new(session, spec, options, name, sink)?;
-    let read = read_on(session, &options.source, &mut live, &mut teller, control, options.every)?;
-    let ended = read.and_then(|()| teller.end());
-    let fault = teller.fault.take();
-    let report = teller.report();
-    let stopped = match ended {
-        Ok(()) => false,
-        Err(Halt::Enough) => true,
-        Err(Halt::Trace(error)) => {
-            return Err(match fault {
-                Some((node, position)) => not_computable_at(spec, error, node, position),
-                None => trace_error(spec, error),
-            });
-        }
-        Err(Halt::Refused(refusal)) => return Err(super::refused(spec, refusal)),
-        Err(Halt::Output(error)) => return Err(Error::Usage(format!("cannot write the output: {error}"))),
-        Err(Halt::Error(error)) => return Err(error),
+    let live = Live::new(name, format, &projection, &session.read);
+    let teller = Teller::new(session, spec, options, name, sink)?;
+    let watch = WatchOptions {
+        skip_bad_lines: options.skip_bad_lines,
+        // Nothing is pending, but what was told is flushed.
+        pending_every: options.every.map(Every::Time),
+        ..WatchOptions::new(options.source.clone())
     };
-    if report.positions == 0 {
-        return Err(nothing_to(name, "compute"));
+    let mut run = Run::new(live, teller, &watch, spec, Vec::new());
+    run.watch(session, control)?;
+    match run.judge.report() {
+        report if report.positions == 0 => Err(nothing_to(name, "compute")),
+        report => Ok(report),
     }
-    if !stopped {
-        let warnings = live.judge().map_err(|error| trace_error(spec, error))?;
-        sink.warnings(&worded(spec, warnings));
-    }
-    sink.flush().map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
-    Ok(RobustLiveReport { stopped, ..report })
-}
-
-/// Names that never occurred, with the place that asks for them.
-fn worded(spec: &Specification, warnings: Vec<TraceWarning>) -> Vec<Diagnostic> {
-    let word = |warning: TraceWarning| {
-        let diagnostic = Diagnostic::warning("never-occurs", warning.message);
-        match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
-            Some(slot) => diagnostic.at(slot.span, "always false here"),
-            None => diagnostic,
-        }
-    };
-    warnings.into_iter().map(word).collect()
 }

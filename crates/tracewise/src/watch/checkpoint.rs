@@ -21,7 +21,7 @@ const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// What was watched and how: labels and values, all of which have to agree.
     pub settings: Vec<(String, String)>,
     /// `Live::save`.

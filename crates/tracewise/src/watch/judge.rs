@@ -2,18 +2,17 @@
 
 use super::accounts::{Accounts, Read};
 use super::clock::StreamClock;
+use super::halt::{self, Halt};
 use super::lines::LineMap;
 use super::sorter::Sorter;
 use super::times::{LatestTimes, OpenTimes, Times};
 use super::told::Record;
 use super::untimed::Untimed;
 use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
-use crate::run::faults::{not_computable_at, trace_error};
 use crate::{Error, Specification, Verdict, plan};
-use std::io;
 use tw_core::{Position, Time};
 use tw_ir::NodeId;
-use tw_monitor::{Monitor, Obligation, Predicates, Sink, Unsupported};
+use tw_monitor::{Monitor, Obligation, Predicates, Sink};
 use tw_trace::{Progress, TraceError};
 
 /// Reads positions into a monitor and tells what they settle.
@@ -60,31 +59,6 @@ pub(super) struct Timing {
     pub counting: bool,
     pub untimed: Untimed,
     pub memory_budget: usize,
-}
-
-/// Why the reading ends early.
-pub(super) enum Halt {
-    Trace(TraceError),
-    Refused(Unsupported),
-    /// The queries cannot go on.
-    Uncounted(Unsupported),
-    Output(io::Error),
-    /// A value cannot be told.
-    Fault(Error),
-    /// Nothing more is wanted.
-    Enough,
-}
-
-impl From<TraceError> for Halt {
-    fn from(error: TraceError) -> Self {
-        Halt::Trace(error)
-    }
-}
-
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Self {
-        Halt::Output(error)
-    }
 }
 
 impl<'j> Judge<'j> {
@@ -201,31 +175,23 @@ impl<'j> Judge<'j> {
         let Some(accounts) = &mut self.accounts else { return Ok(()) };
         for value in accounts.values()? {
             let told = self.sink.value(&value);
-            told.map_err(|error| Error::Usage(format!("cannot write the output: {error}")))?;
+            told.map_err(halt::unwritten)?;
         }
         Ok(())
     }
 
     /// An early end as an error, unless it is none.
     pub fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
-        match halt {
-            Halt::Enough => Ok(()),
-            Halt::Fault(error) => Err(error),
-            Halt::Trace(error) => Err(self.error(error)),
-            Halt::Refused(refusal) => Err(plan::refused(self.spec, self.engine, refusal)),
-            Halt::Uncounted(refusal) => Err(match &self.accounts {
-                Some(accounts) => accounts.refused(refusal),
-                None => plan::refused(self.spec, self.engine, refusal),
-            }),
-            Halt::Output(error) => Err(Error::Usage(format!("cannot write the output: {error}"))),
-        }
+        let fault = self.fault.take();
+        let uncounted = matches!(halt, Halt::Uncounted(_));
+        halt::conclude(self.spec, halt, fault, |refusal| match &self.accounts {
+            Some(accounts) if uncounted => accounts.refused(refusal),
+            _ => plan::refused(self.spec, self.engine, refusal),
+        })
     }
 
     pub fn error(&mut self, error: TraceError) -> Error {
-        match self.fault.take() {
-            Some((node, position)) => not_computable_at(self.spec, error, node, position),
-            None => trace_error(self.spec, error),
-        }
+        halt::wrong(self.spec, error, self.fault.take())
     }
 }
 

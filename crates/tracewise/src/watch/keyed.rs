@@ -5,15 +5,13 @@
 
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
-use super::judge::Halt;
+use super::halt::{self, Halt, unwritten};
 use super::lines::LineMap;
-use super::single::unwritten;
 use super::times::LatestTimes;
 use super::watcher::Watcher;
-use super::{Deadline, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
+use super::{Deadline, LiveSink, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
 use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
-use crate::run::faults::{not_computable_at, trace_error};
 use crate::{Error, LogLine, Session, Specification, Verdict, Violation};
 use rustc_hash::FxHashSet;
 use std::io;
@@ -288,10 +286,7 @@ impl<'k> Keyed<'k> {
     }
 
     fn error(&mut self, error: TraceError) -> Error {
-        match self.fault.take() {
-            Some((node, position)) => not_computable_at(self.spec, error, node, position),
-            None => trace_error(self.spec, error),
-        }
+        halt::wrong(self.spec, error, self.fault.take())
     }
 }
 
@@ -353,7 +348,7 @@ impl Receiver for Keyed<'_> {
 }
 
 impl Watcher for Keyed<'_> {
-    fn sink(&mut self) -> &mut dyn WatchSink {
+    fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
     }
 
@@ -461,15 +456,8 @@ impl Watcher for Keyed<'_> {
     }
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
-        match halt {
-            Halt::Enough => Ok(()),
-            Halt::Fault(error) => Err(error),
-            Halt::Trace(error) => Err(self.error(error)),
-            Halt::Refused(refusal) | Halt::Uncounted(refusal) => {
-                Err(crate::plan::refused(self.spec, &self.engines(), refusal))
-            }
-            Halt::Output(error) => Err(unwritten(error)),
-        }
+        let (fault, engines) = (self.fault.take(), self.engines());
+        halt::conclude(self.spec, halt, fault, |refusal| crate::plan::refused(self.spec, &engines, refusal))
     }
 
     fn save(&mut self, state: &mut Checkpoint) {

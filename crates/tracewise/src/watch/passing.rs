@@ -1,6 +1,7 @@
 //! What the passing of time settles.
 
-use super::judge::{Halt, Judge};
+use super::halt::Halt;
+use super::judge::Judge;
 use super::state::{number, number_out, signed, signed_out};
 use super::told::{Place, earliest, together};
 use std::time::Instant;

@@ -1,7 +1,8 @@
 //! Positions on their way to the monitor: as they come, or sorted, or one by one for observers.
 
 use super::accounts::Read;
-use super::judge::{Halt, Judge};
+use super::halt::Halt;
+use super::judge::Judge;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
 use crate::Verdict;

@@ -4,11 +4,10 @@ use super::accounts::Accounts;
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
-use super::judge::{Halt, Judge, Timing};
+use super::halt::{Halt, unwritten};
+use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
 use super::settings::settings;
-use super::single::unwritten;
-use super::stream::names;
 use super::timers::Timers;
 use super::untimed::Untimed;
 use super::watcher::Watcher;
@@ -51,6 +50,16 @@ pub(crate) fn watch(
     properties.program.roots.retain(|root| root.kind == RootKind::Property);
     let spec = &properties;
     Run::open(session, [whole, spec], options, (name, format), accounts, sink)?.watch(session, control)
+}
+
+/// How a live source is called in reports, and the path that tells its format.
+pub(crate) fn names(source: &WatchSource) -> (&str, &str) {
+    match source {
+        WatchSource::Stdin => ("<stdin>", "-"),
+        WatchSource::File(path) | WatchSource::Follow(path) => (path.as_str(), path.as_str()),
+        WatchSource::Listen(_) => ("<socket>", "-"),
+        WatchSource::Push(pushed) => (pushed.name.as_str(), "-"),
+    }
 }
 
 /// The engine and its monitor. Observers want one that says what it can at once.
@@ -103,9 +112,9 @@ impl From<Error> for Stop {
 }
 
 /// A stream on its way through a watcher.
-pub(super) struct Run<'r, W> {
+pub(crate) struct Run<'r, W> {
     pub(super) live: Live,
-    pub(super) judge: W,
+    pub(crate) judge: W,
     options: &'r WatchOptions,
     spec: &'r Specification,
     settings: Vec<(String, String)>,
@@ -158,7 +167,7 @@ impl<'r> Run<'r, Judge<'r>> {
 }
 
 impl<'r, W: Watcher> Run<'r, W> {
-    pub(super) fn new(
+    pub(crate) fn new(
         live: Live,
         judge: W,
         options: &'r WatchOptions,
@@ -169,7 +178,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// From the first byte, or where a checkpoint left off, to the end.
-    pub(super) fn watch(mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
+    pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
         let resume = self.resume()?;
         let (greets, source) = (self.options.checkpoints.is_some(), &self.options.source);
         let feed = Feed::open(source, resume, greets, session.read.max_record, control)?;
@@ -343,7 +352,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// The stream is over: reads its last line, and tells what open properties are worth.
-    pub(super) fn end(mut self, ended: Ended) -> Result<WatchReport, Error> {
+    pub(super) fn end(&mut self, ended: Ended) -> Result<WatchReport, Error> {
         // Without the last line, which may be cut: whoever resumes reads it as it is then.
         self.checkpoint()?;
         let read = match ended {

@@ -1,20 +1,16 @@
 //! One trace for all positions of a stream.
 
 use super::checkpoint::Checkpoint;
-use super::judge::{Halt, Judge};
+use super::halt::{Halt, unwritten};
+use super::judge::Judge;
 use super::told::{Told, earliest, together};
 use super::watcher::Watcher;
-use super::{WatchReport, WatchSink};
+use super::{LiveSink, WatchReport};
 use crate::Error;
 use std::io;
 use std::time::Instant;
 use tw_monitor::{Known, Monitor, Sink};
 use tw_trace::Progress;
-
-/// The output cannot be written.
-pub(super) fn unwritten(error: io::Error) -> Error {
-    Error::Usage(format!("cannot write the output: {error}"))
-}
 
 impl Judge<'_> {
     fn ended(&mut self, now: Progress) -> io::Result<()> {
@@ -54,7 +50,7 @@ impl Judge<'_> {
 }
 
 impl Watcher for Judge<'_> {
-    fn sink(&mut self) -> &mut dyn WatchSink {
+    fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
     }
 

@@ -1,6 +1,7 @@
 //! What is told of verdicts, and of the violations of `G φ` that one event or one passing of time settles together.
 
-use super::judge::{Halt, Judge, verdict};
+use super::halt::Halt;
+use super::judge::{Judge, verdict};
 use super::times::Times;
 use super::told::{Failure, Place, Told, earliest};
 use super::{Due, Pending, WatchVerdict};

@@ -26,6 +26,24 @@ impl Heard {
     }
 }
 
+impl LiveSink for Heard {
+    fn bad_line(&mut self, error: &Error) {
+        self.say(error.to_string());
+    }
+
+    fn note(&mut self, note: &str) {
+        self.say(note.to_string());
+    }
+
+    fn warnings(&mut self, warnings: &[Diagnostic]) {
+        warnings.iter().for_each(|warning| self.say(warning.message.clone()));
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl WatchSink for Heard {
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()> {
         let settled = if verdict.settled { "" } else { " at the end" };
@@ -42,22 +60,6 @@ impl WatchSink for Heard {
 
     fn pending(&mut self, positions: u64, pending: &[Pending<'_>]) -> io::Result<()> {
         self.say(format!("{} pending after {positions}", pending.len()));
-        Ok(())
-    }
-
-    fn bad_line(&mut self, error: &Error) {
-        self.say(error.to_string());
-    }
-
-    fn note(&mut self, note: &str) {
-        self.say(note.to_string());
-    }
-
-    fn warnings(&mut self, warnings: &[Diagnostic]) {
-        warnings.iter().for_each(|warning| self.say(warning.message.clone()));
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

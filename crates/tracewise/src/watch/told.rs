@@ -8,7 +8,7 @@ use tw_monitor::{Bindings, Obligation, Settled, put};
 
 /// A verdict that was told.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Told {
+pub(crate) struct Told {
     pub root: usize,
     pub position: Position,
     pub holds: bool,
@@ -27,7 +27,7 @@ pub(super) struct Told {
 
 /// A position where φ of a property `G φ` is false.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     pub position: Position,
     pub time: Option<Time>,
     pub line: Option<(u64, String)>,
@@ -48,7 +48,7 @@ pub(super) struct Place {
 /// What was told of each property: its first line, and how many there were. That is all that is kept of the lines of a
 /// stream, which may be millions.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Record {
+pub(crate) struct Record {
     /// First lines, in the order in which they were told.
     pub first: Vec<Told>,
     /// How many lines were told of each property (root) that has one.

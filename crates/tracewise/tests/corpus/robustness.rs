@@ -3,8 +3,8 @@
 use super::Case;
 use std::io;
 use tracewise::{
-    Control, Diagnostic, Error, RobustLive, RobustOptions, RobustSink, RobustTold, RobustValue, Session,
-    Specification, WatchSource,
+    Control, Diagnostic, Error, LiveSink, RobustLive, RobustOptions, RobustSink, RobustTold, RobustValue,
+    Session, Specification, WatchSource,
 };
 
 /// How many properties were compared.
@@ -45,15 +45,7 @@ fn shown(values: &[f64]) -> String {
 /// The settled values of a stream, which come in order.
 struct Settled(Vec<f64>);
 
-impl RobustSink for Settled {
-    fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()> {
-        assert_eq!(told.position, self.0.len());
-        if let RobustValue::Settled(value) = told.value {
-            self.0.push(value);
-        }
-        Ok(())
-    }
-
+impl LiveSink for Settled {
     fn bad_line(&mut self, error: &Error) {
         panic!("{error}");
     }
@@ -65,6 +57,16 @@ impl RobustSink for Settled {
     fn warnings(&mut self, _: &[Diagnostic]) {}
 
     fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl RobustSink for Settled {
+    fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()> {
+        assert_eq!(told.position, self.0.len());
+        if let RobustValue::Settled(value) = told.value {
+            self.0.push(value);
+        }
         Ok(())
     }
 }

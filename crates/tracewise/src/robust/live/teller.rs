@@ -3,44 +3,15 @@
 use super::sorted::Sorted;
 use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustValue, Telling};
 use crate::robust::{below_always, engine, engine_without_times, signals};
-use crate::run::faults::{not_computable_at, trace_error};
-use crate::watch::stream::Listener;
-use crate::{Error, Session, Specification, Stamp, TimeStyle};
+use crate::watch::halt::{self, Halt};
+use crate::watch::watcher::Watcher;
+use crate::{Error, LiveSink, Session, Specification, Stamp, TimeStyle, WatchReport};
 use std::collections::VecDeque;
-use std::io;
 use tw_core::{Batch, Position, Time, TimeUnit};
 use tw_engine_robust::{Online, Robust, Samples};
 use tw_ir::{NodeId, SlotId};
-use tw_monitor::{EvaluateOptions, Unsupported};
-use tw_trace::{Arrival, Receiver, TraceError, TraceErrorKind};
-
-/// Why the reading ends early.
-pub(super) enum Halt {
-    Trace(TraceError),
-    Refused(Unsupported),
-    Output(io::Error),
-    Error(Error),
-    /// Nothing more is wanted.
-    Enough,
-}
-
-impl From<TraceError> for Halt {
-    fn from(error: TraceError) -> Self {
-        Halt::Trace(error)
-    }
-}
-
-impl From<io::Error> for Halt {
-    fn from(error: io::Error) -> Self {
-        Halt::Output(error)
-    }
-}
-
-impl From<Unsupported> for Halt {
-    fn from(refusal: Unsupported) -> Self {
-        Halt::Refused(refusal)
-    }
-}
+use tw_monitor::EvaluateOptions;
+use tw_trace::{Arrival, Progress, Receiver, TraceError, TraceErrorKind};
 
 /// A property on its way through the stream.
 struct Followed<'t> {
@@ -74,7 +45,9 @@ pub(super) struct Teller<'t> {
     sorted: Option<Sorted>,
     bad_lines: u64,
     /// Where a predicate had no value.
-    pub fault: Option<(NodeId, Position)>,
+    fault: Option<(NodeId, Position)>,
+    /// Whether a negative value ended it.
+    stopped: bool,
 }
 
 impl<'t> Teller<'t> {
@@ -125,6 +98,7 @@ impl<'t> Teller<'t> {
             sorted: session.read.sort.map(Sorted::new),
             bad_lines: 0,
             fault: None,
+            stopped: false,
         })
     }
 
@@ -146,7 +120,7 @@ impl<'t> Teller<'t> {
             positions: self.online.seen() as u64,
             bad_lines: self.bad_lines,
             least: self.followed.iter().map(|one| (one.name.to_string(), one.least)).collect(),
-            stopped: false,
+            stopped: self.stopped,
         }
     }
 
@@ -245,9 +219,9 @@ impl<'t> Teller<'t> {
             }
             None if self.robust.needs_times() => {
                 self.robust =
-                    engine_without_times(self.spec, &self.evaluate, self.name).map_err(Halt::Error)?;
+                    engine_without_times(self.spec, &self.evaluate, self.name).map_err(Halt::Fault)?;
                 self.online =
-                    start(self.spec, &self.robust, &self.nodes, self.options).map_err(Halt::Error)?;
+                    start(self.spec, &self.robust, &self.nodes, self.options).map_err(Halt::Fault)?;
             }
             None => {}
         }
@@ -381,23 +355,33 @@ impl Receiver for Teller<'_> {
             return Err(error.into());
         }
         self.bad_lines += 1;
-        let error = match self.fault.take() {
-            Some((node, position)) => not_computable_at(self.spec, error, node, position),
-            None => trace_error(self.spec, error),
-        };
+        let error = halt::wrong(self.spec, error, self.fault.take());
         self.sink.bad_line(&error);
         Ok(())
     }
 }
 
-impl Listener for Teller<'_> {
-    fn note(&mut self, note: &str) {
-        self.sink.note(note);
+impl Watcher for Teller<'_> {
+    fn sink(&mut self) -> &mut dyn LiveSink {
+        self.sink
     }
 
-    fn pause(&mut self) -> Result<bool, Halt> {
-        self.sink.flush()?;
-        Ok(!self.sink.closed())
+    fn release(&mut self) -> Result<(), Halt> {
+        self.end()
+    }
+
+    fn last_words(&mut self, _: Progress) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
+        self.stopped |= matches!(halt, Halt::Enough);
+        let fault = self.fault.take();
+        halt::conclude(self.spec, halt, fault, |refusal| crate::robust::refused(self.spec, refusal))
+    }
+
+    fn report(&mut self, _: bool, positions: u64) -> WatchReport {
+        WatchReport { positions, bad_lines: self.bad_lines, engine: "robust", verdicts: Vec::new() }
     }
 }
 

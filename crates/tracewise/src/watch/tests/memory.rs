@@ -29,6 +29,18 @@ fn held(formula: &str, chunks: &[usize]) -> Vec<usize> {
 /// Hears nothing.
 struct Silent(usize);
 
+impl crate::LiveSink for Silent {
+    fn bad_line(&mut self, _: &crate::Error) {}
+
+    fn note(&mut self, _: &str) {}
+
+    fn warnings(&mut self, _: &[crate::Diagnostic]) {}
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 impl crate::WatchSink for Silent {
     fn verdict(&mut self, verdict: &crate::WatchVerdict<'_>) -> std::io::Result<()> {
         self.0 += verdict.violation_count as usize;
@@ -40,16 +52,6 @@ impl crate::WatchSink for Silent {
     }
 
     fn pending(&mut self, _: u64, _: &[crate::watch::Pending<'_>]) -> std::io::Result<()> {
-        Ok(())
-    }
-
-    fn bad_line(&mut self, _: &crate::Error) {}
-
-    fn note(&mut self, _: &str) {}
-
-    fn warnings(&mut self, _: &[crate::Diagnostic]) {}
-
-    fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Events out of order, in pieces, with watermarks and heartbeats between them, mean what they mean when sorted.
 
 use crate::watch::run::{Ended, Run};
-use crate::watch::{Observation, Pending, WatchOptions, WatchSink, WatchSource, WatchVerdict};
+use crate::watch::{LiveSink, Observation, Pending, WatchOptions, WatchSink, WatchSource, WatchVerdict};
 use crate::{Diagnostic, Error, Semantics, Session, Specification, Verdict, format_named};
 use std::collections::BTreeMap;
 use std::io;
@@ -17,6 +17,20 @@ struct Heard {
     verdicts: Vec<Said>,
     now: BTreeMap<(String, usize), Verdict>,
     bad: usize,
+}
+
+impl LiveSink for Heard {
+    fn bad_line(&mut self, _: &Error) {
+        self.bad += 1;
+    }
+
+    fn note(&mut self, _: &str) {}
+
+    fn warnings(&mut self, _: &[Diagnostic]) {}
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl WatchSink for Heard {
@@ -36,18 +50,6 @@ impl WatchSink for Heard {
     }
 
     fn pending(&mut self, _: u64, _: &[Pending<'_>]) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn bad_line(&mut self, _: &Error) {
-        self.bad += 1;
-    }
-
-    fn note(&mut self, _: &str) {}
-
-    fn warnings(&mut self, _: &[Diagnostic]) {}
-
-    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
 use tracewise::findings::json;
-use tracewise::{Diagnostic, Error, Least, RobustLiveReport, RobustSink, RobustTold, Sources};
+use tracewise::{Diagnostic, Error, Least, LiveSink, RobustLiveReport, RobustSink, RobustTold, Sources};
 
 /// Tells values.
 pub struct Voice<'v> {
@@ -72,33 +72,7 @@ impl Voice<'_> {
     }
 }
 
-impl RobustSink for Voice<'_> {
-    fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()> {
-        if let Some(screen) = &mut self.screen {
-            screen.told(told);
-        }
-        if !self.speaks() {
-            return Ok(());
-        }
-        let line = match self.json {
-            true => json::told(told, self.named),
-            false => text::told(told, self.named, self.context.style),
-        };
-        writeln!(self.context.out, "{line}")
-    }
-
-    fn signals(&mut self, names: &[String]) {
-        if let Some(screen) = &mut self.screen {
-            screen.signals(names);
-        }
-    }
-
-    fn sample(&mut self, position: usize, signals: &[f64]) {
-        if let Some(screen) = &mut self.screen {
-            screen.sample(position, signals, self.started.elapsed());
-        }
-    }
-
+impl LiveSink for Voice<'_> {
     fn bad_line(&mut self, error: &Error) {
         self.interrupt();
         self.context.error(error);
@@ -133,5 +107,33 @@ impl RobustSink for Voice<'_> {
 
     fn closed(&self) -> bool {
         self.context.out.closed() && self.screen.is_none()
+    }
+}
+
+impl RobustSink for Voice<'_> {
+    fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()> {
+        if let Some(screen) = &mut self.screen {
+            screen.told(told);
+        }
+        if !self.speaks() {
+            return Ok(());
+        }
+        let line = match self.json {
+            true => json::told(told, self.named),
+            false => text::told(told, self.named, self.context.style),
+        };
+        writeln!(self.context.out, "{line}")
+    }
+
+    fn signals(&mut self, names: &[String]) {
+        if let Some(screen) = &mut self.screen {
+            screen.signals(names);
+        }
+    }
+
+    fn sample(&mut self, position: usize, signals: &[f64]) {
+        if let Some(screen) = &mut self.screen {
+            screen.sample(position, signals, self.started.elapsed());
+        }
     }
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 use tracewise::findings::Gathered;
 use tracewise::findings::json::watch as object;
 use tracewise::{
-    Deadline, Diagnostic, Due, Error, Observation, Pending, Sources, Verdict, WatchReport, WatchSink,
-    WatchValue, WatchVerdict,
+    Deadline, Diagnostic, Due, Error, LiveSink, Observation, Pending, Sources, Verdict, WatchReport,
+    WatchSink, WatchValue, WatchVerdict,
 };
 
 /// Characters of a log line shown to people.
@@ -202,6 +202,36 @@ fn eventually(owed: &str) -> Option<(&str, &str)> {
     Some((bound.trim(), goal.trim()))
 }
 
+impl LiveSink for Voice<'_> {
+    fn bad_line(&mut self, error: &Error) {
+        self.context.error(error);
+    }
+
+    fn note(&mut self, note: &str) {
+        if self.context.quiet {
+            return;
+        }
+        let text = match self.json {
+            true => object::note(note),
+            false => self.context.error_style.paint(Ink::Faint, note),
+        };
+        self.tell(&text);
+    }
+
+    fn warnings(&mut self, warnings: &[Diagnostic]) {
+        self.context.warnings(warnings, self.sources);
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.context.out.flush()
+    }
+
+    fn closed(&self) -> bool {
+        // A command may still be wanted when nobody reads.
+        self.context.out.closed() && self.alarm.is_none()
+    }
+}
+
 impl WatchSink for Voice<'_> {
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()> {
         if verdict.settled
@@ -271,34 +301,6 @@ impl WatchSink for Voice<'_> {
         }
         self.tell(&text);
         Ok(())
-    }
-
-    fn bad_line(&mut self, error: &Error) {
-        self.context.error(error);
-    }
-
-    fn note(&mut self, note: &str) {
-        if self.context.quiet {
-            return;
-        }
-        let text = match self.json {
-            true => object::note(note),
-            false => self.context.error_style.paint(Ink::Faint, note),
-        };
-        self.tell(&text);
-    }
-
-    fn warnings(&mut self, warnings: &[Diagnostic]) {
-        self.context.warnings(warnings, self.sources);
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.context.out.flush()
-    }
-
-    fn closed(&self) -> bool {
-        // A command may still be wanted when nobody reads.
-        self.context.out.closed() && self.alarm.is_none()
     }
 }
 

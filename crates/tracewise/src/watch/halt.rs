@@ -1,0 +1,67 @@
+//! Why the reading of a stream ends early.
+
+use crate::run::faults::{not_computable_at, trace_error};
+use crate::{Error, Specification};
+use std::io;
+use tw_ir::NodeId;
+use tw_monitor::Unsupported;
+use tw_trace::TraceError;
+
+pub(crate) enum Halt {
+    Trace(TraceError),
+    Refused(Unsupported),
+    /// The queries cannot go on.
+    Uncounted(Unsupported),
+    Output(io::Error),
+    /// Something cannot be told.
+    Fault(Error),
+    /// Nothing more is wanted.
+    Enough,
+}
+
+impl From<TraceError> for Halt {
+    fn from(error: TraceError) -> Self {
+        Halt::Trace(error)
+    }
+}
+
+impl From<io::Error> for Halt {
+    fn from(error: io::Error) -> Self {
+        Halt::Output(error)
+    }
+}
+
+impl From<Unsupported> for Halt {
+    fn from(refusal: Unsupported) -> Self {
+        Halt::Refused(refusal)
+    }
+}
+
+/// The output cannot be written.
+pub(crate) fn unwritten(error: io::Error) -> Error {
+    Error::Usage(format!("cannot write the output: {error}"))
+}
+
+/// What is wrong with a line: its bytes, or a term that has no value there.
+pub(crate) fn wrong(spec: &Specification, error: TraceError, fault: Option<(NodeId, usize)>) -> Error {
+    match fault {
+        Some((node, position)) => not_computable_at(spec, error, node, position),
+        None => trace_error(spec, error),
+    }
+}
+
+/// An early end as an error, unless it is none; `refused` words a refusal of the engine that ran.
+pub(crate) fn conclude(
+    spec: &Specification,
+    halt: Halt,
+    fault: Option<(NodeId, usize)>,
+    refused: impl FnOnce(Unsupported) -> Error,
+) -> Result<(), Error> {
+    match halt {
+        Halt::Enough => Ok(()),
+        Halt::Fault(error) => Err(error),
+        Halt::Trace(error) => Err(wrong(spec, error, fault)),
+        Halt::Refused(refusal) | Halt::Uncounted(refusal) => Err(refused(refusal)),
+        Halt::Output(error) => Err(unwritten(error)),
+    }
+}
