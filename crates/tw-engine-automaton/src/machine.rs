@@ -26,6 +26,8 @@ pub struct Automata {
     history_index: FxHashMap<Box<[bool]>, State>,
     /// Numbers of histories that were forgotten.
     free: Vec<State>,
+    /// Whether there are as many histories as the budget allows.
+    full: bool,
     budget: usize,
 }
 
@@ -56,6 +58,7 @@ impl Automata {
             histories: vec![origin.clone()],
             history_index: FxHashMap::from_iter([(origin, 0)]),
             free: Vec::new(),
+            full: false,
             past,
             budget: options.state_budget.max(2),
         })
@@ -93,12 +96,13 @@ impl Automata {
             None => self.histories.push(history.clone()),
         }
         self.history_index.insert(history, number);
+        self.full = self.history_index.len() >= self.budget;
         number
     }
 
     /// Forgets the histories that are not in use; the others keep their numbers.
     fn keep_histories(&mut self, used: &[State]) {
-        if self.history_index.len() < self.budget {
+        if !self.full {
             return;
         }
         let used: FxHashSet<State> = used.iter().copied().chain([0]).collect();
@@ -111,6 +115,7 @@ impl Automata {
             keep
         });
         self.entries.iter_mut().for_each(|entries| entries.retain(|history, _| used.contains(history)));
+        self.full = self.history_index.len() >= self.budget;
     }
 }
 
@@ -217,8 +222,7 @@ impl Machine for Automata {
 
     #[inline]
     fn crowded(&self) -> bool {
-        self.histories.len() - self.free.len() >= self.budget
-            || !self.complete && self.goals.iter().any(Goal::crowded)
+        self.full || !self.complete && self.goals.iter().any(Goal::crowded)
     }
 
     fn misses(&self) -> u64 {

@@ -93,13 +93,13 @@ impl Evaluators {
         Ok(Self { shares, options: options.clone(), wanted })
     }
 
-    fn trace(&self, share: &Share, trace: &Trace) -> Trace {
+    fn trace(&self, share: &Share, trace: &Trace, wanted: Wanted) -> Trace {
         Trace {
             len: trace.len,
             atoms: share.columns(&trace.atoms),
             times: trace.times.clone().filter(|_| share.timed),
             // Slots are those of the whole specification, whoever reads them.
-            slots: trace.slots.clone(),
+            slots: trace.slots.as_ref().filter(|_| wanted.slots).cloned(),
             segments: trace.segments.clone(),
             until: trace.until,
             ..Trace::default()
@@ -117,7 +117,7 @@ impl Evaluator for Evaluators {
         for share in &self.shares {
             let mut evaluator = share.engine.plan(&share.program, &self.options)?;
             let mut own = Sink::with_limit(sink.limit);
-            evaluator.run(&self.trace(share, trace), &mut own)?;
+            evaluator.run(&self.trace(share, trace, evaluator.wanted()), &mut own)?;
             worth.extend(share.roots.iter().copied().zip(own.worth));
         }
         worth.sort_by_key(|(root, _)| *root);
@@ -135,7 +135,7 @@ impl Evaluator for Evaluators {
             let mine: Vec<usize> = (0..nodes.len()).filter(mine).collect();
             let asked: Vec<NodeId> = mine.iter().map(|&at| nodes[at]).collect();
             let mut evaluator = share.engine.plan(&share.program, &self.options)?;
-            let found = evaluator.columns(&self.trace(share, trace), &asked)?;
+            let found = evaluator.columns(&self.trace(share, trace, evaluator.wanted()), &asked)?;
             for (at, column) in mine.into_iter().zip(found) {
                 (columns[at], done[at]) = (column, true);
             }

@@ -1,7 +1,7 @@
 //! Why the reading of a stream ends early.
 
 use crate::run::faults::{not_computable_at, trace_error};
-use crate::{Error, Specification};
+use crate::{Error, LiveSink, Specification};
 use std::io;
 use tw_ir::NodeId;
 use tw_monitor::Unsupported;
@@ -48,6 +48,23 @@ pub(crate) fn wrong(spec: &Specification, error: TraceError, fault: Option<(Node
         Some((node, position)) => not_computable_at(spec, error, node, position),
         None => trace_error(spec, error),
     }
+}
+
+/// A line that cannot be read ends a stream, or is left out and told of where that was asked for.
+pub(crate) fn leave_out(
+    spec: &Specification,
+    skip: bool,
+    error: TraceError,
+    fault: &mut Option<(NodeId, usize)>,
+    bad_lines: &mut u64,
+    sink: &mut dyn LiveSink,
+) -> Result<(), Halt> {
+    if !skip {
+        return Err(error.into());
+    }
+    *bad_lines += 1;
+    sink.bad_line(&wrong(spec, error, fault.take()));
+    Ok(())
 }
 
 /// An early end as an error, unless it is none; `refused` words a refusal of the engine that ran.

@@ -13,7 +13,7 @@ use crate::{Error, Specification, Verdict, plan};
 use tw_core::{Position, Time};
 use tw_ir::NodeId;
 use tw_monitor::{Monitor, Obligation, Predicates, Sink};
-use tw_trace::{Progress, TraceError};
+use tw_trace::Progress;
 
 /// Reads positions into a monitor and tells what they settle.
 pub(super) struct Judge<'j> {
@@ -188,10 +188,6 @@ impl<'j> Judge<'j> {
             Some(accounts) if uncounted => accounts.refused(refusal),
             _ => plan::refused(self.spec, self.engine, refusal),
         })
-    }
-
-    pub fn error(&mut self, error: TraceError) -> Error {
-        halt::wrong(self.spec, error, self.fault.take())
     }
 }
 

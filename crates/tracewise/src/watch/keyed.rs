@@ -284,10 +284,6 @@ impl<'k> Keyed<'k> {
         passed.map_err(Halt::Fault)?;
         self.say(None)
     }
-
-    fn error(&mut self, error: TraceError) -> Error {
-        halt::wrong(self.spec, error, self.fault.take())
-    }
 }
 
 impl Receiver for Keyed<'_> {
@@ -330,13 +326,8 @@ impl Receiver for Keyed<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        if !self.options.skip_bad_lines {
-            return Err(error.into());
-        }
-        self.bad_lines += 1;
-        let error = self.error(error);
-        self.sink.bad_line(&error);
-        Ok(())
+        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
+        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
     }
 
     fn watermark(&mut self, stamp: Stamp, _line: u64) -> Result<(), Halt> {

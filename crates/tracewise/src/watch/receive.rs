@@ -1,7 +1,7 @@
 //! Positions on their way to the monitor: as they come, or sorted, or one by one for observers.
 
 use super::accounts::Read;
-use super::halt::Halt;
+use super::halt::{self, Halt};
 use super::judge::Judge;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
@@ -67,13 +67,8 @@ impl Receiver for Judge<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        if !self.options.skip_bad_lines {
-            return Err(error.into());
-        }
-        self.bad_lines += 1;
-        let error = self.error(error);
-        self.sink.bad_line(&error);
-        Ok(())
+        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
+        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
     }
 
     fn watermark(&mut self, stamp: Stamp, _line: u64) -> Result<(), Halt> {

@@ -46,9 +46,7 @@ pub(crate) fn watch(
     }
     let accounts = Accounts::open(session, spec)?;
     let whole = spec;
-    let mut properties = spec.clone();
-    properties.program.roots.retain(|root| root.kind == RootKind::Property);
-    let spec = &properties;
+    let spec = &*spec.of_kind(RootKind::Property);
     Run::open(session, [whole, spec], options, (name, format), accounts, sink)?.watch(session, control)
 }
 

@@ -102,3 +102,17 @@ fn what_the_definition_cannot_do_is_refused_by_name() {
         run.err
     );
 }
+
+/// Each property to the engine that suits it: one with quantifiers does not take the others' from them.
+#[test]
+fn beside_properties_without_variables() {
+    let log = "approve,160\npublish,160\npublish,163\n";
+    let run = tracewise_with(
+        "check -e 'G (approve -> F publish)' -e 'G forall r. publish(r) -> O approve(r)' -e 'F[0,1] publish' - --format events --output json",
+        log,
+    );
+    let objects = run.json();
+    let verdicts: Vec<&Value> = objects.iter().map(|object| &object["verdict"]).collect();
+    assert_eq!(verdicts, ["satisfied", "violated", "satisfied"]);
+    assert_eq!(objects[1]["violations"][0]["bindings"], json!({"r": 163}));
+}

@@ -351,13 +351,8 @@ impl Receiver for Teller<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        if !self.options.skip_bad_lines {
-            return Err(error.into());
-        }
-        self.bad_lines += 1;
-        let error = halt::wrong(self.spec, error, self.fault.take());
-        self.sink.bad_line(&error);
-        Ok(())
+        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
+        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
     }
 }
 
