@@ -21,29 +21,36 @@ fn good(text: &str) -> Program {
     lowered.value
 }
 
-/// The slots of a program, in short.
+/// The slots of a program, in short, but for those of event patterns with variables ([`tuples`]).
 fn slots(program: &Program) -> Vec<String> {
-    let slot = |slot: &tw_ir::Slot| {
-        let what = match &slot.what {
-            What::Proposition(path) => format!("{path}"),
-            What::Variable(path, expect) => format!("{path}: {expect:?}"),
-            What::Event { name, arguments, arity } => {
-                let keys = arguments.iter().map(|(key, value)| match key {
-                    ArgumentKey::Index(at) => format!("{at}={value}"),
-                    ArgumentKey::Name(name) => format!("{name}={value}"),
-                    ArgumentKey::Declared { index, name } => format!("{index}/{name}={value}"),
-                });
-                let arity = arity.map_or(String::new(), |n| format!("/{n}"));
-                format!("event {name}{arity}({})", keys.collect::<Vec<_>>().join(", "))
-            }
-            What::Tuples { name, constants, arity, arguments } => {
-                let arity = arity.map_or(String::new(), |n| format!("/{n}"));
-                format!("tuples {name}{arity} {constants:?} {arguments:?}")
-            }
-        };
-        if slot.declared { format!("{what} declared") } else { what }
+    let others = program.slots.iter().filter(|slot| !matches!(slot.what, What::Tuples { .. }));
+    others.map(shown).collect()
+}
+
+/// The slots of event patterns with variables.
+fn tuples(program: &Program) -> Vec<String> {
+    program.slots.iter().filter(|slot| matches!(slot.what, What::Tuples { .. })).map(shown).collect()
+}
+
+fn shown(slot: &tw_ir::Slot) -> String {
+    let what = match &slot.what {
+        What::Proposition(path) => format!("{path}"),
+        What::Variable(path, expect) => format!("{path}: {expect:?}"),
+        What::Event { name, arguments, arity } => {
+            let keys = arguments.iter().map(|(key, value)| match key {
+                ArgumentKey::Index(at) => format!("{at}={value}"),
+                ArgumentKey::Name(name) => format!("{name}={value}"),
+                ArgumentKey::Declared { index, name } => format!("{index}/{name}={value}"),
+            });
+            let arity = arity.map_or(String::new(), |n| format!("/{n}"));
+            format!("event {name}{arity}({})", keys.collect::<Vec<_>>().join(", "))
+        }
+        What::Tuples { name, constants, arity, arguments } => {
+            let arity = arity.map_or(String::new(), |n| format!("/{n}"));
+            format!("tuples {name}{arity} {constants:?} {arguments:?}")
+        }
     };
-    program.slots.iter().map(slot).collect()
+    if slot.declared { format!("{what} declared") } else { what }
 }
 
 #[test]
@@ -264,7 +271,7 @@ fn patterns_with_variables_are_read_once() {
     let program =
         good("property a : forall u. login(u, _, 7) -> (exists v, w. login(v, w, 7) & login(w, _, 7));");
     assert_eq!(
-        slots(&program),
+        tuples(&program),
         [
             "tuples login/3 [(Index(2), Int(7))] [Index(0)]",
             "tuples login/3 [(Index(2), Int(7))] [Index(0), Index(1)]"
