@@ -114,5 +114,5 @@ fn depth_is_bounded() {
     bytes.extend([6, 1].repeat(1_000_000));
     bytes.push(0);
     let error = Accumulator::load(Aggregate::First, Limits::default(), &mut &bytes[..]).unwrap_err();
-    assert_eq!(error.to_string(), "the saved statistic holds a value that nests too deep");
+    assert_eq!(error.to_string(), "the saved state holds a value that nests too deep");
 }
