@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tracewise::Progress as Reading;
+use tracewise::{Progress as Reading, Session};
 
 /// How often the picture is renewed.
 const TICK: Duration = Duration::from_millis(100);
@@ -54,6 +54,12 @@ impl Progress {
         });
         // No thread, no spinner: the work itself is not concerned.
         Self { running: thread.ok().map(|thread| (stop, thread)) }
+    }
+
+    /// Starts the clock for what `session` reads, by the session that is returned.
+    pub fn reading(quiet: bool, message: String, session: Session) -> (Self, Session) {
+        let reading = Arc::default();
+        (Self::start(quiet, message, Some(Arc::clone(&reading))), session.progress(reading))
     }
 }
 

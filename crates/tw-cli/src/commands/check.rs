@@ -9,7 +9,6 @@ use crate::progress::Progress;
 use crate::report::text::Text;
 use crate::report::{self, Reporter};
 use clap::Args;
-use std::sync::Arc;
 use std::time::Instant;
 use tracewise::Statistic;
 use tracewise::findings::Report;
@@ -112,10 +111,9 @@ impl Check {
         for trace in self.read.traces(&files)? {
             let started = Instant::now();
             let result = {
-                let reading = Arc::default();
                 let message = format!("checking {}", trace.join(", "));
-                let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
-                session.clone().progress(reading).check(&spec, &trace)
+                let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
+                session.check(&spec, &trace)
             };
             match result {
                 Ok(report) => {
@@ -127,11 +125,7 @@ impl Check {
                     }
                 }
                 Err(error) => {
-                    exit = Exit::Bad;
-                    if !context.quiet {
-                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
-                    }
-                    context.error(&error);
+                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
                 }
             }
         }

@@ -9,7 +9,6 @@ use crate::style::Ink;
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
-use std::sync::Arc;
 use tracewise::EvalReport;
 use tracewise::findings::json;
 
@@ -47,10 +46,9 @@ impl Runnable for Eval {
         let trace = self.read.one_trace(&self.files, "eval")?;
         let session = self.evaluate.apply(self.read.session()?);
         let report = {
-            let reading = Arc::default();
             let message = format!("evaluating {}", trace.join(", "));
-            let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
-            session.progress(reading).eval(&spec, &trace)?
+            let (_progress, session) = Progress::reading(context.quiet, message, session);
+            session.eval(&spec, &trace)?
         };
         context.warnings(&report.warnings, &spec.sources);
         if !context.quiet {

@@ -190,11 +190,10 @@ impl Merge {
         }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
-        let reading = Arc::new(tracewise::Progress::default());
-        let session = self.read.session()?.by(self.by.clone()).progress(reading.clone());
+        let session = self.read.session()?.by(self.by.clone());
         let report = {
             let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));
-            let _progress = Progress::start(context.quiet, message, Some(reading));
+            let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
             session.merge(&traces, &options)?
         };
         let warnings = self.warnings(&report);

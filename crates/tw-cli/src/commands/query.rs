@@ -15,7 +15,6 @@ use clap::Args;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::time::Instant;
 use tracewise::findings::{Detail, Report};
 use tracewise::{Approximation, Totals, Value};
@@ -162,10 +161,8 @@ impl Query {
         for trace in traces {
             let started = Instant::now();
             let result = {
-                let reading = Arc::default();
                 let message = format!("reading {}", trace.join(", "));
-                let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
-                let session = session.clone().progress(reading);
+                let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
                 // Totals cost a pass of their own, and one trace is its own total.
                 match several {
                     true => session.query_and_add(&spec, &trace, &mut totals),
@@ -176,11 +173,7 @@ impl Query {
                 Ok(mut report) => {
                     context.warnings(&report.warnings, &spec.sources);
                     for failure in report.failures.drain(..) {
-                        exit = Exit::Bad;
-                        if !context.quiet {
-                            reporter.error(Some(&report.trace), &failure, &mut context.out)?;
-                        }
-                        context.error(&failure);
+                        exit = report::failed(reporter, &report.trace, &failure, context)?;
                     }
                     // Where nothing could be computed, there is nothing to tell but the errors.
                     if report.queries.iter().any(|result| !result.groups.is_empty()) {
@@ -190,11 +183,7 @@ impl Query {
                     }
                 }
                 Err(error) => {
-                    exit = Exit::Bad;
-                    if !context.quiet {
-                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
-                    }
-                    context.error(&error);
+                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
                 }
             }
         }

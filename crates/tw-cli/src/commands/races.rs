@@ -97,11 +97,7 @@ impl Races {
                     }
                 }
                 Err(error) => {
-                    exit = Exit::Bad;
-                    if !context.quiet {
-                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
-                    }
-                    context.error(&error);
+                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
                 }
             }
         }

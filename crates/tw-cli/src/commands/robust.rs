@@ -16,7 +16,6 @@ use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Instant;
 use tracewise::findings::Report;
 use tracewise::{Address, Clock, Interpolation, Predictor, RobustAlgorithm};
@@ -231,19 +230,14 @@ impl Robust {
         for trace in traces {
             let started = Instant::now();
             let result = {
-                let reading = Arc::default();
                 let message = format!("reading {}", trace.join(", "));
-                let _progress = Progress::start(context.quiet, message, Some(Arc::clone(&reading)));
-                session.clone().progress(reading).robust(spec, &trace, &options)
+                let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
+                session.robust(spec, &trace, &options)
             };
             let report = match result {
                 Ok(report) => report,
                 Err(error) => {
-                    exit = Exit::Bad;
-                    if !context.quiet {
-                        reporter.error(Some(&trace.join(", ")), &error, &mut context.out)?;
-                    }
-                    context.error(&error);
+                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
                     continue;
                 }
             };

@@ -12,6 +12,7 @@ pub mod statistics;
 pub mod text;
 
 use crate::context::{Context, Failure, Outcome};
+use crate::exit::Exit;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use std::io;
 use std::rc::Rc;
@@ -108,6 +109,20 @@ pub fn with(
         reporter.finish(&mut context.out)?;
     }
     outcome
+}
+
+/// Tells an error that ends one trace and not the run, among the findings and on standard error.
+pub fn failed(
+    reporter: &mut dyn Reporter,
+    trace: &str,
+    error: &Error,
+    context: &mut Context,
+) -> io::Result<Exit> {
+    if !context.quiet {
+        reporter.error(Some(trace), error, &mut context.out)?;
+    }
+    context.error(error);
+    Ok(Exit::Bad)
 }
 
 /// Text for commands that write it as things happen.
