@@ -3,7 +3,7 @@
 
     bench/classic.py [--longest 1000000] [--events 100000000] [--maude-events 1000000] [--pictures]
 
-Builds `crates/tw-testkit/examples/classic.rs`, measures, prints Markdown tables with the load of the machine, and with
+Builds `crates/testkit/tw-testkit/examples/classic.rs`, measures, prints Markdown tables with the load of the machine, and with
 `--pictures` draws docs/pictures/{visits,slices,traversals,rewriting}.svg. Maude (Debian: `apt install maude`) runs the
 module that `tracewise explain --maude` prints; without it its column stays empty.
 """

@@ -7,7 +7,7 @@ pub(crate) use judge::check;
 
 use crate::Specification;
 use tw_core::{Time, Value, duration};
-use tw_dense::{Blocked, Label, Outcome};
+use tw_engine_dense::{Blocked, Label, Outcome};
 use tw_ir::Root;
 use tw_trace::Stamp;
 
@@ -133,9 +133,10 @@ pub struct ClockLabels {
 }
 
 pub(crate) fn labels(spec: &Specification, root: &Root) -> ClockLabels {
-    let (formula, always) = tw_dense::reported(&spec.program, root.node);
+    let (formula, always) = tw_engine_dense::reported(&spec.program, root.node);
     let label = |negated| {
-        tw_dense::label(&spec.program, formula, negated).map_err(|blocked| Obstacle::new(spec, blocked))
+        tw_engine_dense::label(&spec.program, formula, negated)
+            .map_err(|blocked| Obstacle::new(spec, blocked))
     };
     ClockLabels { formula: spec.words(formula), always, holds: label(false), fails: label(true) }
 }

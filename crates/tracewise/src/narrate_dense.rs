@@ -5,8 +5,8 @@ use crate::check::{Finding, log_line};
 use crate::narrate::{Narrator, QUOTED, SHOWN, shorten};
 use std::collections::HashMap;
 use tw_core::Position;
-use tw_dense::{Claim, Run};
 use tw_diag::Diagnostic;
+use tw_engine_dense::{Claim, Run};
 use tw_ir::Node;
 use tw_monitor::Rule;
 use tw_trace::{Located, Stamp, TimeStyle};
@@ -22,7 +22,7 @@ impl Narrator<'_> {
         for finding in findings {
             let Some((node, at)) = finding.explain else { continue };
             let (start, end) = trace.segment_of(at);
-            match tw_dense::explain(&self.spec.program, node, trace, start..end, &options, CLAIMS) {
+            match tw_engine_dense::explain(&self.spec.program, node, trace, start..end, &options, CLAIMS) {
                 Ok(claims) => finding.report.explanation = self.instants(&claims, start, end),
                 Err(refusal) => {
                     let message = format!("violations are not explained: {}", refusal.what);

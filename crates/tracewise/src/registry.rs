@@ -14,7 +14,7 @@ pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_alternating::DepthFirst,
     &tw_engine_metric::Metric,
     // The only one for continuous time, and for nothing else.
-    &tw_dense::Dense,
+    &tw_engine_dense::Dense,
     &tw_engine_reference::Reference,
     &Queries(tw_query_columnar::Columnar),
     &Queries(tw_query_forward::Forward),

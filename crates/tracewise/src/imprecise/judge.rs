@@ -11,7 +11,7 @@ use crate::run::faults::{refuse_empty, without_timestamps};
 use crate::{CheckReport, Error, Session, Specification, Violation, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time, Verdict};
-use tw_dense::{Judgement, Observation, Outcome};
+use tw_engine_dense::{Judgement, Observation, Outcome};
 use tw_ir::{Clock, Division, Expect, Path, Root, Semantics, Slot, SlotId, What};
 use tw_monitor::Answers;
 use tw_trace::{Stamp, TimeStyle};
@@ -134,8 +134,8 @@ impl Known<'_> {
     fn observation(&self, segment: usize) -> Observation<'_> {
         let trace = &self.loaded.trace;
         let error = match self.error {
-            ClockError::Same(error) => tw_dense::ClockError::Same(*error),
-            ClockError::Column(_) => tw_dense::ClockError::Each(self.errors),
+            ClockError::Same(error) => tw_engine_dense::ClockError::Same(*error),
+            ClockError::Column(_) => tw_engine_dense::ClockError::Each(self.errors),
         };
         let segment = trace.starts()[segment]..trace.segment_end(segment);
         Observation { trace, segment, error, origin: None }
@@ -163,7 +163,7 @@ impl Known<'_> {
         let limit = if self.order.is_some() { usize::MAX } else { self.session.violations.max(1) };
         let judge = |segment| {
             let observation = self.observation(segment);
-            tw_dense::judge(&self.spec.program, root.node, &observation, options, limit)
+            tw_engine_dense::judge(&self.spec.program, root.node, &observation, options, limit)
                 .map_err(|refusal| plan::refused(self.spec, engine, refusal))
         };
         (0..self.loaded.trace.starts().len()).map(judge).collect()
@@ -185,7 +185,7 @@ impl Known<'_> {
             let names = self.names?;
             Some((names.column.to_string(), names.labels.get(segment).key?))
         };
-        let end = |end: tw_dense::End| (stamp(end.time), end.open);
+        let end = |end: tw_engine_dense::End| (stamp(end.time), end.open);
         let instants = deciding.iter().flat_map(|judgement| &judgement.instants);
         finding.report.guarantee = Some(Guarantee {
             kind,
