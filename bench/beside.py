@@ -21,20 +21,19 @@ DATA = Path(__file__).resolve().parent / "data"
 def write(path, header, block, blocks):
     """A file of repeated blocks of lines."""
     if path.exists():
-        return str(path)
+        return
     DATA.mkdir(exist_ok=True)
     with open(path, "w") as file:
         file.write(header)
         for _ in range(blocks):
             file.write(block)
-    return str(path)
 
 
 def traces(rows):
     dice = random.Random(7)
     bits = "".join(f"{dice.randrange(2)},{dice.randrange(2)}\n" for _ in range(10_000))
-    csv = write(DATA / f"beside-{rows}.csv", "a,b\n", bits, rows // 1000)
-    props = write(DATA / f"beside-{rows}.props", "", bits.replace("1,1", "a b").replace("1,0", "a").replace("0,1", "b").replace("0,0", ""), rows // 1000)
+    write(DATA / f"beside-{rows}.csv", "a,b\n", bits, rows // 1000)
+    write(DATA / f"beside-{rows}.props", "", bits.replace("1,1", "a b").replace("1,0", "a").replace("0,1", "b").replace("0,0", ""), rows // 1000)
     lines, time_now = [], 0
     for number in range(rows):
         time_now += dice.randrange(3)
@@ -42,18 +41,21 @@ def traces(rows):
         lines.append(
             f'{{"time": {time_now / 1000}, "event": "{event}", "user": "u{dice.randrange(rows // 20)}", "ms": {dice.randrange(900)}, "n": {number}}}\n'
         )
-    jsonl = write(DATA / f"beside-{rows}.jsonl", "", "".join(lines), 1)
+    write(DATA / f"beside-{rows}.jsonl", "", "".join(lines), 1)
     signal, level = [], 0.0
     for number in range(rows):
         level += dice.random() - 0.5
         signal.append(f"{number / 10},{level:.4f},{level * 0.5:.4f}\n")
-    signals = write(DATA / f"beside-{rows}-signals.csv", "time,x,y\n", "".join(signal), 1)
-    return csv, props, jsonl, signals
+    write(DATA / f"beside-{rows}-signals.csv", "time,x,y\n", "".join(signal), 1)
+    stamped = "".join(f"{number},{('true,false', 'false,true')[number % 2]}\n" for number in range(rows))
+    write(DATA / f"beside-{rows}-stamped.csv", "time,p,q\n", stamped, 1)
+    rare = "".join(f"{number},{str(number % 100 == 0).lower()},{str(number % 7 == 0).lower()}\n" for number in range(rows))
+    write(DATA / f"beside-{rows}-rare.csv", "time,p,q\n", rare, 1)
 
 
 def commands(rows):
-    names = [f"beside-{rows}.csv", f"beside-{rows}.props", f"beside-{rows}.jsonl", f"beside-{rows}-signals.csv"]
-    csv, props, jsonl, signals = (str(DATA / name) for name in names)
+    names = [".csv", ".props", ".jsonl", "-signals.csv", "-stamped.csv", "-rare.csv"]
+    csv, props, jsonl, signals, stamped, rare = (str(DATA / f"beside-{rows}{name}") for name in names)
     check = ["check", "--no-explain", "--violations", "0"]
     yield f"check `G (a -> F b)`, CSV, {rows * 10:,} rows", check + ["-e", "G (a -> F b)", csv]
     yield "check, explained", ["check", "-e", "G (a -> b)", csv]
@@ -68,6 +70,8 @@ def commands(rows):
     yield "merge", ["merge", "--keep", "state", "--state", "event", jsonl, "-o", "/dev/null"]
     yield "watch `F (a & X b)`, first verdict alone", ["watch", "--quiet", "-e", "F (req & X nothing)", jsonl]
     yield "watch with an interval that holds", ["watch", "--quiet", "-e", "F (req & F[0,5s] nothing)", jsonl]
+    yield "watch `G (p -> F q)`, CSV, p at every other line", ["watch", "--quiet", "-e", "G (p -> F q)", stamped]
+    yield "watch `G (p -> F q)`, CSV, p at every hundredth", ["watch", "--quiet", "-e", "G (p -> F q)", rare]
     yield "watch --each-position", ["watch", "--quiet", "--each-position", "-e", "G (req -> F ack)", jsonl]
 
 

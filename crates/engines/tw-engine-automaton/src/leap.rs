@@ -46,6 +46,7 @@ impl Leaps {
         Some(Self { width, atoms, table })
     }
 
+    #[inline]
     pub(crate) fn run(
         &self,
         goal: &Table,

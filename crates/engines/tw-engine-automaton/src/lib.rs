@@ -19,6 +19,7 @@ mod bank;
 mod goal;
 mod leap;
 mod machine;
+mod quiet;
 mod split;
 mod table;
 

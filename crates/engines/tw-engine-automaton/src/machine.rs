@@ -152,6 +152,39 @@ impl Machine for Automata {
         self.goals[goal].step(state, atoms)
     }
 
+    #[inline]
+    fn advance(
+        &mut self,
+        goal: usize,
+        state: State,
+        atoms: &[u64],
+    ) -> Result<(State, Option<bool>), Unsupported> {
+        if let Goal::Complete(table) = &self.goals[goal] {
+            let next = table.step(state, atoms);
+            return Ok((next, table.settled(next)));
+        }
+        let next = self.step(goal, state, atoms)?;
+        Ok((next, self.settled(goal, next)))
+    }
+
+    fn constant(&self) -> bool {
+        self.past.is_empty() && self.complete
+    }
+
+    fn quiet(
+        &mut self,
+        goal: usize,
+        fresh: State,
+        open: &[State],
+        stretch: &Stretch<'_>,
+        from: usize,
+    ) -> usize {
+        match &mut self.goals[goal] {
+            Goal::Complete(table) => table.quiet(fresh, open, stretch, from),
+            _ => from,
+        }
+    }
+
     fn holds_at_end(&self, goal: usize, state: State) -> bool {
         self.goals[goal].holds_at_end(state)
     }

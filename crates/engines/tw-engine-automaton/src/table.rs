@@ -1,6 +1,7 @@
 //! A whole automaton at work: transitions as a table where the goal uses few atoms, as trees otherwise.
 
 use crate::leap::Leaps;
+use crate::quiet::{Quiet, WORDS};
 use tw_automata::deterministic::{Deterministic, Tree};
 use tw_monitor::{Run, State, Stretch};
 
@@ -25,6 +26,9 @@ pub(crate) struct Table {
     /// The cell of the first state: where the table stands among those of a bank.
     origin: State,
     bits: Vec<Bits>,
+    /// What each state settles.
+    settled: Vec<Option<bool>>,
+    quiet: Quiet,
     check: u64,
 }
 
@@ -64,7 +68,8 @@ impl Table {
         }
         let leaps = dense.as_ref().and_then(|next| Leaps::new(automaton.len(), atoms, next));
         let check = check(&automaton);
-        Self { automaton, dense, leaps, shift, origin: 0, bits, check }
+        let settled = (0..automaton.len() as State).map(|state| automaton.settled(state)).collect();
+        Self { automaton, dense, leaps, shift, origin: 0, bits, settled, quiet: Quiet::default(), check }
     }
 
     /// Moves the table to `origin`. No state may have been handed out before.
@@ -114,17 +119,45 @@ impl Table {
     #[inline]
     pub(crate) fn step(&self, state: State, row: &[u64]) -> State {
         match &self.dense {
-            Some(table) => {
-                let add = |symbol, run: &Bits| symbol | (row[run.word] >> run.shift & run.mask) << run.to;
-                table[self.cell(state) + self.bits.iter().fold(0, add) as usize]
-            }
+            Some(table) => table[self.cell(state) + self.symbol(row)],
             None => self.automaton.step(state, row),
         }
     }
 
+    /// The atoms of the goal in a row, close together.
+    #[inline]
+    fn symbol(&self, row: &[u64]) -> usize {
+        let add = |symbol, run: &Bits| symbol | (row[run.word] >> run.shift & run.mask) << run.to;
+        self.bits.iter().fold(0, add) as usize
+    }
+
     #[inline]
     pub(crate) fn settled(&self, state: State) -> Option<bool> {
-        self.automaton.settled(self.number(state))
+        self.settled[self.number(state) as usize]
+    }
+
+    /// As `Machine::quiet`.
+    pub(crate) fn quiet(
+        &mut self,
+        fresh: State,
+        open: &[State],
+        stretch: &Stretch<'_>,
+        from: usize,
+    ) -> usize {
+        let Some(next) = &self.dense else { return from };
+        if !self.quiet.is_of(fresh, open) {
+            let stays = |symbol: usize| {
+                let holds = self.settled(next[self.cell(fresh) + symbol]) == Some(true);
+                holds && open.iter().all(|&state| next[self.cell(state) + symbol] == state)
+            };
+            self.quiet = Quiet::new(fresh, open, (0..1 << self.shift).map(stays));
+        }
+        match self.atoms().len() {
+            0..=WORDS => self.quiet.in_columns(self.atoms(), stretch, from),
+            _ => (from..stretch.len())
+                .find(|&at| !self.quiet.has(self.symbol(stretch.row(at))))
+                .unwrap_or(stretch.len()),
+        }
     }
 
     pub(crate) fn run(&self, state: State, stretch: &Stretch<'_>, from: usize, to: usize) -> Run {

@@ -70,6 +70,39 @@ pub trait Machine: Send {
         Ok(changed)
     }
 
+    /// A step, and what the state it leads to settles.
+    #[inline]
+    fn advance(
+        &mut self,
+        goal: usize,
+        state: State,
+        atoms: &[u64],
+    ) -> Result<(State, Option<bool>), Unsupported> {
+        let next = self.step(goal, state, atoms)?;
+        Ok((next, self.settled(goal, next)))
+    }
+
+    /// Whether there is one history alone and no state is ever forgotten: then it does not matter whether goals are
+    /// stepped together or one after the other.
+    fn constant(&self) -> bool {
+        false
+    }
+
+    /// The first position of the stretch, from `from` on, that does not both settle that the goal holds from `fresh` and
+    /// leave the states in `open` as they are. An earlier one will do; `from` itself is what a machine answers that
+    /// cannot look ahead faster than by steps.
+    fn quiet(
+        &mut self,
+        goal: usize,
+        fresh: State,
+        open: &[State],
+        stretch: &Stretch<'_>,
+        from: usize,
+    ) -> usize {
+        let _ = (goal, fresh, open, stretch);
+        from
+    }
+
     /// Whether more states are kept than the budget allows: the caller is to say with [`Machine::retain`] which it still
     /// uses. Asked after each position.
     #[inline]

@@ -48,6 +48,9 @@ impl StreamClock {
 
     /// Whether these timestamps may arrive next; otherwise the first that may not, and why.
     pub fn check(&self, times: &[Time]) -> Result<(), (usize, TraceError)> {
+        if self.floor.is_none() && self.skew.is_none() {
+            return Ok(());
+        }
         let mut latest = self.latest;
         for (index, &time) in times.iter().enumerate() {
             latest = latest.max(Some(time));

@@ -124,7 +124,7 @@ impl Judge<'_> {
 
     fn keep_times(&mut self, times: Option<&[Time]>) {
         if let (Some(kept), Some(times)) = (&mut self.times, times) {
-            times.iter().for_each(|&time| kept.push(time));
+            kept.extend(times);
         }
     }
 

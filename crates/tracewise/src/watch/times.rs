@@ -16,10 +16,10 @@ pub(super) enum Times {
 }
 
 impl Times {
-    pub fn push(&mut self, time: Time) {
+    pub fn extend(&mut self, times: &[Time]) {
         match self {
-            Times::Open(open) => open.push(time),
-            Times::Latest(latest) => latest.push(time),
+            Times::Open(open) => times.iter().for_each(|&time| open.push(time)),
+            Times::Latest(latest) => latest.extend(times),
         }
     }
 
@@ -68,6 +68,18 @@ impl LatestTimes {
             self.times.pop_front();
             self.base += 1;
         }
+    }
+
+    pub fn extend(&mut self, times: &[Time]) {
+        if self.horizon.is_some() {
+            times.iter().for_each(|&time| self.push(time));
+            return;
+        }
+        let kept = &times[times.len().saturating_sub(KEPT)..];
+        let gone = (self.times.len() + kept.len()).saturating_sub(KEPT);
+        self.times.drain(..gone);
+        self.times.extend(kept);
+        self.base += gone + times.len() - kept.len();
     }
 
     /// The time of a position, if it is known.
@@ -169,6 +181,17 @@ mod tests {
         let mut again = LatestTimes::new(Some(10_000));
         again.load(&mut saved.as_slice()).unwrap();
         assert_eq!((again.base, again.times), (timed.base, timed.times));
+        // Many at a time, in pieces of all sizes.
+        let (mut pieces, mut from) = (LatestTimes::new(None), 0);
+        for size in [1, 5000, 0, 4095, 4096, 4097, 12, 90_000].into_iter().cycle() {
+            let piece: Vec<Time> = (from..100_000.min(from + size)).collect();
+            from += size;
+            pieces.extend(&piece);
+            if from >= 100_000 {
+                break;
+            }
+        }
+        assert_eq!((pieces.base, pieces.times), (untimed.base, untimed.times));
     }
 
     #[test]

@@ -95,8 +95,11 @@ impl<M: Machine> Live<M> {
                 self.settle(goal, start + run.end - 1, sink);
             }
         }
-        for offset in 0..if self.each.is_empty() { 0 } else { len } {
-            self.each(start + offset, stretch.row(offset), sink)?;
+        if self.each.is_empty() {
+        } else if self.machine.constant() {
+            self.each_in(stretch, sink)?;
+        } else {
+            (0..len).try_for_each(|offset| self.each(start + offset, stretch.row(offset), sink))?;
         }
         self.positions += len;
         Ok(())
@@ -142,6 +145,24 @@ impl<M: Machine> Live<M> {
         self.history = self.machine.remember(self.history, row)?;
         if self.machine.crowded() {
             self.tidy();
+        }
+        Ok(())
+    }
+
+    /// Steps the runs from each position of a stretch, one root after the other.
+    fn each_in(&mut self, stretch: &Stretch<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
+        let (start, all) = (self.positions, self.telling == Telling::Positions);
+        for (index, (&root, tokens)) in self.followed.iter().zip(&mut self.each).enumerate() {
+            let goal = (self.states.len() + index, self.history);
+            tokens.run(
+                &mut self.machine,
+                goal,
+                (start, stretch),
+                &mut self.scratch,
+                &mut |at, from, to, holds| {
+                    tell(sink, root, (from, to), at, holds, all);
+                },
+            )?;
         }
         Ok(())
     }

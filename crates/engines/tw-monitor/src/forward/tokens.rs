@@ -1,6 +1,6 @@
 //! One run from each position; runs that reach the same state are one.
 
-use crate::{Corrupt, Machine, State, Unsupported, put, take};
+use crate::{Corrupt, Machine, State, Stretch, Unsupported, put, take};
 use rustc_hash::FxHashMap;
 use tw_core::Position;
 
@@ -30,34 +30,46 @@ impl Scratch {
 struct Group {
     state: State,
     positions: Ranges,
+    /// What the state that the last step led to settles.
+    settled: Option<bool>,
 }
 
-/// Sets of positions as ranges: a position that waits has often neighbours that wait for the same.
-#[derive(Default)]
+/// A set of positions as ranges: a position that waits has often neighbours that wait for the same. Most sets are one
+/// range, which needs no room of its own.
 struct Ranges {
-    ranges: Vec<(Position, Position)>,
+    first: (Position, Position),
+    more: Vec<(Position, Position)>,
 }
 
 impl Ranges {
+    fn one(at: Position) -> Self {
+        Self { first: (at, at + 1), more: Vec::new() }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &(Position, Position)> {
+        std::iter::once(&self.first).chain(&self.more)
+    }
+
     fn push(&mut self, from: Position, to: Position, counted: bool) {
-        match self.ranges.last_mut() {
+        let (first, end) = self.more.last_mut().unwrap_or(&mut self.first);
+        if counted {
             // The first of all, and from there on as many as there are.
-            Some((first, end)) if counted => {
-                let count = *end - *first + (to - from);
-                *first = from.min(*first);
-                *end = *first + count;
-            }
-            Some(last) if last.1 == from => last.1 = to,
-            _ => self.ranges.push((from, to)),
+            let count = *end - *first + (to - from);
+            *first = from.min(*first);
+            *end = *first + count;
+        } else if *end == from {
+            *end = to;
+        } else {
+            self.more.push((from, to));
         }
     }
 
     fn append(&mut self, mut other: Ranges, counted: bool) {
         // Small into large; the order within a group does not matter.
-        if other.ranges.len() > self.ranges.len() {
+        if other.more.len() > self.more.len() {
             std::mem::swap(self, &mut other);
         }
-        for (from, to) in other.ranges {
+        for &(from, to) in other.iter() {
             self.push(from, to, counted);
         }
     }
@@ -77,49 +89,119 @@ fn find(groups: &[Group], index: &mut FxHashMap<State, usize>, state: State) -> 
 /// Beyond as many groups a table finds the one with the same state.
 const FEW: usize = 8;
 
+/// As many groups can wait quietly: see [`Tokens::run`].
+const QUIET: usize = 4;
+
 impl Tokens {
-    /// Steps every run over a position, and starts one there, in the given room. `settle` is told of ranges of positions that are settled.
+    /// Steps every run over a position, and starts one there, in the given room. `settle` is told of ranges of positions
+    /// that are settled.
     pub(super) fn step<M: Machine>(
         &mut self,
         machine: &mut M,
         goal: usize,
         history: State,
-        (at, row): (Position, &[u64]),
-        Scratch { index: table, spare: next, counted }: &mut Scratch,
+        place: (Position, &[u64]),
+        scratch: &mut Scratch,
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {
-        next.clear();
-        table.clear();
-        for mut group in self.groups.drain(..) {
-            group.state = machine.step(goal, group.state, row)?;
-            if let Some(verdict) = machine.settled(goal, group.state) {
-                group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
-                continue;
+        let fresh = machine.enter(goal, history)?;
+        self.step_from(machine, (goal, fresh), place, scratch, settle).map(drop)
+    }
+
+    /// As [`Tokens::step`] for each position of a stretch that begins at `start`, for a machine that is
+    /// [constant](Machine::constant). `settle` is told at which position, too.
+    ///
+    /// Where only failures are told, positions at which the run that starts there holds at once, and at which all others
+    /// stay as they are, need not be looked at one by one: the machine finds the next that is not one of them.
+    pub(super) fn run<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        (goal, history): (usize, State),
+        (start, stretch): (Position, &Stretch<'_>),
+        scratch: &mut Scratch,
+        settle: &mut impl FnMut(Position, Position, Position, bool),
+    ) -> Result<(), Unsupported> {
+        let fresh = machine.enter(goal, history)?;
+        let (mut at, mut quiet) = (0, true);
+        while at < stretch.len() {
+            // Looking ahead pays where it was quiet before.
+            if quiet && scratch.counted && self.groups.len() <= QUIET {
+                let mut open = [fresh; QUIET];
+                open.iter_mut().zip(&self.groups).for_each(|(open, group)| *open = group.state);
+                at = machine.quiet(goal, fresh, &open[..self.groups.len()], stretch, at);
+                if at >= stretch.len() {
+                    break;
+                }
             }
+            let place = (start + at, stretch.row(at));
+            let settle = &mut |from, to, holds| settle(start + at, from, to, holds);
+            quiet = self.step_from(machine, (goal, fresh), place, scratch, settle)?;
+            at += 1;
+        }
+        Ok(())
+    }
+
+    /// A step, with the state of the run that starts. Returns whether it left all runs as they were, and that one holds.
+    #[inline]
+    fn step_from<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        (goal, fresh): (usize, State),
+        (at, row): (Position, &[u64]),
+        scratch: &mut Scratch,
+        settle: &mut impl FnMut(Position, Position, bool),
+    ) -> Result<bool, Unsupported> {
+        let mut quiet = true;
+        for group in &mut self.groups {
+            let (state, settled) = machine.advance(goal, group.state, row)?;
+            quiet &= state == group.state && settled.is_none();
+            (group.state, group.settled) = (state, settled);
+        }
+        if !quiet {
+            self.sort_out(scratch, settle);
+        }
+        // Most runs are settled by their first position: those are never stored.
+        match machine.advance(goal, fresh, row)? {
+            (_, Some(verdict)) => {
+                settle(at, at + 1, verdict);
+                Ok(quiet && verdict)
+            }
+            (state, None) => {
+                scratch.index.clear();
+                match find(&self.groups, &mut scratch.index, state) {
+                    Some(index) => self.groups[index].positions.push(at, at + 1, scratch.counted),
+                    None => self.groups.push(Group { state, positions: Ranges::one(at), settled: None }),
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// Tells of the groups that are settled, and makes one of those that came to the same state.
+    fn sort_out(
+        &mut self,
+        Scratch { index: table, spare: next, counted }: &mut Scratch,
+        settle: &mut impl FnMut(Position, Position, bool),
+    ) {
+        self.groups.retain(|group| match group.settled {
+            Some(verdict) => {
+                group.positions.iter().for_each(|&(from, to)| settle(from, to, verdict));
+                false
+            }
+            None => true,
+        });
+        if self.groups.len() <= 1 {
+            return;
+        }
+        table.clear();
+        for group in self.groups.drain(..) {
             match find(next, table, group.state) {
                 Some(index) => next[index].positions.append(group.positions, *counted),
                 None => next.push(group),
             }
         }
-        // Most runs are settled by their first position: those are never stored.
-        let fresh = machine.enter(goal, history)?;
-        let state = machine.step(goal, fresh, row)?;
-        match machine.settled(goal, state) {
-            Some(verdict) => settle(at, at + 1, verdict),
-            None => match find(next, table, state) {
-                Some(index) => next[index].positions.push(at, at + 1, *counted),
-                None => {
-                    next.push(Group { state, positions: Ranges { ranges: vec![(at, at + 1)] } });
-                }
-            },
-        }
-        if next.len() <= 1 {
-            // The room stays for other tokens: most traces wait for one thing at most.
-            self.groups.append(next);
-        } else {
-            std::mem::swap(&mut self.groups, next);
-        }
-        Ok(())
+        // The room stays for other tokens: most traces wait for little.
+        self.groups.append(next);
     }
 
     /// The trace ends: what is open is decided by the end, or stays open.
@@ -145,7 +227,7 @@ impl Tokens {
     ) {
         for group in &self.groups {
             let verdict = machine.holds_at_end(goal, group.state);
-            group.positions.ranges.iter().for_each(|&(from, to)| settle(from, to, verdict));
+            group.positions.iter().for_each(|&(from, to)| settle(from, to, verdict));
         }
     }
 
@@ -153,8 +235,8 @@ impl Tokens {
         put(self.groups.len() as u64, out);
         for group in &self.groups {
             machine.save(goal, group.state, out);
-            put(group.positions.ranges.len() as u64, out);
-            for &(from, to) in &group.positions.ranges {
+            put(1 + group.positions.more.len() as u64, out);
+            for &(from, to) in group.positions.iter() {
                 put(from as u64, out);
                 put(to as u64, out);
             }
@@ -171,15 +253,19 @@ impl Tokens {
         let mut tokens = Tokens::default();
         for _ in 0..take(from)? {
             let state = machine.load(goal, from)?;
-            let mut positions = Ranges::default();
+            let mut ranges = Vec::new();
             for _ in 0..take(from)? {
                 let (start, end) = (take(from)? as Position, take(from)? as Position);
                 if start >= end || end > read {
                     return Err(Corrupt("the saved state is about positions that were not read".into()));
                 }
-                positions.ranges.push((start, end));
+                ranges.push((start, end));
             }
-            tokens.groups.push(Group { state, positions });
+            let Some(&first) = ranges.first() else {
+                return Err(Corrupt("the saved state has runs from no position".into()));
+            };
+            let positions = Ranges { first, more: ranges.split_off(1) };
+            tokens.groups.push(Group { state, positions, settled: None });
         }
         Ok(tokens)
     }
@@ -190,7 +276,7 @@ impl Tokens {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        let ranges = self.groups.iter().map(|group| group.positions.ranges.capacity() * 16);
+        let ranges = self.groups.iter().map(|group| group.positions.more.capacity() * 16);
         ranges.sum::<usize>() + self.groups.capacity() * size_of::<Group>()
     }
 }

@@ -334,10 +334,15 @@ pub(super) fn time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
     if let Some((negative, digits, places, _)) = decimal(cell) {
         const SCALE: [i64; 10] =
             [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-        let scale = SCALE.get(places).copied();
-        if let (Some(scale), Ok(digits)) = (scale, i64::try_from(digits))
-            && unit.nanoseconds() % scale == 0
-            && let Some(time) = digits.checked_mul(unit.nanoseconds() / scale)
+        // Whole numbers, which are most, need no division.
+        let unit = unit.nanoseconds();
+        let step = match (places, SCALE.get(places)) {
+            (0, _) => Some(unit),
+            (_, Some(&scale)) if unit % scale == 0 => Some(unit / scale),
+            _ => None,
+        };
+        if let (Some(step), Ok(digits)) = (step, i64::try_from(digits))
+            && let Some(time) = digits.checked_mul(step)
         {
             return Some(if negative { -time } else { time });
         }
