@@ -110,8 +110,8 @@ impl Curve {
                     let known = place + 1 == stretch.len();
                     found.push((piece, if known { worth } else { piece.line.at(piece.to) }));
                 }
-                // At the beginning: at once, or by holding there and going on.
-                let after = stretch[0].line.at(from);
+                // At the beginning: at once, or by holding there and in a part of the stretch, and going on.
+                let after = min(phi.at(from), stretch[0].line.at(from));
                 let (phi, psi) = match at {
                     _ if Some(from) == crossing => (phi.at(from), psi.at(from)),
                     0 => (hold.values[0], goal.values[0]),
@@ -186,12 +186,9 @@ impl Signal for Curve {
         let Some(hold) = hold else { return goal.window(window) };
         let mut all = Curve::unbounded(hold, goal);
         if window.low > 0 || window.low_open {
-            // φ U[a,inf) ψ: φ nearer than a, and φ U ψ there.
-            let near =
-                Window { low: 0, low_open: false, high: Some(window.low), high_open: !window.low_open };
-            let there = Window { low: window.low, low_open: false, high: Some(window.low), high_open: false };
+            let [near, there] = window.reach();
             let held = hold.clone().negate().window(near).negate();
-            let inside = if window.low_open { all.after() } else { all };
+            let inside = if window.low_open { all.meet(hold).after() } else { all };
             all = inside.window(there).meet(&held);
         }
         if window.high.is_some() { all.meet(&goal.window(window)) } else { all }

@@ -26,12 +26,11 @@ use tw_monitor::Unsupported;
 /// - Time runs from the first timestamp of a segment to its last (positions, with `--clock index`). Of samples with
 ///   equal timestamps the last counts.
 /// - `step`: what a predicate is worth holds until the next sample. A window thus also sees the last sample at or
-///   before its beginning. It is the same as a sample in every nanosecond (with `--clock index`, in every
-///   position) that repeats the last one read; an open end of an interval is one inside.
+///   before its beginning. An open end is not inside, but everything before it is.
 /// - `linear`: what a predicate is worth runs straight from sample to sample ([`Robust::straight`] refuses predicates for
 ///   which that does not follow from straight signals); where one of the two is not finite (truth
 ///   values, comparisons with null) it holds as with `step`. Windows see the values at their edges, and where signals
-///   cross, minima and maxima bend. An open end is not inside, but everything before it is.
+///   cross, minima and maxima bend. Open ends are as with `step`.
 /// - `φ U[I] ψ` at t is the supremum, over t′ with t′ − t ∈ I, of the least of ψ at t′ and the infimum of φ over
 ///   `[t,t′)`; `F G O H S R T W M B` follow. Windows are cut at the ends of the trace; the supremum of nothing is −inf.
 /// - Values are reported at the samples. `X N Y Z` are refused: between samples there is no next one.
@@ -58,6 +57,20 @@ pub(crate) struct Window {
     /// Unbounded if `None`.
     high: Option<i64>,
     high_open: bool,
+}
+
+impl Window {
+    /// Whether no distance lies in it.
+    fn is_empty(self) -> bool {
+        let open = self.low_open || self.high_open;
+        self.high.is_some_and(|high| high < self.low || (high == self.low && open))
+    }
+
+    /// φ U[a,inf) ψ is φ nearer than a, and φ U ψ there.
+    fn reach(self) -> [Window; 2] {
+        let all = Window { low: 0, low_open: false, high: Some(self.low), high_open: !self.low_open };
+        [all, Window { low: self.low, high_open: false, ..all }]
+    }
 }
 
 /// Floating point tells so many ticks apart, and twice as many.

@@ -1,6 +1,9 @@
 //! Signals between samples, against the same signals sampled in every tick.
 
+mod cells;
+
 use crate::ready;
+use cells::Definition;
 use tw_core::Time;
 use tw_engine_robust::{Interpolation, Samples};
 use tw_ir::Clock;
@@ -110,19 +113,19 @@ fn dense(samples: &Samples, linear: bool) -> (Samples<'static>, Vec<usize>) {
 }
 
 #[test]
-fn step_is_a_sample_in_every_tick() {
+fn step_is_its_definition_in_continuous_time() {
     let all = cases(3_000).min(200_000);
     let mut finite = 0u64;
     for seed in 0..all {
         let mut rng = Rng::new(seed);
         let unit = 1 + rng.below(3) as i64;
         let text = formula(&mut rng, 4, unit, (true, true), false);
-        let (robust, _, node) = ready(&text, Clock::Stamps);
+        let (robust, program, node) = ready(&text, Clock::Stamps);
         let samples = signals(&mut rng, robust.predicates().len(), unit, true);
         let found = robust.interpolated(&samples, &[node], Interpolation::Step).unwrap().remove(0);
-        let (dense, places) = dense(&samples, false);
-        let expected = robust.reference(&dense, &[node]).unwrap().remove(0);
-        let expected: Vec<f64> = places.iter().map(|&at| expected[at]).collect();
+        let cells = Definition { robust: &robust, program: &program, samples: &samples }.of(node);
+        let times = samples.times.as_ref().unwrap();
+        let expected: Vec<f64> = times.iter().map(|time| cells[2 * (time - times[0]) as usize]).collect();
         assert_eq!(found, expected, "seed {seed}: {text}\n{samples:?}");
         finite += found.iter().filter(|value| value.is_finite()).count() as u64;
     }
@@ -190,6 +193,10 @@ fn edges_and_crossings() {
     assert_eq!(values("F[0,10) x > 0", &[0, 10, 20], x, Step), [0.0, 10.0, 4.0]);
     assert_eq!(values("F(0,10] x > 0", &[0, 10, 20], x, Linear), [10.0, 10.0, -inf]);
     assert_eq!(values("F[0,10] x > 0", &[0, 10, 20], x, Step), [10.0, 10.0, 4.0]);
+    // What only comes near the left of a sample is not there: no past window from 1 on is without the first sample.
+    assert_eq!(values("F (H[0,3) (x > 0))", &[0, 1, 4], &[&[-1.0, 5.0, -2.0]], Step)[0], -1.0);
+    let late: &[&[f64]] = &[&[-2.0, 1.0], &[4.0, -2.0]];
+    assert_eq!(values("F ((x > 0) S (y > 0) & x > 0)", &[0, 5], late, Step), [-2.0, -2.0]);
     // One rises, the other falls: they meet at 5, halfway between the samples.
     let crossing: &[&[f64]] = &[&[0.0, 10.0], &[10.0, 0.0]];
     assert_eq!(values("F (x > 0 & y > 0)", &[0, 10], crossing, Linear), [5.0, 0.0]);
