@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tw_automata::past::Past;
 use tw_core::Position;
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Corrupt, EvaluateOptions, Machine, Run, State, Stretch, Unsupported, put, take};
+use tw_monitor::{Corrupt, EvaluateOptions, Machine, Run, State, Stretch, Unsupported, Waiting, put, take};
 
 /// The deterministic automata of some formulas.
 pub struct Automata {
@@ -171,16 +171,16 @@ impl Machine for Automata {
         self.past.is_empty() && self.complete
     }
 
-    fn quiet(
+    fn follow(
         &mut self,
         goal: usize,
         fresh: State,
-        open: &[State],
+        waiting: &mut Option<Waiting>,
         stretch: &Stretch<'_>,
         from: usize,
     ) -> usize {
         match &mut self.goals[goal] {
-            Goal::Complete(table) => table.quiet(fresh, open, stretch, from),
+            Goal::Complete(table) => table.follow(fresh, waiting, stretch, from),
             _ => from,
         }
     }

@@ -2,35 +2,34 @@
 
 use tw_monitor::{State, Stretch};
 
+/// Positions in turn that change nothing before the next that does is looked for.
+pub(crate) const PATIENCE: usize = 8;
+
 /// Most atoms whose columns are combined word by word, 64 positions at a time.
 pub(crate) const WORDS: usize = 3;
 
-/// The symbols with which a run that starts in one state holds at once while runs in some others stay where they are.
+/// The symbols with which a run that starts in one state holds at once while runs in another stay where they are.
 #[derive(Default)]
 pub(crate) struct Quiet {
     fresh: State,
-    open: Vec<State>,
+    open: Option<State>,
     /// By symbol: all bits or none.
     symbols: Vec<u64>,
 }
 
 impl Quiet {
-    pub(crate) fn new(fresh: State, open: &[State], stays: impl Iterator<Item = bool>) -> Self {
+    pub(crate) fn new(fresh: State, open: Option<State>, stays: impl Iterator<Item = bool>) -> Self {
         let symbols = stays.map(|stays| if stays { u64::MAX } else { 0 }).collect();
-        Self { fresh, open: open.to_vec(), symbols }
+        Self { fresh, open, symbols }
     }
 
     /// Whether the symbols are those of these states.
-    pub(crate) fn is_of(&self, fresh: State, open: &[State]) -> bool {
+    pub(crate) fn is_of(&self, fresh: State, open: Option<State>) -> bool {
         !self.symbols.is_empty() && self.fresh == fresh && self.open == open
     }
 
-    pub(crate) fn has(&self, symbol: usize) -> bool {
-        self.symbols[symbol] != 0
-    }
-
     /// The first position from `from` on that has another symbol, for at most [`WORDS`] atoms.
-    pub(crate) fn in_columns(&self, atoms: &[u32], stretch: &Stretch<'_>, from: usize) -> usize {
+    pub(crate) fn next(&self, atoms: &[u32], stretch: &Stretch<'_>, from: usize) -> usize {
         let mut word = from / 64;
         // Positions before `from` count as quiet.
         let mut passed = (1u64 << (from % 64)) - 1;
@@ -72,12 +71,12 @@ mod tests {
                 let symbol = |at: usize| {
                     (0..atoms).map(|atom| usize::from(columns[atom].get(at)) << atom).sum::<usize>()
                 };
-                let quiet = Quiet::new(0, &[], (0..1 << atoms).map(|symbol| set >> symbol & 1 == 1));
+                let quiet = Quiet::new(0, None, (0..1 << atoms).map(|symbol| set >> symbol & 1 == 1));
                 let stretch = Stretch::new(&columns, 0, len);
                 let numbers: Vec<u32> = (0..atoms as u32).collect();
                 for from in 0..len {
-                    let expected = (from..len).find(|&at| !quiet.has(symbol(at))).unwrap_or(len);
-                    assert_eq!(quiet.in_columns(&numbers, &stretch, from), expected, "{set:b} from {from}");
+                    let expected = (from..len).find(|&at| set >> symbol(at) & 1 == 0).unwrap_or(len);
+                    assert_eq!(quiet.next(&numbers, &stretch, from), expected, "{set:b} from {from}");
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! A whole automaton at work: transitions as a table where the goal uses few atoms, as trees otherwise.
 
 use crate::leap::Leaps;
-use crate::quiet::{Quiet, WORDS};
+use crate::quiet::{PATIENCE, Quiet, WORDS};
 use tw_automata::deterministic::{Deterministic, Tree};
-use tw_monitor::{Run, State, Stretch};
+use tw_monitor::{Run, State, Stretch, Waiting};
 
 /// Most atoms of a goal whose transitions are a table: a symbol is a byte.
 const ATOMS: usize = 8;
@@ -136,28 +136,81 @@ impl Table {
         self.settled[self.number(state) as usize]
     }
 
-    /// As `Machine::quiet`.
-    pub(crate) fn quiet(
+    /// As `Machine::follow`.
+    pub(crate) fn follow(
         &mut self,
         fresh: State,
-        open: &[State],
+        waiting: &mut Option<Waiting>,
         stretch: &Stretch<'_>,
         from: usize,
     ) -> usize {
-        let Some(next) = &self.dense else { return from };
-        if !self.quiet.is_of(fresh, open) {
-            let stays = |symbol: usize| {
-                let holds = self.settled(next[self.cell(fresh) + symbol]) == Some(true);
-                holds && open.iter().all(|&state| next[self.cell(state) + symbol] == state)
+        let Some(next) = self.dense.take() else { return from };
+        let mut quiet = std::mem::take(&mut self.quiet);
+        let at = self.follow_in(&next, &mut quiet, fresh, waiting, stretch, from);
+        (self.dense, self.quiet) = (Some(next), quiet);
+        at
+    }
+
+    fn follow_in(
+        &self,
+        next: &[State],
+        quiet: &mut Quiet,
+        fresh: State,
+        waiting: &mut Option<Waiting>,
+        stretch: &Stretch<'_>,
+        from: usize,
+    ) -> usize {
+        let atoms = self.atoms();
+        let (mut words, mut block) = ([0u64; ATOMS], usize::MAX);
+        // Positions in turn that changed nothing: after some of them it pays to look for the next that does.
+        let (mut at, mut same) = (from, 0);
+        while at < stretch.len() {
+            if same >= PATIENCE && atoms.len() <= WORDS {
+                let open = waiting.map(|waiting| waiting.state);
+                if !quiet.is_of(fresh, open) {
+                    let stays = |symbol: usize| {
+                        let holds = self.settled(next[self.cell(fresh) + symbol]) == Some(true);
+                        holds && open.is_none_or(|state| next[self.cell(state) + symbol] == state)
+                    };
+                    *quiet = Quiet::new(fresh, open, (0..1 << self.shift).map(stays));
+                }
+                at = quiet.next(atoms, stretch, at);
+                same = 0;
+                continue;
+            }
+            if at / 64 != block {
+                block = at / 64;
+                words
+                    .iter_mut()
+                    .zip(atoms)
+                    .for_each(|(word, &atom)| *word = stretch.word(atom as usize, block));
+            }
+            let bits = words[..atoms.len()].iter().enumerate();
+            let symbol =
+                bits.fold(0, |symbol, (place, word)| symbol | ((word >> (at % 64) & 1) as usize) << place);
+            let moved = waiting.map(|waiting| next[self.cell(waiting.state) + symbol]);
+            let started = next[self.cell(fresh) + symbol];
+            let (old, new) = (moved.and_then(|state| self.settled(state)), self.settled(started));
+            if old == Some(false) || new == Some(false) {
+                return at;
+            }
+            let open = moved.filter(|_| old.is_none());
+            same = if open == waiting.map(|waiting| waiting.state) && new.is_some() { same + 1 } else { 0 };
+            *waiting = match (open, new) {
+                (None, Some(_)) => None,
+                (None, None) => Some(Waiting { state: started, before: 0, first: at, count: 1 }),
+                (Some(state), Some(_)) => waiting.map(|waiting| Waiting { state, ..waiting }),
+                (Some(state), None) if state == started => waiting.map(|waiting| Waiting {
+                    state,
+                    first: if waiting.count == 0 { at } else { waiting.first },
+                    count: waiting.count + 1,
+                    ..waiting
+                }),
+                _ => return at,
             };
-            self.quiet = Quiet::new(fresh, open, (0..1 << self.shift).map(stays));
+            at += 1;
         }
-        match self.atoms().len() {
-            0..=WORDS => self.quiet.in_columns(self.atoms(), stretch, from),
-            _ => (from..stretch.len())
-                .find(|&at| !self.quiet.has(self.symbol(stretch.row(at))))
-                .unwrap_or(stretch.len()),
-        }
+        at
     }
 
     pub(crate) fn run(&self, state: State, stretch: &Stretch<'_>, from: usize, to: usize) -> Run {

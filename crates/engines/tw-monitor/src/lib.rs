@@ -23,7 +23,7 @@ pub use algebra::{Map, both, either};
 pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Signals, Unsupported, Wanted};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};
-pub use machine::{Machine, Run, State, Stretch, transpose_eight, words};
+pub use machine::{Machine, Run, State, Stretch, Waiting, transpose_eight, words};
 pub use monitor::{Monitor, Obligation, Telling, TraceId};
 pub use outcome::{Answer, Bindings, Known, Settled, Sink, Worth};
 pub use positions::{Positions, Segments, Trace};

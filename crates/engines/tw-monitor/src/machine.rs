@@ -88,18 +88,18 @@ pub trait Machine: Send {
         false
     }
 
-    /// The first position of the stretch, from `from` on, that does not both settle that the goal holds from `fresh` and
-    /// leave the states in `open` as they are. An earlier one will do; `from` itself is what a machine answers that
-    /// cannot look ahead faster than by steps.
-    fn quiet(
+    /// Takes positions of the stretch, from `from` on, with each of which a run of the goal starts in `fresh`, for as long
+    /// as no run fails and all that are open are in one state, and are `waiting` there. Returns the first position that is
+    /// not taken. A machine that is no faster at this than by steps takes none.
+    fn follow(
         &mut self,
         goal: usize,
         fresh: State,
-        open: &[State],
+        waiting: &mut Option<Waiting>,
         stretch: &Stretch<'_>,
         from: usize,
     ) -> usize {
-        let _ = (goal, fresh, open, stretch);
+        let _ = (goal, fresh, waiting, stretch);
         from
     }
 
@@ -142,6 +142,19 @@ pub trait Machine: Send {
         }
         Ok(Run { state, end: to, changed })
     }
+}
+
+/// Open runs in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The state.
+    pub state: State,
+    /// Those that started before the stretch, if there are some.
+    pub before: usize,
+    /// The position of the stretch where the first of the others started.
+    pub first: usize,
+    /// The number of the others.
+    pub count: usize,
 }
 
 /// Where [`Machine::run`] came.

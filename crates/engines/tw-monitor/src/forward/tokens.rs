@@ -1,6 +1,6 @@
 //! One run from each position; runs that reach the same state are one.
 
-use crate::{Corrupt, Machine, State, Stretch, Unsupported, put, take};
+use crate::{Corrupt, Machine, State, Stretch, Unsupported, Waiting, put, take};
 use rustc_hash::FxHashMap;
 use tw_core::Position;
 
@@ -89,9 +89,6 @@ fn find(groups: &[Group], index: &mut FxHashMap<State, usize>, state: State) -> 
 /// Beyond as many groups a table finds the one with the same state.
 const FEW: usize = 8;
 
-/// As many groups can wait quietly: see [`Tokens::run`].
-const QUIET: usize = 4;
-
 impl Tokens {
     /// Steps every run over a position, and starts one there, in the given room. `settle` is told of ranges of positions
     /// that are settled.
@@ -105,14 +102,14 @@ impl Tokens {
         settle: &mut impl FnMut(Position, Position, bool),
     ) -> Result<(), Unsupported> {
         let fresh = machine.enter(goal, history)?;
-        self.step_from(machine, (goal, fresh), place, scratch, settle).map(drop)
+        self.step_from(machine, (goal, fresh), place, scratch, settle)
     }
 
     /// As [`Tokens::step`] for each position of a stretch that begins at `start`, for a machine that is
     /// [constant](Machine::constant). `settle` is told at which position, too.
     ///
-    /// Where only failures are told, positions at which the run that starts there holds at once, and at which all others
-    /// stay as they are, need not be looked at one by one: the machine finds the next that is not one of them.
+    /// Where only failures are told, most positions tell nothing, and at most one group waits: those are the machine's
+    /// own to follow.
     pub(super) fn run<M: Machine>(
         &mut self,
         machine: &mut M,
@@ -122,26 +119,48 @@ impl Tokens {
         settle: &mut impl FnMut(Position, Position, Position, bool),
     ) -> Result<(), Unsupported> {
         let fresh = machine.enter(goal, history)?;
-        let (mut at, mut quiet) = (0, true);
+        let mut at = 0;
         while at < stretch.len() {
-            // Looking ahead pays where it was quiet before.
-            if quiet && scratch.counted && self.groups.len() <= QUIET {
-                let mut open = [fresh; QUIET];
-                open.iter_mut().zip(&self.groups).for_each(|(open, group)| *open = group.state);
-                at = machine.quiet(goal, fresh, &open[..self.groups.len()], stretch, at);
+            if scratch.counted && self.groups.len() <= 1 {
+                at = self.follow(machine, (goal, fresh), (start, stretch), at);
                 if at >= stretch.len() {
                     break;
                 }
             }
             let place = (start + at, stretch.row(at));
             let settle = &mut |from, to, holds| settle(start + at, from, to, holds);
-            quiet = self.step_from(machine, (goal, fresh), place, scratch, settle)?;
+            self.step_from(machine, (goal, fresh), place, scratch, settle)?;
             at += 1;
         }
         Ok(())
     }
 
-    /// A step, with the state of the run that starts. Returns whether it left all runs as they were, and that one holds.
+    /// Lets the machine follow the one group there is, or none.
+    fn follow<M: Machine>(
+        &mut self,
+        machine: &mut M,
+        (goal, fresh): (usize, State),
+        (start, stretch): (Position, &Stretch<'_>),
+        at: usize,
+    ) -> usize {
+        let old = self.groups.pop();
+        let mut waiting = old.as_ref().map(|group| {
+            let (first, end) = group.positions.first;
+            Waiting { state: group.state, before: end - first, first: 0, count: 0 }
+        });
+        let at = machine.follow(goal, fresh, &mut waiting, stretch, at);
+        if let Some(Waiting { state, before, first, count }) = waiting {
+            let earliest = match old {
+                Some(old) if before > 0 => old.positions.first.0,
+                _ => start + first,
+            };
+            let positions = Ranges { first: (earliest, earliest + before + count), more: Vec::new() };
+            self.groups.push(Group { state, positions, settled: None });
+        }
+        at
+    }
+
+    /// A step, with the state of the run that starts.
     #[inline]
     fn step_from<M: Machine>(
         &mut self,
@@ -150,31 +169,28 @@ impl Tokens {
         (at, row): (Position, &[u64]),
         scratch: &mut Scratch,
         settle: &mut impl FnMut(Position, Position, bool),
-    ) -> Result<bool, Unsupported> {
-        let mut quiet = true;
+    ) -> Result<(), Unsupported> {
+        let mut moved = false;
         for group in &mut self.groups {
             let (state, settled) = machine.advance(goal, group.state, row)?;
-            quiet &= state == group.state && settled.is_none();
+            moved |= state != group.state || settled.is_some();
             (group.state, group.settled) = (state, settled);
         }
-        if !quiet {
+        if moved {
             self.sort_out(scratch, settle);
         }
         // Most runs are settled by their first position: those are never stored.
         match machine.advance(goal, fresh, row)? {
-            (_, Some(verdict)) => {
-                settle(at, at + 1, verdict);
-                Ok(quiet && verdict)
-            }
+            (_, Some(verdict)) => settle(at, at + 1, verdict),
             (state, None) => {
                 scratch.index.clear();
                 match find(&self.groups, &mut scratch.index, state) {
                     Some(index) => self.groups[index].positions.push(at, at + 1, scratch.counted),
                     None => self.groups.push(Group { state, positions: Ranges::one(at), settled: None }),
                 }
-                Ok(false)
             }
         }
+        Ok(())
     }
 
     /// Tells of the groups that are settled, and makes one of those that came to the same state.
