@@ -1,6 +1,6 @@
 //! Values, time, bit columns and verdicts: the vocabulary every other crate speaks.
 //!
-//! Nothing here reads files, parses text beyond numbers and instants, or knows about logic.
+//! Nothing here reads files (the one way to write them, [`NewFile`], is here), parses text beyond numbers and instants, or knows about logic.
 //!
 //! ```
 //! use tw_core::Bits;
@@ -15,6 +15,7 @@
 mod bits;
 pub mod codec;
 mod column;
+mod files;
 mod relation;
 mod suggest;
 mod time;
@@ -23,6 +24,7 @@ mod verdict;
 
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
+pub use files::{NewFile, write_file};
 pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};

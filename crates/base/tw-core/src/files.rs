@@ -1,0 +1,224 @@
+//! The one way in which files are written: whole, or not at all.
+
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Links that lead to each other are followed so often.
+const LINKS: usize = 40;
+
+/// A file that is being written beside the one it is to replace, and takes its place with [`NewFile::commit`]; if that
+/// does not come to pass, nothing has happened to the old one.
+///
+/// The new one has a name that nobody can guess, in the same folder, and is never one that was there. It gets the
+/// permissions and, where that is allowed, the owner of the old one. A symbolic link stays, what it leads to is replaced.
+/// Devices and pipes are written to as they are.
+#[derive(Debug)]
+pub struct NewFile {
+    file: File,
+    /// The name for the time being, and the one to come.
+    names: Option<(PathBuf, PathBuf)>,
+}
+
+impl NewFile {
+    /// Begins to write what is to be at `path`.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let target = follow(path)?;
+        let old = match std::fs::metadata(&target) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => {
+                return Ok(Self { file: OpenOptions::new().write(true).open(&target)?, names: None });
+            }
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let (file, beside) = create_beside(&target, old.is_some())?;
+        let new = Self { file, names: Some((beside, target)) };
+        if let Some(old) = old {
+            keep(&new.file, &old)?;
+        }
+        Ok(new)
+    }
+
+    /// Another handle of the file, for writers that want one of their own.
+    pub fn writer(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// What was written is there, for good: it survives a loss of power.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.file.flush()?;
+        let Some((beside, target)) = self.names.take() else { return Ok(()) };
+        let done = self.file.sync_all().and_then(|()| std::fs::rename(&beside, &target));
+        if let Err(error) = done {
+            self.names = Some((beside, target));
+            return Err(error);
+        }
+        #[cfg(unix)]
+        File::open(folder(&target))?.sync_all()?;
+        Ok(())
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some((beside, _)) = &self.names {
+            // Best effort: whoever did not commit has an error of its own to report.
+            let _ = std::fs::remove_file(beside);
+        }
+    }
+}
+
+/// Writes a file whole.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = NewFile::create(path)?;
+    new.write_all(bytes)?;
+    new.commit()
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// What symbolic links lead to, be it there or not.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        match std::fs::read_link(&path) {
+            Ok(to) => path = folder(&path).join(to),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// A new file in the same folder, at first for nobody else to read if it replaces one.
+fn create_beside(target: &Path, replaces: bool) -> io::Result<(File, PathBuf)> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if replaces {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    loop {
+        // The seeds of hash tables come from the system's source of random numbers.
+        let mut name = OsString::from(".");
+        name.push(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+        name.push(format!(".{:016x}", RandomState::new().build_hasher().finish()));
+        let beside = folder(target).join(name);
+        match options.open(&beside) {
+            Ok(file) => return Ok((file, beside)),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives a file the permissions of another and, where that is allowed, its owner.
+fn keep(file: &File, old: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let new = file.metadata()?;
+        if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
+            let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    file.set_permissions(old.permissions())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn place(test: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("tw-core-files-{}-{test}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn replaces_whole_and_keeps_permissions() {
+        let folder = place("mode");
+        let path = folder.join("spec.tw");
+        write_file(&path, b"old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(names(&folder), ["spec.tw"]);
+    }
+
+    #[test]
+    fn what_is_not_committed_leaves_the_old_one() {
+        let folder = place("dropped");
+        let path = folder.join("spec.tw");
+        write_file(&path, b"old").unwrap();
+        let mut new = NewFile::create(&path).unwrap();
+        new.write_all(b"half").unwrap();
+        assert_eq!(names(&folder).len(), 2);
+        drop(new);
+        assert_eq!((std::fs::read(&path).unwrap(), names(&folder).len()), (b"old".to_vec(), 1));
+    }
+
+    #[test]
+    fn links_stay_and_planted_ones_are_not_followed() {
+        let folder = place("links");
+        let (real, link, dangling) = (folder.join("real"), folder.join("link"), folder.join("dangling"));
+        std::fs::write(&real, b"old").unwrap();
+        symlink("real", &link).unwrap();
+        write_file(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&real).unwrap(), b"new");
+        symlink("made", &dangling).unwrap();
+        write_file(&dangling, b"made").unwrap();
+        assert_eq!(std::fs::read(folder.join("made")).unwrap(), b"made");
+        // Guessable names of temporary files, planted: nobody writes through them.
+        let victim = folder.join("victim");
+        std::fs::write(&victim, b"precious").unwrap();
+        for suffix in ["new", "partial", "part", "tmp"] {
+            symlink("victim", folder.join(format!("real.{suffix}"))).unwrap();
+        }
+        write_file(&real, b"again").unwrap();
+        assert_eq!(std::fs::read(&victim).unwrap(), b"precious");
+        let round = folder.join("round");
+        symlink("round", &round).unwrap();
+        assert!(write_file(&round, b"").is_err());
+    }
+
+    #[test]
+    fn devices_are_written_to_and_folders_refused() {
+        write_file(Path::new("/dev/null"), b"gone").unwrap();
+        assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
+        let full = write_file(Path::new("/dev/full"), b"never");
+        assert_eq!(full.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(write_file(&place("folder"), b"").unwrap_err().kind(), io::ErrorKind::IsADirectory);
+    }
+}
