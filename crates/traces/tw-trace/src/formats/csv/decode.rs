@@ -314,9 +314,6 @@ fn decimal(cell: &[u8]) -> Option<(bool, u64, usize, bool)> {
     if digits.is_empty() || digits.len() > 19 {
         return None;
     }
-    if let Some(number) = eight_digits(digits) {
-        return Some((negative, number, 0, false));
-    }
     let (mut number, mut point) = (0u64, None);
     for (at, &byte) in digits.iter().enumerate() {
         match byte {
@@ -356,7 +353,15 @@ fn eight_digits(digits: &[u8]) -> Option<u64> {
 }
 
 /// A timestamp, as [`parse_stamp`] reads it.
+#[inline]
 pub(super) fn time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
+    let whole =
+        eight_digits(cell).and_then(|number| i64::try_from(number).ok()?.checked_mul(unit.nanoseconds()));
+    whole.or_else(|| any_time(cell, unit))
+}
+
+#[inline(never)]
+fn any_time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
     if let Some((negative, digits, places, _)) = decimal(cell) {
         const SCALE: [i64; 10] =
             [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
