@@ -112,20 +112,3 @@ pub fn describe(case: &Case) -> String {
 fn bits(bits: &Bits) -> String {
     (0..bits.len()).map(|at| if bits.get(at) { '1' } else { '.' }).collect()
 }
-
-/// The whole test file of an engine: `tw_testkit::conformance!(MyEngine);`, perhaps with the number of cases, which
-/// `TRACEWISE_CASES` overrides. The engine may refuse cases, but not all of them.
-#[macro_export]
-macro_rules! conformance {
-    ($engine:expr) => {
-        $crate::conformance!($engine, 10_000);
-    };
-    ($engine:expr, $cases:expr) => {
-        #[test]
-        fn agrees_with_the_reference() {
-            let cases = $crate::conformance::cases($cases);
-            let summary = $crate::conformance::compare(&$engine, &$crate::Shape::SMALL, 0..cases);
-            assert!(summary.compared > 0, "the engine refused all {cases} cases");
-        }
-    };
-}

@@ -2,7 +2,7 @@
 //!
 //! - [`generate`]: a [`Case`] is a program and a trace made from a seed, the same on every machine.
 //! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
-//!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
+//!   something that a person can read. `compare(&MyEngine, &Shape::SMALL, 0..cases(10_000))` is the test of a new engine.
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
 //! - [`interleave`]: several traces through one monitor, against a monitor for each.
 //! - [`query`]: random queries, and engines for queries against the reference.
