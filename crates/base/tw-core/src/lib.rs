@@ -15,6 +15,7 @@
 mod bits;
 pub mod codec;
 mod column;
+mod components;
 mod relation;
 mod suggest;
 mod time;
@@ -23,6 +24,7 @@ mod verdict;
 
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
+pub use components::Components;
 pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};

@@ -31,4 +31,4 @@ pub use predicates::{AtomParts, PredicateError, Predicates, Term, Terms, arithme
 pub use queries::Queries;
 pub use query::{Computed, Note, QueryEngine, QueryEvaluator, QueryMonitor, Values};
 pub use slab::Slab;
-pub use tw_core::codec::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};

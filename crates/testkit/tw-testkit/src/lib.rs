@@ -6,6 +6,8 @@
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
 //! - [`interleave`]: several traces through one monitor, against a monitor for each.
 //! - [`query`]: random queries, and engines for queries against the reference.
+//! - [`protocols`]: simulators of published experiments.
+//! - [`texts`]: programs from text.
 //! - [`lasso`]: truth on infinite words, the oracle of three-valued verdicts.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
 //!
@@ -23,9 +25,11 @@ pub mod generate;
 pub mod interleave;
 pub mod lasso;
 pub mod online;
+pub mod protocols;
 pub mod query;
 mod rng;
 mod shrink;
+pub mod texts;
 
 pub use conformance::cases;
 pub use explanation::check_explanation;

@@ -311,9 +311,7 @@ fn textbook_formulas() {
         ("F (b & Y b)", "b-bb", "???T"),
         ("G (first | Y a)", "aa-a", "??FF"),
     ] {
-        let parsed = tw_spec::parse_formula(text, 0);
-        assert!(!parsed.has_errors(), "{text}");
-        let mut program = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default()).value;
+        let mut program = tw_testkit::texts::formula(text);
         let root = program.roots[0].node;
         program.roots.truncate(1);
         // Atoms are those of the formula, in the order of its nodes.

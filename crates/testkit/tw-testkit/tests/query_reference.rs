@@ -1,11 +1,12 @@
 //! Generated queries against the reference, and how good they are at finding faults.
 
+use tw_core::codec::Corrupt;
 use tw_core::{Bits, Value};
 use tw_engine_reference::ReferenceQueries;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Trace,
-    Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Trace, Unsupported,
+    Values, Wanted,
 };
 use tw_testkit::cases;
 use tw_testkit::query::{

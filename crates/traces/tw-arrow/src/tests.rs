@@ -6,6 +6,7 @@ use arrow::datatypes::*;
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 use tw_core::{TimeUnit as Unit, Value};
+use tw_testkit::Rng;
 use tw_trace::{
     Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
 };
@@ -251,13 +252,8 @@ fn damaged_files_are_refused() {
     // The libraries' panics are caught; their words are not for the log of the tests.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize
-    };
+    let mut rng = Rng::new(7);
+    let mut random = move || rng.bits() as usize;
     let mut refused = [0; 3];
     let all = files(&batch);
     for (kind, (format, bytes)) in all.iter().enumerate() {

@@ -68,11 +68,12 @@ use feed::Window;
 use machine::Machine;
 use plan::Plan;
 use std::sync::Arc;
+use tw_core::codec::Corrupt;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Note, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Term,
-    Trace, Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, Note, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Term, Trace,
+    Unsupported, Values, Wanted,
 };
 
 /// The engine that reads forward.

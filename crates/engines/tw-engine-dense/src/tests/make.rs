@@ -5,15 +5,7 @@ use tw_core::{Bits, TimeUnit};
 use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, RootKind, Slot, What};
 use tw_monitor::{EvaluateOptions, Trace};
 use tw_testkit::Rng;
-
-/// The formula of a text, as the only property of a program.
-pub(crate) fn parse(text: &str) -> Program {
-    let tree = tw_spec::parse_formula(text, 0);
-    assert!(!tree.has_errors(), "{text}: {:?}", tree.diagnostics);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    lowered.value
-}
+pub(crate) use tw_testkit::texts::formula as parse;
 
 /// Bare numbers are nanoseconds.
 pub(crate) fn options() -> EvaluateOptions {

@@ -4,6 +4,7 @@ use tw_engine_reference::Reference;
 use tw_ir::{Clock, NodeId, Program, Semantics};
 use tw_monitor::{Engine, EvaluateOptions, Evaluator, Monitor, Unsupported};
 use tw_testkit::conformance::describe;
+use tw_testkit::texts::properties as program;
 use tw_testkit::{Case, Rng, Shape, cases, shrink};
 
 mod absence;
@@ -145,13 +146,6 @@ fn each_position_is_settled_as_defined() {
             panic!("seed {seed}\n{}{:?}\n{}", describe(&small), small.times, wrong(&small).unwrap());
         }
     }
-}
-
-/// A program of formulas over propositions.
-fn program(formulas: &[&str]) -> Program {
-    let property = |(number, formula): (usize, &&str)| format!("property p{number} : {formula};\n");
-    let text: String = formulas.iter().enumerate().map(property).collect();
-    tw_spec::lower(&tw_spec::parse(&text, 0).value, &tw_spec::LowerOptions::default()).value
 }
 
 /// Bare numbers are nanoseconds.
