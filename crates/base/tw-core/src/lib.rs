@@ -21,6 +21,7 @@ mod suggest;
 mod time;
 mod value;
 mod verdict;
+mod xml;
 
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
@@ -30,6 +31,7 @@ pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};
 pub use value::Value;
 pub use verdict::{Truth, Verdict};
+pub use xml::xml;
 
 /// Index of a position in a trace, from 0.
 pub type Position = usize;

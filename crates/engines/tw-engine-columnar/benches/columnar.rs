@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tw_core::Bits;
 use tw_engine_columnar::Columnar;
-use tw_ir::{Node, NodeId, Program, Root, RootKind};
+use tw_ir::{Node, NodeId, Program, Root};
 use tw_monitor::{Engine, EvaluateOptions, Segments, Trace};
 use tw_testkit::Rng;
 
@@ -79,14 +79,7 @@ fn parse(program: &mut Program, text: &str) -> NodeId {
 fn add_root(program: &mut Program, text: &str) {
     let node = parse(program, text);
     let name = text.to_owned();
-    program.roots.push(Root {
-        name,
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property(name, node));
 }
 
 /// Eight atoms; a and b half of the time, the others from rare to frequent.

@@ -2,7 +2,7 @@
 
 use crate::{Columnar, Planned, kernels};
 use tw_core::Bits;
-use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, RootKind, Semantics};
+use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, Semantics};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Segments, Trace};
 use tw_testkit::Rng;
 
@@ -56,14 +56,7 @@ fn truth(program: &Program, atoms: &[Option<Vec<bool>>], len: usize, repeat: boo
 }
 
 fn add_root(program: &mut Program, node: NodeId) {
-    program.roots.push(Root {
-        name: format!("r{}", program.roots.len()),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property(format!("r{}", program.roots.len()), node));
 }
 
 fn random_node(rng: &mut Rng, a: NodeId, b: NodeId) -> Node {

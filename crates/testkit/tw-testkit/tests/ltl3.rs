@@ -2,7 +2,7 @@
 //! monitors.
 
 use tw_automata::{emptiness::Emptiness, past::Past};
-use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, What, display};
+use tw_ir::{Node, NodeId, Path, Program, Root, Semantics, Slot, What, display};
 use tw_monitor::{Engine, EvaluateOptions};
 use tw_testkit::lasso::{Bounds, exists, holds};
 use tw_testkit::{Rng, conformance::cases};
@@ -26,14 +26,7 @@ fn declare() -> Program {
 /// Adds a root. Another one reads all propositions, so that they are the atoms, in order.
 fn add_root(program: &mut Program, node: NodeId) {
     let name = display(program, node);
-    program.roots.push(Root {
-        name,
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property(name, node));
 }
 
 fn finish(program: &mut Program) {

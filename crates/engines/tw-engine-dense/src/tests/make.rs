@@ -2,7 +2,7 @@
 
 use crate::{End, Run, Signal, Span};
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, RootKind, Slot, What};
+use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, Slot, What};
 use tw_monitor::{EvaluateOptions, Trace};
 use tw_testkit::Rng;
 pub(crate) use tw_testkit::texts::formula as parse;
@@ -27,14 +27,7 @@ pub(crate) fn trace(program: &Program, positions: &[(i64, &str)]) -> Trace {
 }
 
 pub(crate) fn root(node: NodeId) -> Root {
-    Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    }
+    Root::property("", node)
 }
 
 /// A program with that many propositions, and these as its first nodes.

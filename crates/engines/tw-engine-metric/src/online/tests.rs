@@ -2,7 +2,7 @@ use super::{Each, MetricMonitor, Online, Prefixes};
 use tw_core::{Bits, TimeUnit};
 use tw_engine_reference::Reference;
 use tw_ir::{Clock, NodeId, Program, Semantics};
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Monitor, PlannedEvaluator, Unsupported};
 use tw_testkit::conformance::describe;
 use tw_testkit::texts::properties as program;
 use tw_testkit::{Case, Rng, Shape, cases, shrink};
@@ -165,11 +165,7 @@ impl Engine for Live {
         "for tests"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Ok(Box::new(Prefixes::new(program, options)?))
     }
 
