@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tw_core::{TimeUnit as Unit, Value};
 use tw_testkit::Rng;
 use tw_trace::{
-    Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
+    Arguments, Event, Input, Outline, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
 };
 
 fn rows_of(format: &dyn TraceFormat, bytes: &[u8], options: &ReadOptions) -> Result<Vec<Row>, TraceError> {
@@ -31,7 +31,7 @@ fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<Vec<u8>, TraceError> 
     let mut out = Vec::new();
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
-    let mut sink = format.writer(Box::new(&mut out), &columns, has_time, has_event)?;
+    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
     rows.iter().try_for_each(|row| sink.write(row))?;
     sink.finish()?;
     drop(sink);

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use tw_core::Value;
 use tw_ir::Slot;
 use tw_testkit::Rng;
-use tw_trace::{Input, Order, RowSink, RowSource, Summary, TraceError, TraceFormat};
+use tw_trace::{
+    Bytes, FormatCard, Input, Order, Outline, Reading, RowSource, Summary, TraceError, TraceFormat, Writing,
+};
 
 const PATHS: &[&str] =
     &["a", "b", "c", "a.b", "s", "s.x", "s.y", "s.t.z", "l", "l[*]", "s.l[*]", "m", "m.k", "nosuch", "login"];
@@ -138,38 +140,16 @@ fn names(seen: &Vocabulary) -> String {
 struct ByRows(Records);
 
 impl TraceFormat for ByRows {
-    fn name(&self) -> &'static str {
-        "rows"
+    fn card(&self) -> FormatCard {
+        FormatCard { name: "rows", extensions: &[], about: "records by rows", open_vocabulary: false }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn about(&self) -> &'static str {
-        "records by rows"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        _: Box<dyn std::io::BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, _: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         let layout = Layout::new(&self.0.schema, options)?;
         Ok(Box::new(Source::new(self.0.batches.clone().into_iter(), layout)))
     }
 
-    fn writer<'a>(
-        &self,
-        _: Box<dyn std::io::Write + 'a>,
-        _: &[Arc<str>],
-        _: bool,
-        _: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+    fn writer<'a>(&self, _: Box<dyn std::io::Write + 'a>, _: Outline<'_>) -> Writing<'a> {
         Err(TraceError::new(tw_trace::TraceErrorKind::Usage, "nothing is written"))
     }
 }

@@ -1,8 +1,8 @@
 //! What the tests of the formats share: rows in and out, and the comparison of a fast path with the rows that define it.
 
 use crate::{
-    Arguments, Block, Projection, ReadOptions, Row, SlotBuilder, TraceError, TraceErrorKind, TraceFormat,
-    TraceWarning, Vocabulary,
+    Arguments, Block, Outline, Projection, ReadOptions, Row, SlotBuilder, TraceError, TraceErrorKind,
+    TraceFormat, TraceWarning, Vocabulary,
 };
 use std::sync::Arc;
 use tw_core::{Time, Value};
@@ -37,7 +37,7 @@ pub(super) fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<String, Tr
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
     let mut out = Vec::new();
-    let mut sink = format.writer(Box::new(&mut out), &columns, has_time, has_event)?;
+    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
     for row in rows {
         sink.write(row)?;
     }
@@ -127,7 +127,7 @@ fn by_definition(
     let batch = builder.finish(timed);
     let values =
         (0..batch.len).map(|at| batch.slots.iter().map(|column| column.value(at)).collect()).collect();
-    let warnings = vocabulary.judge(projection, format.open_vocabulary())?;
+    let warnings = vocabulary.judge(projection, format.card().open_vocabulary)?;
     Ok(Reading { values, times: batch.times, lines, warnings })
 }
 

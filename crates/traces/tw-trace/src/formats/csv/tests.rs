@@ -2,7 +2,7 @@
 
 use super::Csv;
 use crate::scan::{scan, scan_by_rows};
-use crate::{Input, Projection, ReadOptions, TraceError};
+use crate::{Input, Outline, Projection, ReadOptions, TraceError};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use tw_core::{Batch, Value};
@@ -471,7 +471,9 @@ fn what_is_written_reads_back() {
     ];
     let mut out = Vec::new();
     {
-        let mut writer = super::Csv.writer(Box::new(&mut out), &columns, true, true).unwrap();
+        let mut writer = super::Csv
+            .writer(Box::new(&mut out), Outline { columns: &columns, has_time: true, has_event: true })
+            .unwrap();
         rows.iter().for_each(|row| writer.write(row).unwrap());
         writer.finish().unwrap();
     }
@@ -487,5 +489,12 @@ fn what_is_written_reads_back() {
     assert_eq!((read[0].time, &read[0].events), (rows[0].time, &rows[0].events));
     assert_eq!(read[0].variables[1].1, rows[0].variables[1].1);
     assert_eq!(read[1].variables[0].1, Value::Null);
-    assert!(super::Csv.writer(Box::new(Vec::new()), &["time".into()], true, false).is_err());
+    assert!(
+        super::Csv
+            .writer(
+                Box::new(Vec::new()),
+                Outline { columns: &["time".into()], has_time: true, has_event: false }
+            )
+            .is_err()
+    );
 }

@@ -6,7 +6,7 @@ use super::leads::Learner;
 use super::plan::Plan;
 use super::*;
 use crate::formats::json_record::RecordReader;
-use crate::{Block, Row, SlotBuilder, Stamp, TraceErrorKind, TraceWarning, Vocabulary};
+use crate::{Block, Row, SlotBuilder, Stamp, TraceError, TraceErrorKind, TraceWarning, Vocabulary};
 use generate::{case, path, slot};
 use tw_core::{Column, Time, Value};
 use tw_ir::{Expect, What};
