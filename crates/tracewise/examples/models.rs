@@ -88,13 +88,8 @@ fn check_alone(checker: &Checker<'_>, logic: Logic, text: &str) -> f64 {
 
 /// The same model for the same numbers.
 fn random(states: u32, degree: u32, seed: u64) -> Model {
-    let draw = |index: u64| {
-        // SplitMix64: a number from its index, so that transitions need not be stored to be drawn again.
-        let mut bits = index.wrapping_add(seed << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    };
+    // A number from its index, so that transitions need not be stored to be drawn again.
+    let draw = |index: u64| tw_testkit::Rng::new(index.wrapping_add(seed << 32)).bits();
     let edges = (0..states).flat_map(move |from| {
         (0..degree).map(move |at| {
             let index = u64::from(from) * u64::from(degree) + u64::from(at);

@@ -10,7 +10,7 @@
 use std::time::Instant;
 use tracewise::{Answers, Engine, Specification};
 use tw_core::{Batch, Bits, Column, Value};
-use tw_ir::{Node, Program, Root, RootKind, What};
+use tw_ir::{Node, Program, Root, What};
 use tw_monitor::{EvaluateOptions, Predicates, Terms, Trace};
 use tw_plot::{Axis, Body, Chart, Scale, Series};
 
@@ -74,14 +74,7 @@ fn measure(engine: &dyn Engine, program: &Program, trace: &Trace) -> Option<f64>
     let rounds = if trace.len <= 1_000_000 { 15 } else { 3 };
     let mut evaluator = engine.plan(program, &options).ok()?;
     let nodes = evaluator.guards().to_vec();
-    let root = |&node: &tw_ir::NodeId| Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    };
+    let root = |&node: &tw_ir::NodeId| Root::property("", node);
     let formulas = Program { roots: nodes.iter().map(root).collect(), ..program.clone() };
     let known = program.atoms();
     let atoms = formulas.atoms();

@@ -22,15 +22,11 @@ fn main() -> Result<(), Error> {
     let spec = Specification::from_text("ten.tw", SPECIFICATION)?;
     let mut monitor = Monitor::new(&spec)?;
     let slots = monitor.names().iter().map(|name| monitor.slot(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut seed = 7u64;
-    let mut random = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        seed >> 61 == 0
-    };
+    let mut rng = tw_testkit::Rng::new(7);
     let rows: Vec<Row> = (0..4096)
         .map(|_| {
             let mut row = monitor.row();
-            slots.iter().for_each(|&slot| row.set(slot, random()));
+            slots.iter().for_each(|&slot| row.set(slot, rng.one_in(8)));
             row
         })
         .collect();

@@ -72,7 +72,7 @@ pub(crate) fn convert(
             let file = File::create(&partial).map_err(|error| cannot_write(output, &error))?;
             tw_trace::compress(output, BufWriter::new(file)).map_err(|error| cannot_write(output, &error))?
         };
-        let mut sink = target.writer(file, &columns, has_time, has_event)?;
+        let mut sink = target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event })?;
         let mut positions = 0;
         if rereadable {
             tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {

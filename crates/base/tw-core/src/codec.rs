@@ -70,9 +70,7 @@ pub fn put_word(word: u64, out: &mut Vec<u8>) {
 
 /// Reads back what [`put_word`] wrote.
 pub fn take_word(from: &mut &[u8]) -> Result<u64, Corrupt> {
-    let Some((bytes, rest)) = from.split_first_chunk::<8>() else { return cut_short() };
-    *from = rest;
-    Ok(u64::from_le_bytes(*bytes))
+    take_fixed(from).map(u64::from_le_bytes)
 }
 
 /// One byte.
@@ -80,6 +78,20 @@ pub fn take_byte(from: &mut &[u8]) -> Result<u8, Corrupt> {
     let Some((byte, rest)) = from.split_first() else { return cut_short() };
     *from = rest;
     Ok(*byte)
+}
+
+/// As many bytes as the type says.
+pub fn take_fixed<const N: usize>(from: &mut &[u8]) -> Result<[u8; N], Corrupt> {
+    let Some((bytes, rest)) = from.split_first_chunk::<N>() else { return cut_short() };
+    *from = rest;
+    Ok(*bytes)
+}
+
+/// The next `len` bytes.
+pub fn take_part<'a>(len: usize, from: &mut &'a [u8]) -> Result<&'a [u8], Corrupt> {
+    let Some((part, rest)) = from.split_at_checked(len) else { return cut_short() };
+    *from = rest;
+    Ok(part)
 }
 
 /// A number of things that take at least one byte each.
@@ -100,9 +112,7 @@ pub fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 /// Reads back what [`put_bytes`] wrote.
 pub fn take_bytes<'a>(from: &mut &'a [u8]) -> Result<&'a [u8], Corrupt> {
     let len = take_len(from)?;
-    let (bytes, rest) = from.split_at(len);
-    *from = rest;
-    Ok(bytes)
+    take_part(len, from)
 }
 
 /// Text.

@@ -15,21 +15,25 @@
 mod bits;
 pub mod codec;
 mod column;
+mod components;
 mod files;
 mod relation;
 mod suggest;
 mod time;
 mod value;
 mod verdict;
+mod xml;
 
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
+pub use components::Components;
 pub use files::{NewFile, write_file};
 pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};
 pub use value::Value;
 pub use verdict::{Truth, Verdict};
+pub use xml::xml;
 
 /// Index of a position in a trace, from 0.
 pub type Position = usize;

@@ -65,6 +65,22 @@ pub struct Root {
     pub span: Span,
 }
 
+impl Root {
+    /// A property that is written nowhere: of tests, examples, and programs made by programs.
+    pub fn property(name: impl Into<String>, node: NodeId) -> Self {
+        Self::bare(RootKind::Property, name.into(), node)
+    }
+
+    /// A query that is written nowhere, of the whole trace.
+    pub fn query(name: impl Into<String>, node: NodeId) -> Self {
+        Self::bare(RootKind::Query, name.into(), node)
+    }
+
+    fn bare(kind: RootKind, name: String, node: NodeId) -> Self {
+        Root { name, title: None, division: Division::default(), kind, node, span: Span::default() }
+    }
+}
+
 /// How a query divides a trace; each part is a trace of its own, in which the query is asked at the first position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Division {

@@ -35,34 +35,12 @@ mod build;
 mod tests;
 mod text;
 
-pub use crate::alternating::Refused;
+pub use crate::alternating::{ExprId, NodeIndex, Refused};
 pub use text::Names;
 pub(crate) use text::{apply_text, combine_text, node_text};
 
 use crate::draw::{self, Graph};
 use tw_ir::{Aggregate, Function, NodeId, Program};
-
-/// Index of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ExprId(pub u32);
-
-/// Index of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct NodeIndex(pub u32);
-
-impl ExprId {
-    /// As an index into per-expression tables.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl NodeIndex {
-    /// As an index into per-node tables.
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a position is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -6,7 +6,6 @@ use std::time::Instant;
 use tw_core::Bits;
 use tw_engine_alternating::{BreadthFirst, DepthFirst, Reverse};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
-use tw_spec::{LowerOptions, lower, parse_formula};
 
 /// One in `times` positions is true.
 fn column(len: usize, times: u64, mut seed: u64) -> Bits {
@@ -21,7 +20,7 @@ fn main() {
     let len =
         std::env::args().nth(1).and_then(|text| text.replace('_', "").parse().ok()).unwrap_or(1_000_000);
     for text in ["G (a -> F b)", "G (a -> O b)", "G (b -> !a U (a U (!a U a)))", "G (a -> O (b & F c))"] {
-        let program = lower(&parse_formula(text, 0).value, &LowerOptions::default()).value;
+        let program = tw_testkit::texts::formula(text);
         let mut atoms: Vec<Bits> =
             (0..program.atoms().len() as u64).map(|atom| column(len, 3 + atom, atom)).collect();
         // So that nothing is left waiting at the end.

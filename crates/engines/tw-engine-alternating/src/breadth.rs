@@ -41,7 +41,7 @@ pub(crate) use stored::Stored;
 
 use machine::Slices;
 use tw_ir::Program;
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Forward, PlannedEvaluator, PlannedMonitor, Telling};
 
 /// The engine `breadth-first`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,11 +56,7 @@ impl Engine for BreadthFirst {
         "alternating automaton, every run at once, forwards; live traces and three-valued verdicts"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Forward::evaluator(program, options, Slices::build)
     }
 
@@ -68,12 +64,7 @@ impl Engine for BreadthFirst {
         true
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
         Forward::monitor(program, options, telling, Slices::build)
     }
 }

@@ -20,7 +20,9 @@ use crate::goals::{Goals, Segment, roots_and_bodies};
 use crate::semiring::Boolean;
 use tw_core::Bits;
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
+use tw_monitor::{
+    Answer, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Sink, Trace, Unsupported, Wanted,
+};
 
 /// The engine `depth-first`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,11 +37,7 @@ impl Engine for DepthFirst {
         "alternating automaton, searched from the first position until it is decided; past and future mixed"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let (formulas, bodies) = roots_and_bodies(program);
         let goals = Goals::stored(program, &formulas, options)?;
         Ok(Box::new(Plan { program, options: options.clone(), goals, bodies }))

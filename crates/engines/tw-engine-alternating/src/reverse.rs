@@ -21,7 +21,9 @@ use crate::semiring::Boolean;
 use std::collections::VecDeque;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
+use tw_monitor::{
+    Answer, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Sink, Trace, Unsupported, Wanted,
+};
 
 /// The engine `reverse`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,11 +38,7 @@ impl Engine for Reverse {
         "alternating automaton, walked from the last position to the first; memory for the formula alone"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let (formulas, bodies) = roots_and_bodies(program);
         let goals = Goals::stored(program, &formulas, options)?;
         let sweep = Sweep::new(&goals.automaton, &goals.exprs);

@@ -3,11 +3,7 @@
 use tw_engine_alternating::{BreadthFirst, DepthFirst, Reverse};
 use tw_ir::{NodeId, Program, Semantics, display};
 use tw_monitor::{Engine, EvaluateOptions, Monitor, words};
-use tw_spec::{LowerOptions, lower, parse_formula};
-
-fn program(formula: &str) -> Program {
-    lower(&parse_formula(formula, 0).value, &LowerOptions::default()).value
-}
+use tw_testkit::texts::formula as program;
 
 /// The atoms of a position at which the given propositions hold.
 fn row(program: &Program, names: &str) -> Vec<u64> {

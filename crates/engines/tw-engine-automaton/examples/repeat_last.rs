@@ -13,8 +13,7 @@ const EVENTS: [&str; 10] = ["ab", "a", "ca", "ab", "cb", "ab", "a", "ca", "ab", 
 
 fn main() {
     let repetitions = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(10_000_000);
-    let tree = tw_spec::parse_formula("G (a -> F b)", 0);
-    let program = tw_spec::lower(&tree.value, &Default::default()).value;
+    let program = tw_testkit::texts::formula("G (a -> F b)");
     let column = |atom: char| -> Bits {
         // Five words hold 32 repetitions.
         let bits: Bits = (0..320).map(|at| EVENTS[at % 10].contains(atom)).collect();

@@ -24,23 +24,15 @@ const PROPERTIES: [&str; 10] = [
 
 fn main() {
     let events = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(100_000_000usize);
-    let text: String =
-        PROPERTIES.iter().enumerate().map(|(n, f)| format!("property p{n} : {f};\n")).collect();
-    let tree = tw_spec::parse(&text, 0);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(!tree.has_errors() && !lowered.has_errors(), "{:?}", lowered.diagnostics);
-    let program = lowered.value;
+    let program = tw_testkit::texts::properties(&PROPERTIES);
     let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
     for (root, formula) in program.roots.iter().zip(PROPERTIES) {
         let mode = mode(&program, root.node, &options).expect("a small formula");
         println!("{formula}: {mode}");
     }
     // Random rows, enough that branches are not learnt by heart.
-    let (mut seed, mut rows) = (1u64, Vec::with_capacity(1 << 16));
-    for _ in 0..1 << 16 {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        rows.push([(seed >> 40) & 0xfff]);
-    }
+    let mut rng = tw_testkit::Rng::new(1);
+    let rows: Vec<[u64; 1]> = (0..1 << 16).map(|_| [rng.bits() & 0xfff]).collect();
     let columns: Vec<Bits> = (0..program.atoms().len())
         .map(|atom| rows.iter().map(|row| row[0] >> atom & 1 == 1).collect())
         .collect();

@@ -6,8 +6,9 @@ use crate::{Mode, unsupported};
 use std::sync::Arc;
 use tw_automata::deterministic::{Deterministic, Lazy, Options, Stop, Written, parts};
 use tw_automata::past::Past;
+use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Corrupt, Run, State, Stretch, Unsupported, put, take};
+use tw_monitor::{Run, State, Stretch, Unsupported};
 
 /// A property at work. Most are a [`Table`].
 pub(crate) enum Goal {

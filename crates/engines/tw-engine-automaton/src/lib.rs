@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tw_automata::deterministic::{Budget, Deterministic, Options, Stop};
 use tw_automata::draw::{self, Graph};
 use tw_ir::{NodeId, Program, Semantics};
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Forward, PlannedEvaluator, PlannedMonitor, Telling, Unsupported};
 
 /// The engine of deterministic automata.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,11 +45,7 @@ impl Engine for Automaton {
         "minimal deterministic automata, one look-up per event; verdicts as early as possible"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Forward::evaluator(program, options, Automata::new)
     }
 
@@ -57,12 +53,7 @@ impl Engine for Automaton {
         true
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
         Forward::monitor(program, options, telling, Automata::new)
     }
 }

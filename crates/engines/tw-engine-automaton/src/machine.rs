@@ -6,8 +6,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use tw_automata::past::Past;
 use tw_core::Position;
+use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Corrupt, EvaluateOptions, Machine, Run, State, Stretch, Unsupported, Waiting, put, take};
+use tw_monitor::{EvaluateOptions, Machine, Run, State, Stretch, Unsupported, Waiting};
 
 /// The deterministic automata of some formulas.
 pub struct Automata {

@@ -7,7 +7,8 @@ use crate::goal::Goal;
 use rustc_hash::FxHashMap;
 use tw_automata::deterministic::{Options, Parts};
 use tw_automata::past::Past;
-use tw_monitor::{Corrupt, State, Unsupported};
+use tw_core::codec::Corrupt;
+use tw_monitor::{State, Unsupported};
 
 pub(crate) struct Split {
     parts: Vec<Part>,

@@ -7,16 +7,10 @@ use tw_engine_reference::Reference;
 use tw_ir::{Program, Semantics};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
 use tw_testkit::Rng;
+use tw_testkit::texts::formula as program;
 
 /// Planning never takes longer; generous, for machines with other work.
 const PLAN: Duration = Duration::from_secs(4);
-
-fn program(text: &str) -> Program {
-    let tree = tw_spec::parse_formula(text, 0);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(!tree.has_errors() && !lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    lowered.value
-}
 
 fn join(parts: impl Iterator<Item = String>, with: &str) -> String {
     parts.map(|part| format!("({part})")).collect::<Vec<_>>().join(with)

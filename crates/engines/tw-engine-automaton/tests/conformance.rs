@@ -2,7 +2,7 @@
 
 use tw_engine_automaton::Automaton;
 use tw_ir::Program;
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Monitor, PlannedEvaluator, Unsupported};
 use tw_testkit::online::compare_online;
 use tw_testkit::{Shape, conformance};
 
@@ -24,11 +24,7 @@ impl Engine for Cramped {
         Automaton.about()
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Automaton.plan(program, &self.options(options))
     }
 

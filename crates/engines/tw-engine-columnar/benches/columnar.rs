@@ -7,8 +7,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tw_core::Bits;
 use tw_engine_columnar::Columnar;
-use tw_ir::{Node, NodeId, Program, Root, RootKind};
+use tw_ir::{Node, NodeId, Program, Root};
 use tw_monitor::{Engine, EvaluateOptions, Segments, Trace};
+use tw_testkit::Rng;
 
 /// Prefix notation, one letter per operator: `->`, `&`, `|`, `^`, `!` and `X N F G U W R M Y Z O H S B T`.
 const FORMULAS: [&str; 24] = [
@@ -78,38 +79,20 @@ fn parse(program: &mut Program, text: &str) -> NodeId {
 fn add_root(program: &mut Program, text: &str) {
     let node = parse(program, text);
     let name = text.to_owned();
-    program.roots.push(Root {
-        name,
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
+    program.roots.push(Root::property(name, node));
 }
 
 /// Eight atoms; a and b half of the time, the others from rare to frequent.
 fn columns(len: usize) -> Vec<Bits> {
     (0..8)
         .map(|atom| {
-            let mut random = Random(0x9E37_79B9 + atom);
+            let mut rng = Rng::new(0x9E37_79B9 + atom);
             let word = || match atom {
-                0 | 1 => random.next(),
-                2 | 3 => random.next() & random.next(),
-                4 | 5 => random.next() | random.next() | random.next(),
-                6 => random.next() & random.next() & random.next() & random.next(),
-                _ => random.next() | random.next() | random.next() | random.next(),
+                0 | 1 => rng.bits(),
+                2 | 3 => rng.bits() & rng.bits(),
+                4 | 5 => rng.bits() | rng.bits() | rng.bits(),
+                6 => rng.bits() & rng.bits() & rng.bits() & rng.bits(),
+                _ => rng.bits() | rng.bits() | rng.bits() | rng.bits(),
             };
             Bits::from_words(std::iter::repeat_with(word).take(len.div_ceil(64)).collect(), len)
         })
@@ -167,9 +150,9 @@ impl Bench {
 /// `count` properties that share eight atoms.
 fn mixed(count: usize) -> Program {
     let mut program = Program::default();
-    let mut random = Random(42);
+    let mut rng = Rng::new(42);
     for _ in 0..count {
-        let mut atom = || ["a", "b", "c", "d", "e", "f", "g", "h"][(random.next() >> 20) as usize % 8];
+        let mut atom = || ["a", "b", "c", "d", "e", "f", "g", "h"][rng.below(8)];
         let (p, q, r, s) = (atom(), atom(), atom(), atom());
         let text = match program.roots.len() % 8 {
             0 => format!("G > {p} F {q}"),

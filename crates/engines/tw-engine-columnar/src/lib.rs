@@ -19,20 +19,14 @@
 //!
 //! ```
 //! use tw_core::Bits;
-//! use tw_ir::{Node, Program, Root, RootKind};
+//! use tw_ir::{Node, Program, Root};
 //! use tw_engine_columnar::Columnar;
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! let mut program = Program::default();
 //! let a = program.dag.add(Node::Truth(0));
 //! let always = program.dag.add(Node::Globally(None, a));
-//! program.roots.push(Root {
-//!     name: "always a".into(),
-//!     title: None, division: Default::default(),
-//!     kind: RootKind::Property,
-//!     node: always,
-//!     span: Default::default(),
-//! });
+//! program.roots.push(Root::property("always a", always));
 //! let trace = Trace { len: 3, atoms: vec![Bits::from_words(vec![0b101], 3)], ..Trace::default() };
 //! let mut evaluator = Columnar.plan(&program, &EvaluateOptions::default()).unwrap();
 //! let answers = evaluator.evaluate(&trace, 10).unwrap();
@@ -62,7 +56,7 @@ use lower::{Lowered, body_of_globally};
 use schedule::{Schedule, Sink, Want, schedule};
 use tw_core::Bits;
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Trace, Unsupported, Wanted};
 
 /// The columnar engine: propositional formulas with future and past operators, without intervals.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,11 +71,7 @@ impl Engine for Columnar {
         "64 positions per machine word over stored traces; LTL with past, no intervals"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Ok(Box::new(Planned::new(program, options, kernels::best())?))
     }
 }

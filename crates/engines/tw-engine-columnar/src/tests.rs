@@ -2,28 +2,9 @@
 
 use crate::{Columnar, Planned, kernels};
 use tw_core::Bits;
-use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, RootKind, Semantics};
+use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, Semantics};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Segments, Trace};
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
+use tw_testkit::Rng;
 
 /// The truth of every node within one segment, straight from the definitions. `atoms[node]` is given.
 fn truth(program: &Program, atoms: &[Option<Vec<bool>>], len: usize, repeat: bool) -> Vec<Vec<bool>> {
@@ -75,19 +56,12 @@ fn truth(program: &Program, atoms: &[Option<Vec<bool>>], len: usize, repeat: boo
 }
 
 fn add_root(program: &mut Program, node: NodeId) {
-    program.roots.push(Root {
-        name: format!("r{}", program.roots.len()),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property(format!("r{}", program.roots.len()), node));
 }
 
-fn random_node(random: &mut Random, a: NodeId, b: NodeId) -> Node {
-    match random.below(32) {
-        0 => Node::Bool(random.below(2) == 0),
+fn random_node(rng: &mut Rng, a: NodeId, b: NodeId) -> Node {
+    match rng.below(32) {
+        0 => Node::Bool(rng.below(2) == 0),
         1 => Node::First,
         2 => Node::Last,
         3 | 4 => Node::Not(a),
@@ -116,7 +90,7 @@ fn random_node(random: &mut Random, a: NodeId, b: NodeId) -> Node {
     }
 }
 
-fn random_program(random: &mut Random, atoms: usize, size: usize) -> Program {
+fn random_program(rng: &mut Rng, atoms: usize, size: usize) -> Program {
     let mut program = Program::default();
     for atom in 0..atoms {
         program.dag.add(Node::Truth(atom as u32));
@@ -125,51 +99,51 @@ fn random_program(random: &mut Random, atoms: usize, size: usize) -> Program {
         // Mostly recent operands: deep rather than wide.
         let len = program.dag.len();
         let near = len.min(4);
-        let operand = |random: &mut Random| match random.below(3) {
-            0 => NodeId(random.below(len) as u32),
-            _ => NodeId((len - 1 - random.below(near)) as u32),
+        let operand = |rng: &mut Rng| match rng.below(3) {
+            0 => NodeId(rng.below(len) as u32),
+            _ => NodeId((len - 1 - rng.below(near)) as u32),
         };
-        let (a, b) = (operand(random), operand(random));
-        let node = random_node(random, a, b);
+        let (a, b) = (operand(rng), operand(rng));
+        let node = random_node(rng, a, b);
         program.dag.add(node);
     }
     let top = NodeId(program.dag.len() as u32 - 1);
     add_root(&mut program, top);
-    for _ in 0..random.below(3) {
-        let node = NodeId(random.below(program.dag.len()) as u32);
-        let node = if random.below(2) == 0 { program.dag.add(Node::Globally(None, node)) } else { node };
+    for _ in 0..rng.below(3) {
+        let node = NodeId(rng.below(program.dag.len()) as u32);
+        let node = if rng.below(2) == 0 { program.dag.add(Node::Globally(None, node)) } else { node };
         add_root(&mut program, node);
     }
     program
 }
 
-fn random_bits(random: &mut Random, len: usize) -> Vec<bool> {
+fn random_bits(rng: &mut Rng, len: usize) -> Vec<bool> {
     // From rare to frequent, and long runs: a carry should travel over words and blocks.
-    let kind = random.below(7);
-    let mut value = random.below(2) == 0;
+    let kind = rng.below(7);
+    let mut value = rng.below(2) == 0;
     (0..len)
         .map(|_| match kind {
-            0 => random.below(2) == 0,
-            1 => random.below(100) == 0,
-            2 => random.below(100) != 0,
-            3 => random.below(4000) == 0,
-            4 => random.below(4000) != 0,
+            0 => rng.below(2) == 0,
+            1 => rng.below(100) == 0,
+            2 => rng.below(100) != 0,
+            3 => rng.below(4000) == 0,
+            4 => rng.below(4000) != 0,
             5 => {
-                value ^= random.below(150) == 0;
+                value ^= rng.below(150) == 0;
                 value
             }
-            _ => random.below(10) == 0,
+            _ => rng.below(10) == 0,
         })
         .collect()
 }
 
-fn random_trace(random: &mut Random, program: &Program, len: usize) -> Trace {
-    let atoms = program.atoms().iter().map(|_| random_bits(random, len).into_iter().collect()).collect();
-    let segments = (random.below(2) == 0).then(|| {
-        let gap = random.pick(&[1, 3, 20, 64, 100, 500]);
+fn random_trace(rng: &mut Rng, program: &Program, len: usize) -> Trace {
+    let atoms = program.atoms().iter().map(|_| random_bits(rng, len).into_iter().collect()).collect();
+    let segments = (rng.below(2) == 0).then(|| {
+        let gap = rng.pick(&[1, 3, 20, 64, 100, 500]);
         let mut starts = vec![0];
         loop {
-            let next = starts.last().unwrap() + 1 + random.below(gap);
+            let next = starts.last().unwrap() + 1 + rng.below(gap);
             if next >= len {
                 return Segments { starts };
             }
@@ -216,20 +190,20 @@ fn expected_answer(
 fn compare(seeds: std::ops::Range<u64>, lengths: &[usize], size: usize) {
     let tables = kernels::available();
     for seed in seeds {
-        let mut random = Random(seed);
-        let atoms = 1 + random.below(4);
-        let size = 1 + random.below(size);
-        let program = random_program(&mut random, atoms, size);
-        let len = random.pick(lengths);
-        let trace = random_trace(&mut random, &program, len);
+        let mut rng = Rng::new(seed);
+        let atoms = 1 + rng.below(4);
+        let size = 1 + rng.below(size);
+        let program = random_program(&mut rng, atoms, size);
+        let len = rng.pick(lengths);
+        let trace = random_trace(&mut rng, &program, len);
         let options = EvaluateOptions {
-            semantics: random.pick(&[Semantics::Finite, Semantics::RepeatLast]),
-            threads: 1 + random.below(3),
-            block: random.pick(&[None, Some(64), Some(128), Some(192), Some(512), Some(1024)]),
+            semantics: rng.pick(&[Semantics::Finite, Semantics::RepeatLast]),
+            threads: 1 + rng.below(3),
+            block: rng.pick(&[None, Some(64), Some(128), Some(192), Some(512), Some(1024)]),
             ..EvaluateOptions::default()
         };
-        let limit = random.pick(&[0, 1, 5, 100, usize::MAX]);
-        let kernels = random.pick(&tables);
+        let limit = rng.pick(&[0, 1, 5, 100, usize::MAX]);
+        let kernels = rng.pick(&tables);
         let table = expected(&program, &trace, options.semantics == Semantics::RepeatLast);
         let mut planned = Planned::new(&program, &options, kernels).expect("propositional");
         let answers = planned.evaluate(&trace, limit).expect("small");

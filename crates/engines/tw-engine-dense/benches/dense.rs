@@ -80,8 +80,7 @@ fn formulas(positions: usize) {
     for text in
         ["G (p -> F[0,100] q)", "G (p -> O[10,100] q)", "G ((p & O q) -> (r S[3,50] q))", "G (p U[0,30] q)"]
     {
-        let tree = tw_spec::parse_formula(text, 0);
-        let program = tw_spec::lower(&tree.value, &Default::default()).value;
+        let program = tw_testkit::texts::formula(text);
         let column = |rng: &mut Rng| (0..positions).map(|_| rng.one_in(2)).collect::<Bits>();
         let atoms = program.atoms().iter().map(|_| column(&mut rng)).collect();
         let trace = Trace { len: positions, atoms, times: Some(times.clone()), ..Trace::default() };

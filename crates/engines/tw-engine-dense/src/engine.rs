@@ -5,7 +5,9 @@ use crate::formula::Formulas;
 use crate::reading::{segment_signals, times};
 use tw_core::{Bits, Position};
 use tw_ir::{Clock, Node, NodeId, Program, Semantics};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
+use tw_monitor::{
+    Answer, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Sink, Trace, Unsupported, Wanted,
+};
 
 /// The engine for `--clock dense`: positions are states that last to the next timestamp.
 ///
@@ -27,11 +29,7 @@ impl Engine for Dense {
         "continuous time (--clock dense): truth as runs with open and closed ends, whole traces"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let refuse = |what: &str, help: &str| {
             Err(Unsupported { node: None, what: what.into(), help: Some(help.into()), exhausted: false })
         };

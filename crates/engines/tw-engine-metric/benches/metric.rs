@@ -10,8 +10,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tw_core::{Bits, Time};
 use tw_engine_metric::{Each, Metric, Online};
-use tw_ir::{Clock, Program};
+use tw_ir::Clock;
 use tw_monitor::{Engine, EvaluateOptions, Stretch, Trace};
+use tw_testkit::Rng;
+use tw_testkit::texts::formula as formula_of;
 
 /// `{u}` and `{l}` are the bounds. Behind the formula: the trace it is checked on.
 const PROPERTIES: [(&str, &str, Kind); 15] = [
@@ -58,20 +60,9 @@ enum Step {
     Uneven,
 }
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % n
-    }
-}
-
 /// The columns p, q, r, s. Events are made in seconds and put at the first position that is not earlier, so that bounds
 /// are kept with a second or two to spare.
-fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 4] {
+fn columns(kind: Kind, times: &[Time], u: usize, rng: &mut Rng) -> [Bits; 4] {
     const P: usize = 0;
     const Q: usize = 1;
     const R: usize = 2;
@@ -81,13 +72,13 @@ fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 
     let end = (times[len - 1] / 1_000_000_000) as usize;
     let mut columns = [(); 4].map(|()| Bits::repeat(false, len));
     if kind == Kind::Random {
-        let mut word = || (random.below(1 << 32) << 32 | random.below(1 << 32)) as u64;
+        let mut word = || rng.bits();
         return columns.map(|_| Bits::from_words((0..len.div_ceil(64)).map(|_| word()).collect(), len));
     }
     let l = u * 3 / 10;
     let mut now = 0;
     while now <= end {
-        let answer = now + l + 2 + random.below(u - l - 3);
+        let answer = now + l + 2 + rng.below(u - l - 3);
         let mut put = |column: usize, second: usize| {
             let at = at(second);
             if at < len {
@@ -98,8 +89,8 @@ fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 
             Kind::Absent => {
                 put(Q, now);
                 put(R, answer);
-                put(P, now + u + 3 + random.below(u));
-                now += 4 * u + random.below(u);
+                put(P, now + u + 3 + rng.below(u));
+                now += 4 * u + rng.below(u);
             }
             Kind::Always => {
                 put(Q, now);
@@ -107,11 +98,11 @@ fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 
                 for at in at(now.saturating_sub(u + 2))..at(now + u + 2) {
                     columns[P].set(at, true);
                 }
-                now += 4 * u + random.below(u);
+                now += 4 * u + rng.below(u);
             }
             Kind::Recur => {
                 put(P, now);
-                if random.below(8) == 0 {
+                if rng.below(8) == 0 {
                     put(Q, now + 1);
                     put(R, answer + 2 * u);
                 }
@@ -120,11 +111,11 @@ fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 
             Kind::Respond => {
                 put(P, now);
                 put(S, answer);
-                if random.below(4) == 0 {
+                if rng.below(4) == 0 {
                     put(Q, now);
                     put(R, answer + 1);
                 }
-                now += u + 3 + random.below(u);
+                now += u + 3 + rng.below(u);
             }
             Kind::Random => return columns,
         }
@@ -132,14 +123,14 @@ fn columns(kind: Kind, times: &[Time], u: usize, random: &mut Random) -> [Bits; 
     columns
 }
 
-fn times(step: Step, len: usize, random: &mut Random) -> Vec<Time> {
+fn times(step: Step, len: usize, rng: &mut Rng) -> Vec<Time> {
     let mut now = 0;
     let mut times = Vec::with_capacity(len);
     for _ in 0..len {
         times.push(now * 1_000_000_000);
         now += match step {
             Step::Index | Step::Even => 1,
-            Step::Uneven => random.below(3) as Time,
+            Step::Uneven => rng.below(3) as Time,
         };
     }
     times
@@ -147,11 +138,6 @@ fn times(step: Step, len: usize, random: &mut Random) -> Vec<Time> {
 
 fn number(name: &str) -> Option<usize> {
     std::env::var(name).ok()?.replace('_', "").parse().ok()
-}
-
-fn program(text: &str) -> Program {
-    let tree = tw_spec::parse_formula(text, 0);
-    tw_spec::lower(&tree.value, &Default::default()).value
 }
 
 /// Takes one event after another, and counts violations.
@@ -180,11 +166,11 @@ fn main() {
             }
             print!("{row:20}");
             for u in [10, 100, 1000].into_iter().filter(|&u| number("BOUND").is_none_or(|bound| bound == u)) {
-                let mut random = Random(0x9E37_79B9);
-                let times = times(step, len, &mut random);
-                let columns = columns(kind, &times, number("DATA").unwrap_or(u), &mut random);
+                let mut rng = Rng::new(7);
+                let times = times(step, len, &mut rng);
+                let columns = columns(kind, &times, number("DATA").unwrap_or(u), &mut rng);
                 let text = formula.replace("{u}", &u.to_string()).replace("{l}", &(u * 3 / 10).to_string());
-                let program = program(&text);
+                let program = formula_of(&text);
                 let atoms = program.atoms().into_iter().map(|id| {
                     let name = tw_ir::display(&program, id);
                     columns[["p", "q", "r", "s"].iter().position(|&known| known == name).expect("an atom")]

@@ -16,7 +16,7 @@
 //! ```
 //! use tw_core::Bits;
 //! use tw_engine_metric::Metric;
-//! use tw_ir::{Bound, Interval, Node, Program, Root, RootKind};
+//! use tw_ir::{Bound, Interval, Node, Program, Root};
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! // G F[0,2s] a
@@ -25,13 +25,7 @@
 //! let bound = |n: i128| Bound { billionths: n * 1_000_000_000, unit: None, open: false };
 //! let soon = program.dag.add(Node::Finally(Some(Interval { low: bound(0), high: Some(bound(2)) }), a));
 //! let always = program.dag.add(Node::Globally(None, soon));
-//! program.roots.push(Root {
-//!     name: "soon a".into(),
-//!     title: None, division: Default::default(),
-//!     kind: RootKind::Property,
-//!     node: always,
-//!     span: Default::default(),
-//! });
+//! program.roots.push(Root::property("soon a", always));
 //! let second = 1_000_000_000;
 //! let trace = Trace {
 //!     len: 3,
@@ -65,7 +59,8 @@ use lower::Lowered;
 use tw_core::Bits;
 use tw_ir::{Node, NodeId, Program, Semantics};
 use tw_monitor::{
-    Answer, Engine, EvaluateOptions, Evaluator, Monitor, Sink, Telling, Trace, Unsupported, Wanted,
+    Answer, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Sink, Telling, Trace,
+    Unsupported, Wanted,
 };
 use words::{Words, clear_tail};
 
@@ -82,11 +77,7 @@ impl Engine for Metric {
         "every operator with an interval in one pass, whatever its bounds; MTL with past"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         options.pointwise()?;
         online::refuse_exact(program, options)?;
         if options.semantics == Semantics::Ltl3 {
@@ -99,12 +90,7 @@ impl Engine for Metric {
         true
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
         options.pointwise()?;
         online::refuse_exact(program, options)?;
         Ok(Box::new(MetricMonitor::new(program, options, telling)?))

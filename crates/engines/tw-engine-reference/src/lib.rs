@@ -9,7 +9,7 @@
 //! ```
 //! use tw_core::Bits;
 //! use tw_engine_reference::Reference;
-//! use tw_ir::{Node, Path, Program, Root, RootKind, Slot, What};
+//! use tw_ir::{Node, Path, Program, Root, Slot, What};
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! // F p, on a trace where p holds at the last of three positions
@@ -18,7 +18,7 @@
 //! program.slots.push(Slot { what, declared: false, span: Default::default() });
 //! let p = program.dag.add(Node::Truth(0));
 //! let node = program.dag.add(Node::Finally(None, p));
-//! let root = Root { name: "F p".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
+//! let root = Root::property("F p", node);
 //! program.roots.push(root);
 //!
 //! let column: Bits = [false, false, true].into_iter().collect();
@@ -39,7 +39,9 @@ use std::collections::BTreeSet;
 use temporal::{Places, Time};
 use tw_core::{Bits, Column, Position, Value};
 use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Ticks};
-use tw_monitor::{Answer, Bindings, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
+use tw_monitor::{
+    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Sink, Trace, Unsupported, Wanted,
+};
 
 /// The reference engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,11 +56,7 @@ impl Engine for Reference {
         "the definition of every operator, executed naively; quadratic in the trace, for tests"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         options.pointwise()?;
         if options.semantics == Semantics::Ltl3 {
             return Err(Unsupported {

@@ -26,7 +26,8 @@ use terms::Term;
 use tw_core::{Bits, Column, Value};
 use tw_ir::{Aggregate, Node, NodeId, Program, Semantics};
 use tw_monitor::{
-    Computed, EvaluateOptions, QueryEngine, QueryEvaluator, Trace, Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, PlannedQueries, QueryEngine, QueryEvaluator, Trace, Unsupported, Values,
+    Wanted,
 };
 
 /// A value, null for none, or why it cannot be computed.
@@ -69,11 +70,7 @@ impl QueryEngine for ReferenceQueries {
         "the definition of every query, executed naively; quadratic in the trace, for tests"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         if options.semantics == Semantics::Ltl3 {
             let what = "values over all infinite continuations (ltl3)".into();
             let help = Some("use --semantics finite".into());

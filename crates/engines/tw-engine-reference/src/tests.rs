@@ -1,6 +1,6 @@
 use super::*;
 use tw_core::{TimeUnit, Value};
-use tw_ir::{Bound, CompareOp, Expect, Path, Root, RootKind, Slot, What};
+use tw_ir::{Bound, CompareOp, Expect, Path, Root, Slot, What};
 
 /// Formulas over the propositions a, b, c, p, r.
 struct Build(Program);
@@ -32,14 +32,7 @@ impl Build {
         options: &EvaluateOptions,
         times: Option<&[i64]>,
     ) -> String {
-        let root = Root {
-            name: String::new(),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Property,
-            node,
-            span: Default::default(),
-        };
+        let root = Root::property("", node);
         self.0.roots = vec![root];
         let slots =
             "abcpr".chars().map(|name| Column::Truth(states.iter().map(|s| s.contains(name)).collect()));
@@ -155,14 +148,7 @@ fn segments_and_violations() {
     let next = f.add(Node::Next(None, a));
     let previous = f.add(Node::Previous(None, a));
     let always = f.add(Node::Globally(None, a));
-    let root = |node| Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    };
+    let root = |node| Root::property("", node);
     f.0.roots = vec![root(always), root(next)];
     let trace = Trace {
         len: 5,
@@ -198,14 +184,7 @@ fn refusals_name_the_node() {
 
 impl Build {
     fn run_plan(&mut self, node: NodeId, options: &EvaluateOptions, blamed: Option<NodeId>, what: &str) {
-        let root = Root {
-            name: String::new(),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Property,
-            node,
-            span: Default::default(),
-        };
+        let root = Root::property("", node);
         self.0.roots = vec![root];
         let Err(refusal) = Reference.plan(&self.0, options) else { panic!("{what} was accepted") };
         assert_eq!(refusal.node, blamed);
@@ -223,14 +202,7 @@ fn terms_over_temporal_formulas() {
     let sum = f.add(Node::Arithmetic(tw_ir::ArithmeticOp::Add, x, one));
     let term = f.add(Node::IfThenElse(last, x, sum));
     let node = f.add(Node::Compare(CompareOp::Gt, term, one));
-    f.0.roots = vec![Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    }];
+    f.0.roots = vec![Root::property("", node)];
     let trace = |values: Vec<i64>| Trace {
         len: values.len(),
         slots: Some(vec![

@@ -7,7 +7,6 @@ use tw_core::Bits;
 use tw_engine_rewrite::Rewrite;
 use tw_ir::Semantics;
 use tw_monitor::{Engine, EvaluateOptions, Positions, words};
-use tw_spec::{LowerOptions, lower, parse};
 
 /// None of them is settled early on the events below.
 const PROPERTIES: [&str; 10] = [
@@ -29,17 +28,10 @@ const ROUND: usize = 1 << 12;
 fn main() {
     let events: usize =
         std::env::args().nth(1).and_then(|text| text.replace('_', "").parse().ok()).unwrap_or(20_000_000);
-    let text: String =
-        PROPERTIES.iter().enumerate().map(|(at, body)| format!("property p{at} : {body};\n")).collect();
-    let program = lower(&parse(&text, 0).value, &LowerOptions::default()).value;
+    let program = tw_testkit::texts::properties(&PROPERTIES);
     assert_eq!((program.roots.len(), program.atoms().len(), words(ATOMS)), (10, ATOMS, 1));
-    let mut seed = 1u64;
-    let rows: Vec<[u64; 1]> = (0..ROUND)
-        .map(|_| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            [seed >> 60]
-        })
-        .collect();
+    let mut rng = tw_testkit::Rng::new(1);
+    let rows: Vec<[u64; 1]> = (0..ROUND).map(|_| [rng.bits() >> 60]).collect();
     let options = EvaluateOptions { semantics: Semantics::RepeatLast, ..EvaluateOptions::default() };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("{events} events, ten properties, load average {}", load.split(' ').next().unwrap_or("unknown"));

@@ -7,7 +7,6 @@ use tw_core::Bits;
 use tw_engine_rewrite::Rewrite;
 use tw_ir::Semantics;
 use tw_monitor::{Engine, EvaluateOptions, Trace};
-use tw_spec::{LowerOptions, lower, parse_formula};
 
 /// `a b, a, c a, a b, c b, a b, a, c a, a b, c b`, where `c` plays no part.
 const A: [bool; 10] = [true, true, true, true, false, true, true, true, true, false];
@@ -29,7 +28,7 @@ fn main() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("{len} events, load average {}", load.split(' ').next().unwrap_or("unknown"));
     for (name, text) in [("F1", "G (a -> F b)"), ("F2", "F !G (a -> F b)")] {
-        let program = lower(&parse_formula(text, 0).value, &LowerOptions::default()).value;
+        let program = tw_testkit::texts::formula(text);
         let options = EvaluateOptions { semantics: Semantics::RepeatLast, ..EvaluateOptions::default() };
         let mut evaluator = Rewrite.plan(&program, &options).expect("both formulas can be rewritten");
         let mut best = f64::INFINITY;

@@ -49,7 +49,7 @@ pub use show::{Residual, Show, residuals};
 
 use machine::Rewriter;
 use tw_ir::Program;
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Forward, Monitor, Telling, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Forward, PlannedEvaluator, PlannedMonitor, Telling};
 
 /// The rewriting engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,11 +64,7 @@ impl Engine for Rewrite {
         "formula transformation: each event rewrites what is owed; linear in the trace, reads forward"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Forward::evaluator(program, options, Rewriter::build)
     }
 
@@ -76,12 +72,7 @@ impl Engine for Rewrite {
         true
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
         Forward::monitor(program, options, telling, Rewriter::build)
     }
 }

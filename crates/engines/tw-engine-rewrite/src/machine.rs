@@ -4,8 +4,9 @@ use crate::goal::{ENTERED, Goal, end_of};
 use crate::memory::Memories;
 use rustc_hash::FxHashMap;
 use tw_automata::past::Past;
+use tw_core::codec::{Corrupt, put, take, take_part};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Corrupt, EvaluateOptions, Machine, Run, State, Stretch, Unsupported, put, take};
+use tw_monitor::{EvaluateOptions, Machine, Run, State, Stretch, Unsupported};
 
 /// The machine of the rewriting engine.
 pub(crate) struct Rewriter {
@@ -173,10 +174,7 @@ impl Machine for Rewriter {
 
 /// One byte for each remembered bit.
 fn load_memory(len: usize, from: &mut &[u8]) -> Result<Vec<bool>, Corrupt> {
-    let (memory, rest) =
-        from.split_at_checked(len).ok_or_else(|| Corrupt("the saved state is cut short".into()))?;
-    *from = rest;
-    memory
+    take_part(len, from)?
         .iter()
         .map(|&byte| match byte {
             0 | 1 => Ok(byte == 1),

@@ -125,6 +125,11 @@ impl Unsupported {
     }
 }
 
+/// A program made ready for stored traces, or the refusal.
+pub type PlannedEvaluator<'p> = Result<Box<dyn Evaluator + 'p>, Unsupported>;
+/// A program made ready for a live trace, or the refusal.
+pub type PlannedMonitor = Result<Box<dyn Monitor>, Unsupported>;
+
 /// Registered in `tracewise::ENGINES`.
 pub trait Engine: Sync {
     /// Name on the command line.
@@ -132,11 +137,7 @@ pub trait Engine: Sync {
     /// One line for help and `explain`.
     fn about(&self) -> &'static str;
     /// Prepares to run every root, or refuses with the construct that it cannot do.
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported>;
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p>;
     /// What it answers.
     fn answers(&self) -> Answers {
         Answers::Verdicts
@@ -146,12 +147,7 @@ pub trait Engine: Sync {
         false
     }
     /// Prepares to run every root on a live trace, or refuses.
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        telling: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
         let _ = (program, options, telling);
         Err(not_live("`automaton`, `rewrite` and `breadth-first` read one position after another"))
     }

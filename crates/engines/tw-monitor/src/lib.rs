@@ -20,7 +20,10 @@ mod query;
 mod slab;
 
 pub use algebra::{Map, both, either};
-pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Signals, Unsupported, Wanted};
+pub use engine::{
+    Answers, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Signals, Unsupported,
+    Wanted,
+};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};
 pub use machine::{Machine, Run, State, Stretch, Waiting, transpose_eight, words};
@@ -29,6 +32,8 @@ pub use outcome::{Answer, Bindings, Known, Settled, Sink, Worth};
 pub use positions::{Positions, Segments, Trace};
 pub use predicates::{AtomParts, PredicateError, Predicates, Term, Terms, arithmetic, compare, order};
 pub use queries::Queries;
-pub use query::{Computed, Note, QueryEngine, QueryEvaluator, QueryMonitor, Values};
+pub use query::{
+    Computed, Note, PlannedQueries, PlannedQueryMonitor, QueryEngine, QueryEvaluator, QueryMonitor, Values,
+};
 pub use slab::Slab;
-pub use tw_core::codec::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};

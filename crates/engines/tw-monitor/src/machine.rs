@@ -285,18 +285,9 @@ mod tests {
     fn rows_hold_what_columns_hold() {
         for atoms in [0usize, 1, 3, 8, 9, 63, 64, 65, 130] {
             for len in [1usize, 2, 63, 64, 65, 200] {
-                let mut seed = 1u64;
-                let columns: Vec<Bits> = (0..atoms)
-                    .map(|_| {
-                        (0..len)
-                            .map(|_| {
-                                seed =
-                                    seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                                seed >> 63 == 1
-                            })
-                            .collect()
-                    })
-                    .collect();
+                let mut rng = tw_testkit::Rng::new(1);
+                let columns: Vec<Bits> =
+                    (0..atoms).map(|_| (0..len).map(|_| rng.one_in(2)).collect()).collect();
                 let stretch = Stretch::new(&columns, 0, len);
                 for at in 0..len {
                     let row = stretch.row(at);

@@ -61,7 +61,7 @@ impl std::error::Error for PredicateError {}
 ///
 /// ```
 /// use tw_core::{Batch, Bits, Column, Value};
-/// use tw_ir::{CompareOp, Expect, Node, Path, Program, Root, RootKind, Slot, What};
+/// use tw_ir::{CompareOp, Expect, Node, Path, Program, Root, Slot, What};
 /// use tw_monitor::Predicates;
 ///
 /// // queue > 10
@@ -70,7 +70,7 @@ impl std::error::Error for PredicateError {}
 /// program.slots.push(Slot { what, declared: false, span: Default::default() });
 /// let (queue, ten) = (program.dag.add(Node::Slot(0)), program.dag.constant(Value::Int(10)));
 /// let node = program.dag.add(Node::Compare(CompareOp::Gt, queue, ten));
-/// let root = Root { name: "busy".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
+/// let root = Root::property("busy", node);
 /// program.roots.push(root);
 ///
 /// let column = Column::Int { values: vec![3, 11, 40], valid: Bits::repeat(true, 3) };

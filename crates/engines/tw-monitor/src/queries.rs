@@ -2,8 +2,8 @@
 
 use crate::{
     Answers, Computed, Corrupt, Engine, EvaluateOptions, Evaluator, Known, Monitor, Note, Obligation,
-    Positions, QueryEngine, QueryEvaluator, QueryMonitor, Sink, Slab, Telling, Trace, TraceId, Unsupported,
-    Values, Wanted, Worth,
+    PlannedEvaluator, PlannedMonitor, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Sink, Slab,
+    Telling, Trace, TraceId, Unsupported, Values, Wanted, Worth,
 };
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
@@ -25,11 +25,7 @@ impl<Q: QueryEngine> Engine for Queries<Q> {
         Answers::Values
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         options.pointwise()?;
         Ok(Box::new(Stored { inner: self.0.plan(program, options)?, guards: Vec::new() }))
     }
@@ -38,12 +34,7 @@ impl<Q: QueryEngine> Engine for Queries<Q> {
         self.0.reads_forward()
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-        _: Telling,
-    ) -> Result<Box<dyn Monitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, _: Telling) -> PlannedMonitor {
         options.pointwise()?;
         let inner = self.0.monitor(program, options)?;
         let mut traces = Slab::new();

@@ -95,6 +95,11 @@ pub struct Note {
     pub bound: String,
 }
 
+/// Queries made ready for stored traces, or the refusal.
+pub type PlannedQueries<'p> = Result<Box<dyn QueryEvaluator + 'p>, Unsupported>;
+/// Queries made ready for a live trace, or the refusal.
+pub type PlannedQueryMonitor = Result<Box<dyn QueryMonitor>, Unsupported>;
+
 /// An engine for queries, registered in `tracewise::ENGINES` as [`Queries`](crate::Queries).
 pub trait QueryEngine: Sync {
     /// Name on the command line.
@@ -103,21 +108,13 @@ pub trait QueryEngine: Sync {
     fn about(&self) -> &'static str;
     /// Prepares to compute every root, or refuses with the construct that it cannot do. Roots are asked as they
     /// stand: divisions (`by`, `every`) are the caller's business, who hands over segments.
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported>;
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p>;
     /// Whether it has a [`QueryEngine::monitor`] for live traces.
     fn reads_forward(&self) -> bool {
         false
     }
     /// Prepares to compute every root on a live trace, or refuses.
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryMonitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions) -> PlannedQueryMonitor {
         let _ = (program, options);
         Err(not_live("`forward` reads one position after another"))
     }

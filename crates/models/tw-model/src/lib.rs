@@ -15,7 +15,6 @@ mod prune;
 mod record;
 mod variable;
 
-pub use components::Components;
 pub use formats::{FORMATS, ModelError, ModelFormat};
 pub use graph::{Edge, Graph, State};
 pub use record::{Place, Record, Seen};

@@ -40,10 +40,9 @@ fn spec() {
 fn events(count: u64) -> io::Result<()> {
     let mut text = String::new();
     let mut ends = Vec::with_capacity(STRETCH);
-    let mut seed = 1u64;
+    let mut rng = tw_testkit::Rng::new(1);
     for _ in 0..STRETCH {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let (kind, other) = ((seed >> 33) % 4, (seed >> 40) % 4);
+        let (kind, other) = (rng.below(4), rng.below(4));
         text.push_str(&format!("r{kind} a{other}\n"));
         ends.push(text.len());
     }

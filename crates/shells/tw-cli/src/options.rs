@@ -371,7 +371,7 @@ pub fn query_engines() -> Known {
 /// The trace formats.
 pub fn formats() -> Known {
     let formats = tracewise::formats();
-    Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())).collect())
+    Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.card().about)).collect())
 }
 
 /// What positional file arguments complete to.

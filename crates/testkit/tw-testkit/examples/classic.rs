@@ -15,6 +15,7 @@ use tw_engine_rewrite::Rewrite;
 use tw_ir::{Node, Program, Semantics};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
 use tw_testkit::Rng;
+use tw_testkit::texts::formula as program;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
@@ -24,11 +25,6 @@ fn main() {
         Some("rewriting") => rewriting(longest),
         _ => eprintln!("classic traversals|rewriting LONGEST"),
     }
-}
-
-fn program(formula: &str) -> Program {
-    let tree = tw_spec::parse_formula(formula, 0);
-    tw_spec::lower(&tree.value, &tw_spec::LowerOptions::default()).value
 }
 
 /// The columns of the program's propositions, each from its name and the sets of names at the positions.

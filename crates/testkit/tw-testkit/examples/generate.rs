@@ -5,18 +5,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-
-/// xorshift: fast, seeded, good enough to defeat branch prediction.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-}
+use tw_testkit::Rng;
 
 fn main() -> std::io::Result<()> {
     let arguments: Vec<String> = std::env::args().collect();
@@ -26,7 +15,7 @@ fn main() -> std::io::Result<()> {
     };
     let rows: u64 = rows.parse().map_err(std::io::Error::other)?;
     let mut out = BufWriter::with_capacity(1 << 20, File::create(out)?);
-    let mut rng = Rng(0x9e37_79b9_7f4a_7c15);
+    let mut rng = Rng::new(7);
     match kind.as_str() {
         "csv" => writeln!(out, "a,b")?,
         "csv-words" => writeln!(out, "a,b")?,
@@ -36,7 +25,7 @@ fn main() -> std::io::Result<()> {
     let word = |bit: u64| if bit == 1 { "true" } else { "false" };
     for i in 0..rows {
         // The last position is a `b`, so that `G (a -> F b)` holds.
-        let bits = if i + 1 == rows { 0xff } else { rng.next() };
+        let bits = if i + 1 == rows { 0xff } else { rng.bits() };
         let (a, b) = (bits & 1, bits >> 1 & 1);
         match kind.as_str() {
             "csv" => out.write_all(&[b'0' + a as u8, b',', b'0' + b as u8, b'\n'])?,

@@ -25,19 +25,28 @@ pub fn cases(default: u64) -> u64 {
 /// Compares `engine` with the reference on the case of every seed: verdicts, violations and the truth of every
 /// subformula at every position. Panics on the first difference, with the case made small.
 pub fn compare(engine: &dyn Engine, shape: &Shape, seeds: Range<u64>) -> Summary {
+    each(seeds, |seed| {
+        let case = Case::new(seed, shape);
+        let differs = |case: &Case| matches!(difference(engine, case), Ok(Some(_)));
+        let told = |small: Case| (describe(&small), difference(engine, &small).ok().flatten());
+        difference(engine, &case).map(|found| found.map(|_| (engine.name(), told(shrink(case, differs)))))
+    })
+}
+
+/// A difference: the engine's name, the small case, and what is wrong.
+pub(crate) type Difference = (&'static str, (String, Option<String>));
+
+/// Counts the cases of all seeds; panics on the first that differs from the reference.
+pub(crate) fn each(
+    seeds: Range<u64>,
+    mut difference: impl FnMut(u64) -> Result<Option<Difference>, Unsupported>,
+) -> Summary {
     let mut summary = Summary::default();
     for seed in seeds {
-        let case = Case::new(seed, shape);
-        match difference(engine, &case) {
+        match difference(seed) {
             Ok(None) => summary.compared += 1,
-            Ok(Some(_)) => {
-                let small = shrink(case, |case| matches!(difference(engine, case), Ok(Some(_))));
-                let what = difference(engine, &small).ok().flatten().unwrap_or_default();
-                panic!(
-                    "{} differs from the reference, seed {seed}\n{}{what}",
-                    engine.name(),
-                    describe(&small)
-                );
+            Ok(Some((engine, (case, what)))) => {
+                panic!("{engine} differs from the reference, seed {seed}\n{case}{}", what.unwrap_or_default())
             }
             Err(_) => summary.refused += 1,
         }
@@ -111,21 +120,4 @@ pub fn describe(case: &Case) -> String {
 
 fn bits(bits: &Bits) -> String {
     (0..bits.len()).map(|at| if bits.get(at) { '1' } else { '.' }).collect()
-}
-
-/// The whole test file of an engine: `tw_testkit::conformance!(MyEngine);`, perhaps with the number of cases, which
-/// `TRACEWISE_CASES` overrides. The engine may refuse cases, but not all of them.
-#[macro_export]
-macro_rules! conformance {
-    ($engine:expr) => {
-        $crate::conformance!($engine, 10_000);
-    };
-    ($engine:expr, $cases:expr) => {
-        #[test]
-        fn agrees_with_the_reference() {
-            let cases = $crate::conformance::cases($cases);
-            let summary = $crate::conformance::compare(&$engine, &$crate::Shape::SMALL, 0..cases);
-            assert!(summary.compared > 0, "the engine refused all {cases} cases");
-        }
-    };
 }

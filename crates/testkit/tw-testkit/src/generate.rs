@@ -4,7 +4,7 @@ use crate::Rng;
 use tw_core::{Batch, Bits, Column, Dictionary, Position, Time, TimeUnit, Value};
 use tw_ir::{
     ArithmeticOp, Bound, Clock, CompareOp, Expect, Interval, Node, NodeId, Path, PathStep, Program, Root,
-    RootKind, Semantics, SetItem, Slot, What,
+    Semantics, SetItem, Slot, What,
 };
 use tw_monitor::{EvaluateOptions, PredicateError, Predicates, Segments, Terms, Trace};
 
@@ -159,14 +159,7 @@ fn program(rng: &mut Rng, shape: &Shape) -> Program {
             node = program.dag.add(Node::Globally(None, node));
         }
         let name = format!("root{number}");
-        program.roots.push(Root {
-            name,
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Property,
-            node,
-            span: Default::default(),
-        });
+        program.roots.push(Root::property(name, node));
     }
     program.spans = vec![None; program.dag.len()];
     program

@@ -2,10 +2,12 @@
 //!
 //! - [`generate`]: a [`Case`] is a program and a trace made from a seed, the same on every machine.
 //! - [`mod@conformance`]: compares an engine with the reference on many cases and shrinks the first disagreement to
-//!   something that a person can read. `tw_testkit::conformance!(MyEngine);` is the whole test file of a new engine.
+//!   something that a person can read. `compare(&MyEngine, &Shape::SMALL, 0..cases(10_000))` is the test of a new engine.
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
 //! - [`interleave`]: several traces through one monitor, against a monitor for each.
 //! - [`query`]: random queries, and engines for queries against the reference.
+//! - [`protocols`]: simulators of published experiments.
+//! - [`texts`]: programs from text.
 //! - [`lasso`]: truth on infinite words, the oracle of three-valued verdicts.
 //! - [`check_explanation`]: validates explanations by the definitions alone.
 //!
@@ -23,9 +25,11 @@ pub mod generate;
 pub mod interleave;
 pub mod lasso;
 pub mod online;
+pub mod protocols;
 pub mod query;
 mod rng;
 mod shrink;
+pub mod texts;
 
 pub use conformance::cases;
 pub use explanation::check_explanation;

@@ -5,7 +5,7 @@
 //! - [`compare_live()`]: the monitors of an engine, fed in any chunks, saved and restored;
 //! - [`shrink()`]: the smallest case that still fails.
 //!
-//! `tw_testkit::query_conformance!(MyEngine);` is the whole test file of a new engine.
+//! `compare(&MyEngine, &QueryShape::SMALL, 0..cases(2_000))` is the test of a new engine.
 
 mod compare;
 mod generate;
@@ -201,28 +201,4 @@ pub(crate) fn has_numbers(program: &Program, experiment: NodeId) -> bool {
         };
     }
     numbers[experiment.index()]
-}
-
-/// The whole test file of an engine for queries: `tw_testkit::query_conformance!(MyEngine);`, perhaps with the number
-/// of cases, which `TRACEWISE_CASES` overrides. The engine may refuse cases, but not all of them.
-#[macro_export]
-macro_rules! query_conformance {
-    ($engine:expr) => {
-        $crate::query_conformance!($engine, 2_000);
-    };
-    ($engine:expr, $cases:expr) => {
-        #[test]
-        fn agrees_with_the_reference() {
-            let cases = $crate::cases($cases);
-            let summary = $crate::query::compare(&$engine, &$crate::query::QueryShape::SMALL, 0..cases);
-            assert!(summary.compared > 0, "the engine refused all {cases} cases");
-        }
-
-        #[test]
-        fn agrees_with_the_reference_on_numbers() {
-            let cases = $crate::cases($cases) / 4;
-            let summary = $crate::query::compare(&$engine, &$crate::query::QueryShape::NUMERIC, 0..cases);
-            assert!(summary.compared > 0, "the engine refused all {cases} cases");
-        }
-    };
 }

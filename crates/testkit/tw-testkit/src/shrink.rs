@@ -5,14 +5,21 @@ use tw_ir::{Dag, Node, NodeId, Program};
 
 /// The smallest case found, by greedy steps, on which `fails` still says yes.
 pub fn shrink(case: Case, fails: impl Fn(&Case) -> bool) -> Case {
-    let mut case = case;
-    loop {
-        let smaller = candidates(&case).find(&fails);
-        match smaller {
-            Some(smaller) => case = smaller,
-            None => return case,
-        }
+    smallest(case, |case| candidates(case).find(&fails))
+}
+
+/// As long as there is a smaller one, that.
+pub(crate) fn smallest<T>(mut case: T, smaller: impl Fn(&T) -> Option<T>) -> T {
+    while let Some(next) = smaller(&case) {
+        case = next;
     }
+    case
+}
+
+/// Stretches of positions to try without, the longest first: where each begins, and its length.
+pub(crate) fn pieces(len: usize) -> impl Iterator<Item = (usize, usize)> {
+    let sizes = std::iter::successors(Some(len / 2), |size| Some(size / 2)).take_while(|&size| size > 0);
+    sizes.flat_map(move |size| (0..len).step_by(size).map(move |from| (from, size)))
 }
 
 /// Cases one step smaller, the boldest first.
@@ -23,13 +30,7 @@ fn candidates(case: &Case) -> impl Iterator<Item = Case> + '_ {
         smaller.program.roots = vec![case.program.roots[keep].clone()];
         smaller
     });
-    let mut pieces: Vec<(usize, usize)> = Vec::new();
-    let mut size = case.len() / 2;
-    while size > 0 {
-        pieces.extend((0..case.len()).step_by(size).map(|from| (from, size)));
-        size /= 2;
-    }
-    let shorter = pieces.into_iter().filter_map(move |(from, size)| without(case, from, size));
+    let shorter = pieces(case.len()).filter_map(move |(from, size)| without(case, from, size));
     let whole = (case.starts.len() > 1).then(|| {
         let mut smaller = case.clone();
         smaller.starts = vec![0];

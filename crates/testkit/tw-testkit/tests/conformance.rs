@@ -7,8 +7,8 @@ use tw_engine_columnar::Columnar;
 use tw_engine_reference::Reference;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Engine, EvaluateOptions, Evaluator, Explanation, Rule, Sink, Trace, Unsupported, Wanted, explain,
-    explain_many,
+    Engine, EvaluateOptions, Evaluator, Explanation, PlannedEvaluator, Rule, Sink, Trace, Unsupported,
+    Wanted, explain, explain_many,
 };
 use tw_testkit::conformance::{cases, compare, describe};
 use tw_testkit::{Case, Rng, Shape, check_explanation};
@@ -50,11 +50,7 @@ impl Engine for GivenAtoms {
         "the reference on atoms from Predicates"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Ok(Box::new(OnAtoms(Reference.plan(program, options)?)))
     }
 }

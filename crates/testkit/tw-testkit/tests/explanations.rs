@@ -3,8 +3,7 @@
 use tw_core::{Bits, Column, Value};
 use tw_engine_reference::Reference;
 use tw_ir::{
-    ArithmeticOp, Clock, CompareOp, Expect, Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot,
-    What, display,
+    ArithmeticOp, Clock, CompareOp, Expect, Node, NodeId, Path, Program, Root, Semantics, Slot, What, display,
 };
 use tw_monitor::{Engine, EvaluateOptions, Explanation, Predicates, Segments, Trace, explain};
 use tw_testkit::check_explanation;
@@ -42,14 +41,7 @@ impl Fixture {
     }
 
     fn explain(&mut self, node: NodeId, at: usize, depth: usize) -> Explanation {
-        let root = Root {
-            name: String::new(),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Property,
-            node,
-            span: Default::default(),
-        };
+        let root = Root::property("", node);
         self.program.roots = vec![root];
         let mut evaluator = Reference.plan(&self.program, &self.options).unwrap();
         let explanation =

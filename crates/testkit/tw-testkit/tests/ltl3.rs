@@ -2,7 +2,7 @@
 //! monitors.
 
 use tw_automata::{emptiness::Emptiness, past::Past};
-use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, What, display};
+use tw_ir::{Node, NodeId, Path, Program, Root, Semantics, Slot, What, display};
 use tw_monitor::{Engine, EvaluateOptions};
 use tw_testkit::lasso::{Bounds, exists, holds};
 use tw_testkit::{Rng, conformance::cases};
@@ -26,14 +26,7 @@ fn declare() -> Program {
 /// Adds a root. Another one reads all propositions, so that they are the atoms, in order.
 fn add_root(program: &mut Program, node: NodeId) {
     let name = display(program, node);
-    program.roots.push(Root {
-        name,
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property(name, node));
 }
 
 fn finish(program: &mut Program) {
@@ -311,9 +304,7 @@ fn textbook_formulas() {
         ("F (b & Y b)", "b-bb", "???T"),
         ("G (first | Y a)", "aa-a", "??FF"),
     ] {
-        let parsed = tw_spec::parse_formula(text, 0);
-        assert!(!parsed.has_errors(), "{text}");
-        let mut program = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default()).value;
+        let mut program = tw_testkit::texts::formula(text);
         let root = program.roots[0].node;
         program.roots.truncate(1);
         // Atoms are those of the formula, in the order of its nodes.

@@ -1,11 +1,12 @@
 //! Generated queries against the reference, and how good they are at finding faults.
 
+use tw_core::codec::Corrupt;
 use tw_core::{Bits, Value};
 use tw_engine_reference::ReferenceQueries;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Trace,
-    Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, PlannedQueries, PlannedQueryMonitor, Positions, QueryEngine, QueryEvaluator,
+    QueryMonitor, Trace, Unsupported, Values, Wanted,
 };
 use tw_testkit::cases;
 use tw_testkit::query::{
@@ -60,11 +61,7 @@ impl QueryEngine for Faulty {
         "the reference with a fault"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         Ok(Box::new(FaultyEvaluator(ReferenceQueries.plan(program, options)?, self.0)))
     }
 }
@@ -199,15 +196,11 @@ impl QueryEngine for KnowingEngine {
         "the reference on prefixes"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         ReferenceQueries.plan(program, options)
     }
 
-    fn monitor(&self, _: &Program, _: &EvaluateOptions) -> Result<Box<dyn QueryMonitor>, Unsupported> {
+    fn monitor(&self, _: &Program, _: &EvaluateOptions) -> PlannedQueryMonitor {
         let case = QueryCase::new(self.0, &QueryShape::FORWARD);
         Ok(Box::new(Knowing { case, taken: 0, forgets: self.1 }))
     }

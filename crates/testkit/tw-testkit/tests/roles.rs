@@ -1,4 +1,5 @@
-//! Dependencies point one way: what `crates/README.md` says of each folder holds of the manifests in it.
+//! Dependencies point one way: what `crates/README.md` says of each folder holds of the manifests in it; and none is
+//! named in vain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,12 +23,43 @@ fn rules() -> BTreeMap<String, BTreeSet<String>> {
     .collect()
 }
 
+/// The names in one table of a manifest.
+fn keys<'m>(manifest: &'m str, table: &str) -> Vec<&'m str> {
+    let lines = manifest.lines().skip_while(|line| *line != format!("[{table}]")).skip(1);
+    let inside = lines.take_while(|line| !line.starts_with('['));
+    let names =
+        inside.filter(|line| line.contains('=') && line.starts_with(|c: char| c.is_ascii_lowercase()));
+    names.filter_map(|line| line.split(['.', ' ', '=']).next()).collect()
+}
+
 /// The workspace's crates that one table of a manifest names.
 fn imports(manifest: &str, table: &str) -> Vec<String> {
-    let lines = manifest.lines().skip_while(|line| *line != format!("[{table}]")).skip(1);
-    let names =
-        lines.take_while(|line| !line.starts_with('[')).filter_map(|line| line.split(['.', ' ', '=']).next());
-    names.filter(|name| name.starts_with("tw-") || *name == "tracewise").map(str::to_string).collect()
+    let ours = |name: &&str| name.starts_with("tw-") || *name == "tracewise";
+    keys(manifest, table).into_iter().filter(ours).map(str::to_string).collect()
+}
+
+/// The folder of a crate.
+fn place(name: &str, role: &str) -> PathBuf {
+    if name == role { crates().join(name) } else { crates().join(role).join(name) }
+}
+
+/// All Rust text below a folder, and nothing where there is no such folder.
+fn sources(folder: &Path, text: &mut String) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            text.push_str(&std::fs::read_to_string(&path).expect("a source"));
+        }
+    }
+}
+
+/// Whether a text names a crate as the start of a path. A variable of the same name is no use of it.
+fn names(text: &str, krate: &str) -> bool {
+    let path = format!("{}::", krate.replace('-', "_"));
+    let inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+    text.match_indices(&path).any(|(at, _)| !inside(&text[..at]))
 }
 
 /// Crate → its folder and its manifest.
@@ -103,5 +135,41 @@ fn every_row_names_what_is_there() {
                 "`{role}` may import `{import}`, which is not there"
             );
         }
+    }
+}
+
+#[test]
+fn every_dependency_is_used() {
+    for (name, (role, manifest)) in &manifests(&rules()) {
+        let (mut shipped, mut all) = (String::new(), String::new());
+        sources(&place(name, role).join("src"), &mut shipped);
+        for folder in ["src", "tests", "benches", "examples"] {
+            sources(&place(name, role).join(folder), &mut all);
+        }
+        assert!(!shipped.is_empty(), "{name} has no sources");
+        let tables = manifest.lines().filter(|line| line.starts_with('[') && line.ends_with("dependencies]"));
+        for table in tables.map(|line| line.trim_matches(['[', ']'])) {
+            let text = if table == "dev-dependencies" { &all } else { &shipped };
+            for key in keys(manifest, table) {
+                assert!(names(text, key), "{name} names {key} in [{table}] and does not use it");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_dependency_of_the_workspace_is_some_crates() {
+    let root =
+        std::fs::read_to_string(crates().join("../Cargo.toml")).expect("the manifest of the workspace");
+    let manifests = manifests(&rules());
+    let shared = keys(&root, "workspace.dependencies");
+    assert!(shared.len() > 40, "{shared:?}");
+    for key in shared {
+        let takes = |line: &str| {
+            line.starts_with(&format!("{key}.workspace"))
+                || line.starts_with(&format!("{key} = {{ workspace"))
+        };
+        let taken = manifests.values().any(|(_, manifest)| manifest.lines().any(takes));
+        assert!(taken, "no crate takes {key} from the workspace");
     }
 }

@@ -12,9 +12,9 @@ use arrow::ipc::reader::StreamDecoder;
 use arrow::ipc::writer::FileWriter;
 use arrow::ipc::{MessageHeader, root_as_message};
 use std::io::{BufRead, Read, Write};
-use std::sync::Arc;
 use tw_trace::{
-    PartFormat, Parts, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat,
+    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, TraceError,
+    TraceErrorKind, TraceFormat, Writing,
 };
 
 /// Arrow IPC files and streams.
@@ -28,27 +28,16 @@ const MARK: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
 impl TraceFormat for Arrow {
-    fn name(&self) -> &'static str {
-        "arrow"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "arrow",
+            extensions: &["arrow"],
+            about: "Arrow IPC files and streams, one row per position",
+            open_vocabulary: false,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["arrow"]
-    }
-
-    fn about(&self) -> &'static str {
-        "Arrow IPC files and streams, one row per position"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         let (stream, layout) = open(input, options)?;
         Ok(Box::new(Source::new(stream, layout)))
     }
@@ -57,14 +46,8 @@ impl TraceFormat for Arrow {
         Some(self)
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        columns: &[Arc<str>],
-        has_time: bool,
-        has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(write::Sink::new(out, columns, has_time, has_event, "arrow", encode)))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(write::Sink::new(out, outline, "arrow", encode)))
     }
 }
 

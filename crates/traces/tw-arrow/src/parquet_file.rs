@@ -9,9 +9,9 @@ use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::io::{BufRead, Write};
-use std::sync::Arc;
 use tw_trace::{
-    PartFormat, Parts, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat,
+    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, TraceError,
+    TraceErrorKind, TraceFormat, Writing,
 };
 
 /// Parquet files.
@@ -23,27 +23,16 @@ const KIND: &str = "a Parquet file";
 const ROWS: usize = 8192;
 
 impl TraceFormat for Parquet {
-    fn name(&self) -> &'static str {
-        "parquet"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "parquet",
+            extensions: &["parquet"],
+            about: "Parquet files, one row per position (read into memory)",
+            open_vocabulary: false,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["parquet"]
-    }
-
-    fn about(&self) -> &'static str {
-        "Parquet files, one row per position (read into memory)"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         let (batches, layout) = open(input, options, &|_| ROWS)?;
         Ok(Box::new(Source::new(batches, layout)))
     }
@@ -52,14 +41,8 @@ impl TraceFormat for Parquet {
         Some(self)
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        columns: &[Arc<str>],
-        has_time: bool,
-        has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(write::Sink::new(out, columns, has_time, has_event, "parquet", encode)))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(write::Sink::new(out, outline, "parquet", encode)))
     }
 }
 

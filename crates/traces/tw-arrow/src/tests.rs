@@ -6,8 +6,9 @@ use arrow::datatypes::*;
 use parquet::arrow::ArrowWriter;
 use std::sync::Arc;
 use tw_core::{TimeUnit as Unit, Value};
+use tw_testkit::Rng;
 use tw_trace::{
-    Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
+    Arguments, Event, Input, Outline, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
 };
 
 fn rows_of(format: &dyn TraceFormat, bytes: &[u8], options: &ReadOptions) -> Result<Vec<Row>, TraceError> {
@@ -30,7 +31,7 @@ fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<Vec<u8>, TraceError> 
     let mut out = Vec::new();
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
-    let mut sink = format.writer(Box::new(&mut out), &columns, has_time, has_event)?;
+    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
     rows.iter().try_for_each(|row| sink.write(row))?;
     sink.finish()?;
     drop(sink);
@@ -251,13 +252,8 @@ fn damaged_files_are_refused() {
     // The libraries' panics are caught; their words are not for the log of the tests.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 16) as usize
-    };
+    let mut rng = Rng::new(7);
+    let mut random = move || rng.bits() as usize;
     let mut refused = [0; 3];
     let all = files(&batch);
     for (kind, (format, bytes)) in all.iter().enumerate() {

@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::sync::Arc;
 use tw_core::Value;
-use tw_trace::{Arguments, Row, RowSink, Stamp, TimeStyle, TraceError, TraceErrorKind, quote};
+use tw_trace::{Arguments, Outline, Row, RowSink, Stamp, TimeStyle, TraceError, TraceErrorKind, quote};
 
 /// Rows per batch.
 const ROWS: usize = 1 << 16;
@@ -48,9 +48,7 @@ pub(crate) fn failed(format: &str, error: &dyn std::fmt::Display) -> TraceError 
 impl<'a> Sink<'a> {
     pub(crate) fn new(
         out: Box<dyn Write + 'a>,
-        columns: &[Arc<str>],
-        has_time: bool,
-        has_event: bool,
+        Outline { columns, has_time, has_event }: Outline<'_>,
         format: &'static str,
         encode: Encode,
     ) -> Self {

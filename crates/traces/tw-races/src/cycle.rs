@@ -13,6 +13,7 @@
 use crate::lockset::{Lock, LockSets};
 use crate::order::Dependency;
 use rustc_hash::{FxHashMap, FxHashSet};
+use tw_core::Components;
 
 /// Where the search for cycles ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,50 +157,26 @@ impl Search<'_> {
     }
 }
 
-/// The strongly connected component of each lock in the lock graph (Tarjan's algorithm, with its stack on the heap).
-fn components(dependencies: &[Dependency], sets: &LockSets) -> FxHashMap<Lock, usize> {
-    let mut after: FxHashMap<Lock, Vec<Lock>> = FxHashMap::default();
+/// The strongly connected component of each lock in the lock graph.
+fn components(dependencies: &[Dependency], sets: &LockSets) -> FxHashMap<Lock, u32> {
+    let mut number: FxHashMap<Lock, u32> = FxHashMap::default();
+    let mut after: Vec<Vec<u32>> = Vec::new();
+    let mut node = |lock: Lock, after: &mut Vec<Vec<u32>>| {
+        *number.entry(lock).or_insert_with(|| {
+            after.push(Vec::new());
+            after.len() as u32 - 1
+        })
+    };
     for dependency in dependencies {
+        let wanted = node(dependency.lock, &mut after);
         for &held in sets.locks(dependency.set) {
-            let next = after.entry(held).or_default();
-            if next.last() != Some(&dependency.lock) {
-                next.push(dependency.lock);
+            let held = node(held, &mut after) as usize;
+            if after[held].last() != Some(&wanted) {
+                after[held].push(wanted);
             }
         }
     }
-    let mut index: FxHashMap<Lock, usize> = FxHashMap::default();
-    let mut component: FxHashMap<Lock, usize> = FxHashMap::default();
-    let mut low: Vec<usize> = Vec::new();
-    let mut open: Vec<Lock> = Vec::new();
-    let mut calls: Vec<(Lock, usize)> = Vec::new();
-    for &root in after.keys() {
-        if index.contains_key(&root) {
-            continue;
-        }
-        calls.push((root, 0));
-        while let Some((lock, tried)) = calls.pop() {
-            let own = *index.entry(lock).or_insert_with(|| {
-                low.push(low.len());
-                open.push(lock);
-                low.len() - 1
-            });
-            let next = after.get(&lock).map_or(&[][..], Vec::as_slice);
-            if tried > 0
-                && let Some(done) = index.get(&next[tried - 1])
-                && !component.contains_key(&next[tried - 1])
-            {
-                low[own] = low[own].min(low[*done]);
-            }
-            if let Some(&child) = next.get(tried) {
-                calls.push((lock, tried + 1));
-                if !index.contains_key(&child) {
-                    calls.push((child, 0));
-                }
-            } else if low[own] == own {
-                let at = open.iter().rposition(|&member| member == lock).unwrap_or(0);
-                component.extend(open.drain(at..).map(|member| (member, own)));
-            }
-        }
-    }
-    component
+    let target = |lock: u32, nth: usize| after[lock as usize].get(nth).copied();
+    let found = Components::new(after.len(), None, target);
+    number.into_iter().map(|(lock, node)| (lock, found.of[node as usize])).collect()
 }

@@ -5,29 +5,18 @@
 use std::fmt::Write;
 use std::time::Instant;
 use tw_ir::{Expect, Path, Slot, What};
+use tw_testkit::Rng;
 use tw_trace::{Block, Projection, ReadOptions, TraceFormat, formats::jsonl::Jsonl};
 
 const BLOCK: usize = 1 << 20;
 const TOTAL: usize = 64 << 20;
 const ROUNDS: usize = 5;
 
-/// A deterministic source of variety.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % sides
-    }
-}
-
-fn generate(mut line: impl FnMut(&mut String, u64, &mut Dice)) -> String {
-    let mut dice = Dice(0x2545_F491_4F6C_DD1D);
+fn generate(mut line: impl FnMut(&mut String, u64, &mut Rng)) -> String {
+    let mut rng = Rng::new(25);
     let mut out = String::with_capacity(TOTAL + 1024);
     for index in 0.. {
-        line(&mut out, index, &mut dice);
+        line(&mut out, index, &mut rng);
         if out.len() >= TOTAL {
             break;
         }
@@ -44,7 +33,7 @@ const MESSAGES: [&str; 4] = [
     "retrying after timeout",
 ];
 
-fn wide(out: &mut String, index: u64, dice: &mut Dice) {
+fn wide(out: &mut String, index: u64, rng: &mut Rng) {
     let _ = writeln!(
         out,
         concat!(
@@ -54,50 +43,50 @@ fn wide(out: &mut String, index: u64, dice: &mut Dice) {
         ),
         1_700_000_000 + index / 100,
         index % 100 * 10,
-        EVENTS[dice.roll(6) as usize],
-        SERVICES[dice.roll(5) as usize],
-        dice.roll(200),
-        dice.roll(1 << 53),
-        dice.roll(100_000),
-        if dice.roll(10) == 0 { 500 } else { 200 },
-        dice.roll(1000),
-        dice.roll(1000) + 1,
-        dice.roll(1_000_000),
-        dice.roll(100),
-        dice.roll(3),
-        dice.roll(2) == 0,
-        dice.roll(20) != 0,
-        200 + dice.roll(5),
-        dice.roll(10_000),
-        MESSAGES[dice.roll(4) as usize],
-        dice.roll(30),
-        dice.roll(10_000) + 1,
+        EVENTS[rng.below(6)],
+        SERVICES[rng.below(5)],
+        rng.below(200),
+        rng.below(1 << 53),
+        rng.below(100_000),
+        if rng.below(10) == 0 { 500 } else { 200 },
+        rng.below(1000),
+        rng.below(1000) + 1,
+        rng.below(1_000_000),
+        rng.below(100),
+        rng.below(3),
+        rng.below(2) == 0,
+        rng.below(20) != 0,
+        200 + rng.below(5),
+        rng.below(10_000),
+        MESSAGES[rng.below(4)],
+        rng.below(30),
+        rng.below(10_000) + 1,
     );
 }
 
-fn narrow(out: &mut String, index: u64, dice: &mut Dice) {
+fn narrow(out: &mut String, index: u64, rng: &mut Rng) {
     let _ = writeln!(
         out,
         r#"{{"time":{},"event":"{}","user":{},"ok":{},"latency":{}}}"#,
         1_000_000 + index,
-        EVENTS[dice.roll(6) as usize],
-        dice.roll(10_000),
-        dice.roll(2) == 0,
-        dice.roll(10_000),
+        EVENTS[rng.below(6)],
+        rng.below(10_000),
+        rng.below(2) == 0,
+        rng.below(10_000),
     );
 }
 
 /// With a blank after every colon and comma, as many libraries write by default.
-fn spaced(out: &mut String, index: u64, dice: &mut Dice) {
+fn spaced(out: &mut String, index: u64, rng: &mut Rng) {
     let start = out.len();
-    wide(out, index, dice);
+    wide(out, index, rng);
     let line = out.split_off(start);
     out.push_str(&line.replace("\":", "\": ").replace(",\"", ", \""));
 }
 
 /// A different set of keys for each event.
-fn mixed(out: &mut String, index: u64, dice: &mut Dice) {
-    let event = dice.roll(6) as usize;
+fn mixed(out: &mut String, index: u64, rng: &mut Rng) {
+    let event = rng.below(6);
     let _ = write!(
         out,
         r#"{{"time":"2024-05-1{}T12:{:02}:{:02}.{:03}Z","event":"{}""#,
@@ -110,19 +99,19 @@ fn mixed(out: &mut String, index: u64, dice: &mut Dice) {
     for (field, name) in ["queue", "ok", "latency", "user"].iter().enumerate() {
         if !(event + field).is_multiple_of(3) {
             let _ = match field {
-                1 => write!(out, r#","ok":{}"#, dice.roll(2) == 0),
-                _ => write!(out, r#","{name}":{}"#, dice.roll(10_000)),
+                1 => write!(out, r#","ok":{}"#, rng.below(2) == 0),
+                _ => write!(out, r#","{name}":{}"#, rng.below(10_000)),
             };
         }
     }
-    let _ = writeln!(out, r#","comment":"naïve café № {}"}}"#, dice.roll(1000));
+    let _ = writeln!(out, r#","comment":"naïve café № {}"}}"#, rng.below(1000));
 }
 
 fn slot(what: What) -> Slot {
     Slot { what, declared: true, span: Default::default() }
 }
 
-fn measure(name: &str, line: fn(&mut String, u64, &mut Dice), slots: &[Slot], key: Option<&str>) {
+fn measure(name: &str, line: fn(&mut String, u64, &mut Rng), slots: &[Slot], key: Option<&str>) {
     if std::env::args().skip(1).any(|argument| !argument.starts_with('-') && !name.contains(&argument)) {
         return;
     }

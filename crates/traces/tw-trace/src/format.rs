@@ -5,34 +5,57 @@ use crate::{
 };
 use std::io::{BufRead, Write};
 use std::ops::Range;
+use std::sync::Arc;
 use tw_core::{Batch, Time};
 
-/// A trace encoding: one unit struct in `formats/<name>.rs`, one row in [`FORMATS`].
-pub trait TraceFormat: Sync {
+/// What a format is called, and what is said of it.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatCard {
     /// Name for `--format`.
-    fn name(&self) -> &'static str;
+    pub name: &'static str,
     /// File extensions that mean this format, without the dot.
-    fn extensions(&self) -> &'static [&'static str];
+    pub extensions: &'static [&'static str],
     /// One line for help and docs.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
     /// Whether a name that never occurs may still be an event (an open vocabulary) whatever the trace's columns.
-    fn open_vocabulary(&self) -> bool;
+    pub open_vocabulary: bool,
+}
+
+/// Bytes of a trace.
+pub type Bytes<'a> = Box<dyn BufRead + Send + 'a>;
+/// Rows, ready to be read.
+pub type Reading<'a> = Result<Box<dyn RowSource + Send + 'a>, TraceError>;
+/// Rows, ready to be written.
+pub type Writing<'a> = Result<Box<dyn RowSink + 'a>, TraceError>;
+
+/// What the rows to be written hold: formats with a header need to know first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outline<'c> {
+    /// The variables that occur in the trace, in order of appearance.
+    pub columns: &'c [Arc<str>],
+    /// Whether any row has a timestamp.
+    pub has_time: bool,
+    /// Whether any row has an event.
+    pub has_event: bool,
+}
+
+/// A trace encoding: one unit struct in `formats/<name>.rs`, one row in [`FORMATS`].
+///
+/// The first three methods define it, and it is read stored and live. The others make it fast, or say of a live stream
+/// what cannot be told from its rows.
+pub trait TraceFormat: Sync {
+    /// Its names and what is said of it.
+    fn card(&self) -> FormatCard;
 
     /// Reads rows: the definition of the format. Errors carry absolute lines.
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError>;
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a>;
+
+    /// Writes rows.
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a>;
 
     /// Prepares to read blocks, if the format has a fast path for this projection. `head` is the beginning of the
     /// input: at least its first 64 KiB or all of it (a header longer than that: return `None` or an error).
-    fn blocks(
-        &self,
-        head: &[u8],
-        projection: &Projection,
-        options: &ReadOptions,
-    ) -> Result<Option<BlockStart>, TraceError> {
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
         let _ = (head, projection, options);
         Ok(None)
     }
@@ -43,16 +66,29 @@ pub trait TraceFormat: Sync {
         None
     }
 
-    /// Writes rows. `columns` are the variables that occur in the trace, in order of appearance, and the flags say
-    /// whether any row has a timestamp or an event (formats with a header need to know first).
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        columns: &[std::sync::Arc<str>],
-        has_time: bool,
-        has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError>;
+    /// Whether the first lines of a live stream are enough to say how the rest is read: there may be more of a header, or
+    /// no record yet that would tell whether records have timestamps. Only asked while more can be waited for.
+    fn can_begin(&self, head: &[u8]) -> bool {
+        let _ = head;
+        true
+    }
+
+    /// Whether each line is an object of its own with its names in quotes. A line of a live stream is then a watermark
+    /// by a key alone, also before the first position; elsewhere it is one by its event.
+    fn lines_are_objects(&self) -> bool {
+        false
+    }
 }
+
+impl dyn TraceFormat + '_ {
+    /// Name for `--format`.
+    pub fn name(&self) -> &'static str {
+        self.card().name
+    }
+}
+
+/// A format's fast path, if it has one.
+pub type FastPath = Result<Option<BlockStart>, TraceError>;
 
 /// A format's fast path, ready.
 pub struct BlockStart {
@@ -129,5 +165,5 @@ pub static FORMATS: &[&dyn TraceFormat] = &[
 pub fn detect<'f>(name: &str, formats: &[&'f dyn TraceFormat]) -> Option<&'f dyn TraceFormat> {
     let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
     let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
-    formats.iter().copied().find(|format| format.extensions().contains(&extension.as_str()))
+    formats.iter().copied().find(|format| format.card().extensions.contains(&extension.as_str()))
 }

@@ -23,7 +23,10 @@ pub mod formats;
 
 pub use compress::compress;
 pub use error::{TraceError, TraceErrorKind, TraceWarning};
-pub use format::{Block, BlockBatch, BlockReader, BlockStart, FORMATS, TraceFormat, detect};
+pub use format::{
+    Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
+    TraceFormat, Writing, detect,
+};
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};

@@ -243,7 +243,7 @@ impl Live {
         match &self.mode {
             Mode::Start => Ok(Vec::new()),
             Mode::Blocks(blocks) => blocks.reader.finish(),
-            Mode::Rows(_, seen) => seen.judge(&self.projection, self.format.open_vocabulary()),
+            Mode::Rows(_, seen) => seen.judge(&self.projection, self.format.card().open_vocabulary),
         }
         .map_err(|error| error.in_file(&self.name))
     }
@@ -273,7 +273,7 @@ impl Live {
         }
         let mut used = 0;
         if matches!(self.mode, Mode::Start) {
-            if self.format.name() == "jsonl" {
+            if self.format.lines_are_objects() {
                 let marks = self.first_marks(&bytes[..end], receiver)?;
                 if marks > 0 {
                     return Ok(marks + self.offer(&bytes[marks..], last, receiver)?);
@@ -305,13 +305,7 @@ impl Live {
         let mark = byte_order_mark(head)?;
         let text = &head[mark..];
         let waits = !last && head.len() < HEAD;
-        // A header whose quotes are open goes on in the lines to come.
-        if waits && self.format.name() == "csv" && memchr::memchr_iter(b'"', text).count() % 2 == 1 {
-            return Ok(Started::Later);
-        }
-        // A blank line is no record that could say whether records have timestamps.
-        let blank = text.iter().all(u8::is_ascii_whitespace);
-        if waits && blank && self.format.name() == "jsonl" {
+        if waits && !self.format.can_begin(text) {
             return Ok(Started::Later);
         }
         if self.options.sort.is_none()
@@ -322,7 +316,7 @@ impl Live {
             self.skip(&head[..skip], lines);
             return Ok(Started::Blocks(skip));
         }
-        if waits && blank {
+        if waits && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(Started::Later);
         }
         self.read_rows()?;

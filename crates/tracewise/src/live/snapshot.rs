@@ -4,10 +4,10 @@
 use super::shard::Place;
 use super::{Fingerprint, ShardMonitor};
 use crate::Error;
+use tw_core::codec::Corrupt;
 use tw_core::codec::{
     put, put_bytes, put_option, put_text, take, take_bytes, take_len, take_option, take_text,
 };
-use tw_monitor::Corrupt;
 
 const HEADER: &[u8] = b"tracewise shard 1\n";
 

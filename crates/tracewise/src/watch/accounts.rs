@@ -3,11 +3,12 @@
 use super::WatchValue;
 use crate::registry::engines;
 use crate::{Error, Session, Specification, plan, query};
+use tw_core::codec::Corrupt;
 use tw_core::{Batch, Bits, Position, Time};
 use tw_ir::RootKind;
 use tw_monitor::{
-    Answers, AtomParts, Computed, Corrupt, EvaluateOptions, Known, Monitor, Positions, PredicateError,
-    Predicates, Sink, Telling, Term, Terms, Unsupported,
+    Answers, AtomParts, Computed, EvaluateOptions, Known, Monitor, Positions, PredicateError, Predicates,
+    Sink, Telling, Term, Terms, Unsupported,
 };
 
 /// The queries of a specification and what they have seen.

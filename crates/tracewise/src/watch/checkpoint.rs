@@ -13,7 +13,7 @@ use super::told::Record;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use tw_monitor::put;
+use tw_core::codec::put;
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
 const VERSION: u8 = 5;

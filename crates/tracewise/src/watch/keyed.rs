@@ -16,9 +16,10 @@ use crate::{Error, LogLine, Session, Specification, Verdict, Violation};
 use rustc_hash::FxHashSet;
 use std::io;
 use std::time::Instant;
+use tw_core::codec::put;
 use tw_core::{Batch, Position, Time, Value};
 use tw_ir::{Clock, NodeId};
-use tw_monitor::{Bindings, Computed, Known, put};
+use tw_monitor::{Bindings, Computed, Known};
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
 
 /// Characters kept of a log line.

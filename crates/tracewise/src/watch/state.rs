@@ -1,36 +1,26 @@
-//! Numbers as a checkpoint holds them.
+//! Numbers as a checkpoint holds them: those of the codec, with errors in words.
 
 use tw_core::Time;
-use tw_monitor::{put, take};
+use tw_core::codec::{self, Corrupt};
+pub(super) use tw_core::codec::{
+    put as number_out, put_bytes, put_option as put_time, put_signed as signed_out,
+};
 
-pub(super) fn number_out(number: u64, out: &mut Vec<u8>) {
-    put(number, out);
+fn worded<T>(taken: Result<T, Corrupt>) -> Result<T, String> {
+    taken.map_err(|corrupt| corrupt.to_string())
 }
 
 pub(super) fn number(from: &mut &[u8]) -> Result<u64, String> {
-    take(from).map_err(|corrupt| corrupt.to_string())
+    worded(codec::take(from))
 }
 
 /// A number of either sign, small ones short.
-pub(super) fn signed_out(number: i64, out: &mut Vec<u8>) {
-    put((number << 1 ^ number >> 63) as u64, out);
-}
-
 pub(super) fn signed(from: &mut &[u8]) -> Result<i64, String> {
-    let number = number(from)?;
-    Ok((number >> 1) as i64 ^ -((number & 1) as i64))
-}
-
-pub(super) fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
-    put(bytes.len() as u64, out);
-    out.extend_from_slice(bytes);
+    worded(codec::take_signed(from))
 }
 
 pub(super) fn bytes<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], String> {
-    let len = usize::try_from(number(from)?).unwrap_or(usize::MAX);
-    let (part, rest) = from.split_at_checked(len).ok_or("it is cut short")?;
-    *from = rest;
-    Ok(part)
+    worded(codec::take_bytes(from))
 }
 
 pub(super) fn text(from: &mut &[u8]) -> Result<String, String> {
@@ -38,12 +28,6 @@ pub(super) fn text(from: &mut &[u8]) -> Result<String, String> {
 }
 
 /// A time that may not be known.
-pub(super) fn put_time(time: Option<Time>, out: &mut Vec<u8>) {
-    put(u64::from(time.is_some()), out);
-    signed_out(time.unwrap_or(0), out);
-}
-
 pub(super) fn time(from: &mut &[u8]) -> Result<Option<Time>, String> {
-    let known = number(from)? == 1;
-    Ok(Some(signed(from)?).filter(|_| known))
+    worded(codec::take_option(from))
 }

@@ -2,9 +2,10 @@
 
 use super::state::{number, put_bytes, put_time, text, time};
 use std::collections::BTreeMap;
+use tw_core::codec::put;
 use tw_core::codec::{put_value, take_value};
 use tw_core::{Position, Time, Value};
-use tw_monitor::{Bindings, Obligation, Settled, put};
+use tw_monitor::{Bindings, Obligation, Settled};
 
 /// A verdict that was told.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -42,8 +42,7 @@ fn timed(run: impl FnOnce()) -> std::time::Duration {
 }
 
 fn ready(formula: &str, clock: Clock) -> (Robust, NodeId) {
-    let tree = tw_spec::parse_formula(formula, 0);
-    let program = tw_spec::lower(&tree.value, &Default::default()).value;
+    let program = tw_testkit::texts::formula(formula);
     let options = EvaluateOptions { clock, unit: tw_core::TimeUnit::Nanoseconds, ..Default::default() };
     (Robust::new(&program, &options).unwrap(), program.roots[0].node)
 }
@@ -51,13 +50,8 @@ fn ready(formula: &str, clock: Clock) -> (Robust, NodeId) {
 /// Random walks, or ramps (the first predicate in the direction named, the second against it), and times that are
 /// one or two apart.
 fn samples(robust: &Robust, len: usize, data: &str) -> Samples<'static> {
-    let mut state = 0x1234_5678_9abc_def1u64;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        state
-    };
+    let mut rng = tw_testkit::Rng::new(7);
+    let mut random = || rng.bits();
     let predicates = (0..robust.predicates().len()).map(|predicate| {
         let mut value = 0.0;
         let mut one = |at: usize| match (data, predicate % 2) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tw_core::{Batch, Bits};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Answers, Engine, EvaluateOptions, Evaluator, PredicateError, Signals, Sink, Trace, Unsupported, Wanted,
-    Worth,
+    Answers, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PredicateError, Signals, Sink, Trace,
+    Unsupported, Wanted, Worth,
 };
 
 /// The engine `robust`: by how much properties hold.
@@ -31,11 +31,7 @@ impl Engine for Robustness {
         Answers::Robustness
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let robust = Robust::new(program, options)?;
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         if self.interpolate == Some(Interpolation::Linear) {

@@ -11,11 +11,7 @@ use tw_monitor::EvaluateOptions;
 
 /// A formula over real columns, made ready.
 fn ready(formula: &str, clock: Clock) -> (Robust, Program, NodeId) {
-    let tree = tw_spec::parse_formula(formula, 0);
-    assert!(tree.diagnostics.is_empty(), "{:?}", tree.diagnostics);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(lowered.diagnostics.is_empty(), "{:?}", lowered.diagnostics);
-    let program = lowered.value;
+    let program = tw_testkit::texts::formula(formula);
     let options = EvaluateOptions { clock, unit: tw_core::TimeUnit::Nanoseconds, ..Default::default() };
     let robust = Robust::new(&program, &options).unwrap();
     let node = program.roots[0].node;

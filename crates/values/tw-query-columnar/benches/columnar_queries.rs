@@ -149,10 +149,8 @@ const QUERIES: &[(&str, Make)] = &[
 ];
 
 /// Numbers that look random, the same each time.
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+fn mix(seed: u64) -> u64 {
+    tw_testkit::Rng::new(seed).bits()
 }
 
 fn truth(name: &str, len: usize) -> Bits {

@@ -77,7 +77,8 @@ use space::Given;
 use tw_core::{Bits, Value};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, EvaluateOptions, Note, QueryEngine, QueryEvaluator, Trace, Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, Note, PlannedQueries, QueryEngine, QueryEvaluator, Trace, Unsupported, Values,
+    Wanted,
 };
 use tw_statistics::{Bound, Limits};
 use walk::Job;
@@ -95,11 +96,7 @@ impl QueryEngine for Columnar {
         "whole columns block by block, parallel"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         Ok(Box::new(Planned::new(program, options, kernels::best())))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::stream::{Cell, Data, Stream};
 use std::sync::Arc;
-use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_text, take_value};
+use tw_core::codec::*;
 
 pub(crate) fn corrupt(what: &str) -> Corrupt {
     Corrupt(format!("the saved state of a query {what}"))
@@ -21,12 +21,6 @@ pub(crate) fn flag(from: &mut &[u8]) -> Result<bool, Corrupt> {
     }
 }
 
-pub(crate) fn fixed<const N: usize>(from: &mut &[u8]) -> Result<[u8; N], Corrupt> {
-    let (bytes, rest) = from.split_first_chunk::<N>().ok_or_else(|| corrupt("is cut short"))?;
-    *from = rest;
-    Ok(*bytes)
-}
-
 pub(crate) fn save_error(error: Option<&Arc<str>>, out: &mut Vec<u8>) {
     put(u64::from(error.is_some()), out);
     if let Some(error) = error {
@@ -43,7 +37,7 @@ pub(crate) fn save_stream(stream: &Stream, out: &mut Vec<u8>) {
         put(place as u64, out);
     }
     let words = |words: &[u64], out: &mut Vec<u8>| {
-        words.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        words.iter().for_each(|word| put_word(*word, out));
     };
     match &stream.data {
         Data::Truth(bits) => {
@@ -58,7 +52,7 @@ pub(crate) fn save_stream(stream: &Stream, out: &mut Vec<u8>) {
         Data::Real { values, valid } => {
             out.push(2);
             words(valid, out);
-            values.iter().for_each(|value| out.extend_from_slice(&value.to_bits().to_le_bytes()));
+            values.iter().for_each(|value| put_word(value.to_bits(), out));
         }
         Data::Any(cells) => {
             out.push(3);
@@ -78,7 +72,7 @@ pub(crate) fn load_stream(from: &mut &[u8]) -> Result<Stream, Corrupt> {
         return Err(corrupt("is damaged"));
     }
     let held = end - base;
-    let kind = fixed::<1>(from)?[0];
+    let kind = take_byte(from)?;
     // Every entry takes a bit at least: no more entries than there are bits.
     if held / 8 > from.len() {
         return Err(corrupt("is cut short"));
@@ -86,7 +80,7 @@ pub(crate) fn load_stream(from: &mut &[u8]) -> Result<Stream, Corrupt> {
     let words = |from: &mut &[u8]| {
         let mut words: Vec<u64> = Vec::with_capacity(held.div_ceil(64));
         for _ in 0..held.div_ceil(64) {
-            words.push(u64::from_le_bytes(fixed(from)?));
+            words.push(take_word(from)?);
         }
         if held % 64 != 0
             && let Some(last) = words.last_mut()
@@ -99,12 +93,13 @@ pub(crate) fn load_stream(from: &mut &[u8]) -> Result<Stream, Corrupt> {
         0 => Data::Truth(words(from)?),
         1 => {
             let valid = words(from)?;
-            let values = (0..held).map(|_| Ok(i64::from_le_bytes(fixed(from)?))).collect::<Result<_, _>>()?;
+            let values =
+                (0..held).map(|_| Ok(i64::from_le_bytes(take_fixed(from)?))).collect::<Result<_, _>>()?;
             Data::Int { values, valid }
         }
         2 => {
             let valid = words(from)?;
-            let value = |_| Ok(f64::from_bits(u64::from_le_bytes(fixed(from)?)));
+            let value = |_| Ok(f64::from_bits(take_word(from)?));
             Data::Real { values: (0..held).map(value).collect::<Result<_, _>>()?, valid }
         }
         3 => {

@@ -68,11 +68,12 @@ use feed::Window;
 use machine::Machine;
 use plan::Plan;
 use std::sync::Arc;
+use tw_core::codec::Corrupt;
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Computed, Corrupt, EvaluateOptions, Note, Positions, QueryEngine, QueryEvaluator, QueryMonitor, Term,
-    Trace, Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, Note, PlannedQueries, PlannedQueryMonitor, Positions, QueryEngine,
+    QueryEvaluator, QueryMonitor, Term, Trace, Unsupported, Values, Wanted,
 };
 
 /// The engine that reads forward.
@@ -88,11 +89,7 @@ impl QueryEngine for Forward {
         "one pass forwards over a stream; values arrive with a delay"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         let plan = Arc::new(Plan::of_roots(program, options)?);
         let machine = Machine::new(plan);
         Ok(Box::new(Stored { program, options: options.clone(), machine, notes: Vec::new() }))
@@ -102,11 +99,7 @@ impl QueryEngine for Forward {
         true
     }
 
-    fn monitor(
-        &self,
-        program: &Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryMonitor>, Unsupported> {
+    fn monitor(&self, program: &Program, options: &EvaluateOptions) -> PlannedQueryMonitor {
         let plan = Arc::new(Plan::of_roots(program, options)?);
         Ok(Box::new(Watch { machine: Machine::new(plan), notes: Vec::new() }))
     }

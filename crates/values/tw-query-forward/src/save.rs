@@ -1,11 +1,11 @@
 //! The state as bytes, for another process to go on from.
 
-use crate::encode::{corrupt, fixed, flag, load_error, load_stream, place, save_error, save_stream};
+use crate::encode::{corrupt, flag, load_error, load_stream, place, save_error, save_stream};
 use crate::machine::Machine;
 use crate::nested::{Nested, Stretch};
 use crate::plan::Op;
 use crate::sink::{Running, Sink};
-use tw_core::codec::{Corrupt, put, put_value, take, take_value};
+use tw_core::codec::{Corrupt, put, put_value, take, take_fixed, take_value};
 use tw_statistics::Accumulator;
 
 const VERSION: u64 = 1;
@@ -169,7 +169,7 @@ fn save_nested(nested: &Nested, out: &mut Vec<u8>) {
 fn load_nested(nested: &mut Nested, plan: &crate::plan::Plan, from: &mut &[u8]) -> Result<(), Corrupt> {
     // Sums of all that can be read stay below this.
     let number = |from: &mut &[u8]| {
-        let number = i128::from_le_bytes(fixed(from)?);
+        let number = i128::from_le_bytes(take_fixed(from)?);
         if number.unsigned_abs() >> 126 == 0 { Ok(number) } else { Err(corrupt("is damaged")) }
     };
     nested.cursor = place(from)?;
@@ -182,7 +182,7 @@ fn load_nested(nested: &mut Nested, plan: &crate::plan::Plan, from: &mut &[u8]) 
     if flag(from)? {
         let (start, known) = (place(from)?, place(from)?);
         let (high, low) = (number(from)?, number(from)?);
-        let sum = i128::from_le_bytes(fixed(from)?);
+        let sum = i128::from_le_bytes(take_fixed(from)?);
         let last = take_value(from)?;
         let (held, mixed) = (flag(from)?, flag(from)?);
         if mixed && !held {

@@ -2,11 +2,12 @@
 
 mod common;
 
-use common::{ABP, MUX, Table, abp, abp_table, mux, mux_table, program, push, values};
+use common::{ABP, MUX, Table, abp_table, mux_table, program, push, values};
 use tw_core::Value;
 use tw_ir::{Aggregate, Node, Semantics};
 use tw_monitor::{Computed, EvaluateOptions, QueryEngine};
 use tw_query_forward::{Forward, why_not};
+use tw_testkit::protocols::{alternating_bit, semaphore};
 
 fn shown(values: &[Computed]) -> Vec<String> {
     let show = |value: &Computed| match value {
@@ -60,7 +61,7 @@ fn examples_of_the_paper() {
 
 #[test]
 fn the_semaphore() {
-    let first: Vec<_> = mux(20, 1).into_iter().take(9).collect();
+    let first: Vec<_> = semaphore(20, 1).into_iter().take(9).collect();
     let expected =
         [(0, 0, 1), (1, 0, 1), (1, 1, 1), (2, 1, 1), (3, 1, 0), (4, 1, 0), (4, 2, 0), (1, 2, 1), (2, 2, 1)];
     assert_eq!(first, expected);
@@ -79,7 +80,7 @@ fn the_semaphore() {
 
 #[test]
 fn the_alternating_bit() {
-    let first: Vec<String> = abp(30, 20, 1).iter().map(|(l, m)| format!("{l}{m}")).collect();
+    let first: Vec<String> = alternating_bit(30, 20, 1).iter().map(|(l, m)| format!("{l}{m}")).collect();
     let expected =
         "00 10 11 21 22 23 24 21 51 61 71 11 21 22 23 24 21 51 61 71 11 21 22 23 24 21 21 51 71 11";
     assert_eq!(first.join(" "), expected);

@@ -7,15 +7,12 @@ use tw_core::{Batch, Bits, Column};
 use tw_ir::What;
 use tw_monitor::{EvaluateOptions, Predicates, QueryEngine, Terms, Trace};
 use tw_query_reverse::Reverse;
-use tw_spec::{LowerOptions, lower, parse};
 
 /// A column for a name: a location that moves on or starts again, a small number, a real.
 fn column(name: &str, len: usize) -> Column {
-    let mut seed = name.bytes().fold(7u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-    let mut random = move || {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        seed >> 33
-    };
+    let seed = name.bytes().fold(7u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+    let mut rng = tw_testkit::Rng::new(seed);
+    let mut random = move || rng.bits() >> 33;
     let valid = Bits::repeat(true, len);
     match name {
         "l" | "m" => {
@@ -67,7 +64,7 @@ fn main() {
     for (name, query) in
         queries.into_iter().filter(|(name, _)| only.as_deref().is_none_or(|only| only == *name))
     {
-        let program = lower(&parse(&format!("query q : {query};"), 0).value, &LowerOptions::default()).value;
+        let program = tw_testkit::texts::queries(&[query]);
         let named =
             |what: &What| if let What::Variable(path, _) = what { path.to_string() } else { String::new() };
         let slots = program.slots.iter().map(|slot| column(&named(&slot.what), len)).collect();

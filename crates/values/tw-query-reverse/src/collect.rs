@@ -185,11 +185,8 @@ mod tests {
             Value::Bool(true),
             Value::text("x"),
         ];
-        let mut seed = 1u64;
-        let mut random = move |below: usize| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) as usize % below
-        };
+        let mut rng = tw_testkit::Rng::new(1);
+        let mut random = move |below: usize| rng.below(below);
         use Aggregate::*;
         for round in 0..20_000 {
             let aggregate = [Count, Min, Max, First, Last, Sum, Mode][round % 7];

@@ -38,7 +38,8 @@ use tw_automata::algebraic::{Algebraic, Options, Refused};
 use tw_core::{Bits, Value};
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{
-    Computed, EvaluateOptions, Note, QueryEngine, QueryEvaluator, Trace, Unsupported, Values, Wanted,
+    Computed, EvaluateOptions, Note, PlannedQueries, QueryEngine, QueryEvaluator, Trace, Unsupported, Values,
+    Wanted,
 };
 use tw_statistics::Limits;
 use walk::{Asked, Walk};
@@ -80,11 +81,7 @@ impl QueryEngine for Reverse {
         "the algebraic alternating automaton, read backwards position by position"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn QueryEvaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         if options.semantics == Semantics::Ltl3 {
             let what = "values over all infinite continuations (ltl3)".into();
             let help = Some("use --semantics finite".into());

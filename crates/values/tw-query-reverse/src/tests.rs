@@ -4,22 +4,14 @@ use super::*;
 use tw_core::{Batch, Column};
 use tw_ir::{Expect, What};
 use tw_monitor::{Predicates, Segments, Terms};
+use tw_testkit::protocols::{alternating_bit, semaphore};
+use tw_testkit::texts::queries as lowered;
 
 /// A trace by rows: the names of its columns, then the values of each position.
 struct Rows<'a>(&'a [&'a str], Vec<Vec<Value>>);
 
 fn ints<const N: usize>(rows: &[[i64; N]]) -> Vec<Vec<Value>> {
     rows.iter().map(|row| row.iter().map(|&int| Value::Int(int)).collect()).collect()
-}
-
-fn lowered(queries: &[&str]) -> Program {
-    let text: String =
-        queries.iter().enumerate().map(|(at, query)| format!("query q{at} : {query};\n")).collect();
-    let parsed = tw_spec::parse(&text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    lowered.value
 }
 
 impl Rows<'_> {
@@ -116,33 +108,10 @@ fn during() {
     assert_eq!(rows.column("min[q : y while p]"), expected.map(Computed::Value).collect::<Vec<_>>());
 }
 
-/// Chance, the same everywhere.
-struct Chance(u64);
-
-impl Chance {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-}
-
 /// MUX-SEM: two processes at locations l and m, and a semaphore r.
 fn mux(len: usize, seed: u64) -> Rows<'static> {
-    let (mut chance, mut at, mut r, mut rows) = (Chance(seed), [0i64, 0], 1i64, Vec::new());
-    for _ in 0..len {
-        rows.push([at[0], at[1], r]);
-        let mut process = chance.next(2) as usize;
-        if at[process] == 2 && r == 0 {
-            process = 1 - process;
-        }
-        match at[process] {
-            2 => r -= 1,
-            4 => r += 1,
-            _ => {}
-        }
-        at[process] = if at[process] == 4 { 1 } else { at[process] + 1 };
-    }
-    Rows(&["l", "m", "r"], ints(&rows))
+    let states = semaphore(len, seed).into_iter().map(|(l, m, r)| [l.into(), m.into(), r]);
+    Rows(&["l", "m", "r"], ints(&states.collect::<Vec<_>>()))
 }
 
 #[test]
@@ -168,74 +137,8 @@ fn semaphores() {
 
 /// ABP: a sender at l and a receiver at m, over channels that lose messages.
 fn abp(len: usize, loss: u64) -> Rows<'static> {
-    let mut chance = Chance(1);
-    let (mut l, mut m, mut wait, mut timeout) = (0i64, 0i64, 0, false);
-    let (mut data, mut acks) = (std::collections::VecDeque::new(), std::collections::VecDeque::new());
-    let (mut sent, mut acknowledged, mut received, mut expected) = (true, false, false, true);
-    let mut rows = Vec::new();
-    for _ in 0..len {
-        rows.push([l, m]);
-        let sender_waits = l == 2 && acks.is_empty() && wait < 5;
-        let receiver_waits = m == 1 && data.is_empty();
-        let mut receiver = chance.next(2) == 1;
-        if l == 2 {
-            wait += 1;
-        }
-        if sender_waits && receiver_waits {
-            continue;
-        }
-        receiver = if receiver { !receiver_waits } else { sender_waits };
-        if receiver {
-            m = match m {
-                1 => {
-                    received = data.pop_front().unwrap();
-                    2
-                }
-                2 if received == expected => 3,
-                2 => 4,
-                3 => {
-                    expected = !expected;
-                    4
-                }
-                4 => {
-                    if chance.next(100) >= loss {
-                        acks.push_back(received);
-                    }
-                    1
-                }
-                _ => 1,
-            };
-        } else {
-            l = match l {
-                1 => {
-                    wait = 0;
-                    if chance.next(100) >= loss {
-                        data.push_back(sent);
-                    }
-                    2
-                }
-                2 => {
-                    match acks.pop_front() {
-                        Some(ack) => acknowledged = ack,
-                        None => timeout = true,
-                    }
-                    5
-                }
-                5 if !timeout && acknowledged == sent => 6,
-                5 => 7,
-                6 => {
-                    sent = !sent;
-                    7
-                }
-                7 => {
-                    timeout = false;
-                    1
-                }
-                _ => 1,
-            };
-        }
-    }
-    Rows(&["l", "m"], ints(&rows))
+    let states = alternating_bit(len, loss, 1).into_iter().map(|(l, m)| [l.into(), m.into()]);
+    Rows(&["l", "m"], ints(&states.collect::<Vec<_>>()))
 }
 
 #[test]

@@ -101,12 +101,9 @@ mod tests {
 
     #[test]
     fn until_position_by_position() {
-        let mut seed = 3u64;
+        let mut rng = tw_testkit::Rng::new(3);
         for round in 0..3000 {
-            let mut random = || {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                seed ^ seed >> 29
-            };
+            let mut random = || rng.bits();
             let (mut hold, mut goal) = (random() | random() | random(), random() & random() & random());
             if round % 3 == 0 {
                 (hold, goal) = (u64::MAX, 0);

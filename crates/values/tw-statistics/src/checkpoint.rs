@@ -7,8 +7,8 @@ use crate::save::*;
 use crate::state::State;
 use crate::{Accumulator, ExactSum, Limits, Number};
 use tw_core::Value;
+use tw_core::codec::{Corrupt, put, take};
 use tw_ir::Aggregate;
-use tw_monitor::{Corrupt, put, take};
 
 /// No trace is so long; sums of counts stay below 2⁶³.
 const MOST: u64 = 1 << 62;

@@ -36,4 +36,4 @@ pub use accumulator::Accumulator;
 pub use bound::{Bound, Limits};
 pub use moments::{Moments, Number, PairMoments};
 pub use sum::ExactSum;
-pub use tw_monitor::Corrupt;
+pub use tw_core::codec::Corrupt;

@@ -10,7 +10,7 @@ use crate::checkpoint::{put_digits, take_digits};
 use crate::float::{decode, encode};
 use crate::sum::{Fixed, Wide};
 use num_bigint::{BigInt, BigUint, Sign};
-use tw_monitor::Corrupt;
+use tw_core::codec::Corrupt;
 
 /// A whole number or a real.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -100,7 +100,7 @@ fn random_bytes() {
 fn counts_are_bounded() {
     for (count, fits) in [(1 << 62, true), ((1 << 62) + 1, false), (u64::MAX, false)] {
         let mut bytes = Vec::new();
-        tw_monitor::put(count, &mut bytes);
+        tw_core::codec::put(count, &mut bytes);
         bytes.push(0);
         let loaded = Accumulator::load(Aggregate::Count, Limits::default(), &mut &bytes[..]);
         assert_eq!(loaded.is_ok(), fits, "{count}");

@@ -5,8 +5,9 @@ use super::plot::Plot;
 use super::{LEFT, SMALL, fitting, pixels, text};
 use crate::Scale;
 use crate::axis::{Tick, Ticks};
-use crate::text::{columns, cut, shared, without, xml};
+use crate::text::{columns, cut, shared, without};
 use std::fmt::Write;
+use tw_core::xml;
 
 /// How far labels of a horizontal axis stay apart, and from the border of the picture.
 const APART: f64 = 12.0;

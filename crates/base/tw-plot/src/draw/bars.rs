@@ -6,8 +6,9 @@ use super::{SMALL, pixels, text};
 use crate::Chart;
 use crate::axis::show;
 use crate::number::number;
-use crate::text::{columns, xml};
+use crate::text::columns;
 use std::fmt::Write;
+use tw_core::xml;
 
 /// Bars that tell their numbers on pointing at them; in a picture with more nobody points at one.
 const HINTS: usize = 5_000;

@@ -18,13 +18,14 @@ mod tests;
 pub use panels::svg_panels;
 
 use crate::axis::{Range, Ticks};
-use crate::text::{columns, cut, xml};
+use crate::text::{columns, cut};
 use crate::{Body, Chart, Scale};
 use axes::Below;
 use legend::Legend;
 use measure::Measures;
 use plot::Plot;
 use std::fmt::Write;
+use tw_core::xml;
 
 /// Width of a character in pixels, as part of the size of the font.
 pub(super) const ADVANCE: f64 = 0.6021;

@@ -7,9 +7,10 @@ use super::plot::Plot;
 use super::series::{lines, thinned};
 use super::{LARGE, LEAST, MARGIN, MOST, NORMAL, SMALL, STYLE, beside, fitting, pixels, text};
 use crate::axis::{Extent, Range, Ticks};
-use crate::text::{columns, cut, xml};
+use crate::text::{columns, cut};
 use crate::{Panel, Panels, Scale, Series};
 use std::fmt::Write;
+use tw_core::xml;
 
 /// Lines in pixels.
 type Lines = Vec<Vec<(f64, Option<f64>)>>;

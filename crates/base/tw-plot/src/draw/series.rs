@@ -3,10 +3,10 @@
 use super::palette::{colour, line};
 use super::plot::Plot;
 use crate::axis::show;
-use crate::text::xml;
 use crate::{Chart, Series, Thinner};
 use std::borrow::Cow;
 use std::fmt::Write;
+use tw_core::xml;
 
 /// Lines with at most this many points have a dot at each, which tells its numbers on pointing at it.
 const DOTTED: usize = 60;

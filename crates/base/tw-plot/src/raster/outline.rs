@@ -5,10 +5,11 @@
 
 use super::style::{Anchor, Style, is, sheets};
 use crate::Error;
-use crate::text::{column, xml};
+use crate::text::column;
 use resvg::usvg::roxmltree::{Document, Node};
 use std::fmt::Write;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
+use tw_core::xml;
 
 /// The picture with every text as a path.
 pub(super) fn outlined(svg: &str) -> Result<String, Error> {

@@ -2,18 +2,10 @@
 
 use super::*;
 use std::fmt::Write;
-
-fn lowered(text: &str) -> Program {
-    let text = format!("query q : {text};");
-    let parsed = tw_spec::parse(&text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    lowered.value
-}
+use tw_testkit::texts::queries;
 
 fn build(text: &str) -> (Program, Algebraic, ExprId) {
-    let program = lowered(text);
+    let program = queries(&[text]);
     let mut automaton = Algebraic::new(&program, Options::default());
     let root = automaton.query(&program, program.roots[0].node).expect(text);
     (program, automaton, root)
@@ -78,7 +70,7 @@ fn most_transmissions() {
 
 #[test]
 fn most_transmissions_drawn() {
-    let program = lowered(MOST_TRANSMISSIONS);
+    let program = queries(&[MOST_TRANSMISSIONS]);
     let graph = graph(&program, program.roots[0].node, "most", Options::default()).unwrap();
     let named = |name: &str| graph.vertices.iter().position(|v| v.name == name).expect(name);
     let edge = |from: &str, to: &str| {
@@ -201,7 +193,7 @@ fn linear_size() {
 
 #[test]
 fn terms_alone_are_refused() {
-    let program = lowered("p : x");
+    let program = queries(&["p : x"]);
     let term = program.terms()[0];
     let refused = Algebraic::new(&program, Options::default()).query(&program, term).unwrap_err();
     assert_eq!(refused, Refused { node: term, what: "terms outside `φ : e`" });

@@ -8,6 +8,7 @@
 
 use super::Transition;
 use rustc_hash::FxHashMap;
+use tw_core::Components;
 
 type States = Vec<Vec<Transition>>;
 
@@ -196,48 +197,6 @@ fn merge(states: &mut States) {
 
 /// The strongly connected components, numbered targets first.
 fn components(states: &[Vec<Transition>]) -> Vec<u32> {
-    const NEW: u32 = u32::MAX;
-    let mut component = vec![NEW; states.len()];
-    let mut low = vec![NEW; states.len()];
-    let (mut open, mut path): (Vec<usize>, Vec<(usize, usize, usize)>) = (Vec::new(), Vec::new());
-    let (mut count, mut met) = (0, 0);
-    for root in 0..states.len() {
-        if low[root] != NEW {
-            continue;
-        }
-        let mut enter = Some(root);
-        loop {
-            if let Some(state) = enter.take() {
-                low[state] = met;
-                path.push((state, met as usize, 0));
-                open.push(state);
-                met += 1;
-            }
-            let Some((state, number, next)) = path.last_mut() else { break };
-            let (state, number) = (*state, *number);
-            if let Some(transition) = states[state].get(*next) {
-                *next += 1;
-                let target = transition.target as usize;
-                if low[target] == NEW {
-                    enter = Some(target);
-                } else if component[target] == NEW {
-                    low[state] = low[state].min(low[target]);
-                }
-                continue;
-            }
-            path.pop();
-            if low[state] as usize == number {
-                while let Some(member) = open.pop() {
-                    component[member] = count;
-                    if member == state {
-                        break;
-                    }
-                }
-                count += 1;
-            } else if let Some(&(parent, ..)) = path.last() {
-                low[parent] = low[parent].min(low[state]);
-            }
-        }
-    }
-    component
+    let target = |state: u32, nth: usize| states[state as usize].get(nth).map(|transition| transition.target);
+    Components::new(states.len(), None, target).of
 }

@@ -5,12 +5,9 @@ use tw_ir::{Node, NodeId, Program};
 use tw_testkit::{Case, Rng, Shape, cases, lasso};
 
 fn program(text: &str) -> (Program, NodeId) {
-    let parsed = tw_spec::parse_formula(text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    let root = lowered.value.roots[0].node;
-    (lowered.value, root)
+    let program = tw_testkit::texts::formula(text);
+    let root = program.roots[0].node;
+    (program, root)
 }
 
 /// Whether the automaton accepts a lasso, by trying what can be reached until nothing is new: a position is in the

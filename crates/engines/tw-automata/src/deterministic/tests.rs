@@ -8,11 +8,9 @@ use tw_ir::NodeId;
 const BUDGET: Budget = Budget { states: 10_000, nodes: 100_000 };
 
 fn program(text: &str) -> (Arc<Program>, NodeId) {
-    let tree = tw_spec::parse_formula(text, 0);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(!tree.has_errors() && !lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    let goal = lowered.value.roots[0].node;
-    (Arc::new(lowered.value), goal)
+    let program = tw_testkit::texts::formula(text);
+    let goal = program.roots[0].node;
+    (Arc::new(program), goal)
 }
 
 fn options(semantics: Semantics) -> Options {

@@ -1,4 +1,5 @@
 use super::*;
+use tw_testkit::Rng;
 
 /// A function of the first variables, from a truth table: bit `i` is its value where variable `v` is bit `v` of `i`.
 fn from_table(diagrams: &mut Diagrams, table: u64, variables: u32) -> Diagram {
@@ -17,16 +18,11 @@ fn table_of(diagrams: &Diagrams, diagram: Diagram, variables: u32) -> u64 {
         .fold(0, |t, row| t | 1 << row)
 }
 
-fn mix(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*seed ^ *seed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
-}
-
 #[test]
 fn connectives_are_those_of_truth_tables() {
-    let (mut diagrams, mut seed) = (Diagrams::new(100_000), 1);
+    let (mut diagrams, mut rng) = (Diagrams::new(100_000), Rng::new(1));
     for _ in 0..300 {
-        let (s, t, u) = (mix(&mut seed), mix(&mut seed), mix(&mut seed));
+        let (s, t, u) = (rng.bits(), rng.bits(), rng.bits());
         let (f, g, h) = (
             from_table(&mut diagrams, s, 6),
             from_table(&mut diagrams, t, 6),
@@ -49,11 +45,11 @@ fn connectives_are_those_of_truth_tables() {
 
 #[test]
 fn composition_replaces_all_variables_at_once() {
-    let (mut diagrams, mut seed) = (Diagrams::new(100_000), 5);
+    let (mut diagrams, mut rng) = (Diagrams::new(100_000), Rng::new(5));
     for _ in 0..100 {
-        let table = mix(&mut seed);
+        let table = rng.bits();
         let f = from_table(&mut diagrams, table, 4);
-        let tables: Vec<u64> = (0..4).map(|_| mix(&mut seed)).collect();
+        let tables: Vec<u64> = (0..4).map(|_| rng.bits()).collect();
         let parts: Vec<Diagram> = tables.iter().map(|&table| from_table(&mut diagrams, table, 6)).collect();
         let result = diagrams.compose(f, &|v| parts[v as usize], &mut FxHashMap::default()).unwrap();
         for row in 0..64 {
@@ -66,9 +62,9 @@ fn composition_replaces_all_variables_at_once() {
 
 #[test]
 fn covers_are_exact_prime_and_irredundant() {
-    let (mut diagrams, mut seed) = (Diagrams::new(1_000_000), 9);
+    let (mut diagrams, mut rng) = (Diagrams::new(1_000_000), Rng::new(9));
     for round in 0..200 {
-        let table = mix(&mut seed) & if round % 2 == 0 { u64::MAX } else { mix(&mut seed) };
+        let table = rng.bits() & if round % 2 == 0 { u64::MAX } else { rng.bits() };
         let f = from_table(&mut diagrams, table, 6);
         let cubes = diagrams.cover(f, 1000).unwrap().unwrap();
         let rows = |cube: &Cube| -> u64 {
@@ -125,8 +121,8 @@ fn wide_disjunctions_are_linear_and_the_limit_holds() {
 
 #[test]
 fn compacting_keeps_functions() {
-    let (mut diagrams, mut seed) = (Diagrams::new(100_000), 3);
-    let tables: Vec<u64> = (0..50).map(|_| mix(&mut seed)).collect();
+    let (mut diagrams, mut rng) = (Diagrams::new(100_000), Rng::new(3));
+    let tables: Vec<u64> = (0..50).map(|_| rng.bits()).collect();
     let mut all: Vec<Diagram> = tables.iter().map(|&table| from_table(&mut diagrams, table, 6)).collect();
     let before = diagrams.len();
     let mut keep = all.split_off(40);

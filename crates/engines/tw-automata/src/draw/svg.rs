@@ -7,9 +7,10 @@
 use super::layers::{Item, Layers};
 use super::layout::{Layout, Point, Room, layout};
 use super::route::{Reach, curve, lines, tangent};
-use super::text::{width, wrap, xml};
+use super::text::{width, wrap};
 use super::{Graph, Kind};
 use std::fmt::Write;
+use tw_core::xml;
 
 /// Most vertices of a picture: nobody reads more, and the order on the layers takes long.
 const VERTICES: usize = 2_000;

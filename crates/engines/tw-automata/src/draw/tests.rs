@@ -11,9 +11,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 fn of_formula(text: &str) -> Graph {
-    let parsed = tw_spec::parse_formula(text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let program = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default()).value;
+    let program = tw_testkit::texts::formula(text);
     let mut automaton = Alternating::new(Options::default());
     let root = automaton.formula(&program, program.roots[0].node, false).expect(text);
     super::alternating(&program, &automaton, root, text)
@@ -30,11 +28,8 @@ fn edge(from: usize, to: usize, label: &str) -> Edge {
 /// A graph with every kind of vertex, cycles, loops, parallel edges and edges over many layers.
 fn tangle(vertices: usize) -> Graph {
     let kinds = [Kind::Accepting, Kind::Rejecting, Kind::True, Kind::False, Kind::And, Kind::Or, Kind::State];
-    let mut seed = 7usize;
-    let mut random = move |below: usize| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) % below
-    };
+    let mut rng = tw_testkit::Rng::new(7);
+    let mut random = move |below: usize| rng.below(below);
     let label = |at: usize| "x & ".repeat(at % 13) + "y";
     Graph {
         title: "tangle".into(),

@@ -53,24 +53,6 @@ pub(super) fn wrap(text: &str, most: usize, lines: usize) -> Vec<String> {
     out
 }
 
-/// For the text and the attributes of XML. Characters that XML does not allow are shown as `�`.
-pub(super) fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 /// For a quoted string of DOT; lines are broken where the text breaks them.
 pub(super) fn quoted(text: &str) -> String {
     let mut out = String::from('"');

@@ -6,12 +6,9 @@ use crate::past::Past;
 use tw_ir::{NodeId, Program};
 
 fn program(text: &str) -> (Program, NodeId) {
-    let parsed = tw_spec::parse_formula(text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    let root = lowered.value.roots[0].node;
-    (lowered.value, root)
+    let program = tw_testkit::texts::formula(text);
+    let root = program.roots[0].node;
+    (program, root)
 }
 
 /// Whether the formula and its negation are satisfiable from the first position on.

@@ -10,8 +10,9 @@ use std::cell::RefCell;
 use tw_automata::alternating::Alternating;
 use tw_automata::emptiness::Emptiness;
 use tw_automata::past::Past;
+use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Corrupt, Machine, Run, State, Stretch, Unsupported, put, take, words};
+use tw_monitor::{Machine, Run, State, Stretch, Unsupported, words};
 
 /// No set of slices: the negation is followed under three-valued semantics alone.
 pub(super) const NONE: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 use super::family::Slice;
 use super::machine::Slices;
 use tw_automata::alternating::{Direction, NodeIndex};
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};
 
 impl Slices {
     pub(super) fn save_set(&self, set: u32, out: &mut Vec<u8>) {

@@ -1,32 +1,20 @@
 //! Every table against bit-by-bit definitions.
 
 use super::*;
+use tw_testkit::Rng;
 
-/// A small generator: tests must not depend on the machine.
-struct Random(u64);
-
-impl Random {
-    fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Words of long runs, sparse words, dense words, so that carries travel far.
-    fn words(&mut self, len: usize) -> Vec<u64> {
-        let kind = self.word() % 5;
-        (0..len)
-            .map(|_| match kind {
-                0 => self.word(),
-                1 => self.word() & self.word() & self.word() & self.word(),
-                2 => self.word() | self.word() | self.word() | self.word(),
-                3 => u64::MAX << (self.word() % 64),
-                _ => [0, u64::MAX, u64::MAX, u64::MAX - 1][(self.word() % 4) as usize],
-            })
-            .collect()
-    }
+/// Words of long runs, sparse words, dense words, so that carries travel far.
+fn random_words(rng: &mut Rng, len: usize) -> Vec<u64> {
+    let kind = rng.below(5);
+    (0..len)
+        .map(|_| match kind {
+            0 => rng.bits(),
+            1 => rng.bits() & rng.bits() & rng.bits() & rng.bits(),
+            2 => rng.bits() | rng.bits() | rng.bits() | rng.bits(),
+            3 => u64::MAX << rng.below(64),
+            _ => rng.pick(&[0, u64::MAX, u64::MAX, u64::MAX - 1]),
+        })
+        .collect()
 }
 
 fn bits(words: &[u64], flipped: bool) -> Vec<bool> {
@@ -50,16 +38,12 @@ fn reversed(bits: &[bool]) -> Vec<bool> {
 
 #[test]
 fn every_table_computes_the_definition() {
-    let mut random = Random(7);
+    let mut rng = Rng::new(7);
     for table in available() {
         for round in 0..3000 {
-            let len = 1 + (random.word() % 40) as usize;
-            let (a, b) = (random.words(len), random.words(len));
-            let (na, nb, carry) = (
-                random.word().is_multiple_of(2),
-                random.word().is_multiple_of(2),
-                random.word().is_multiple_of(2),
-            );
+            let len = 1 + rng.below(40);
+            let (a, b) = (random_words(&mut rng, len), random_words(&mut rng, len));
+            let (na, nb, carry) = (rng.one_in(2), rng.one_in(2), rng.one_in(2));
             let (x, y) = (bits(&a, na), bits(&b, nb));
             let mut out = vec![0xAAAA; len];
             let at = format!("{} round {round} len {len}", table.name);
@@ -89,11 +73,11 @@ fn every_table_computes_the_definition() {
             let expected = reversed(&chain(&reversed(&x), &reversed(&y), carry));
             assert_eq!(bits(&out, false), expected, "chain_down, {at}");
 
-            let select = random.words(len);
+            let select = random_words(&mut rng, len);
             let packed: Vec<bool> =
                 bits(&select, false).iter().zip(&x).filter(|(s, _)| **s).map(|(_, &x)| x).collect();
-            let at = random.word() as usize % 200;
-            let before = random.words((at + packed.len()).div_ceil(64) + 1);
+            let at = rng.below(200);
+            let before = random_words(&mut rng, (at + packed.len()).div_ceil(64) + 1);
             let mut out = before.clone();
             (table.gather)(&select, (&a, na), &mut out, at);
             let mut expected = bits(&before, false);
@@ -105,14 +89,14 @@ fn every_table_computes_the_definition() {
 
 #[test]
 fn fills_are_chains_that_always_hold() {
-    let mut random = Random(11);
+    let mut rng = Rng::new(11);
     for _ in 0..2000 {
-        let len = 1 + (random.word() % 12) as usize;
-        let mut a = random.words(len);
+        let len = 1 + rng.below(12);
+        let mut a = random_words(&mut rng, len);
         for word in &mut a {
-            *word &= flip(random.word().is_multiple_of(3));
+            *word &= flip(rng.one_in(3));
         }
-        let negated = random.word().is_multiple_of(4);
+        let negated = rng.one_in(4);
         let x = bits(&a, negated);
         let always = vec![true; x.len()];
         let mut out = vec![0xAAAA; len];

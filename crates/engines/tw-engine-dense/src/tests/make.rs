@@ -2,18 +2,10 @@
 
 use crate::{End, Run, Signal, Span};
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, RootKind, Slot, What};
+use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, Slot, What};
 use tw_monitor::{EvaluateOptions, Trace};
 use tw_testkit::Rng;
-
-/// The formula of a text, as the only property of a program.
-pub(crate) fn parse(text: &str) -> Program {
-    let tree = tw_spec::parse_formula(text, 0);
-    assert!(!tree.has_errors(), "{text}: {:?}", tree.diagnostics);
-    let lowered = tw_spec::lower(&tree.value, &Default::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    lowered.value
-}
+pub(crate) use tw_testkit::texts::formula as parse;
 
 /// Bare numbers are nanoseconds.
 pub(crate) fn options() -> EvaluateOptions {
@@ -35,14 +27,7 @@ pub(crate) fn trace(program: &Program, positions: &[(i64, &str)]) -> Trace {
 }
 
 pub(crate) fn root(node: NodeId) -> Root {
-    Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    }
+    Root::property("", node)
 }
 
 /// A program with that many propositions, and these as its first nodes.

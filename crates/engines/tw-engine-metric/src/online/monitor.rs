@@ -2,11 +2,12 @@
 
 use super::trace::Numbers;
 use super::{Each, Online, Open, Owned};
+use tw_core::codec::Corrupt;
 use tw_core::{Position, Time};
 use tw_ir::{Node, NodeId, Program, display};
 use tw_monitor::{
-    Bindings, Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Slab, Stretch,
-    Telling, TraceId, Unsupported,
+    Bindings, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Slab, Stretch, Telling,
+    TraceId, Unsupported,
 };
 
 /// [`Online`] as a [`Monitor`]. Where it reports positions, it does so in their order.

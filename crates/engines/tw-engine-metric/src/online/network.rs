@@ -8,8 +8,6 @@ mod cell;
 mod saved;
 mod settle;
 
-pub(super) use saved::{put_option, take_option};
-
 use super::graph::{Delay, Edge, Graph, Kind};
 use super::stream::{Stream, Times};
 use std::collections::VecDeque;

@@ -2,8 +2,7 @@
 
 use super::Online;
 use super::graph::Edge;
-use super::network::{put_option, take_option};
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, put_option, take, take_option};
 
 impl Online {
     /// The whole state, for another process with the same program and options to [`Online::load`].

@@ -1,6 +1,6 @@
 //! What is known of each position: truth values and timestamps, forgotten from the front.
 
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, put_signed, take, take_part, take_signed};
 
 /// The settled truth of the positions up to `end`, the older of which are forgotten.
 #[derive(Clone, Debug, Default)]
@@ -83,9 +83,7 @@ impl Stream {
             return Err(Corrupt("the saved state settles positions that were not read".into()));
         }
         let count = (end - base).div_ceil(64) as usize;
-        let bytes = count.checked_mul(8).and_then(|bytes| from.split_at_checked(bytes));
-        let (bytes, rest) = bytes.ok_or_else(|| Corrupt("the saved state is cut short".into()))?;
-        *from = rest;
+        let bytes = take_part(count.saturating_mul(8), from)?;
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
         let mut words: Vec<u64> = bytes.chunks(8).map(word).collect();
         if let Some(last) = words.last_mut()
@@ -181,15 +179,4 @@ impl Times {
         }
         Ok(times)
     }
-}
-
-/// Appends a number of either sign, small ones short.
-pub(super) fn put_signed(number: i64, out: &mut Vec<u8>) {
-    put((number << 1 ^ number >> 63) as u64, out);
-}
-
-/// Reads back what [`put_signed`] wrote.
-pub(super) fn take_signed(from: &mut &[u8]) -> Result<i64, Corrupt> {
-    let number = take(from)?;
-    Ok((number >> 1) as i64 ^ -((number & 1) as i64))
 }

@@ -2,8 +2,9 @@ use super::{Each, MetricMonitor, Online, Prefixes};
 use tw_core::{Bits, TimeUnit};
 use tw_engine_reference::Reference;
 use tw_ir::{Clock, NodeId, Program, Semantics};
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Monitor, Unsupported};
+use tw_monitor::{Engine, EvaluateOptions, Monitor, PlannedEvaluator, Unsupported};
 use tw_testkit::conformance::describe;
+use tw_testkit::texts::properties as program;
 use tw_testkit::{Case, Rng, Shape, cases, shrink};
 
 mod absence;
@@ -147,13 +148,6 @@ fn each_position_is_settled_as_defined() {
     }
 }
 
-/// A program of formulas over propositions.
-fn program(formulas: &[&str]) -> Program {
-    let property = |(number, formula): (usize, &&str)| format!("property p{number} : {formula};\n");
-    let text: String = formulas.iter().enumerate().map(property).collect();
-    tw_spec::lower(&tw_spec::parse(&text, 0).value, &tw_spec::LowerOptions::default()).value
-}
-
 /// Bare numbers are nanoseconds.
 fn options(semantics: Semantics, clock: Clock) -> EvaluateOptions {
     EvaluateOptions { semantics, clock, unit: TimeUnit::Nanoseconds, ..EvaluateOptions::default() }
@@ -171,11 +165,7 @@ impl Engine for Live {
         "for tests"
     }
 
-    fn plan<'p>(
-        &self,
-        program: &'p Program,
-        options: &EvaluateOptions,
-    ) -> Result<Box<dyn Evaluator + 'p>, Unsupported> {
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Ok(Box::new(Prefixes::new(program, options)?))
     }
 

@@ -7,18 +7,7 @@ use tw_automata::residual::{Event, FormulaId, Limits, Terms};
 use tw_core::Bits;
 use tw_ir::{Node, NodeId, Program, display};
 use tw_monitor::{Trace, words};
-use tw_spec::{LowerOptions, lower, parse};
-
-/// The program with one property per formula.
-pub fn program(formulas: &[&str]) -> Program {
-    let text: String =
-        formulas.iter().enumerate().map(|(at, formula)| format!("property p{at} : {formula};\n")).collect();
-    let parsed = parse(&text, 0);
-    assert!(parsed.diagnostics.is_empty(), "{text}{:?}", parsed.diagnostics);
-    let lowered = lower(&parsed.value, &LowerOptions::default());
-    assert!(lowered.diagnostics.is_empty(), "{text}{:?}", lowered.diagnostics);
-    lowered.value
-}
+pub use tw_testkit::texts::properties as program;
 
 /// The canonical forms of some formulas, with the last state repeated.
 pub fn canonical(program: &Program) -> (Terms, Vec<FormulaId>) {

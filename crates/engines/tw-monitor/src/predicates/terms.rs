@@ -134,7 +134,7 @@ fn typed(values: Vec<Value>) -> Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tw_ir::{ArithmeticOp, Expect, NodeId, Path, Root, RootKind, Slot, What};
+    use tw_ir::{ArithmeticOp, Expect, NodeId, Path, Root, Slot, What};
 
     /// `true : x + x`, with `x` an integer or whatever the batch holds.
     fn doubled() -> (Program, NodeId) {
@@ -145,14 +145,7 @@ mod tests {
         let sum = program.dag.add(Node::Arithmetic(ArithmeticOp::Add, x, x));
         let always = program.dag.add(Node::Bool(true));
         let node = program.dag.add(Node::Emit(always, sum));
-        program.roots.push(Root {
-            name: "q".into(),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Query,
-            node,
-            span: Default::default(),
-        });
+        program.roots.push(Root::query("q", node));
         (program, sum)
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use tw_core::{Dictionary, Value};
-use tw_ir::{ArithmeticOp, CompareOp, Expect, Path, PathStep, Root, RootKind, SetItem, Slot, What};
+use tw_ir::{ArithmeticOp, CompareOp, Expect, Path, PathStep, Root, SetItem, Slot, What};
 
 /// x: ints with a null, y: reals with a null, name: text with a null, any: mixed, tags: lists, p: truth.
 fn batch() -> Batch {
@@ -80,14 +80,7 @@ impl Build {
     }
 
     fn root(&mut self, node: NodeId) {
-        let root = Root {
-            name: String::new(),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Property,
-            node,
-            span: Default::default(),
-        };
+        let root = Root::property("", node);
         self.program.roots = vec![root];
     }
 

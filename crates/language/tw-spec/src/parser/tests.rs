@@ -2,6 +2,7 @@ use super::dump::{body, dump};
 use super::{MAX_ERRORS, parse, parse_formula, parse_query};
 use crate::ast::{DeclarationKind, ExprKind, Tree, Type};
 use tw_diag::{Checked, Sources};
+use tw_testkit::Rng;
 
 /// Formulas and their structure.
 const FORMULAS: &[(&str, &str)] = &[
@@ -428,20 +429,6 @@ fn depth_costs_no_stack_and_linear_time() {
     }
 }
 
-/// A small generator of random numbers.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % limit
-    }
-
-    pub(crate) fn pick<'a>(&mut self, items: &[&'a str]) -> &'a str {
-        items[self.below(items.len())]
-    }
-}
-
 const SOUP: &[&str] = &[
     "a",
     "b",
@@ -565,7 +552,7 @@ fn check_any(text: &str) {
 
 #[test]
 fn nothing_makes_it_panic() {
-    let mut random = Random(1);
+    let mut random = Rng::new(1);
     for _ in 0..40_000 {
         let length = 1 + random.below(24);
         let space = if random.below(3) == 0 { "" } else { " " };

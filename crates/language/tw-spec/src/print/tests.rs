@@ -4,11 +4,12 @@ use crate::ast::{
     Prefix, Tree,
 };
 use crate::parser::dump::{body, dump};
-use crate::parser::tests::{Random, deep};
+use crate::parser::tests::deep;
 use crate::parser::{parse, parse_formula};
 use tw_core::{TimeUnit, Value};
 use tw_diag::Span;
 use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, PathStep, SetItem};
+use tw_testkit::Rng;
 
 /// Formulas and their canonical form.
 #[test]
@@ -60,7 +61,7 @@ fn only_needed_parentheses_are_printed() {
 
 /// Builds random trees, bottom up.
 struct Builder {
-    random: Random,
+    random: Rng,
     tree: Tree,
 }
 
@@ -239,7 +240,7 @@ impl Builder {
 fn reading_what_was_printed_gives_the_same_tree() {
     let mut parentheses = 0;
     for seed in 0..24_000 {
-        let mut builder = Builder { random: Random(seed), tree: Tree::default() };
+        let mut builder = Builder { random: Rng::new(seed), tree: Tree::default() };
         builder.random.below(2);
         let id = builder.expr(1 + seed as usize % 6);
         let text = print_expr(&builder.tree, id);
@@ -296,7 +297,7 @@ fn divided(tree: &Tree) -> (ExprId, Divided) {
 fn reading_printed_queries_gives_the_same_divisions() {
     let mut kinds = [0; 4];
     for seed in 0..8_000 {
-        let mut builder = Builder { random: Random(seed + 77), tree: Tree::default() };
+        let mut builder = Builder { random: Rng::new(seed + 77), tree: Tree::default() };
         let query = builder.query(seed as usize % 5);
         builder.tree.declarations.push(query);
         let text = print(&builder.tree);
@@ -350,7 +351,7 @@ fn divisions_are_printed_in_one_order() {
 fn no_parenthesis_can_be_left_out() {
     let mut tried = 0;
     for seed in 0..12_000 {
-        let mut builder = Builder { random: Random(seed + 1_000_000), tree: Tree::default() };
+        let mut builder = Builder { random: Rng::new(seed + 1_000_000), tree: Tree::default() };
         let id = builder.expr(1 + seed as usize % 4);
         let text = print_expr(&builder.tree, id);
         let expected = dump(&builder.tree, id);
@@ -483,7 +484,7 @@ fn comments_anywhere_survive() {
     ];
     let between =
         [" ", " ", " ", "\n", "\n\n\n", " /* c */ ", " // c\n", "\n\n// c\n\n", "\r\n/* c\r\n d */\r\n"];
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     for _ in 0..4_000 {
         let mut text = String::new();
         for _ in 0..1 + random.below(4) {

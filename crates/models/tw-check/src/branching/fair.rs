@@ -3,8 +3,8 @@
 use super::fixpoint::reach;
 use super::sets::and;
 use crate::Checker;
-use tw_core::Bits;
-use tw_model::{Components, Graph, State};
+use tw_core::{Bits, Components};
+use tw_model::{Graph, State};
 
 /// The states from which some path counts; `None` where all paths do.
 pub(super) struct Fair(Option<Bits>);
@@ -30,7 +30,7 @@ impl Fair {
 
     /// The states from which a path that counts stays in `set`.
     pub fn globally(&self, checker: &Checker, set: &Bits) -> Bits {
-        let components = Components::new(checker.graph(), Some(set));
+        let components = checker.graph().components(Some(set));
         let good = good(checker.graph(), &components, checker.fair_sets(), |state| state as State);
         let held = components.of.iter().map(|&of| of != Components::OUTSIDE && good.get(of as usize));
         reach(checker.graph(), checker.reverse(), set, &held.collect(), u64::MAX)
@@ -45,7 +45,7 @@ pub(super) fn good(
     fairness: &[Bits],
     state: impl Fn(usize) -> State,
 ) -> Bits {
-    let mut good = components.cyclic(graph);
+    let mut good = components.cyclic(graph.iter());
     for set in fairness {
         let mut met = Bits::repeat(false, components.count);
         for (place, &of) in components.of.iter().enumerate() {

@@ -4,7 +4,7 @@
 use super::fair::good;
 use crate::Checker;
 use tw_core::Bits;
-use tw_model::{Components, Graph, State};
+use tw_model::{Graph, State};
 
 /// States that an exact walk may hold, all steps together.
 const ENTRIES: usize = 1 << 23;
@@ -188,7 +188,7 @@ impl<'a> Search<'a> {
             self.work += 1 + self.graph.successors(state).len() as u64;
         }
         let graph = Graph::from_rows(offsets, targets);
-        let components = Components::new(&graph, None);
+        let components = graph.components(None);
         let good = good(&graph, &components, checker.fair_sets(), |place| ball[place]);
         let first = components.of.iter().position(|&of| good.get(of as usize))?;
         let mut members = Bits::repeat(false, self.graph.states());

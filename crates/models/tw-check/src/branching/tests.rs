@@ -3,18 +3,11 @@ use crate::Labels;
 use crate::valid::valid;
 use tw_core::Value;
 use tw_model::{Cells, Domain, Graph, Model, Variable};
+use tw_testkit::texts::branching as program;
 
 mod evidence;
 mod random;
 mod table;
-
-fn program(formula: &str) -> Program {
-    let tree = tw_spec::parse_branching(formula, 0);
-    assert!(!tree.has_errors(), "{formula}: {:?}", tree.diagnostics);
-    let lowered = tw_spec::lower(&tree.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{formula}: {:?}", lowered.diagnostics);
-    lowered.value
-}
 
 /// A model of named states (and instants), all paths counting.
 fn model(states: &[(&str, i64)], edges: &[(State, State)], initial: &[State]) -> Model {

@@ -1,5 +1,6 @@
 use super::*;
 use tw_model::{Cells, Graph, Variable};
+use tw_testkit::texts::branching as program;
 
 /// Four states: s1@1, s2@1, s1@2, `odd name`@2, with a boolean `up` and a level that `state` decides.
 fn model() -> Model {
@@ -20,14 +21,6 @@ fn model() -> Model {
         initial: vec![0, 1],
         ..Model::default()
     }
-}
-
-fn program(formula: &str) -> Program {
-    let tree = tw_spec::parse_branching(formula, 0);
-    assert!(!tree.has_errors(), "{formula}: {:?}", tree.diagnostics);
-    let lowered = tw_spec::lower(&tree.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{formula}: {:?}", lowered.diagnostics);
-    lowered.value
 }
 
 fn states(formula: &str) -> Vec<usize> {

@@ -129,12 +129,9 @@ fn equals_the_definition_on_random_models() {
 }
 
 fn formula(text: &str) -> (Program, NodeId) {
-    let parsed = tw_spec::parse_formula(text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}: {:?}", lowered.diagnostics);
-    let root = lowered.value.roots[0].node;
-    (lowered.value, root)
+    let program = tw_testkit::texts::formula(text);
+    let root = program.roots[0].node;
+    (program, root)
 }
 
 /// The columns of a program whose atoms are propositions.

@@ -3,6 +3,7 @@
 use super::*;
 use tw_ir::What;
 use tw_model::{Graph, Model, Record, Seen};
+use tw_testkit::texts::branching as lowered;
 use tw_testkit::{Rng, cases};
 
 /// A model from (from, to, count) and how many traces begin in each state.
@@ -15,12 +16,6 @@ fn model(states: usize, edges: &[(u32, u32, u64)], starts: &[(u32, u64)]) -> Mod
     let record = Record { edges: seen, starts: starts.iter().map(|s| s.1).collect(), ..Record::default() };
     let initial = starts.iter().map(|s| s.0).collect();
     Model { graph, initial, record: Some(record), ..Model::default() }
-}
-
-fn lowered(text: &str) -> Program {
-    let parsed = tw_spec::parse_branching(text, 0);
-    assert!(!parsed.has_errors(), "{text}: {:?}", parsed.diagnostics);
-    tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default()).value
 }
 
 /// The formula's probability where propositions hold in the given states.

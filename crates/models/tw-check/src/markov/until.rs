@@ -4,7 +4,7 @@ use super::chain::Chain;
 use super::number::{Exact, Number};
 use super::{Chance, Found, Method, chances_of};
 use tw_core::Bits;
-use tw_model::{Components, State};
+use tw_model::State;
 
 /// States of a component up to which it is solved by elimination: a square of numbers, and a cube of steps.
 const ELIMINATED: usize = 1_500;
@@ -26,7 +26,7 @@ struct Open {
 
 impl Open {
     fn new(chain: &Chain, open: &Bits) -> Self {
-        let components = Components::new(&chain.graph, Some(open));
+        let components = chain.graph.components(Some(open));
         let mut ends = vec![0; components.count + 1];
         open.iter_ones().for_each(|state| ends[components.of[state] as usize + 1] += 1);
         for at in 0..components.count {

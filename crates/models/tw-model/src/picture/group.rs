@@ -1,8 +1,8 @@
 //! Which states are drawn together.
 
 use super::{Limits, label, together};
-use crate::{Components, Model, State};
-use tw_core::Value;
+use crate::{Model, State};
+use tw_core::{Components, Value};
 
 /// Which box each state is drawn in.
 pub(super) struct Groups {
@@ -26,7 +26,7 @@ impl Groups {
 
     /// Strongly connected components, unless they are too many, or nearly everything is one.
     fn by_component(model: &Model, limits: Limits) -> Option<Self> {
-        let Components { of, count } = Components::new(&model.graph, None);
+        let Components { of, count } = model.graph.components(None);
         if count > limits.boxes {
             return None;
         }

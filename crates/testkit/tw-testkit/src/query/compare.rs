@@ -2,7 +2,7 @@
 
 use super::{QueryCase, QueryShape, shrink};
 use crate::Rng;
-use crate::conformance::Summary;
+use crate::conformance::{Summary, each};
 use std::fmt::Write;
 use std::ops::Range;
 use tw_core::Value;
@@ -14,24 +14,12 @@ use tw_monitor::{Computed, QueryEngine, Trace, Unsupported, Values};
 /// every segment, and of every experiment and guard at every position, bit by bit. Panics on the first difference, with
 /// the case made small.
 pub fn compare(engine: &dyn QueryEngine, shape: &QueryShape, seeds: Range<u64>) -> Summary {
-    let mut summary = Summary::default();
-    for seed in seeds {
+    each(seeds, |seed| {
         let case = QueryCase::new(seed, shape);
-        match difference(engine, &case) {
-            Ok(None) => summary.compared += 1,
-            Ok(Some(_)) => {
-                let small = shrink(case, |case| matches!(difference(engine, case), Ok(Some(_))));
-                let what = difference(engine, &small).ok().flatten().unwrap_or_default();
-                panic!(
-                    "{} differs from the reference, seed {seed}\n{}{what}",
-                    engine.name(),
-                    describe(&small)
-                );
-            }
-            Err(_) => summary.refused += 1,
-        }
-    }
-    summary
+        let differs = |case: &QueryCase| matches!(difference(engine, case), Ok(Some(_)));
+        let told = |small: QueryCase| (describe(&small), difference(engine, &small).ok().flatten());
+        difference(engine, &case).map(|found| found.map(|_| (engine.name(), told(shrink(case, differs)))))
+    })
 }
 
 /// What the engine computes differently, or its refusal. A panic inside the engine is left to the caller.

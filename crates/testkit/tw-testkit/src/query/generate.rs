@@ -4,7 +4,7 @@ use super::QueryShape;
 use super::slots::declare;
 use crate::Rng;
 use tw_core::Value;
-use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Node, NodeId, Program, Root, RootKind, SetItem};
+use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Node, NodeId, Program, Root, SetItem};
 
 /// What the values of an experiment or a term must be.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,14 +25,7 @@ pub(super) fn program(rng: &mut Rng, shape: &QueryShape) -> Program {
         let depth = maker.rng.below(shape.depth + 1);
         let sort = maker.sort(Sort::Any);
         let node = if shape.forward { maker.asked_once(depth, sort) } else { maker.experiment(depth, sort) };
-        maker.program.roots.push(Root {
-            name: format!("q{number}"),
-            title: None,
-            division: Default::default(),
-            kind: RootKind::Query,
-            node,
-            span: Default::default(),
-        });
+        maker.program.roots.push(Root::query(format!("q{number}"), node));
     }
     let mut program = maker.program;
     program.spans = vec![None; program.dag.len()];

@@ -1,18 +1,12 @@
 //! Making a failing case small: fewer positions, fewer segments, smaller queries, as long as it still fails.
 
 use super::{QueryCase, has_numbers};
+use crate::shrink::{pieces, smallest};
 use tw_ir::{Dag, Node, NodeId, Program};
 
 /// The smallest case found, by greedy steps, on which `fails` still says yes.
 pub fn shrink(case: QueryCase, fails: impl Fn(&QueryCase) -> bool) -> QueryCase {
-    let mut case = case;
-    loop {
-        let smaller = candidates(&case).find(&fails);
-        match smaller {
-            Some(smaller) => case = smaller,
-            None => return case,
-        }
-    }
+    smallest(case, |case| candidates(case).find(&fails))
 }
 
 /// Cases one step smaller, the boldest first.
@@ -24,13 +18,7 @@ fn candidates(case: &QueryCase) -> impl Iterator<Item = QueryCase> + '_ {
         smaller
     });
     let whole = (case.starts.len() > 1).then(|| QueryCase { starts: vec![0], ..case.clone() });
-    let mut pieces: Vec<(usize, usize)> = Vec::new();
-    let mut size = case.len() / 2;
-    while size > 0 {
-        pieces.extend((0..case.len()).step_by(size).map(|from| (from, size)));
-        size /= 2;
-    }
-    let shorter = pieces.into_iter().filter_map(move |(from, size)| without(case, from, size));
+    let shorter = pieces(case.len()).filter_map(move |(from, size)| without(case, from, size));
     let plain = (case.options.threads > 1 || case.options.block.is_some()).then(|| {
         let mut smaller = case.clone();
         (smaller.options.threads, smaller.options.block) = (1, None);

@@ -3,40 +3,43 @@
 use super::*;
 use crate::Records;
 use crate::rows::Source;
-use crate::testing::{Dice, batch};
+use crate::testing::batch;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::Value;
 use tw_ir::Slot;
-use tw_trace::{Input, Order, RowSink, RowSource, Summary, TraceError, TraceFormat};
+use tw_testkit::Rng;
+use tw_trace::{
+    Bytes, FormatCard, Input, Order, Outline, Reading, RowSource, Summary, TraceError, TraceFormat, Writing,
+};
 
 const PATHS: &[&str] =
     &["a", "b", "c", "a.b", "s", "s.x", "s.y", "s.t.z", "l", "l[*]", "s.l[*]", "m", "m.k", "nosuch", "login"];
 const EXPECTS: [Expect; 5] = [Expect::Bool, Expect::Number, Expect::Int, Expect::Text, Expect::Any];
 
-fn argument(dice: &mut Dice) -> ArgumentKey {
-    let name = dice.pick(&["a", "b", "c", "s", "nosuch"]).to_string();
-    match dice.below(30) {
+fn argument(rng: &mut Rng) -> ArgumentKey {
+    let name = rng.pick(&["a", "b", "c", "s", "nosuch"]).to_string();
+    match rng.below(30) {
         0 => ArgumentKey::Index(0),
         1..8 => ArgumentKey::Declared { index: 0, name },
         _ => ArgumentKey::Name(name),
     }
 }
 
-fn constants(dice: &mut Dice) -> Vec<(ArgumentKey, Value)> {
+fn constants(rng: &mut Rng) -> Vec<(ArgumentKey, Value)> {
     let constants = [Value::Int(1), Value::Real(0.0), Value::text("x"), Value::Bool(true), Value::text("7")];
-    (0..dice.below(3)).map(|_| (argument(dice), constants[dice.below(constants.len())].clone())).collect()
+    (0..rng.below(3)).map(|_| (argument(rng), constants[rng.below(constants.len())].clone())).collect()
 }
 
-fn slot(dice: &mut Dice, schema: &arrow::datatypes::Schema) -> Slot {
-    let path = Path::parse(dice.pick(PATHS));
-    let name = dice.pick(&["login", "logout", "a", "s.x"]).to_string();
-    let what = match dice.below(8) {
+fn slot(rng: &mut Rng, schema: &arrow::datatypes::Schema) -> Slot {
+    let path = Path::parse(rng.pick(PATHS));
+    let name = rng.pick(&["login", "logout", "a", "s.x"]).to_string();
+    let what = match rng.below(8) {
         0 => What::Proposition(path),
-        1 => What::Event { name, arguments: constants(dice), arity: None },
+        1 => What::Event { name, arguments: constants(rng), arity: None },
         2 => {
-            let arguments = (0..dice.below(3)).map(|_| argument(dice)).collect();
-            What::Tuples { name, constants: constants(dice), arity: None, arguments }
+            let arguments = (0..rng.below(3)).map(|_| argument(rng)).collect();
+            What::Tuples { name, constants: constants(rng), arity: None, arguments }
         }
         _ => {
             // Mostly the use that fits the column.
@@ -47,14 +50,14 @@ fn slot(dice: &mut Dice, schema: &arrow::datatypes::Schema) -> Slot {
                     kind if kind.is_numeric() => Expect::Number,
                     _ => Expect::Any,
                 });
-            let expect = match dice.below(4) {
-                0 => EXPECTS[dice.below(5)],
+            let expect = match rng.below(4) {
+                0 => EXPECTS[rng.below(5)],
                 _ => fitting.unwrap_or(Expect::Any),
             };
             What::Variable(path, expect)
         }
     };
-    Slot { what, declared: dice.below(3) > 0, span: Default::default() }
+    Slot { what, declared: rng.below(3) > 0, span: Default::default() }
 }
 
 /// The same kind, and the same values; texts numbered alike.
@@ -88,17 +91,17 @@ fn by_rows(
 
 #[test]
 fn batches_by_columns_are_batches_by_rows() {
-    let mut dice = Dice(0x5EED_0001);
+    let mut rng = Rng::new(0x5EED_0001);
     let mut told = [0; 2];
     for round in 0..4000 {
-        let length = [1, 2, 7, 64, 65, 130][dice.below(6)];
-        let whole = batch(&mut dice, length);
-        let from = dice.below(whole.num_rows());
-        let records = whole.slice(from, 1 + dice.below(whole.num_rows() - from));
-        let slots: Vec<Slot> = (0..dice.below(4)).map(|_| slot(&mut dice, &whole.schema())).collect();
-        let key = (dice.below(3) == 0).then(|| dice.pick(&["a", "b", "s", "a.b", "nosuch"]));
-        let projection = Projection::new(&slots, key, dice.below(2) == 0);
-        let options = ReadOptions { any_order: dice.below(4) == 0, ..ReadOptions::default() };
+        let length = [1, 2, 7, 64, 65, 130][rng.below(6)];
+        let whole = batch(&mut rng, length);
+        let from = rng.below(whole.num_rows());
+        let records = whole.slice(from, 1 + rng.below(whole.num_rows() - from));
+        let slots: Vec<Slot> = (0..rng.below(4)).map(|_| slot(&mut rng, &whole.schema())).collect();
+        let key = (rng.below(3) == 0).then(|| rng.pick(&["a", "b", "s", "a.b", "nosuch"]));
+        let projection = Projection::new(&slots, key, rng.below(2) == 0);
+        let options = ReadOptions { any_order: rng.below(4) == 0, ..ReadOptions::default() };
         let layout = Arc::new(Layout::new(&whole.schema(), &options).unwrap());
         let mapper = Mapper::new(layout, &projection, &options);
         let mut seen = Vocabulary::new(slots.len());
@@ -137,38 +140,16 @@ fn names(seen: &Vocabulary) -> String {
 struct ByRows(Records);
 
 impl TraceFormat for ByRows {
-    fn name(&self) -> &'static str {
-        "rows"
+    fn card(&self) -> FormatCard {
+        FormatCard { name: "rows", extensions: &[], about: "records by rows", open_vocabulary: false }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn about(&self) -> &'static str {
-        "records by rows"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        _: Box<dyn std::io::BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, _: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         let layout = Layout::new(&self.0.schema, options)?;
         Ok(Box::new(Source::new(self.0.batches.clone().into_iter(), layout)))
     }
 
-    fn writer<'a>(
-        &self,
-        _: Box<dyn std::io::Write + 'a>,
-        _: &[Arc<str>],
-        _: bool,
-        _: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+    fn writer<'a>(&self, _: Box<dyn std::io::Write + 'a>, _: Outline<'_>) -> Writing<'a> {
         Err(TraceError::new(tw_trace::TraceErrorKind::Usage, "nothing is written"))
     }
 }
@@ -196,19 +177,19 @@ fn scan(input: &Input, format: &dyn TraceFormat, projection: &Projection, option
 
 #[test]
 fn traces_by_parts_are_traces_by_rows_at_every_cut() {
-    let mut dice = Dice(0x5EED_0002);
+    let mut rng = Rng::new(0x5EED_0002);
     let mut told = [0; 2];
     for round in 0..400 {
-        let length = 1 + dice.below(40);
-        let whole = batch(&mut dice, length);
-        let cut = dice.below(whole.num_rows() + 1);
+        let length = 1 + rng.below(40);
+        let whole = batch(&mut rng, length);
+        let cut = rng.below(whole.num_rows() + 1);
         let batches = vec![whole.slice(0, cut), whole.slice(cut, whole.num_rows() - cut)];
         let records = Records::new(whole.schema(), batches).unwrap();
-        let slots: Vec<Slot> = (0..dice.below(3)).map(|_| slot(&mut dice, &whole.schema())).collect();
-        let key = (dice.below(4) == 0).then(|| dice.pick(&["a", "b"]));
+        let slots: Vec<Slot> = (0..rng.below(3)).map(|_| slot(&mut rng, &whole.schema())).collect();
+        let key = (rng.below(4) == 0).then(|| rng.pick(&["a", "b"]));
         let projection = Projection::new(&slots, key, true);
         let mut options = ReadOptions::default();
-        if dice.below(5) == 0 {
+        if rng.below(5) == 0 {
             options.sort = Some(5_000_000_000);
         }
         let format = ByRows(records.clone());

@@ -7,46 +7,31 @@ use super::csrv::{Assembler, FIELD, one_line, parts};
 use super::fields::{Cell, cell, is_blank, push_cell, skip_blank};
 use super::lines::{Lines, column};
 use super::writing::Lined;
-use crate::{ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote};
-use std::io::{BufRead, Write};
-use std::sync::Arc;
+use crate::{
+    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError, TraceFormat,
+    Writing, quote,
+};
+use std::io::Write;
 
 /// The format.
 pub struct CsrvCsv;
 
 impl TraceFormat for CsrvCsv {
-    fn name(&self) -> &'static str {
-        "csrv-csv"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "csrv-csv",
+            extensions: &[],
+            about: "competition form: one event per line, name, field = value, …",
+            open_vocabulary: true,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn about(&self) -> &'static str {
-        "competition form: one event per line, name, field = value, …"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        true
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Source { lines: Lines::new(input, options), assembler: Assembler::new(options) }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(Sink { out: Lined::new(out), has_time }))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(Sink { out: Lined::new(out), has_time: outline.has_time }))
     }
 }
 

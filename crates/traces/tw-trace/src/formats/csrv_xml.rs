@@ -7,7 +7,10 @@
 use super::csrv::{Assembler, parts};
 use super::lines::{characters, not_utf8, too_long};
 use super::writing::{Lined, inexpressible};
-use crate::{ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote};
+use crate::{
+    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError, TraceFormat,
+    Writing, quote,
+};
 use quick_xml::encoding::EncodingError;
 use quick_xml::errors::IllFormedError;
 use quick_xml::events::Event;
@@ -21,27 +24,16 @@ use tw_core::Value;
 pub struct CsrvXml;
 
 impl TraceFormat for CsrvXml {
-    fn name(&self) -> &'static str {
-        "csrv-xml"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "csrv-xml",
+            extensions: &[],
+            about: "competition form: <log> of <event>s with a <name> and <field>s of <name> and <value>",
+            open_vocabulary: true,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn about(&self) -> &'static str {
-        "competition form: <log> of <event>s with a <name> and <field>s of <name> and <value>"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        true
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         let tracked = Tracked { input, line: 1, column: 1, used: 0, limit: options.max_record };
         let mut reader = Reader::from_reader(tracked);
         // Tags are matched here, with their own words and places.
@@ -57,16 +49,10 @@ impl TraceFormat for CsrvXml {
         }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         let mut out = Lined::new(out);
         out.line.push_str("<log>\n");
-        Ok(Box::new(Sink { out, has_time, closed: false }))
+        Ok(Box::new(Sink { out, has_time: outline.has_time, closed: false }))
     }
 }
 

@@ -12,47 +12,30 @@ use super::fields::{cell, is_blank, push_cell};
 use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, inexpressible, scalar, stamp_of};
 use crate::{
-    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat,
-    quote,
+    Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
+    Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
 };
-use std::io::{BufRead, Write};
-use std::sync::Arc;
+use std::io::Write;
 use tw_core::Value;
 
 /// The format.
 pub struct Events;
 
 impl TraceFormat for Events {
-    fn name(&self) -> &'static str {
-        "events"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "events",
+            extensions: &["events"],
+            about: "one event per line, name,arg1,arg2,… without a header; --timed: the last field is the time",
+            open_vocabulary: true,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["events"]
-    }
-
-    fn about(&self) -> &'static str {
-        "one event per line, name,arg1,arg2,… without a header; --timed: the last field is the time"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        true
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Source::new(Lines::new(input, options), options)))
     }
 
-    fn blocks(
-        &self,
-        head: &[u8],
-        projection: &Projection,
-        options: &ReadOptions,
-    ) -> Result<Option<BlockStart>, TraceError> {
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
         let skip = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         // Sorting needs the positions one by one.
         if options.timed && options.sort.is_some() {
@@ -61,14 +44,8 @@ impl TraceFormat for Events {
         Ok(Some(BlockStart { skip, skip_lines: 0, reader: Box::new(fast::Reader::new(projection, options)) }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(Sink { out: Lined::new(out), has_time }))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(Sink { out: Lined::new(out), has_time: outline.has_time }))
     }
 }
 

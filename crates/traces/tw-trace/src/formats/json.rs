@@ -5,35 +5,26 @@
 use super::json_record::{Keys, RecordReader};
 use super::json_value::{is_blank, place, utf8};
 use super::json_write::{JsonSink, Layout};
-use crate::{ReadOptions, Row, RowSink, RowSource, TraceError, TraceErrorKind, TraceFormat};
+use crate::{
+    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, TraceError, TraceErrorKind,
+    TraceFormat, Writing,
+};
 use std::io::{BufRead, Write};
-use std::sync::Arc;
 
 /// The format.
 pub struct Json;
 
 impl TraceFormat for Json {
-    fn name(&self) -> &'static str {
-        "json"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "json",
+            extensions: &["json"],
+            about: "one JSON array of objects; keys as in `jsonl`",
+            open_vocabulary: false,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["json"]
-    }
-
-    fn about(&self) -> &'static str {
-        "one JSON array of objects; keys as in `jsonl`"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Elements {
             source: Source { input, line: 1, text: Vec::new() },
             reader: RecordReader::new(Keys::new(options)?, None),
@@ -44,13 +35,7 @@ impl TraceFormat for Json {
         }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        _has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, _outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Array)))
     }
 }
@@ -280,7 +265,9 @@ mod tests {
         let mut rows = read(&Json, &format!("[{}]", OBJECTS.join(",")), &ReadOptions::default()).unwrap();
         for format in [&Json as &dyn TraceFormat, &Jsonl] {
             let mut out = Vec::new();
-            let mut sink = format.writer(Box::new(&mut out), &[], true, true).unwrap();
+            let mut sink = format
+                .writer(Box::new(&mut out), Outline { columns: &[], has_time: true, has_event: true })
+                .unwrap();
             rows.iter().for_each(|row| sink.write(row).unwrap());
             sink.finish().unwrap();
             drop(sink);

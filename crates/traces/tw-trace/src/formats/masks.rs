@@ -126,17 +126,17 @@ pub(super) fn words_for(len: usize) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::testing::random;
+    use tw_testkit::Rng;
 
     fn check<L: Lanes>() {
-        let mut state = 0x9E37_79B9_7F4A_7C15;
+        let mut rng = Rng::new(0x9E37_79B9_7F4A_7C15);
         for _ in 0..2000 {
-            let chunk: [u8; 64] = std::array::from_fn(|_| (random(&mut state) % 5 * 64) as u8 ^ 10);
+            let chunk: [u8; 64] = std::array::from_fn(|_| (rng.bits() % 5 * 64) as u8 ^ 10);
             for byte in [10, 74, 138, 202, 0] {
                 let expected = (0..64).filter(|&i| chunk[i] == byte).fold(0, |bits, i| bits | 1u64 << i);
                 assert_eq!(L::equal(&chunk, byte), expected);
             }
-            let (word, mask) = (random(&mut state), random(&mut state) & random(&mut state));
+            let (word, mask) = (rng.bits(), rng.bits() & rng.bits());
             let kept: Vec<u64> = (0..64).filter(|i| mask >> i & 1 == 1).map(|i| word >> i & 1).collect();
             let expected = kept.iter().rev().fold(0, |bits, bit| bits << 1 | bit);
             assert_eq!(L::compress(word, mask), expected);
@@ -154,13 +154,11 @@ mod tests {
 
     #[test]
     fn stretches_are_answered_across_words() {
-        let mut state = 7;
+        let mut rng = Rng::new(7);
         for _ in 0..2000 {
-            let ends: Vec<u64> = (0..4).map(|_| random(&mut state) & random(&mut state)).collect();
-            let marks: Vec<u64> = ends
-                .iter()
-                .map(|ends| random(&mut state) & random(&mut state) & random(&mut state) & !ends)
-                .collect();
+            let ends: Vec<u64> = (0..4).map(|_| rng.bits() & rng.bits()).collect();
+            let marks: Vec<u64> =
+                ends.iter().map(|ends| rng.bits() & rng.bits() & rng.bits() & !ends).collect();
             let (mut carry, mut any) = (0, false);
             for (&ends, &marks) in ends.iter().zip(&marks) {
                 let got = any_before(ends, marks, &mut carry);

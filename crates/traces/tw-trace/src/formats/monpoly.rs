@@ -11,7 +11,10 @@ mod tests;
 use super::fields::push_quoted;
 use super::lines::{Names, not_utf8, reset, stamp_at, too_long, too_many};
 use super::writing::{Lined, inexpressible, scalar, stamp_of, truth};
-use crate::{Arguments, Event, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat, quote};
+use crate::{
+    Arguments, Bytes, Event, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError,
+    TraceFormat, Writing, quote,
+};
 use std::io::{BufRead, Write};
 use std::sync::Arc;
 use tw_core::Value;
@@ -20,27 +23,16 @@ use tw_core::Value;
 pub struct Monpoly;
 
 impl TraceFormat for Monpoly {
-    fn name(&self) -> &'static str {
-        "monpoly"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "monpoly",
+            extensions: &["log"],
+            about: "entries @TIME name (a,b) (c,d) name2 (…), several events at one position",
+            open_vocabulary: true,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["log"]
-    }
-
-    fn about(&self) -> &'static str {
-        "entries @TIME name (a,b) (c,d) name2 (…), several events at one position"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        true
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Source {
             scanner: Scanner {
                 input,
@@ -56,14 +48,8 @@ impl TraceFormat for Monpoly {
         }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(Sink { out: Lined::new(out), has_time, position: 0 }))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(Sink { out: Lined::new(out), has_time: outline.has_time, position: 0 }))
     }
 }
 

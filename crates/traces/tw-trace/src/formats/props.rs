@@ -17,47 +17,30 @@ mod tests;
 use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, inexpressible, stamp_of, truth};
 use crate::{
-    Arguments, BlockStart, Event, Projection, ReadOptions, Row, RowSink, RowSource, TraceError, TraceFormat,
-    quote,
+    Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
+    Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
 };
-use std::io::{BufRead, Write};
-use std::sync::Arc;
+use std::io::Write;
 use tw_core::TimeUnit;
 
 /// The format.
 pub struct Props;
 
 impl TraceFormat for Props {
-    fn name(&self) -> &'static str {
-        "props"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "props",
+            extensions: &["props"],
+            about: "the propositions that hold, one line per position, optionally after @TIME",
+            open_vocabulary: true,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["props"]
-    }
-
-    fn about(&self) -> &'static str {
-        "the propositions that hold, one line per position, optionally after @TIME"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        true
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Source::new(Lines::new(input, options), options, None)))
     }
 
-    fn blocks(
-        &self,
-        head: &[u8],
-        projection: &Projection,
-        options: &ReadOptions,
-    ) -> Result<Option<BlockStart>, TraceError> {
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
         let skip = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let text = &head[skip..];
         let first = text.iter().find(|byte| !matches!(byte, b' ' | b'\t'));
@@ -70,14 +53,8 @@ impl TraceFormat for Props {
         Ok(Some(BlockStart { skip, skip_lines: 0, reader }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(Sink { out: Lined::new(out), has_time }))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(Sink { out: Lined::new(out), has_time: outline.has_time }))
     }
 }
 

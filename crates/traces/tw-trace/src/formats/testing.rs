@@ -1,30 +1,13 @@
 //! What the tests of the formats share: rows in and out, and the comparison of a fast path with the rows that define it.
 
 use crate::{
-    Arguments, Block, Projection, ReadOptions, Row, SlotBuilder, TraceError, TraceErrorKind, TraceFormat,
-    TraceWarning, Vocabulary,
+    Arguments, Block, Outline, Projection, ReadOptions, Row, SlotBuilder, TraceError, TraceErrorKind,
+    TraceFormat, TraceWarning, Vocabulary,
 };
 use std::sync::Arc;
 use tw_core::{Time, Value};
 use tw_ir::{ArgumentKey, Expect, Path, Slot, What};
-
-/// A small generator of numbers.
-pub(super) fn random(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
-}
-
-/// A number below `limit`.
-pub(super) fn below(state: &mut u64, limit: usize) -> usize {
-    (random(state) >> 16) as usize % limit
-}
-
-/// One of `choices`.
-pub(super) fn pick<'c, T: ?Sized>(state: &mut u64, choices: &[&'c T]) -> &'c T {
-    choices[below(state, choices.len())]
-}
+use tw_testkit::Rng;
 
 /// All rows of a text.
 pub(super) fn rows_of(
@@ -54,7 +37,7 @@ pub(super) fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<String, Tr
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
     let mut out = Vec::new();
-    let mut sink = format.writer(Box::new(&mut out), &columns, has_time, has_event)?;
+    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
     for row in rows {
         sink.write(row)?;
     }
@@ -81,18 +64,18 @@ pub(super) fn untyped(value: &Value) -> Value {
 }
 
 /// A value of a kind that a cell can hold, with characters that are special to some format.
-pub(super) fn random_value(state: &mut u64, line_breaks: bool) -> Value {
+pub(super) fn random_value(rng: &mut Rng, line_breaks: bool) -> Value {
     const TEXTS: [&str; 22] = [
         "a", "bob", "a b", " a", "a\t", "\"", "a\"b", "\"\"", "a,b", ",", "x = y", "=", "ä,ö", "(", ")",
         "@5", "#", ";", "<b>&amp;", "]]>", "true", "1.50",
     ];
-    match below(state, 12) {
-        0 => Value::Int(below(state, 10) as i64 - 5),
-        1 => Value::Real(below(state, 10) as f64 / 4.0),
-        2 => Value::Bool(below(state, 2) == 0),
+    match rng.below(12) {
+        0 => Value::Int(rng.below(10) as i64 - 5),
+        1 => Value::Real(rng.below(10) as f64 / 4.0),
+        2 => Value::Bool(rng.below(2) == 0),
         3 => Value::text(""),
-        4 if line_breaks => Value::text(pick(state, &["a\nb", "\n", "\r\nx", " \r"])),
-        _ => Value::text(pick(state, &TEXTS)),
+        4 if line_breaks => Value::text(rng.pick(&["a\nb", "\n", "\r\nx", " \r"])),
+        _ => Value::text(rng.pick(&TEXTS)),
     }
 }
 
@@ -144,7 +127,7 @@ fn by_definition(
     let batch = builder.finish(timed);
     let values =
         (0..batch.len).map(|at| batch.slots.iter().map(|column| column.value(at)).collect()).collect();
-    let warnings = vocabulary.judge(projection, format.open_vocabulary())?;
+    let warnings = vocabulary.judge(projection, format.card().open_vocabulary)?;
     Ok(Reading { values, times: batch.times, lines, warnings })
 }
 
@@ -153,15 +136,15 @@ fn by_blocks(
     text: &[u8],
     projection: &Projection,
     options: &ReadOptions,
-    state: &mut u64,
+    rng: &mut Rng,
 ) -> Result<Reading, TraceError> {
     let start = format.blocks(text, projection, options)?.expect("a fast path");
     let mut text = &text[start.skip..];
     let mut reading = Reading { values: Vec::new(), times: None, lines: Vec::new(), warnings: Vec::new() };
     let (mut before, mut last) = (start.skip_lines, Time::MIN);
-    let whole = below(state, 3) == 0;
+    let whole = rng.below(3) == 0;
     loop {
-        let target = if whole { text.len() } else { below(state, text.len() + 1) };
+        let target = if whole { text.len() } else { rng.below(text.len() + 1) };
         let end = memchr::memchr(b'\n', &text[target..]).map_or(text.len(), |at| target + at + 1);
         let bytes = &text[..end];
         text = &text[end..];
@@ -204,10 +187,10 @@ pub(super) fn check_blocks(
     text: &[u8],
     projection: &Projection,
     options: &ReadOptions,
-    state: &mut u64,
+    rng: &mut Rng,
 ) -> bool {
     let expected = by_definition(format, text, projection, options);
-    let got = by_blocks(format, text, projection, options, state);
+    let got = by_blocks(format, text, projection, options, rng);
     let shown = || format!("{:?}\n{:?}", String::from_utf8_lossy(text), projection.slots);
     match (&expected, &got) {
         (Ok(expected), Ok(got)) => {

@@ -9,6 +9,7 @@ use crate::{TraceError, Vocabulary};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tw_core::Time;
+use tw_core::codec::{Corrupt, put_word, take_byte, take_part, take_word};
 
 /// What was saved cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,12 @@ pub struct Unreadable(pub String);
 impl From<TraceError> for Unreadable {
     fn from(error: TraceError) -> Self {
         Unreadable(error.to_string())
+    }
+}
+
+impl From<Corrupt> for Unreadable {
+    fn from(corrupt: Corrupt) -> Self {
+        Unreadable(corrupt.0)
     }
 }
 
@@ -30,7 +37,7 @@ impl Live {
     pub fn save(&self, out: &mut Vec<u8>) {
         let Progress { positions, bytes, lines } = self.progress;
         for number in [positions, bytes, lines] {
-            number_out(number, out);
+            put_word(number, out);
         }
         bytes_out(&self.tail, out);
         match &self.mode {
@@ -39,7 +46,7 @@ impl Live {
             Mode::Blocks(blocks) => {
                 out.push(2);
                 bytes_out(&blocks.head, out);
-                number_out(self.order.previous.map_or(0, |time| time as u64), out);
+                put_word(self.order.previous.map_or(0, |time| time as u64), out);
                 out.push(u8::from(self.order.previous.is_some()));
                 out.push(self.order.timed.map_or(2, u8::from));
                 out.push(u8::from(self.header_again));
@@ -53,11 +60,11 @@ impl Live {
     pub fn restore(&mut self, from: &mut &[u8]) -> Result<(), Unreadable> {
         let mut numbers = [0; 3];
         for number in &mut numbers {
-            *number = number_in(from)?;
+            *number = take_word(from)?;
         }
         let [positions, bytes, lines] = numbers;
         let tail = bytes_in(from)?.to_vec();
-        match byte_in(from)? {
+        match take_byte(from)? {
             0 => {}
             1 => {
                 self.repeated = positions;
@@ -67,15 +74,15 @@ impl Live {
             }
             2 => {
                 let head = bytes_in(from)?;
-                let time = number_in(from)? as Time;
-                let previous = (byte_in(from)? == 1).then_some(time);
-                let timed = match byte_in(from)? {
+                let time = take_word(from)? as Time;
+                let previous = (take_byte(from)? == 1).then_some(time);
+                let timed = match take_byte(from)? {
                     0 => Some(false),
                     1 => Some(true),
                     _ => None,
                 };
                 self.order = Order { previous, timed };
-                self.header_again = byte_in(from)? == 1;
+                self.header_again = take_byte(from)? == 1;
                 let seen = vocabulary_in(self.projection.slots.len(), from)?;
                 let blocks = Blocks::new(self.format, head, &self.projection, &self.options)?;
                 let lost = || Unreadable("the beginning of the stream cannot be read again".into());
@@ -91,33 +98,14 @@ impl Live {
     }
 }
 
-fn number_out(number: u64, out: &mut Vec<u8>) {
-    out.extend_from_slice(&number.to_le_bytes());
-}
-
 fn bytes_out(bytes: &[u8], out: &mut Vec<u8>) {
-    number_out(bytes.len() as u64, out);
+    put_word(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }
 
-fn part<'b>(from: &mut &'b [u8], len: usize) -> Result<&'b [u8], Unreadable> {
-    let (part, rest) = from.split_at_checked(len).ok_or_else(|| Unreadable("it is cut short".into()))?;
-    *from = rest;
-    Ok(part)
-}
-
-fn byte_in(from: &mut &[u8]) -> Result<u8, Unreadable> {
-    part(from, 1).map(|part| part[0])
-}
-
-fn number_in(from: &mut &[u8]) -> Result<u64, Unreadable> {
-    let part = part(from, 8)?;
-    Ok(u64::from_le_bytes(part.try_into().map_err(|_| Unreadable("it is cut short".into()))?))
-}
-
 fn bytes_in<'b>(from: &mut &'b [u8]) -> Result<&'b [u8], Unreadable> {
-    let len = number_in(from)?;
-    part(from, usize::try_from(len).unwrap_or(usize::MAX))
+    let len = usize::try_from(take_word(from)?).unwrap_or(usize::MAX);
+    Ok(take_part(len, from)?)
 }
 
 fn vocabulary_out(seen: &Vocabulary, out: &mut Vec<u8>) {
@@ -125,22 +113,22 @@ fn vocabulary_out(seen: &Vocabulary, out: &mut Vec<u8>) {
         out.extend(flags.iter().map(|&flag| u8::from(flag)));
     }
     out.extend([u8::from(seen.key), u8::from(seen.has_events)]);
-    number_out(seen.positions, out);
+    put_word(seen.positions, out);
     for names in [&seen.variables, &seen.events] {
-        number_out(names.len() as u64, out);
+        put_word(names.len() as u64, out);
         names.iter().for_each(|name| bytes_out(name.as_bytes(), out));
     }
 }
 
 fn vocabulary_in(slots: usize, from: &mut &[u8]) -> Result<Vocabulary, Unreadable> {
     let mut seen = Vocabulary::new(slots);
-    seen.variable = part(from, slots)?.iter().map(|&flag| flag == 1).collect();
-    seen.event = part(from, slots)?.iter().map(|&flag| flag == 1).collect();
-    (seen.key, seen.has_events) = (byte_in(from)? == 1, byte_in(from)? == 1);
-    seen.positions = number_in(from)?;
+    seen.variable = take_part(slots, from)?.iter().map(|&flag| flag == 1).collect();
+    seen.event = take_part(slots, from)?.iter().map(|&flag| flag == 1).collect();
+    (seen.key, seen.has_events) = (take_byte(from)? == 1, take_byte(from)? == 1);
+    seen.positions = take_word(from)?;
     let mut names = || -> Result<BTreeSet<Arc<str>>, Unreadable> {
         let mut names = BTreeSet::new();
-        for _ in 0..number_in(from)? {
+        for _ in 0..take_word(from)? {
             names.insert(String::from_utf8_lossy(bytes_in(from)?).into());
         }
         Ok(names)

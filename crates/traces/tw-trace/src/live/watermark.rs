@@ -1,7 +1,7 @@
 //! Lines that are no positions and only say how far time has come.
 //!
-//! Under the name `N` such a line is, in `jsonl`, an object with a key `N`, whose value is the time; in every format
-//! whose records have events, an event `N`, whose time is that of its record. Few lines hold the name at all: only those
+//! Under the name `N` such a line is, where lines are objects (`jsonl`), one with a key `N`, whose value is the time; in
+//! every format whose records have events, an event `N`, whose time is that of its record. Few lines hold the name at all: only those
 //! are looked at more closely than every line is.
 
 use super::{Blocks, Live, Mode, Receiver};
@@ -90,12 +90,12 @@ impl Live {
             Mode::Blocks(blocks) => Blocks::header(blocks),
             _ => &[],
         };
-        let is_json = self.format.name() == "jsonl";
-        let quoted = if is_json { format!("\"{name}\"") } else { name.to_string() };
+        let objects = self.format.lines_are_objects();
+        let quoted = if objects { format!("\"{name}\"") } else { name.to_string() };
         let find = |from: usize| {
             let name = memchr::memmem::find(&bytes[from..], quoted.as_bytes());
             // A key may be written with escapes.
-            let escape = if is_json { memchr::memchr(b'\\', &bytes[from..]) } else { None };
+            let escape = if objects { memchr::memchr(b'\\', &bytes[from..]) } else { None };
             name.into_iter().chain(escape).min().map(|hit| from + hit)
         };
         let mut from = 0;
@@ -103,7 +103,7 @@ impl Live {
             let start = memchr::memrchr(b'\n', &bytes[..hit]).map_or(0, |at| at + 1);
             let end = memchr::memchr(b'\n', &bytes[hit..]).map_or(bytes.len(), |at| hit + at + 1);
             // Inside quotes a line is part of a record.
-            let whole = is_json || memchr::memchr_iter(b'"', &bytes[..start]).count().is_multiple_of(2);
+            let whole = objects || memchr::memchr_iter(b'"', &bytes[..start]).count().is_multiple_of(2);
             if whole && let Some(stamp) = stamp(self.format, header, &bytes[start..end], name, &self.options)
             {
                 return Some(Mark { line: start..end, stamp });
@@ -135,7 +135,7 @@ fn stamp(
     let is_key = |(key, value): &(std::sync::Arc<str>, tw_core::Value)| {
         **key == *name && !matches!(value, tw_core::Value::Null)
     };
-    if format.name() != "jsonl" || !row.variables.iter().any(is_key) {
+    if !format.lines_are_objects() || !row.variables.iter().any(is_key) {
         return None;
     }
     // As a timestamp it is read exactly.

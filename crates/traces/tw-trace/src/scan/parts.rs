@@ -55,7 +55,7 @@ pub(super) fn scan<T: Send>(
         }
     }
     let Progress { seen, locator, style, positions, stopped, .. } = progress;
-    let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.open_vocabulary())? };
+    let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.card().open_vocabulary)? };
     let bytes = bytes.load(Ordering::Relaxed);
     Ok(Summary { positions, bytes, timed: style.is_some(), style, warnings, locator: locator.finish() })
 }

@@ -213,6 +213,6 @@ pub(crate) fn scan<T: Send>(
         stopped = !deliver(&mut builder, style.is_some())?;
     }
     seen.has_events |= has_events;
-    let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.open_vocabulary())? };
+    let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.card().open_vocabulary)? };
     Ok(Summary { positions, bytes, timed: style.is_some(), style, warnings, locator: locator.finish() })
 }

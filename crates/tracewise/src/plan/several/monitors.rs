@@ -2,10 +2,11 @@
 
 use super::Share;
 use crate::plan::live_options;
+use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Position, Time};
 use tw_monitor::{
-    Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, Term, TraceId,
-    Unsupported, put, take, words,
+    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, Term, TraceId, Unsupported,
+    words,
 };
 
 /// Monitors of a live trace, which step together.
@@ -160,18 +161,13 @@ impl Monitor for Monitors {
         for (_, monitor) in &self.parts {
             let mut state = Vec::new();
             monitor.save(&mut state);
-            put(state.len() as u64, out);
-            out.extend(state);
+            put_bytes(&state, out);
         }
     }
 
     fn restore(&mut self, mut from: &[u8]) -> Result<(), Corrupt> {
         for (_, monitor) in &mut self.parts {
-            let len = take(&mut from)? as usize;
-            let cut = || Corrupt("the saved state is cut short".into());
-            let (state, rest) = from.split_at_checked(len).ok_or_else(cut)?;
-            monitor.restore(state)?;
-            from = rest;
+            monitor.restore(take_bytes(&mut from)?)?;
         }
         let same = self.parts.windows(2).all(|pair| pair[0].1.positions() == pair[1].1.positions());
         match (from, same) {

@@ -11,7 +11,7 @@ mod numbers;
 use crate::lattice::negate;
 use numbers::{differences, first_error, truths};
 use tw_core::{Batch, Value};
-use tw_ir::{CompareOp, Node, NodeId, Program, Root, RootKind, What};
+use tw_ir::{CompareOp, Node, NodeId, Program, Root, What};
 use tw_monitor::{AtomParts, PredicateError, Predicates, Terms};
 
 /// The predicates of a program, ready to be evaluated on batches; stateless.
@@ -97,14 +97,7 @@ impl Signals {
                     emits.map(|term| own.dag.add(Node::Emit(always, term))).collect()
                 }
             };
-            own.roots.extend(asked.into_iter().map(|node| Root {
-                name: String::new(),
-                title: None,
-                division: Default::default(),
-                kind: RootKind::Query,
-                node,
-                span: Default::default(),
-            }));
+            own.roots.extend(asked.into_iter().map(|node| Root::query("", node)));
         }
         let (atoms, terms) = (own.atoms(), own.terms());
         let place = |list: &[NodeId], id: NodeId| list.binary_search(&id).unwrap_or_default();

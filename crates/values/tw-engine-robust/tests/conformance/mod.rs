@@ -86,8 +86,7 @@ fn columns_equal_the_definition_and_agree_with_truth() {
 /// What comparisons are worth, one value at a time.
 #[test]
 fn predicates_of_mixed_kinds() {
-    let tree = tw_spec::parse_formula("x > y", 0);
-    let program = tw_spec::lower(&tree.value, &Default::default()).value;
+    let program = tw_testkit::texts::formula("x > y");
     let robust = Robust::new(&program, &Default::default()).unwrap();
     let left = vec![Value::Int(3), Value::Null, Value::text("b"), Value::Real(0.5)];
     let right = vec![Value::Real(1.5), Value::Int(1), Value::text("a"), Value::Real(0.5)];

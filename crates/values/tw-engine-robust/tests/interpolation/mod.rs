@@ -241,8 +241,7 @@ fn refused_between_samples() {
         unit: tw_core::TimeUnit::Nanoseconds,
         ..Default::default()
     };
-    let tree = tw_spec::parse_formula("F[0,3] x > 0", 0);
-    let program = tw_spec::lower(&tree.value, &Default::default()).value;
+    let program = tw_testkit::texts::formula("F[0,3] x > 0");
     let robust = tw_engine_robust::Robust::new(&program, &small).unwrap();
     let (values, times) = ((0..500).map(f64::from).collect(), (0..500).collect());
     let long =

@@ -1,4 +1,4 @@
-//! Queries from text, traces from tables, and the two programs of the statistics paper, simulated.
+//! Queries from text, traces from tables, and those of the two programs of the statistics paper.
 #![allow(dead_code)]
 
 use std::collections::BTreeMap;
@@ -6,17 +6,8 @@ use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Path, Program, What};
 use tw_monitor::{Computed, EvaluateOptions, Predicates, QueryEngine, QueryMonitor, Term, Terms, Trace};
 use tw_query_forward::Forward;
-
-/// The queries, in their order.
-pub fn program(queries: &[&str]) -> Program {
-    let text: String =
-        queries.iter().enumerate().map(|(number, query)| format!("query q{number} : {query};\n")).collect();
-    let parsed = tw_spec::parse(&text, 0);
-    assert!(!parsed.has_errors(), "{text}{:?}", parsed.diagnostics);
-    let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-    assert!(!lowered.has_errors(), "{text}{:?}", lowered.diagnostics);
-    lowered.value
-}
+use tw_testkit::protocols::{alternating_bit, semaphore};
+pub use tw_testkit::texts::queries as program;
 
 /// Columns by name, all of one length.
 #[derive(Default)]
@@ -92,111 +83,6 @@ pub fn values(queries: &[&str], table: &Table) -> Vec<Computed> {
     stored
 }
 
-/// The generator of the simulators: `x := x·6364136223846793005 + 1442695040888963407`.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % below
-    }
-}
-
-/// Mutual exclusion with a semaphore: the two locations and the semaphore.
-pub fn mux(len: usize, seed: u64) -> Vec<(u8, u8, i64)> {
-    let (mut draw, mut at, mut r) = (Draw(seed), [0u8, 0], 1);
-    let mut states = Vec::with_capacity(len);
-    for _ in 0..len {
-        states.push((at[0], at[1], r));
-        let mut process = draw.next(2) as usize;
-        if at[process] == 2 && r == 0 {
-            process = 1 - process;
-        }
-        match at[process] {
-            2 => r -= 1,
-            4 => r += 1,
-            _ => {}
-        }
-        at[process] = if at[process] == 4 { 1 } else { at[process] + 1 };
-    }
-    states
-}
-
-/// The alternating bit protocol: the locations of sender and receiver.
-pub fn abp(len: usize, loss: u64, seed: u64) -> Vec<(u8, u8)> {
-    use std::collections::VecDeque;
-    let mut draw = Draw(seed);
-    let (mut l, mut m, mut wait) = (0u8, 0u8, 0);
-    let (mut data, mut acks) = (VecDeque::new(), VecDeque::new());
-    let (mut seq, mut ack, mut timeout) = (true, false, false);
-    let (mut received, mut expected) = (false, true);
-    let mut states = Vec::with_capacity(len);
-    for _ in 0..len {
-        states.push((l, m));
-        let sender = !(l == 2 && acks.is_empty() && wait < 5);
-        let receiver = !(m == 1 && data.is_empty());
-        let choice = draw.next(2);
-        if l == 2 {
-            wait += 1;
-        }
-        let sends = match (choice, sender, receiver) {
-            (_, false, false) => continue,
-            (0, true, _) | (1, true, false) => true,
-            _ => false,
-        };
-        if sends {
-            l = match l {
-                1 => {
-                    if draw.next(100) >= loss {
-                        data.push_back(seq);
-                    }
-                    wait = 0;
-                    2
-                }
-                2 => {
-                    match acks.pop_front() {
-                        Some(found) => ack = found,
-                        None => timeout = true,
-                    }
-                    5
-                }
-                5 if !timeout && ack == seq => 6,
-                5 => 7,
-                6 => {
-                    seq = !seq;
-                    7
-                }
-                7 => {
-                    timeout = false;
-                    1
-                }
-                other => other + 1,
-            };
-        } else {
-            m = match m {
-                1 => {
-                    received = data.pop_front().unwrap_or(received);
-                    2
-                }
-                2 if received == expected => 3,
-                2 => 4,
-                3 => {
-                    expected = !expected;
-                    4
-                }
-                4 => {
-                    if draw.next(100) >= loss {
-                        acks.push_back(received);
-                    }
-                    1
-                }
-                other => other + 1,
-            };
-        }
-    }
-    states
-}
-
 /// The paper's queries: four about the semaphore, four about the protocol.
 pub const MUX: [&str; 4] = [
     "max[r]",
@@ -212,7 +98,7 @@ pub const ABP: [&str; 4] = [
 ];
 
 pub fn mux_table(len: usize, seed: u64) -> Table {
-    let states = mux(len, seed);
+    let states = semaphore(len, seed);
     Table::default()
         .ints("r", states.iter().map(|state| state.2))
         .truth("at_l2", states.iter().map(|state| state.0 == 2))
@@ -221,7 +107,7 @@ pub fn mux_table(len: usize, seed: u64) -> Table {
 }
 
 pub fn abp_table(len: usize, loss: u64, seed: u64) -> Table {
-    let states = abp(len, loss, seed);
+    let states = alternating_bit(len, loss, seed);
     Table::default()
         .truth("at_l0", states.iter().map(|state| state.0 == 0))
         .truth("at_l1", states.iter().map(|state| state.0 == 1))

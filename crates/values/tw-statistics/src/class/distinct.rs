@@ -15,7 +15,7 @@ use datasketches::common::NumStdDev;
 use datasketches::hll::{HllSketch, HllType, HllUnion};
 use std::sync::Arc;
 use tw_core::Value;
-use tw_monitor::{Corrupt, put};
+use tw_core::codec::{Corrupt, put};
 
 /// The binary logarithm of the size of the largest sketch.
 const MOST: u8 = 18;

@@ -7,7 +7,7 @@ use crate::moments::Number;
 use crate::save::{corrupt, put_checked, take_byte, take_checked};
 use datasketches::frequencies::{ErrorType, FrequentItemsSketch};
 use tw_core::Value;
-use tw_monitor::Corrupt;
+use tw_core::codec::Corrupt;
 
 /// The size of the largest sketch: no value is more frequent than the result by more than 3.5 values in `MOST`.
 const MOST: usize = 1 << 16;

@@ -13,7 +13,7 @@ use crate::save::*;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use tw_core::Value;
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};
 
 /// Which values there were, and how often.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use leaves::Leaves;
 pub(crate) use sketch::Sketch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tw_core::Value;
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};
 
 /// The least length of a buffer that is merged although nothing was asked.
 const BUFFER: usize = 2048;

@@ -7,7 +7,7 @@ use crate::Bound;
 use crate::save::{corrupt, put_checked, take_checked};
 use datasketches::common::SearchCriteria::Inclusive;
 use datasketches::kll::KllSketch;
-use tw_monitor::Corrupt;
+use tw_core::codec::Corrupt;
 
 /// A sample of keys with weights.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::checkpoint::{put_digits, take_digits};
 use crate::float::{decode, encode};
 use crate::save::{corrupt, put_word, take_byte, take_word};
 pub(crate) use fixed::Fixed;
-use tw_monitor::Corrupt;
+use tw_core::codec::Corrupt;
 pub(crate) use wide::Wide;
 
 /// An exact sum.

@@ -2,8 +2,8 @@
 
 use super::{Cell, Network, Witnesses};
 use crate::online::graph::Kind;
-use crate::online::stream::{Stream, Times, put_signed, take_signed};
-use tw_monitor::{Corrupt, put, take};
+use crate::online::stream::{Stream, Times};
+use tw_core::codec::{Corrupt, put, put_option, put_signed, take, take_option, take_signed};
 
 impl Network {
     pub(in crate::online) fn save(&self, out: &mut Vec<u8>) {
@@ -74,15 +74,4 @@ impl Network {
             Err(Corrupt("the saved state lacks positions".into()))
         }
     }
-}
-
-pub(in crate::online) fn put_option(number: Option<i64>, out: &mut Vec<u8>) {
-    put(u64::from(number.is_some()), out);
-    put_signed(number.unwrap_or(0), out);
-}
-
-pub(in crate::online) fn take_option(from: &mut &[u8]) -> Result<Option<i64>, Corrupt> {
-    let some = take(from)? == 1;
-    let number = take_signed(from)?;
-    Ok(some.then_some(number))
 }

@@ -2,7 +2,7 @@
 
 use super::{NOWHERE, Progress, Step};
 use tw_automata::diagram::Diagram;
-use tw_monitor::{Corrupt, put, take};
+use tw_core::codec::{Corrupt, put, take};
 
 impl Progress {
     pub(in crate::online) fn save(&self, out: &mut Vec<u8>) {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::naive::{self, random_model, random_set};
-use tw_ir::{Bound, Interval, Path, Root, RootKind, Slot, What};
+use tw_ir::{Bound, Interval, Path, Root, Slot, What};
 use tw_testkit::{Rng, cases};
 
 fn interval(random: &mut Rng) -> Option<Interval> {
@@ -76,14 +76,7 @@ fn random_program(random: &mut Rng) -> Program {
     }
     let depth = 1 + random.below(4);
     let node = formula(random, &mut program, depth);
-    program.roots.push(Root {
-        name: String::new(),
-        title: None,
-        division: Default::default(),
-        kind: RootKind::Property,
-        node,
-        span: Default::default(),
-    });
+    program.roots.push(Root::property("", node));
     program
 }
 

@@ -143,7 +143,7 @@ fn rows(
 ) -> Result<(), Error> {
     let names: Vec<Arc<str>> = program.columns().iter().map(|column| column.name.clone()).collect();
     let out = Box::new(BufWriter::with_capacity(CHUNK, out));
-    let mut sink = format.writer(out, &names, false, false)?;
+    let mut sink = format.writer(out, tw_trace::Outline { columns: &names, ..Default::default() })?;
     let variables = names.iter().map(|name| (name.clone(), Value::Null)).collect();
     let mut row = Row { variables, typed: true, ..Row::default() };
     for at in 0..steps {

@@ -5,6 +5,7 @@ use crate::formats::{csrv_block::CsrvBlock, csrv_csv::CsrvCsv, csrv_xml::CsrvXml
 use crate::{Arguments, Event, ReadOptions, Row, Stamp, TimeStyle, TraceFormat};
 use std::sync::Arc;
 use tw_core::{TimeUnit, Value};
+use tw_testkit::Rng;
 
 const FORMS: [&dyn TraceFormat; 3] = [&CsrvCsv, &CsrvBlock, &CsrvXml];
 
@@ -167,17 +168,17 @@ fn errors_name_their_place() {
 
 #[test]
 fn any_bytes_are_read_or_refused() {
-    let mut state = 23;
+    let mut rng = Rng::new(23);
     let pieces: [&str; 24] = [
         "<log>", "</log>", "<event>", "</event>", "<name>", "</name>", "<field>", "</field>", "<value>",
         "</value>", "a", " ", "=", ",", "\"", "\n", "ä", "&lt;", "&", "<!--", "-->", "<", ">", "\r\n",
     ];
     for _ in 0..20_000 {
         let mut text: Vec<u8> =
-            if below(&mut state, 2) == 0 { b"<log><event><name>".to_vec() } else { b"e, ".to_vec() };
-        for _ in 0..below(&mut state, 14) {
-            text.extend(pick(&mut state, &pieces).as_bytes());
-            if below(&mut state, 100) == 0 {
+            if rng.below(2) == 0 { b"<log><event><name>".to_vec() } else { b"e, ".to_vec() };
+        for _ in 0..rng.below(14) {
+            text.extend(rng.pick(&pieces).as_bytes());
+            if rng.below(100) == 0 {
                 text.push(0xFF);
             }
         }
@@ -189,15 +190,15 @@ fn any_bytes_are_read_or_refused() {
     }
 }
 
-fn random_rows(state: &mut u64, timed: bool, line_breaks: bool) -> Vec<Row> {
-    (0..below(state, 5) as u64)
+fn random_rows(rng: &mut Rng, timed: bool, line_breaks: bool) -> Vec<Row> {
+    (0..rng.below(5) as u64)
         .map(|line| {
             let names: [&str; 8] = ["a", "log in", "a,b", "a=b", "\"", "ü", " x", "<&>"];
             let mut variables: Vec<(Arc<str>, Value)> = Vec::new();
-            for name in names.iter().skip(below(state, 4)).take(below(state, 5)) {
-                let mut value = random_value(state, line_breaks);
-                if below(state, 6) == 0 {
-                    value = Value::List(vec![value, Value::Null, random_value(state, line_breaks)]);
+            for name in names.iter().skip(rng.below(4)).take(rng.below(5)) {
+                let mut value = random_value(rng, line_breaks);
+                if rng.below(6) == 0 {
+                    value = Value::List(vec![value, Value::Null, random_value(rng, line_breaks)]);
                 }
                 variables.push(((*name).into(), value));
             }
@@ -205,7 +206,7 @@ fn random_rows(state: &mut u64, timed: bool, line_breaks: bool) -> Vec<Row> {
                 time: line as i64 * 1_500_000,
                 style: TimeStyle::Number(TimeUnit::Seconds),
             });
-            let events = vec![Event { name: pick(state, &names).into(), arguments: Arguments::OfRow }];
+            let events = vec![Event { name: rng.pick(&names).into(), arguments: Arguments::OfRow }];
             Row { line: 0, time, variables, events, typed: true }
         })
         .collect()
@@ -213,9 +214,9 @@ fn random_rows(state: &mut u64, timed: bool, line_breaks: bool) -> Vec<Row> {
 
 #[test]
 fn rows_survive_a_tour_of_the_forms() {
-    let mut state = 77;
+    let mut rng = Rng::new(77);
     for round in 0..600 {
-        let first = random_rows(&mut state, round % 2 == 0, false);
+        let first = random_rows(&mut rng, round % 2 == 0, false);
         let mut rows = first.clone();
         for form in [&CsrvCsv as &dyn TraceFormat, &CsrvXml, &CsrvBlock, &CsrvCsv] {
             let text = write(form, &rows).unwrap();
@@ -236,7 +237,7 @@ fn rows_survive_a_tour_of_the_forms() {
                 .collect();
             assert_eq!(rows, expected, "{}\n{text}", form.name());
         }
-        let first = random_rows(&mut state, false, true);
+        let first = random_rows(&mut rng, false, true);
         let text = write(&CsrvXml, &first).unwrap();
         let back = rows_of(&CsrvXml, text.as_bytes(), &ReadOptions::default()).unwrap();
         assert_eq!(back.len(), first.len());

@@ -21,57 +21,39 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use crate::{BlockStart, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceFormat};
-use std::io::{BufRead, Write};
-use std::sync::Arc;
+use crate::{Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, TraceFormat, Writing};
+use std::io::Write;
 
 /// The format.
 pub struct Csv;
 
 impl TraceFormat for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "csv",
+            extensions: &["csv"],
+            about: "comma-separated values with a header row; columns `time` and `event` are the timestamp and the event name",
+            open_vocabulary: false,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["csv"]
-    }
-
-    fn about(&self) -> &'static str {
-        "comma-separated values with a header row; columns `time` and `event` are the timestamp and the event name"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(rows::Rows::new(input, options)?))
     }
 
-    fn blocks(
-        &self,
-        head: &[u8],
-        projection: &Projection,
-        options: &ReadOptions,
-    ) -> Result<Option<BlockStart>, TraceError> {
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
         if projection.has_tuples() {
             return Ok(None);
         }
         block::start(head, projection, options)
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        columns: &[Arc<str>],
-        has_time: bool,
-        has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
-        Ok(Box::new(write::Writer::new(out, columns, has_time, has_event)?))
+    /// A header whose quotes are open goes on in the lines to come.
+    fn can_begin(&self, head: &[u8]) -> bool {
+        memchr::memchr_iter(b'"', head).count().is_multiple_of(2)
+    }
+
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(write::Writer::new(out, outline)?))
     }
 }

@@ -431,13 +431,8 @@ mod tests {
 
     #[test]
     fn every_kernel_finds_what_a_plain_loop_finds() {
-        let mut state = 88_172_645_463_325_252u64;
-        let mut random = |limit: usize| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state >> 20) as usize % limit
-        };
+        let mut rng = tw_testkit::Rng::new(88);
+        let mut random = |limit: usize| rng.below(limit);
         let mut regular = 0;
         for round in 0..30_000 {
             let columns = 1 + random(4);

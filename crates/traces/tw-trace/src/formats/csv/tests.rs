@@ -1,32 +1,13 @@
-//! Blocks equal rows, on random files; and messages.
+//! Blocks equal rows, on rng files; and messages.
 
 use super::Csv;
 use crate::scan::{scan, scan_by_rows};
-use crate::{Input, Projection, ReadOptions, TraceError};
+use crate::{Input, Outline, Projection, ReadOptions, TraceError};
 use std::fmt::Write;
 use std::ops::ControlFlow;
 use tw_core::{Batch, Value};
 use tw_ir::{ArgumentKey, Expect, Path, Slot, What};
-
-/// A small generator of numbers: enough for test data.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        (self.next() >> 11) % limit
-    }
-
-    fn pick<'t, T: ?Sized>(&mut self, from: &[&'t T]) -> &'t T {
-        from[self.below(from.len() as u64) as usize]
-    }
-}
+use tw_testkit::Rng;
 
 fn slot(what: What) -> Slot {
     Slot { what, declared: false, span: Default::default() }
@@ -92,62 +73,62 @@ fn agree(text: &[u8], projection: &Projection, options: &ReadOptions) -> Result<
     expected
 }
 
-fn random_file(random: &mut Random) -> Vec<u8> {
-    let columns = random.pick(&["a", "a b", "a b n s", "time a n", "event a s", "a time event n b s zz"]);
+fn random_file(rng: &mut Rng) -> Vec<u8> {
+    let columns = rng.pick(&["a", "a b", "a b n s", "time a n", "event a s", "a time event n b s zz"]);
     let columns: Vec<&str> = columns.split(' ').collect();
-    let end = random.pick(&["\n", "\r\n"]);
+    let end = rng.pick(&["\n", "\r\n"]);
     let mut text = columns.join(",") + end;
-    let narrow = random.below(4) == 0;
-    let quoted = random.below(3) == 0;
-    let odd = random.below(4) == 0;
+    let narrow = rng.below(4) == 0;
+    let quoted = rng.below(3) == 0;
+    let odd = rng.below(4) == 0;
     let mut time = 0;
-    for _ in 0..random.below(40) {
+    for _ in 0..rng.below(40) {
         for (number, &column) in columns.iter().enumerate() {
             if number > 0 {
                 text.push(',');
             }
-            time += random.below(3);
+            time += rng.below(3);
             let mut cell = match column {
                 "time" => {
-                    format!("{}", if odd && random.below(20) == 0 { time.saturating_sub(9) } else { time })
+                    format!("{}", if odd && rng.below(20) == 0 { time.saturating_sub(9) } else { time })
                 }
-                _ if narrow => random.pick(&["0", "1"]).to_string(),
-                "event" => random.pick(&["login", "logout", "", "a", "é"]).to_string(),
-                "a" | "b" => random.pick(&["0", "1", "true", "false", ""]).to_string(),
-                "n" => random
+                _ if narrow => rng.pick(&["0", "1"]).to_string(),
+                "event" => rng.pick(&["login", "logout", "", "a", "é"]).to_string(),
+                "a" | "b" => rng.pick(&["0", "1", "true", "false", ""]).to_string(),
+                "n" => rng
                     .pick(&["0", "-1", "17", "123456789", "9223372036854775807", "1.5", "-2e3", "", "+4"])
                     .to_string(),
-                _ => random.pick(&["x", "yes", "", "a longer text", "ünï", "1"]).to_string(),
+                _ => rng.pick(&["x", "yes", "", "a longer text", "ünï", "1"]).to_string(),
             };
-            if odd && random.below(30) == 0 {
-                cell = random
+            if odd && rng.below(30) == 0 {
+                cell = rng
                     .pick(&["nan", "2", "tru", "x\0y", "-", "1e999", "12345678901234567890", " 1"])
                     .to_string();
             }
-            if quoted && random.below(4) == 0 {
-                if column == "s" && random.below(2) == 0 {
-                    cell = random.pick(&["a,b", "two\nlines", "\"\"", "\n\n\n", "x\r\ny"]).to_string();
+            if quoted && rng.below(4) == 0 {
+                if column == "s" && rng.below(2) == 0 {
+                    cell = rng.pick(&["a,b", "two\nlines", "\"\"", "\n\n\n", "x\r\ny"]).to_string();
                 }
                 cell = format!("\"{cell}\"");
             }
-            if odd && random.below(200) == 0 {
-                cell.push_str(random.pick(&["\"", "\r", ",", "\n"]));
+            if odd && rng.below(200) == 0 {
+                cell.push_str(rng.pick(&["\"", "\r", ",", "\n"]));
             }
             text.push_str(&cell);
         }
         text.push_str(end);
-        if random.below(60) == 0 {
+        if rng.below(60) == 0 {
             text.push_str(end);
         }
     }
-    if random.below(3) == 0 {
+    if rng.below(3) == 0 {
         text.truncate(text.trim_end_matches(['\n', '\r']).len());
     }
     let mut bytes = text.into_bytes();
-    if odd && random.below(10) == 0 && !bytes.is_empty() {
-        let at = random.below(bytes.len() as u64) as usize;
+    if odd && rng.below(10) == 0 && !bytes.is_empty() {
+        let at = rng.below(bytes.len());
         bytes[at] =
-            *random.pick(&[b"\xFF", b"\xC3", b"\"", b"\n", b","].map(|byte| byte as &[u8])).first().unwrap();
+            *rng.pick(&[b"\xFF", b"\xC3", b"\"", b"\n", b","].map(|byte| byte as &[u8])).first().unwrap();
     }
     bytes
 }
@@ -179,31 +160,31 @@ fn slots() -> Vec<Slot> {
 #[test]
 fn blocks_equal_rows_on_random_files() {
     let files = std::env::var("TW_CSV_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(20_000);
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut rng = Rng::new(0x9E37_79B9_7F4A_7C15);
     let all = slots();
     let (mut fine, mut faulty) = (0, 0);
     for _ in 0..files {
-        let text = random_file(&mut random);
-        let few = random.below(2) == 0;
+        let text = random_file(&mut rng);
+        let few = rng.below(2) == 0;
         let mut chosen: Vec<Slot> = Vec::new();
         for slot in &all {
             let plain = matches!(&slot.what, What::Proposition(path) if path.as_name() == Some("a"));
-            if if few { plain || random.below(12) == 0 } else { random.below(3) == 0 } {
-                chosen.push(Slot { declared: random.below(3) > 0, ..slot.clone() });
+            if if few { plain || rng.below(12) == 0 } else { rng.below(3) == 0 } {
+                chosen.push(Slot { declared: rng.below(3) > 0, ..slot.clone() });
             }
         }
-        let key = [None, None, Some("s"), Some("a")][random.below(4) as usize];
-        let projection = Projection::new(&chosen, key, random.below(2) == 0);
-        let block = match random.below(4) {
-            0 => 1 + random.below(8),
-            1 => 1 + random.below(64),
-            2 => 1 + random.below(700),
+        let key = [None, None, Some("s"), Some("a")][rng.below(4)];
+        let projection = Projection::new(&chosen, key, rng.below(2) == 0);
+        let block = match rng.below(4) {
+            0 => 1 + rng.below(8),
+            1 => 1 + rng.below(64),
+            2 => 1 + rng.below(700),
             _ => 1 << 20,
         };
         let options = ReadOptions {
-            block: block as usize,
-            threads: 1 + random.below(3) as usize,
-            max_record: if random.below(20) == 0 { 20 + random.below(60) as usize } else { 1 << 20 },
+            block,
+            threads: 1 + rng.below(3),
+            max_record: if rng.below(20) == 0 { 20 + rng.below(60) } else { 1 << 20 },
             ..ReadOptions::default()
         };
         match agree(&text, &projection, &options) {
@@ -216,20 +197,20 @@ fn blocks_equal_rows_on_random_files() {
 
 #[test]
 fn any_bytes_are_read_or_refused_alike() {
-    let mut random = Random(0x2545_F491_4F6C_DD1D);
+    let mut rng = Rng::new(0x2545_F491_4F6C_DD1D);
     let all = slots();
     let projection = Projection::new(&all[..1], Some("b"), true);
     let mut fine = 0;
     for round in 0..20_000 {
-        let mut text = random.pick(&["a\n", "a,b\n", "a,b,time\r\n", "b,event,a\n", ""]).as_bytes().to_vec();
-        let letters: &[u8] = random.pick(&[b",\n\"1" as &[u8], b",,,\n\n\"\"\r01e\xC3\xA9\x00", b"01,,\n\n"]);
-        for _ in 0..random.below(if round % 20 == 0 { 400 } else { 40 }) {
-            text.push(letters[random.below(letters.len() as u64) as usize]);
+        let mut text = rng.pick(&["a\n", "a,b\n", "a,b,time\r\n", "b,event,a\n", ""]).as_bytes().to_vec();
+        let letters: &[u8] = rng.pick(&[b",\n\"1" as &[u8], b",,,\n\n\"\"\r01e\xC3\xA9\x00", b"01,,\n\n"]);
+        for _ in 0..rng.below(if round % 20 == 0 { 400 } else { 40 }) {
+            text.push(letters[rng.below(letters.len())]);
         }
         let options = ReadOptions {
-            block: 1 + random.below(40) as usize,
-            threads: 1 + random.below(3) as usize,
-            max_record: if random.below(9) == 0 { 16 } else { 1 << 20 },
+            block: 1 + rng.below(40),
+            threads: 1 + rng.below(3),
+            max_record: if rng.below(9) == 0 { 16 } else { 1 << 20 },
             ..ReadOptions::default()
         };
         fine += usize::from(agree(&text, &projection, &options).is_ok());
@@ -490,7 +471,9 @@ fn what_is_written_reads_back() {
     ];
     let mut out = Vec::new();
     {
-        let mut writer = super::Csv.writer(Box::new(&mut out), &columns, true, true).unwrap();
+        let mut writer = super::Csv
+            .writer(Box::new(&mut out), Outline { columns: &columns, has_time: true, has_event: true })
+            .unwrap();
         rows.iter().for_each(|row| writer.write(row).unwrap());
         writer.finish().unwrap();
     }
@@ -506,5 +489,12 @@ fn what_is_written_reads_back() {
     assert_eq!((read[0].time, &read[0].events), (rows[0].time, &rows[0].events));
     assert_eq!(read[0].variables[1].1, rows[0].variables[1].1);
     assert_eq!(read[1].variables[0].1, Value::Null);
-    assert!(super::Csv.writer(Box::new(Vec::new()), &["time".into()], true, false).is_err());
+    assert!(
+        super::Csv
+            .writer(
+                Box::new(Vec::new()),
+                Outline { columns: &["time".into()], has_time: true, has_event: false }
+            )
+            .is_err()
+    );
 }

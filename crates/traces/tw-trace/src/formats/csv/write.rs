@@ -1,6 +1,6 @@
 //! Writes CSV for `convert`.
 
-use crate::{Arguments, Row, RowSink, TraceError, TraceErrorKind, quote};
+use crate::{Arguments, Outline, Row, RowSink, TraceError, TraceErrorKind, quote};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
@@ -20,9 +20,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub fn new(
         out: Box<dyn Write + 'a>,
-        columns: &[Arc<str>],
-        has_time: bool,
-        has_event: bool,
+        Outline { columns, has_time, has_event }: Outline<'_>,
     ) -> Result<Self, TraceError> {
         let reserved = [("time", has_time), ("event", has_event)].into_iter().filter(|(_, has)| *has);
         let mut header: Vec<Arc<str>> = reserved.map(|(name, _)| name.into()).collect();

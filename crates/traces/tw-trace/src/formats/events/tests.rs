@@ -5,6 +5,7 @@ use crate::formats::testing::*;
 use crate::{Arguments, Event, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceFormat};
 use tw_core::{TimeUnit, Value};
 use tw_ir::{ArgumentKey, Expect, Slot};
+use tw_testkit::Rng;
 
 fn timed() -> ReadOptions {
     ReadOptions { timed: true, ..ReadOptions::default() }
@@ -56,7 +57,7 @@ fn errors_name_their_place() {
     );
 }
 
-fn random_text(state: &mut u64, timed: bool) -> Vec<u8> {
+fn random_text(rng: &mut Rng, timed: bool) -> Vec<u8> {
     const NAMES: [&str; 9] =
         ["a", "b", "ab", "login", "logout", "a_much_longer_name_of_an_event", "\"a\"", " a ", "ä"];
     const VALUES: [&str; 14] = [
@@ -75,26 +76,26 @@ fn random_text(state: &mut u64, timed: bool) -> Vec<u8> {
         "0",
         "\"q\"\"r\" ",
     ];
-    let odd = below(state, 6) == 0;
+    let odd = rng.below(6) == 0;
     let mut text = Vec::new();
-    if below(state, 20) == 0 {
+    if rng.below(20) == 0 {
         text.extend(b"\xEF\xBB\xBF");
     }
-    let most = if below(state, 10) == 0 { 100 } else { 15 };
-    let lines = below(state, most);
+    let most = if rng.below(10) == 0 { 100 } else { 15 };
+    let lines = rng.below(most);
     let mut time = 0;
     for line in 0..lines {
-        if below(state, 8) > 0 {
-            text.extend(pick(state, &NAMES).as_bytes());
-            for _ in 0..below(state, 4) {
+        if rng.below(8) > 0 {
+            text.extend(rng.pick(&NAMES).as_bytes());
+            for _ in 0..rng.below(4) {
                 text.push(b',');
-                text.extend(pick(state, &VALUES).as_bytes());
+                text.extend(rng.pick(&VALUES).as_bytes());
             }
-            if timed && !(odd && below(state, 30) == 0) {
-                time += below(state, 3);
-                let time = if odd && below(state, 40) == 0 { time.saturating_sub(2) } else { time };
+            if timed && !(odd && rng.below(30) == 0) {
+                time += rng.below(3);
+                let time = if odd && rng.below(40) == 0 { time.saturating_sub(2) } else { time };
                 text.extend(
-                    match below(state, 5) {
+                    match rng.below(5) {
                         0 => format!(",\"{time}\""),
                         1 => format!(", {time}.25"),
                         _ => format!(",{time}"),
@@ -102,16 +103,16 @@ fn random_text(state: &mut u64, timed: bool) -> Vec<u8> {
                     .as_bytes(),
                 );
             }
-        } else if below(state, 3) == 0 {
+        } else if rng.below(3) == 0 {
             text.push(b' ');
         }
-        if odd && below(state, 40) == 0 {
-            text.extend([&b"\r"[..], b"\xFF", b",\"", b"\"\"x"][below(state, 4)]);
+        if odd && rng.below(40) == 0 {
+            text.extend([&b"\r"[..], b"\xFF", b",\"", b"\"\"x"][rng.below(4)]);
         }
-        if below(state, 6) == 0 {
+        if rng.below(6) == 0 {
             text.push(b'\r');
         }
-        if line + 1 < lines || below(state, 3) > 0 {
+        if line + 1 < lines || rng.below(3) > 0 {
             text.push(b'\n');
         }
     }
@@ -145,29 +146,27 @@ fn blocks_deliver_what_rows_deliver() {
         None,
     ));
     let unknown = vec![variable("a", Expect::Number)];
-    let mut state = 0xE7E;
+    let mut rng = Rng::new(0xE7E);
     let mut good = 0;
     for round in 0..25_000 {
         let slots = [&plain, &variables, &named, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 4 }];
         let projection = Projection::new(slots, (round % 50 == 7).then_some("user"), round % 2 == 0);
         let options = if round % 4 == 1 { timed() } else { ReadOptions::default() };
-        let text = random_text(&mut state, options.timed);
-        good += usize::from(check_blocks(&Events, &text, &projection, &options, &mut state));
+        let text = random_text(&mut rng, options.timed);
+        good += usize::from(check_blocks(&Events, &text, &projection, &options, &mut rng));
     }
     assert!((15_000..24_000).contains(&good), "{good}");
 }
 
 #[test]
 fn rows_survive_writing() {
-    let mut state = 4242;
+    let mut rng = Rng::new(4242);
     for round in 0..1000 {
         let mut rows = Vec::new();
-        for line in 0..below(&mut state, 6) as u64 {
-            let name = pick(&mut state, &["a", "log in", "a,b", "\"", "ü", " x"]);
-            let values: Vec<Value> = (0..below(&mut state, 4))
-                .map(
-                    |_| if below(&mut state, 6) == 0 { Value::Null } else { random_value(&mut state, false) },
-                )
+        for line in 0..rng.below(6) as u64 {
+            let name = rng.pick(&["a", "log in", "a,b", "\"", "ü", " x"]);
+            let values: Vec<Value> = (0..rng.below(4))
+                .map(|_| if rng.below(6) == 0 { Value::Null } else { random_value(&mut rng, false) })
                 .collect();
             let time = (round % 2 == 0).then_some(Stamp {
                 time: line as i64 * 1_000_000,

@@ -20,44 +20,29 @@ mod walk;
 
 use super::json_record::Keys;
 use super::json_write::{JsonSink, Layout};
-use crate::{BlockStart, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceFormat};
-use std::io::{BufRead, Write};
-use std::sync::Arc;
+use crate::{
+    BlockStart, Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, TraceFormat, Writing,
+};
+use std::io::Write;
 
 /// The format.
 pub struct Jsonl;
 
 impl TraceFormat for Jsonl {
-    fn name(&self) -> &'static str {
-        "jsonl"
+    fn card(&self) -> FormatCard {
+        FormatCard {
+            name: "jsonl",
+            extensions: &["jsonl", "ndjson"],
+            about: "one JSON object a line; `time` and `event` are keys",
+            open_vocabulary: false,
+        }
     }
 
-    fn extensions(&self) -> &'static [&'static str] {
-        &["jsonl", "ndjson"]
-    }
-
-    fn about(&self) -> &'static str {
-        "one JSON object a line; `time` and `event` are keys"
-    }
-
-    fn open_vocabulary(&self) -> bool {
-        false
-    }
-
-    fn rows<'a>(
-        &self,
-        input: Box<dyn BufRead + Send + 'a>,
-        options: &ReadOptions,
-    ) -> Result<Box<dyn RowSource + Send + 'a>, TraceError> {
+    fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(rows::Rows::new(input, Keys::new(options)?, None, options.max_record)))
     }
 
-    fn blocks(
-        &self,
-        head: &[u8],
-        projection: &Projection,
-        options: &ReadOptions,
-    ) -> Result<Option<BlockStart>, TraceError> {
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
         // Sorting needs the timestamps as they come, with the rows they belong to.
         if options.sort.is_some() {
             return Ok(None);
@@ -68,13 +53,16 @@ impl TraceFormat for Jsonl {
         Ok(Some(BlockStart { skip: 0, skip_lines: 0, reader: Box::new(reader) }))
     }
 
-    fn writer<'a>(
-        &self,
-        out: Box<dyn Write + 'a>,
-        _columns: &[Arc<str>],
-        _has_time: bool,
-        _has_event: bool,
-    ) -> Result<Box<dyn RowSink + 'a>, TraceError> {
+    /// A blank line is no record that could say whether records have timestamps.
+    fn can_begin(&self, head: &[u8]) -> bool {
+        !head.iter().all(u8::is_ascii_whitespace)
+    }
+
+    fn lines_are_objects(&self) -> bool {
+        true
+    }
+
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, _outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Lines)))
     }
 }

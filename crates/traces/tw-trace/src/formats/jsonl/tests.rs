@@ -6,10 +6,11 @@ use super::leads::Learner;
 use super::plan::Plan;
 use super::*;
 use crate::formats::json_record::RecordReader;
-use crate::{Block, Row, SlotBuilder, Stamp, TraceErrorKind, TraceWarning, Vocabulary};
-use generate::{Dice, case, path, slot};
+use crate::{Block, Row, SlotBuilder, Stamp, TraceError, TraceErrorKind, TraceWarning, Vocabulary};
+use generate::{case, path, slot};
 use tw_core::{Column, Time, Value};
 use tw_ir::{Expect, What};
+use tw_testkit::Rng;
 
 /// What a reading yields: the values of every position, the timestamps, and what is said about names at the end.
 #[derive(Debug, PartialEq)]
@@ -191,18 +192,18 @@ fn broken_bytes_are_refused_alike() {
     let (mut accepted, mut refused) = (0, 0);
     for seed in 0..20_000 {
         let (slots, key, text) = case(seed * 2, false);
-        let mut dice = Dice((seed + 77).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut rng = Rng::new(seed + 77);
         let mut bytes = text.into_bytes();
         if bytes.is_empty() {
             continue;
         }
-        for _ in 0..=dice.roll(2) {
-            let at = dice.roll(bytes.len());
-            match dice.roll(4) {
-                0 => bytes[at] ^= 1 << dice.roll(8),
-                1 => bytes[at] = b"{}[],:\"\\ \n\t0123456789.eE+-tfn\x00\x1f\x7f\x80\xff"[dice.roll(34)],
+        for _ in 0..=rng.below(2) {
+            let at = rng.below(bytes.len());
+            match rng.below(4) {
+                0 => bytes[at] ^= 1 << rng.below(8),
+                1 => bytes[at] = b"{}[],:\"\\ \n\t0123456789.eE+-tfn\x00\x1f\x7f\x80\xff"[rng.below(34)],
                 2 => drop(bytes.remove(at)),
-                _ => bytes.insert(at, b"{}[],:\"\\ \n0-"[dice.roll(12)]),
+                _ => bytes.insert(at, b"{}[],:\"\\ \n0-"[rng.below(12)]),
             }
             if bytes.is_empty() {
                 break;
@@ -229,14 +230,14 @@ fn lines_are_json_if_another_parser_says_so() {
     for seed in 0..30_000u64 {
         let (_, _, text) = case(seed, seed % 2 == 1);
         let Some(line) = text.lines().find(|line| line.len() > 2) else { continue };
-        let mut dice = Dice((seed + 5).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut rng = Rng::new(seed + 5);
         let mut bytes = line.as_bytes().to_vec();
-        for _ in 0..dice.roll(3) {
-            let at = dice.roll(bytes.len());
-            bytes[at] = match dice.roll(3) {
-                0 => bytes[at] ^ 1 << dice.roll(8),
-                1 => b"{}[],:\"\\ \t0123456789.eE+-tfnu\x00\x1f\x7f\x80\xff"[dice.roll(34)],
-                _ => bytes[dice.roll(bytes.len())],
+        for _ in 0..rng.below(3) {
+            let at = rng.below(bytes.len());
+            bytes[at] = match rng.below(3) {
+                0 => bytes[at] ^ 1 << rng.below(8),
+                1 => b"{}[],:\"\\ \t0123456789.eE+-tfnu\x00\x1f\x7f\x80\xff"[rng.below(34)],
+                _ => bytes[rng.below(bytes.len())],
             };
         }
         if bytes.contains(&b'\n') {

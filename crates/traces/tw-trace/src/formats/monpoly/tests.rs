@@ -4,6 +4,7 @@ use super::Monpoly;
 use crate::formats::testing::*;
 use crate::{Arguments, Event, ReadOptions, Row, Stamp, TimeStyle};
 use tw_core::{TimeUnit, Value};
+use tw_testkit::Rng;
 
 fn shown(text: &str) -> Vec<String> {
     rows_of(&Monpoly, text.as_bytes(), &ReadOptions::default()).unwrap().iter().map(show).collect()
@@ -82,14 +83,14 @@ fn errors_name_their_place() {
 
 #[test]
 fn any_bytes_are_read_or_refused() {
-    let mut state = 17;
+    let mut rng = Rng::new(17);
     let pieces: [&str; 16] =
         ["@", "1", "@2 ", "p", "(", ")", ",", "\"", ";", "#", "\n", " ", "ä", "\r\n", "q (a) ", "\u{feff}"];
     for _ in 0..20_000 {
         let mut text: Vec<u8> = Vec::new();
-        for _ in 0..below(&mut state, 12) {
-            text.extend(pick(&mut state, &pieces).as_bytes());
-            if below(&mut state, 100) == 0 {
+        for _ in 0..rng.below(12) {
+            text.extend(rng.pick(&pieces).as_bytes());
+            if rng.below(100) == 0 {
                 text.push(0xFF);
             }
         }
@@ -105,21 +106,15 @@ fn event(name: &str, arguments: Arguments) -> Event {
 
 #[test]
 fn rows_survive_writing() {
-    let mut state = 31337;
+    let mut rng = Rng::new(31337);
     for _ in 0..1000 {
         let mut rows = Vec::new();
-        for line in 0..below(&mut state, 5) as u64 {
-            let events = (0..below(&mut state, 4))
+        for line in 0..rng.below(5) as u64 {
+            let events = (0..rng.below(4))
                 .map(|_| {
-                    let name = pick(&mut state, &["a", "log in", "@x", "#", "ü", "a-b", "p(", "\""]);
-                    let mut values: Vec<Value> = (0..below(&mut state, 4))
-                        .map(|_| {
-                            if below(&mut state, 6) == 0 {
-                                Value::Null
-                            } else {
-                                random_value(&mut state, true)
-                            }
-                        })
+                    let name = rng.pick(&["a", "log in", "@x", "#", "ü", "a-b", "p(", "\""]);
+                    let mut values: Vec<Value> = (0..rng.below(4))
+                        .map(|_| if rng.below(6) == 0 { Value::Null } else { random_value(&mut rng, true) })
                         .collect();
                     if values == [Value::Null] {
                         values.clear();

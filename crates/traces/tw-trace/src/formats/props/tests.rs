@@ -5,6 +5,7 @@ use crate::formats::testing::*;
 use crate::{Arguments, Event, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceFormat, scan};
 use tw_core::{Batch, TimeUnit, Value};
 use tw_ir::{ArgumentKey, Expect, Slot};
+use tw_testkit::Rng;
 
 fn shown(text: &str) -> Vec<String> {
     let rows = rows_of(&Props, text.as_bytes(), &ReadOptions::default()).unwrap();
@@ -66,7 +67,7 @@ fn errors_name_their_place() {
     assert_eq!(error.in_file("f").to_string(), "f:2:4: found the byte 0xff, expected UTF-8 text");
 }
 
-fn random_text(state: &mut u64) -> Vec<u8> {
+fn random_text(rng: &mut Rng) -> Vec<u8> {
     const NAMES: [&str; 14] = [
         "a",
         "b",
@@ -83,48 +84,48 @@ fn random_text(state: &mut u64) -> Vec<u8> {
         "a@",
         "x",
     ];
-    let timed = below(state, 4) == 0;
-    let odd = below(state, 6) == 0;
+    let timed = rng.below(4) == 0;
+    let odd = rng.below(6) == 0;
     let mut text = Vec::new();
-    if below(state, 20) == 0 {
+    if rng.below(20) == 0 {
         text.extend(b"\xEF\xBB\xBF");
     }
-    let most = if below(state, 10) == 0 { 200 } else { 20 };
-    let lines = below(state, most);
+    let most = if rng.below(10) == 0 { 200 } else { 20 };
+    let lines = rng.below(most);
     let mut time = 0;
     for line in 0..lines {
         if timed {
-            time += below(state, 3);
-            let time = if odd && below(state, 40) == 0 { time.saturating_sub(2) } else { time };
+            time += rng.below(3);
+            let time = if odd && rng.below(40) == 0 { time.saturating_sub(2) } else { time };
             text.extend(
-                match below(state, 8) {
+                match rng.below(8) {
                     0 => format!("@{time}.5 "),
                     1 if odd => format!(" @{time} "),
-                    2 if odd && below(state, 9) == 0 => "a ".to_string(),
+                    2 if odd && rng.below(9) == 0 => "a ".to_string(),
                     _ => format!("@{time} "),
                 }
                 .as_bytes(),
             );
         }
-        for _ in 0..below(state, 4) {
-            text.extend(pick(state, &NAMES).as_bytes());
-            text.extend(match below(state, 12) {
+        for _ in 0..rng.below(4) {
+            text.extend(rng.pick(&NAMES).as_bytes());
+            text.extend(match rng.below(12) {
                 0 => &b"  "[..],
                 1 => b"\t",
                 2 if odd => b" @z ",
                 _ => b" ",
             });
         }
-        if below(state, 3) > 0 && text.last() == Some(&b' ') {
+        if rng.below(3) > 0 && text.last() == Some(&b' ') {
             text.pop();
         }
-        if odd && below(state, 60) == 0 {
-            text.extend([&b"\r"[..], b"\xFF", b"\xC3\xA4", b"\0"][below(state, 4)]);
+        if odd && rng.below(60) == 0 {
+            text.extend([&b"\r"[..], b"\xFF", b"\xC3\xA4", b"\0"][rng.below(4)]);
         }
-        if odd && below(state, 4) == 0 {
+        if odd && rng.below(4) == 0 {
             text.push(b'\r');
         }
-        if line + 1 < lines || below(state, 3) > 0 {
+        if line + 1 < lines || rng.below(3) > 0 {
             text.push(b'\n');
         }
     }
@@ -158,14 +159,14 @@ fn blocks_deliver_what_rows_deliver() {
     variables.push(Slot { declared: true, ..variable("name", Expect::Any) });
     // A name in backquotes, and one that is never a proposition.
     let unknown = vec![proposition("a"), variable("a", Expect::Bool), variable("abc", Expect::Bool)];
-    let mut state = 0x5EED;
+    let mut rng = Rng::new(0x5EED);
     let mut good = 0;
     for round in 0..25_000 {
         let slots =
             [&few, &many, &refused, &variables, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 5 }];
         let projection = Projection::new(slots, (round % 50 == 7).then_some("user"), round % 2 == 0);
-        let text = random_text(&mut state);
-        good += usize::from(check_blocks(&Props, &text, &projection, &ReadOptions::default(), &mut state));
+        let text = random_text(&mut rng);
+        good += usize::from(check_blocks(&Props, &text, &projection, &ReadOptions::default(), &mut rng));
     }
     assert!((15_000..24_000).contains(&good), "{good}");
 }
@@ -176,7 +177,7 @@ fn many_propositions_on_a_line_are_counted() {
     let projection = Projection::new(&slots, None, false);
     let options = ReadOptions { max_columns: 5, ..ReadOptions::default() };
     for text in ["a a a a a\n", "a a a a a a\n", "\n\n\na\n\n\n\n\n\n\n"] {
-        check_blocks(&Props, text.as_bytes(), &projection, &options, &mut 1);
+        check_blocks(&Props, text.as_bytes(), &projection, &options, &mut Rng::new(1));
     }
 }
 
@@ -198,13 +199,12 @@ fn row(line: u64, names: &[&str]) -> Row {
 
 #[test]
 fn rows_survive_writing() {
-    let mut state = 99;
+    let mut rng = Rng::new(99);
     for round in 0..500 {
         let mut rows = Vec::new();
-        for line in 0..below(&mut state, 6) as u64 {
-            let names: Vec<&str> = (0..below(&mut state, 4))
-                .map(|_| pick(&mut state, &["a", "bb", "ü", "a,b", "x@", "=", "1"]))
-                .collect();
+        for line in 0..rng.below(6) as u64 {
+            let names: Vec<&str> =
+                (0..rng.below(4)).map(|_| rng.pick(&["a", "bb", "ü", "a,b", "x@", "=", "1"])).collect();
             let mut row = row(line + 1, &names);
             if round % 2 == 0 {
                 let style =

@@ -2,26 +2,7 @@
 
 use tw_core::Value;
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, Slot, What};
-
-/// A small generator of our own, so that failures can be repeated by seed.
-pub(super) struct Dice(pub(super) u64);
-
-impl Dice {
-    pub(super) fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % sides
-    }
-
-    pub(super) fn one_in(&mut self, sides: usize) -> bool {
-        self.roll(sides) == 0
-    }
-
-    fn pick<'t>(&mut self, from: &[&'t str]) -> &'t str {
-        from[self.roll(from.len())]
-    }
-}
+use tw_testkit::Rng;
 
 pub(super) fn slot(what: What) -> Slot {
     Slot { what, declared: false, span: Default::default() }
@@ -85,7 +66,7 @@ fn slots() -> Vec<(What, char)> {
 
 /// How a file is written.
 struct Writer {
-    dice: Dice,
+    rng: Rng,
     blanks: bool,
     errors: bool,
     kinds: Vec<(String, char)>,
@@ -93,8 +74,8 @@ struct Writer {
 
 impl Writer {
     fn blank(&mut self) -> &'static str {
-        if self.blanks && self.dice.one_in(3) {
-            self.dice.pick(&[" ", "  ", "\t", " \r ", "   \t  "])
+        if self.blanks && self.rng.one_in(3) {
+            self.rng.pick(&[" ", "  ", "\t", " \r ", "   \t  "])
         } else {
             ""
         }
@@ -105,7 +86,7 @@ impl Writer {
         for c in plain.chars() {
             match c {
                 '"' | '\\' => out.extend(['\\', c]),
-                _ if self.dice.one_in(20) => {
+                _ if self.rng.one_in(20) => {
                     let mut units = [0; 2];
                     for unit in c.encode_utf16(&mut units) {
                         out.push_str(&format!("\\u{unit:04X}"));
@@ -118,18 +99,18 @@ impl Writer {
     }
 
     fn value(&mut self, kind: char, depth: usize) -> String {
-        if self.dice.one_in(25) {
+        if self.rng.one_in(25) {
             return "null".to_string();
         }
-        let kind = if self.errors && self.dice.one_in(60) {
-            ['b', 'n', 's', 'a', 'o', 'x'][self.dice.roll(6)]
+        let kind = if self.errors && self.rng.one_in(60) {
+            ['b', 'n', 's', 'a', 'o', 'x'][self.rng.below(6)]
         } else {
             kind
         };
         match kind {
-            'b' => self.dice.pick(&["true", "false", "0", "1", "-0"]).to_string(),
+            'b' => self.rng.pick(&["true", "false", "0", "1", "-0"]).to_string(),
             'i' => self
-                .dice
+                .rng
                 .pick(&[
                     "0",
                     "1",
@@ -140,12 +121,12 @@ impl Writer {
                     "1234567890123456",
                 ])
                 .to_string(),
-            'n' => match self.dice.roll(4) {
-                0 => format!("{}", self.dice.roll(1000) as i64 - 500),
-                1 => format!("{}", self.dice.0 as i64),
-                2 => format!("{:?}", self.dice.0 as i32 as f64 / 1000.0),
+            'n' => match self.rng.below(4) {
+                0 => format!("{}", self.rng.below(1000) as i64 - 500),
+                1 => format!("{}", self.rng.bits() as i64),
+                2 => format!("{:?}", self.rng.bits() as i32 as f64 / 1000.0),
                 _ => self
-                    .dice
+                    .rng
                     .pick(&[
                         "0.1",
                         "-0.0",
@@ -164,7 +145,7 @@ impl Writer {
                     .to_string(),
             },
             's' => {
-                let plain = self.dice.pick(&[
+                let plain = self.rng.pick(&[
                     "",
                     "one",
                     "two",
@@ -178,9 +159,9 @@ impl Writer {
                 self.text(plain)
             }
             'a' if depth < 4 => {
-                let items: Vec<String> = (0..self.dice.roll(4))
+                let items: Vec<String> = (0..self.rng.below(4))
                     .map(|_| {
-                        let kind = ['b', 'n', 's', 'a', 'o'][self.dice.roll(5)];
+                        let kind = ['b', 'n', 's', 'a', 'o'][self.rng.below(5)];
                         format!("{}{}{}", self.blank(), self.value(kind, depth + 1), self.blank())
                     })
                     .collect();
@@ -201,8 +182,8 @@ impl Writer {
                     ("z", 'i'),
                     ("x", 'n'),
                 ] {
-                    if self.dice.one_in(2)
-                        && (name != "x" || items.is_empty() || self.errors && self.dice.one_in(8))
+                    if self.rng.one_in(2)
+                        && (name != "x" || items.is_empty() || self.errors && self.rng.one_in(8))
                     {
                         let key = self.text(name);
                         items.push(format!(
@@ -222,7 +203,7 @@ impl Writer {
                 }
             }
             'x' => self
-                .dice
+                .rng
                 .pick(&[
                     "18446744073709551616",
                     "1e400",
@@ -254,17 +235,17 @@ impl Writer {
 
     /// A file, its timestamps included.
     fn file(&mut self) -> String {
-        let timed = self.dice.roll(4);
-        let rows = self.dice.roll(12);
-        let heterogeneous = self.dice.one_in(2);
-        let newline = if self.dice.one_in(4) { "\r\n" } else { "\n" };
-        let mut clock: i64 = self.dice.roll(1000) as i64;
+        let timed = self.rng.below(4);
+        let rows = self.rng.below(12);
+        let heterogeneous = self.rng.one_in(2);
+        let newline = if self.rng.one_in(4) { "\r\n" } else { "\n" };
+        let mut clock: i64 = self.rng.below(1000) as i64;
         let mut out = String::new();
         for _ in 0..rows {
-            if self.dice.one_in(20) {
-                out.push_str(self.dice.pick(&["\n", " \n", "\r\n", "\t \n"]));
+            if self.rng.one_in(20) {
+                out.push_str(self.rng.pick(&["\n", " \n", "\r\n", "\t \n"]));
             }
-            clock += self.dice.roll(3) as i64 - i64::from(self.errors && self.dice.one_in(40)) * 3;
+            clock += self.rng.below(3) as i64 - i64::from(self.errors && self.rng.one_in(40)) * 3;
             let mut fields: Vec<(String, String)> = Vec::new();
             let stamp = match timed {
                 0 => None,
@@ -275,37 +256,37 @@ impl Writer {
                     clock / 3600 + 1,
                     clock / 60 % 60,
                     clock % 60,
-                    self.dice.pick(&["Z", ".0Z", "+00:00", ""])
+                    self.rng.pick(&["Z", ".0Z", "+00:00", ""])
                 )),
             };
             if let Some(stamp) = stamp
-                && !(self.errors && self.dice.one_in(60))
+                && !(self.errors && self.rng.one_in(60))
             {
                 fields.push(("time".to_string(), stamp));
-            } else if self.dice.one_in(40) {
+            } else if self.rng.one_in(40) {
                 fields.push(("time".to_string(), "null".to_string()));
             }
-            if self.dice.one_in(2) {
-                let name = self.dice.pick(&["login", "logout", "ev\"il", "user.login", "other", "p"]);
-                let name = if name == "p" && !self.dice.one_in(10) { "quit" } else { name };
+            if self.rng.one_in(2) {
+                let name = self.rng.pick(&["login", "logout", "ev\"il", "user.login", "other", "p"]);
+                let name = if name == "p" && !self.rng.one_in(10) { "quit" } else { name };
                 fields.push((
                     "event".to_string(),
-                    if self.errors && self.dice.one_in(30) { "5".to_string() } else { self.text(name) },
+                    if self.errors && self.rng.one_in(30) { "5".to_string() } else { self.text(name) },
                 ));
             }
             for (name, kind) in self.kinds.clone() {
-                if !heterogeneous || self.dice.one_in(2) {
+                if !heterogeneous || self.rng.one_in(2) {
                     fields.push((name, self.value(kind, 0)));
                 }
             }
             if heterogeneous {
                 for at in (1..fields.len()).rev() {
-                    let other = self.dice.roll(at + 1);
+                    let other = self.rng.below(at + 1);
                     fields.swap(at, other);
                 }
             }
-            if self.errors && self.dice.one_in(30) && !fields.is_empty() {
-                let again = fields[self.dice.roll(fields.len())].clone();
+            if self.errors && self.rng.one_in(30) && !fields.is_empty() {
+                let again = fields[self.rng.below(fields.len())].clone();
                 fields.push(again);
             }
             out.push_str(self.blank());
@@ -322,12 +303,12 @@ impl Writer {
             }
             out.push('}');
             out.push_str(self.blank());
-            if self.errors && self.dice.one_in(100) {
-                out.push_str(self.dice.pick(&["x", "{}", ",", "\"", "]"]));
+            if self.errors && self.rng.one_in(100) {
+                out.push_str(self.rng.pick(&["x", "{}", ",", "\"", "]"]));
             }
             out.push_str(newline);
         }
-        if self.dice.one_in(3) {
+        if self.rng.one_in(3) {
             out.truncate(out.trim_end().len());
         }
         out
@@ -339,9 +320,9 @@ const KEYS: &[&str] = &["s", "n", "i", "deep", "unneeded", "deep.x", "deep.er.y"
 
 /// A random projection and file.
 pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>, String) {
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut rng = Rng::new(seed);
     let all = slots();
-    let chosen: Vec<(What, char)> = (0..dice.roll(5)).map(|_| all[dice.roll(all.len())].clone()).collect();
+    let chosen: Vec<(What, char)> = (0..rng.below(5)).map(|_| all[rng.below(all.len())].clone()).collect();
     let mut kinds: Vec<(String, char)> = Vec::new();
     let mut add = |name: &str, kind: char| {
         if kinds.iter().all(|(known, _)| known != name) {
@@ -352,10 +333,10 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
         match what {
             What::Proposition(path) | What::Variable(path, _) => match path.as_name() {
                 Some("time") => {}
-                Some("login") if dice.one_in(8) => add("login", 'b'),
+                Some("login") if rng.one_in(8) => add("login", 'b'),
                 Some("login") => {}
                 Some(name) => add(name, *kind),
-                None if dice.one_in(6) => add(&path.to_string(), *kind),
+                None if rng.one_in(6) => add(&path.to_string(), *kind),
                 None => {
                     let PathStep::Field(first) = &path.steps[0] else { unreachable!() };
                     add(
@@ -381,12 +362,12 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
         ("unneeded", 's'),
         ("a key that is rather long, longer than most keys are, by far", 'n'),
     ] {
-        if dice.one_in(2) {
+        if rng.one_in(2) {
             add(name, kind);
         }
     }
-    let key = dice.one_in(4).then(|| KEYS[dice.roll(KEYS.len())]);
-    let blanks = dice.one_in(2);
-    let text = Writer { dice, blanks, errors, kinds }.file();
+    let key = rng.one_in(4).then(|| KEYS[rng.below(KEYS.len())]);
+    let blanks = rng.one_in(2);
+    let text = Writer { rng, blanks, errors, kinds }.file();
     (chosen.into_iter().map(|(what, _)| slot(what)).collect(), key, text)
 }
