@@ -83,7 +83,7 @@ fn shown(batch: &Batch) -> Vec<String> {
 
 /// Reads bytes as a trace in several ways; all of them answer alike.
 pub fn reader(format: &str, data: &[u8]) {
-    let Some(format) = tracewise::format_named(format) else { return };
+    let Some(format) = tracewise::trace::format_named(format) else { return };
     let options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
     let whole = scan(format, data, &options);
     for block in [1, 7, 64, 4096] {

@@ -1,7 +1,7 @@
 //! Checks Arrow record batches that are in memory: `cargo run --example batches --features parquet`.
 
 use std::sync::Arc;
-use tracewise::arrow::array::{BooleanArray, RecordBatch};
+use tracewise::trace::arrow::array::{BooleanArray, RecordBatch};
 use tracewise::{Error, Session, Specification};
 
 fn main() -> Result<(), Error> {

@@ -3,7 +3,8 @@
 //! `cargo run -p tracewise --example check -- 'response(created, paid)' examples/tutorial/orders.csv order`
 
 use std::process::ExitCode;
-use tracewise::{Error, Session, Specification, Step, Verdict};
+use tracewise::check::Step;
+use tracewise::{Error, Session, Specification, Verdict};
 
 /// Whether the formula is violated.
 fn check(formula: &str, trace: &str, column: &str) -> Result<bool, Error> {

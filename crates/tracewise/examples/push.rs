@@ -1,10 +1,11 @@
 //! Watches bytes that the program has itself: of a message queue, say.
 
 use std::io;
-use tracewise::{
-    Control, Diagnostic, Error, LiveSink, Pending, Semantics, Session, Specification, WatchOptions,
-    WatchSink, WatchValue, WatchVerdict, watch_channel,
+use tracewise::diag::Diagnostic;
+use tracewise::watch::{
+    Control, LiveSink, Pending, WatchOptions, WatchSink, WatchValue, WatchVerdict, watch_channel,
 };
+use tracewise::{Error, Semantics, Session, Specification};
 
 /// Prints verdicts.
 struct Printed;

@@ -2,9 +2,11 @@
 //! read as a file of the format `arrow` is: one row is one position, its number (from 1) is its line, and its text is the
 //! row as JSON.
 
-use crate::{
-    CheckReport, Error, EvalReport, QueryReport, RobustOptions, RobustReport, Session, Specification,
-};
+use crate::check::CheckReport;
+use crate::eval::EvalReport;
+use crate::query::QueryReport;
+use crate::robust::{RobustOptions, RobustReport};
+use crate::{Error, Session, Specification};
 use std::sync::Arc;
 use tw_arrow::Records;
 use tw_arrow::arrow::array::RecordBatch;
@@ -16,7 +18,7 @@ impl Session {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tracewise::arrow::array::{BooleanArray, RecordBatch};
+    /// use tracewise::trace::arrow::array::{BooleanArray, RecordBatch};
     /// use tracewise::{Session, Specification, Verdict};
     /// # fn main() -> Result<(), tracewise::Error> {
     /// let open = Arc::new(BooleanArray::from(vec![true, false])) as _;

@@ -1,9 +1,13 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
+mod report;
+
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::{Asked, Run};
-use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
+pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
+use crate::{Error, Session, Specification, statistics};
+pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::{Node, NodeId, Root};
 use tw_monitor::{Answer, Answers, Bindings, Explanation};

@@ -1,7 +1,8 @@
 //! `convert`: from one trace format to another, row by row.
 
 use crate::run::open::Opened;
-use crate::{Error, Session, format_named, formats};
+use crate::trace::{format_named, formats};
+use crate::{Error, Session};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -2,9 +2,24 @@
 
 use crate::plan::Who;
 use crate::run::{Asked, Run};
-use crate::{Error, EvalReport, Session, Specification};
+use crate::{Error, Session, Specification};
+use tw_core::Bits;
+use tw_diag::Diagnostic;
 use tw_ir::Semantics;
 use tw_monitor::Answers;
+
+/// The truth of one formula at every position.
+#[derive(Clone, Debug)]
+pub struct EvalReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// Engine that ran.
+    pub engine: &'static str,
+    /// Truth per position.
+    pub values: Bits,
+    /// Findings that did not stop the run.
+    pub warnings: Vec<Diagnostic>,
+}
 
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
     if session.semantics == Semantics::Ltl3 {

@@ -19,13 +19,14 @@ use names::Valuations;
 use read::{Source, readable_once};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tw_merge::{Ends, Keep, Limits, MAX_HISTORY, Merger, TooLarge};
+use tw_merge::{Limits, MAX_HISTORY, Merger, TooLarge};
 use tw_model::{Model, Place, State};
 use tw_trace::{TraceError, TraceErrorKind};
 
 pub use options::{MergeOptions, StateNames};
 pub(crate) use splice::origin;
 pub use splice::{Origin, Piece};
+pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point};
 
 /// A merged model, and what it was made of.
 #[derive(Clone, Debug)]

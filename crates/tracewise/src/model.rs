@@ -13,12 +13,13 @@ use tw_check::{Branching, Checker, Evidence, Labels, branching, linear, markov};
 use tw_core::Bits;
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::NodeId;
-use tw_model::Model;
 use tw_monitor::Unsupported;
 
 pub use file::{read_model, write_model};
 pub use path::{Told, TracePath, TraceStep};
 pub use questions::{Logic, Question, questions_in};
+pub use tw_check::markov::{Method, Probability};
+pub use tw_model::{FORMATS, Model};
 
 /// How a model is checked.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,9 @@
 mod windows;
 
 use crate::check::{Finding, LOCATED, log_line};
+use crate::check::{PropertyReport, Step};
 use crate::run::columns::Loaded;
-use crate::{PropertyReport, Session, Specification, Step, plan};
+use crate::{Session, Specification, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;

@@ -1,27 +1,24 @@
 //! Choosing engines for a program: for a stored trace or a live one, for verdicts or for values.
 
 mod monitor;
-mod reasons;
 mod several;
 mod stored;
 
-use crate::registry::{engine, engines};
+use crate::engines;
 use crate::{Error, Specification};
 pub(crate) use monitor::{answers, choose_monitor, live_options, refuse_division};
-pub(crate) use reasons::explain;
-pub use reasons::{EngineChoice, RootReport, SpecReport};
 pub(crate) use stored::{Chosen, Who, choose, explainer, restrict};
 use tw_diag::Diagnostic;
 use tw_monitor::{Answers, Engine, Unsupported};
 
 /// The engine of that name which gives this kind of answer.
 pub(crate) fn named(answers: Answers, name: &str) -> Result<&'static dyn Engine, Error> {
-    if let Some(engine) = engine(answers, name) {
+    if let Some(engine) = engines::named(answers, name) {
         return Ok(engine);
     }
-    let known: Vec<&str> = engines(answers).map(|engine| engine.name()).collect();
+    let known: Vec<&str> = engines::giving(answers).map(|engine| engine.name()).collect();
     let known_list = known.join(", ");
-    if answers == Answers::Values && engine(Answers::Verdicts, name).is_some() {
+    if answers == Answers::Values && engines::named(Answers::Verdicts, name).is_some() {
         return Err(Error::Usage(format!(
             "engine `{name}` gives verdicts, not values (engines for queries: auto, {known_list})"
         )));

@@ -9,14 +9,16 @@ mod stream;
 mod total;
 mod witness;
 
+pub use crate::run::divide::Edge;
 pub(crate) use compute::approximations;
 pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
+use crate::check::LogLine;
 use crate::plan::{self, Who};
-use crate::run::divide::{Divided, Edge};
+use crate::run::divide::Divided;
 use crate::run::{Asked, Run};
-use crate::{Error, LogLine, Session, Specification};
+use crate::{Error, Session, Specification};
 use compute::Job;
 use std::borrow::Cow;
 use tw_core::Value;

@@ -1,12 +1,14 @@
 //! `races`: error patterns of concurrent programs, with the log lines they rest on.
 
+use crate::check::LogLine;
 use crate::check::log_line;
 use crate::run::open::Opened;
-use crate::{Error, LogLine, Session};
+use crate::{Error, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use tw_core::Position;
-use tw_races::{Fields, Limits, OddityKind, Place, Report};
+use tw_races::Report;
+pub use tw_races::{Deadlock, Fields, Limits, Oddity, OddityKind, Place, Race, Turn, Use};
 use tw_trace::{Projection, TraceError};
 
 /// What was found in a trace, and where its lines are.

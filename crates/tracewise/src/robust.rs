@@ -9,11 +9,14 @@ mod live;
 mod signals;
 mod weakest;
 
+use crate::check::LogLine;
+use crate::diag::Diagnostic;
 use crate::plan::Who;
 use crate::run::clock::refuse_units;
 use crate::run::faults::without_timestamps;
 use crate::run::{Asked, Run};
-use crate::{Diagnostic, Error, LogLine, Session, Specification, Stamp, TimeStyle, Value, plan};
+use crate::trace::{Stamp, TimeStyle};
+use crate::{Error, Session, Specification, Value, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time};
 use tw_engine_robust::Robust;

@@ -1,40 +1,25 @@
 //! Options of a run, and the verbs that run it.
 
-use crate::{
-    AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor, QueryReport,
-    ResidualReport, SpecReport, Specification, Statistic, Totals, check, convert, eval, inspect, plan, query,
-    show,
-};
-use crate::{ClockError, imprecise};
-use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
-use crate::{MergeOptions, MergeReport, Model, ModelOptions, ModelReport, Question, merge, model};
-use crate::{RaceFields, RaceLimits, RacesReport, races};
-use crate::{RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink, robust};
+use crate::check::{CheckReport, Statistic};
+use crate::convert::ConvertReport;
+use crate::embed::RowMonitor;
+use crate::eval::EvalReport;
+use crate::explain::{AutomatonKind, Graph, ResidualReport, SpecReport};
+use crate::imprecise::{self, ClockError};
+use crate::inspect::InspectReport;
+use crate::merge::{MergeOptions, MergeReport};
+use crate::model::{Model, ModelOptions, ModelReport, Question};
+use crate::query::{QueryReport, Totals};
+use crate::races::{self, RacesReport};
+use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
+use crate::trace::Progress;
+use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
+use crate::{Error, Specification, check, convert, eval, explain, inspect, query};
+use crate::{merge, model};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
 use tw_trace::{ReadOptions, Table};
-
-/// How far the reading of a trace is; another thread may watch.
-#[derive(Debug, Default)]
-pub struct Progress {
-    read: AtomicU64,
-    total: AtomicU64,
-}
-
-impl Progress {
-    /// Bytes read so far, and bytes in all if that is known (files, not streams).
-    pub fn get(&self) -> (u64, Option<u64>) {
-        let total = self.total.load(Ordering::Relaxed);
-        (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
-    }
-
-    pub(crate) fn set(&self, read: u64, total: Option<u64>) {
-        self.read.store(read, Ordering::Relaxed);
-        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
-    }
-}
 
 /// How to run. Start from [`Session::new`], set what differs, end with a verb.
 #[derive(Clone, Debug)]
@@ -113,7 +98,7 @@ impl Session {
     }
 
     /// How far timestamps may be off. [`Session::check`] then answers for every execution that they allow, in
-    /// [`PropertyReport::guarantee`](crate::PropertyReport::guarantee).
+    /// [`PropertyReport::guarantee`](crate::check::PropertyReport::guarantee).
     #[must_use]
     pub fn clock_error(mut self, error: Option<ClockError>) -> Self {
         self.clock_error = error;
@@ -247,9 +232,9 @@ impl Session {
     }
 
     /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under
-    /// `ltl3` (what [`Monitor::new`] takes), over finite ones otherwise.
-    pub fn monitor(&self, spec: &Specification) -> Result<Monitor, Error> {
-        Monitor::with(self, spec)
+    /// `ltl3` (what [`RowMonitor::new`] takes), over finite ones otherwise.
+    pub fn monitor(&self, spec: &Specification) -> Result<RowMonitor, Error> {
+        RowMonitor::with(self, spec)
     }
 
     /// Truth of the (first) formula at every position.
@@ -288,8 +273,8 @@ impl Session {
     pub fn races(
         &self,
         files: &[String],
-        fields: &RaceFields,
-        limits: RaceLimits,
+        fields: &races::Fields,
+        limits: races::Limits,
     ) -> Result<RacesReport, Error> {
         races::races(self, files, fields, limits)
     }
@@ -331,22 +316,22 @@ impl Session {
         if self.clock == Clock::Dense || self.clock_error.is_some() {
             return Err(Error::Usage("formulas are rewritten event by event: use --clock stamps".into()));
         }
-        show::rewriting(self, spec, files)
+        explain::rewriting(self, spec, files)
     }
 
     /// The automaton of each property and query, with its name.
     pub fn automata(&self, spec: &Specification, kind: AutomatonKind) -> Result<Vec<(String, Graph)>, Error> {
-        let drawn = |root: &tw_ir::Root| Ok((root.name.clone(), show::automaton(self, spec, root, kind)?));
+        let drawn = |root: &tw_ir::Root| Ok((root.name.clone(), explain::automaton(self, spec, root, kind)?));
         spec.program.roots.iter().map(drawn).collect()
     }
 
     /// The rewriting rules and goals of the properties, for Maude to check.
     pub fn maude(&self, spec: &Specification) -> Result<String, Error> {
-        show::maude(spec)
+        explain::maude(spec)
     }
 
     /// What a specification consists of and which engine would run it, and why.
     pub fn explain_spec(&self, spec: &Specification) -> Result<SpecReport, Error> {
-        plan::explain(self, spec)
+        explain::explain(self, spec)
     }
 }

@@ -31,7 +31,9 @@ mod told;
 mod untimed;
 pub(crate) mod watcher;
 
-use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
+use crate::check::{LogLine, Violation};
+use crate::diag::Diagnostic;
+use crate::{Error, Verdict};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,9 +2,13 @@
 #![cfg(feature = "parquet")]
 
 use std::sync::Arc;
-use tracewise::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
-use tracewise::arrow::datatypes::SchemaRef;
-use tracewise::{CheckReport, ReadOptions, RobustOptions, Session, Specification};
+use tracewise::check::CheckReport;
+use tracewise::robust::RobustOptions;
+use tracewise::trace::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
+use tracewise::trace::arrow::datatypes::SchemaRef;
+use tracewise::{Reading, Session, Specification};
 
 const ROWS: usize = 50;
 
@@ -83,10 +87,11 @@ fn verbs_on_batches_are_verbs_on_files() {
     for by in [None, Some("user".to_string())] {
         let session = Session::new().by(by.clone()).violations(100);
         let (expected, lines) = told(&session.check(&spec, std::slice::from_ref(&name)).unwrap(), &name);
-        let groups = |report: tracewise::QueryReport| format!("{:?}", report.queries[0].groups);
-        let values = |report: tracewise::RobustReport| {
-            let value =
-                |property: &tracewise::Robustness| (property.key.clone(), property.value, property.position);
+        let groups = |report: tracewise::query::QueryReport| format!("{:?}", report.queries[0].groups);
+        let values = |report: tracewise::robust::RobustReport| {
+            let value = |property: &tracewise::robust::Robustness| {
+                (property.key.clone(), property.value, property.position)
+            };
             report.properties.iter().map(value).collect::<Vec<_>>()
         };
         for cut in [1, 7, ROWS] {
@@ -146,7 +151,7 @@ fn several_tables_are_one_trace_and_errors_name_the_row() {
     // Every verb that takes files takes them.
     let inspected = session.inspect(&names(&["one"])).unwrap();
     assert_eq!(inspected.positions, 30);
-    let read = ReadOptions { time: Some("x".into()), sort: Some(i64::MAX), ..ReadOptions::default() };
+    let read = Reading { time: Some("x".into()), sort: Some(i64::MAX), ..Reading::default() };
     let sorted =
         session.read(read).check(&Specification::from_formula("G open").unwrap(), &names(&["two"])).unwrap();
     let violation = &sorted.properties[0].violations[0];

@@ -11,9 +11,9 @@
 mod robustness;
 
 use std::path::{Path, PathBuf};
-use tracewise::{
-    Answers, Error, ReadOptions, Semantics, Session, Specification, Verdict, engines, format_named,
-};
+use tracewise::engines::Answers;
+use tracewise::trace::format_named;
+use tracewise::{Error, Reading, Semantics, Session, Specification, Verdict, engines};
 
 struct Case {
     name: String,
@@ -78,13 +78,13 @@ fn every_engine_agrees_with_the_corpus() {
     assert!(cases.len() >= 8, "the corpus has {} cases", cases.len());
     for case in &cases {
         std::fs::write(&trace, &case.trace).unwrap();
-        let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
+        let read = Reading { format: Some(case.format.clone()), ..Reading::default() };
         let session = Session::new().violations(usize::MAX).read(read);
         let mut ran = 0;
-        for engine in engines(Answers::Verdicts).map(|engine| engine.name()).chain(["auto"]) {
+        for engine in engines::giving(Answers::Verdicts).map(|engine| engine.name()).chain(["auto"]) {
             ran += usize::from(run(case, &session.clone().engine(engine), engine, &trace));
         }
-        let queries: Vec<&str> = engines(Answers::Values).map(|engine| engine.name()).collect();
+        let queries: Vec<&str> = engines::giving(Answers::Values).map(|engine| engine.name()).collect();
         ran += run_queries(case, &session, &queries, &trace);
         ran += robustness::run(case, &session, &trace);
         assert!(ran > 0, "{}: no engine accepts it", case.name);

@@ -125,7 +125,7 @@ impl Unsupported {
     }
 }
 
-/// Registered in `tracewise::ENGINES`.
+/// Registered in `tracewise::engines::ENGINES`.
 pub trait Engine: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;

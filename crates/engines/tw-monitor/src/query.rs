@@ -95,7 +95,7 @@ pub struct Note {
     pub bound: String,
 }
 
-/// An engine for queries, registered in `tracewise::ENGINES` as [`Queries`](crate::Queries).
+/// An engine for queries, registered in `tracewise::engines::ENGINES` as [`Queries`](crate::Queries).
 pub trait QueryEngine: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;

@@ -5,8 +5,9 @@ use crate::output::Output;
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
+use tracewise::Error;
+use tracewise::diag::{Diagnostic, Sources};
 use tracewise::findings::{Report, Warning, json};
-use tracewise::{Diagnostic, Error, Sources};
 
 /// Where and how a run writes.
 pub struct Context {
@@ -89,7 +90,7 @@ impl Context {
             let lines: Vec<String> = new.iter().map(|warning| json::warning(warning, sources)).collect();
             self.tell(&lines.join("\n"));
         } else {
-            let text = tracewise::render(&new, sources, self.error_style.color);
+            let text = tracewise::diag::render(&new, sources, self.error_style.color);
             self.tell(text.trim_end_matches('\n'));
         }
         self.told.extend(new);

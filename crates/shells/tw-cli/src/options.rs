@@ -5,7 +5,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
 use std::io::Read;
-use tracewise::{Answers, Clock, Error, ReadOptions, Semantics, Session, Specification, Statistic, TimeUnit};
+use tracewise::check::Statistic;
+use tracewise::engines::Answers;
+use tracewise::{Clock, Error, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
 #[derive(Args, Clone, Debug)]
@@ -51,12 +53,12 @@ pub struct ReadArgs {
 impl ReadArgs {
     /// A session that reads this way.
     pub fn session(&self) -> Result<Session, Failure> {
-        let defaults = ReadOptions::default();
+        let defaults = Reading::default();
         let sort = match &self.sort {
             None => None,
             Some(skew) => Some(skew.nanoseconds(self.time_unit, "--sort")?),
         };
-        let read = ReadOptions {
+        let read = Reading {
             format: self.format.clone(),
             time: self.time.clone(),
             event: self.event.clone(),
@@ -224,7 +226,8 @@ pub fn specification_and_traces(
             "no specification given: tracewise {command} SPEC.tw TRACE… (or -e {word})"
         )));
     };
-    let known_format = tw_trace::detect(spec, &tracewise::formats()).map(|format| format.name());
+    let known_format =
+        tracewise::trace::detect(spec, &tracewise::trace::formats()).map(|format| format.name());
     if let Some(format) = known_format.filter(|_| !is_spec(spec)) {
         return Err(usage(format!(
             "`{spec}` is a trace ({format}), but the specification comes first: tracewise {command} SPEC.tw TRACE… \
@@ -355,7 +358,7 @@ impl TypedValueParser for Known {
 /// The engines.
 pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
-    let named = tracewise::engines(Answers::Verdicts)
+    let named = tracewise::engines::giving(Answers::Verdicts)
         .map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
@@ -363,14 +366,14 @@ pub fn engines() -> Known {
 /// The engines for queries.
 pub fn query_engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the queries");
-    let engines = tracewise::engines(Answers::Values);
+    let engines = tracewise::engines::giving(Answers::Values);
     let named = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
 
 /// The trace formats.
 pub fn formats() -> Known {
-    let formats = tracewise::formats();
+    let formats = tracewise::trace::formats();
     Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.about())).collect())
 }
 

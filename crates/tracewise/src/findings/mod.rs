@@ -40,7 +40,11 @@ pub use races::{Access, Race, Turn};
 pub use warning::Warning;
 pub use watch::Gathered;
 
-use crate::{Approximation, Deadline, Guarantee, LogLine, QueryResult, Robustness, StatisticReport, Step};
+use crate::check::{LogLine, StatisticReport, Step};
+use crate::imprecise::Guarantee;
+use crate::query::{Approximation, QueryResult};
+use crate::robust::Robustness;
+use crate::watch::Deadline;
 use std::time::Duration;
 use tw_core::{Position, Time, Value, Verdict};
 use tw_trace::{Stamp, TimeStyle};

@@ -3,7 +3,9 @@
 use super::{
     About, Detail, Evidence, EvidenceStep, Item, Place, Report, Statistics, Violation, Warning, words,
 };
-use crate::{LogLine, Model, ModelReport, PathOrigin, Question};
+use crate::check::LogLine;
+use crate::merge;
+use crate::model::{Model, ModelReport, Question};
 use std::sync::Arc;
 use std::time::Duration;
 use tw_core::Verdict;
@@ -137,13 +139,13 @@ impl Evidence {
     /// Where the path comes from, to be said after what it is.
     pub fn whence(&self) -> String {
         let text = match &self.origin {
-            PathOrigin::Nowhere => String::new(),
-            PathOrigin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
-            PathOrigin::Observed(pieces) => {
+            merge::Origin::Nowhere => String::new(),
+            merge::Origin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
+            merge::Origin::Observed(pieces) => {
                 let trace = pieces.iter().find_map(|piece| piece.trace.clone()).unwrap_or_default();
                 format!(", observed: {trace} went this way")
             }
-            PathOrigin::Spliced(pieces) => {
+            merge::Origin::Spliced(pieces) => {
                 let seen: Vec<&str> = pieces.iter().filter_map(|piece| piece.trace.as_deref()).collect();
                 let mut traces = seen.clone();
                 traces.sort_unstable();

@@ -2,13 +2,14 @@
 
 use super::read::{at_line, errors_of, in_order};
 use super::{ClockError, Guarantee, Obstacle, Stretch};
+use crate::check::{CheckReport, Violation};
 use crate::check::{Finding, newlines, property};
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::columns::{Loaded, Need};
 use crate::run::divide::{Divided, Labels};
 use crate::run::faults::{refuse_empty, without_timestamps};
-use crate::{CheckReport, Error, Session, Specification, Violation, plan};
+use crate::{Error, Session, Specification, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time, Verdict};
 use tw_engine_dense::{Judgement, Observation, Outcome};
@@ -169,7 +170,7 @@ impl Known<'_> {
         (0..self.loaded.trace.starts().len()).map(judge).collect()
     }
 
-    fn finding(&self, report: crate::PropertyReport, judgements: Vec<Judgement>) -> Finding {
+    fn finding(&self, report: crate::check::PropertyReport, judgements: Vec<Judgement>) -> Finding {
         let mut finding = Finding::new(report);
         let kind = together(judgements.iter().map(|judgement| judgement.outcome));
         finding.report.verdict = match kind {

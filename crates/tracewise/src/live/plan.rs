@@ -186,14 +186,14 @@ impl Planned {
             by: root.division.by.as_ref().map(ToString::to_string),
             atoms: place(&spec.program.atoms(), atoms),
             terms: place(&spec.program.terms(), terms),
-            runs: crate::ENGINES[0],
+            runs: crate::engines::ENGINES[0],
             options: live_options(answers(root), evaluate),
             alone,
         };
         let named = (options.engine != "auto" && !planned.query).then_some(options.engine.as_str());
         let candidates: Vec<&'static dyn Engine> = match named {
             Some(name) => vec![plan::named(answers(root), name)?],
-            None => engines(answers(root)).filter(|engine| engine.reads_forward()).collect(),
+            None => engines::giving(answers(root)).filter(|engine| engine.reads_forward()).collect(),
         };
         let mut refusals: Vec<(&str, Unsupported)> = Vec::new();
         for engine in candidates {

@@ -15,7 +15,7 @@ pub fn read_model(path: &str) -> Result<Model, Error> {
     let Some(format) = of_file(plain) else {
         return Err(Error::Usage(if path == "-" {
             format!("a model cannot be read from standard input; {}", readable())
-        } else if tw_trace::detect(path, &crate::formats()).is_some() {
+        } else if tw_trace::detect(path, &crate::trace::formats()).is_some() {
             format!(
                 "`{path}` is a trace; make a model of it first: `tracewise merge --keep time {path} -o model.json`"
             )

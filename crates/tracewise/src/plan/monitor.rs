@@ -45,7 +45,7 @@ pub(crate) fn choose_monitor(
             Some(forced) if kind == Answers::Verdicts => engine.name() == forced.name(),
             _ => engine.reads_forward(),
         };
-        engines(kind).filter(fits)
+        engines::giving(kind).filter(fits)
     };
     // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
     let mut first_refusal = None;

@@ -2,7 +2,7 @@
 
 use super::several::{Evaluators, divide};
 use super::{named, refusal_error, refused};
-use crate::registry::engines;
+use crate::engines;
 use crate::run::clock::{refuse_empty_intervals, refuse_units};
 use crate::{Error, Session, Specification};
 use std::borrow::Cow;
@@ -153,7 +153,7 @@ fn stand_in<'p>(
     if !refusal.exhausted {
         return None;
     }
-    let mut others = engines(answers).filter(|engine| engine.name() != exhausted);
+    let mut others = engines::giving(answers).filter(|engine| engine.name() != exhausted);
     let (engine, evaluator) =
         others.find_map(|engine| Some((engine, engine.plan(&spec.program, options).ok()?)))?;
     let message = format!("engine `{exhausted}` gave up ({}); `{}` ran instead", refusal.what, engine.name());
@@ -199,13 +199,14 @@ pub(crate) fn choose<'p>(
         };
     }
     let mut refusals = Vec::new();
-    for engine in engines(answers) {
+    for engine in engines::giving(answers) {
         match engine.plan(&spec.program, options) {
             Ok(evaluator) => return Ok(Chosen::new(engine, evaluator)),
             Err(refusal) => refusals.push((engine.name(), refusal)),
         }
     }
-    let accepts = |alone: &Program| engines(answers).find(|engine| engine.plan(alone, options).is_ok());
+    let accepts =
+        |alone: &Program| engines::giving(answers).find(|engine| engine.plan(alone, options).is_ok());
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
         && let Ok(evaluators) = Evaluators::new(shares, options)

@@ -2,7 +2,7 @@
 
 use super::compute::approximations;
 use super::{Group, QueryReport, QueryResult, failed, missing};
-use crate::registry::engine;
+use crate::engines;
 use crate::run::clock::needs_times;
 use crate::run::faults::{Fault, never_occurs, nothing_to};
 use crate::run::open::Opened;
@@ -17,7 +17,7 @@ use tw_trace::Projection;
 /// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
 pub(super) fn fits(session: &Session, spec: &Specification, name: &str) -> bool {
     let whole = spec.program.roots.iter().all(|root| root.division.is_whole());
-    let forward = engine(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
+    let forward = engines::named(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
     forward && whole && !session.everywhere && !session.witness && !needs_times(session, spec)
 }
 
@@ -34,7 +34,7 @@ pub(super) fn run(
     name: &'static str,
 ) -> Result<QueryReport, Error> {
     let refused = |refusal| plan::refused(spec, name, refusal);
-    let Some(engine) = engine(Answers::Values, name) else {
+    let Some(engine) = engines::named(Answers::Values, name) else {
         return Err(Error::Usage(format!("this build has no engine `{name}` for queries")));
     };
     let monitor = engine.monitor(&spec.program, &session.evaluate_options(), Telling::Verdicts);

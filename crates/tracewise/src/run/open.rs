@@ -1,6 +1,7 @@
 //! Opening files as one trace, and scanning it.
 
-use crate::{Error, Session, format_named, formats};
+use crate::trace::{format_named, formats};
+use crate::{Error, Session};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use tw_core::{Batch, Position};

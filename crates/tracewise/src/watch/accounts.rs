@@ -1,7 +1,7 @@
 //! Queries on a live trace: their values so far.
 
 use super::WatchValue;
-use crate::registry::engines;
+use crate::engines;
 use crate::{Error, Session, Specification, plan, query};
 use tw_core::{Batch, Bits, Position, Time};
 use tw_ir::RootKind;
@@ -55,7 +55,7 @@ impl Accounts {
         }
         let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
         let mut refusal = None;
-        for engine in engines(Answers::Values).filter(|engine| engine.reads_forward()) {
+        for engine in engines::giving(Answers::Values).filter(|engine| engine.reads_forward()) {
             match engine.monitor(&spec.program, &options, Telling::Verdicts) {
                 Ok(monitor) => {
                     let (atoms, terms) =

@@ -1,7 +1,8 @@
 //! Why the reading of a stream ends early.
 
 use crate::run::faults::{not_computable_at, trace_error};
-use crate::{Error, LiveSink, Specification};
+use crate::watch::LiveSink;
+use crate::{Error, Specification};
 use std::io;
 use tw_ir::NodeId;
 use tw_monitor::Unsupported;

@@ -10,7 +10,7 @@ use crate::report::text::Text;
 use crate::report::{self, Reporter};
 use clap::Args;
 use std::time::Instant;
-use tracewise::Statistic;
+use tracewise::check::Statistic;
 use tracewise::findings::Report;
 
 /// Verdict of each property on each trace, with an explanation of every violation

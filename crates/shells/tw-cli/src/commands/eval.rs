@@ -9,7 +9,7 @@ use crate::style::Ink;
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
-use tracewise::EvalReport;
+use tracewise::eval::EvalReport;
 use tracewise::findings::json;
 
 /// Truth value of a formula at each position

@@ -10,9 +10,12 @@ use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
+use tracewise::Clock;
+use tracewise::explain::{AutomatonKind, Graph, LiveDelay, LiveReport};
+use tracewise::explain::{RootReport, SpecReport};
 use tracewise::findings::json::{Object, array};
-use tracewise::{AutomatonKind, Clock, ClockLabels, Graph, Label, LiveDelay, LiveReport, Obstacle};
-use tracewise::{RootReport, Session, SpecReport, TimeUnit};
+use tracewise::imprecise::{ClockLabels, Label, Obstacle};
+use tracewise::{Session, TimeUnit};
 
 /// Fragment, chosen engine and why, and size of each property
 #[derive(Args, Debug)]

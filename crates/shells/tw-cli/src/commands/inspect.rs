@@ -9,9 +9,10 @@ use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
+use tracewise::Value;
 use tracewise::findings::json::{self, Object, array};
-use tracewise::{ColumnSummary, InspectReport, Value};
-use tw_trace::{Arguments, Row};
+use tracewise::inspect::{ColumnSummary, InspectReport};
+use tracewise::trace::{Arguments, Row};
 
 /// Columns, types, event names, time span and sample rows of a trace
 #[derive(Args, Debug)]
@@ -226,7 +227,7 @@ fn to_json(report: &InspectReport) -> String {
 }
 
 fn row_json(row: &Row) -> String {
-    let event = |event: &tw_trace::Event| {
+    let event = |event: &tracewise::trace::Event| {
         let object = Object::new().field("name", event.name.as_ref());
         match &event.arguments {
             Arguments::Positional(arguments) => {

@@ -11,9 +11,11 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
+use tracewise::diag::Diagnostic;
 use tracewise::findings::json::Object;
 use tracewise::findings::{Warning, lost_ends};
-use tracewise::{Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
+use tracewise::merge::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames};
+use tracewise::model::write_model;
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///

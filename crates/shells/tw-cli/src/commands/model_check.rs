@@ -10,8 +10,9 @@ use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
+use tracewise::Session;
 use tracewise::findings::{Report, Warning};
-use tracewise::{Logic, Model, ModelOptions, Question, Session, questions_in, read_model, write_model};
+use tracewise::model::{Logic, Model, ModelOptions, Question, questions_in, read_model, write_model};
 
 /// Check formulas on a model: CTL, LTL, how likely they are
 ///

@@ -16,8 +16,9 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
+use tracewise::Value;
 use tracewise::findings::{Detail, Report};
-use tracewise::{Approximation, Totals, Value};
+use tracewise::query::{Approximation, Totals};
 
 /// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
@@ -139,7 +140,7 @@ impl Query {
             // Before the work, not after it.
             let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
             if !["svg", "png"].contains(&extension.to_ascii_lowercase().as_str()) {
-                return Err(usage(tw_plot::Error::Extension(path.clone()).to_string()));
+                return Err(usage(tracewise::plot::Error::Extension(path.clone()).to_string()));
             }
         }
         let mut session = self
@@ -188,8 +189,8 @@ impl Query {
             }
         }
         if totals.traces() > 1 {
-            let mut told = |total: Option<tracewise::Total>| {
-                let tracewise::Total { value, approximate } = total?;
+            let mut told = |total: Option<tracewise::query::Total>| {
+                let tracewise::query::Total { value, approximate } = total?;
                 match value {
                     Ok(value) => Some((value, approximate)),
                     Err(error) => {
@@ -210,7 +211,7 @@ impl Query {
             }
         }
         if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
-            let drawn = tw_plot::write(&plot::chart(&answers), path);
+            let drawn = tracewise::plot::write(&plot::chart(&answers), path);
             drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
         }
         Ok(exit)

@@ -11,7 +11,7 @@ use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
 use tracewise::findings::Report;
-use tracewise::{RaceFields, RaceLimits, RacesReport};
+use tracewise::races::{self, RacesReport};
 
 /// Possible deadlocks and data races, from one trace of locks and accesses
 ///
@@ -56,10 +56,10 @@ pub struct Races {
 }
 
 impl Races {
-    fn fields(&self) -> RaceFields {
-        let default = RaceFields::default();
+    fn fields(&self) -> races::Fields {
+        let default = races::Fields::default();
         let or = |given: &Option<String>, default| given.clone().map_or(default, |name| vec![name]);
-        RaceFields {
+        races::Fields {
             thread: or(&self.thread_field, default.thread),
             lock: or(&self.lock_field, default.lock),
             variable: or(&self.variable_field, default.variable),
@@ -78,7 +78,7 @@ impl Runnable for Races {
 impl Races {
     fn search(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let session = self.read.session()?;
-        let limits = RaceLimits { cycles: self.cycles, ..RaceLimits::default() };
+        let limits = races::Limits { cycles: self.cycles, ..races::Limits::default() };
         let mut exit = Exit::Holds;
         for trace in self.read.traces(&self.files)? {
             let started = Instant::now();

@@ -17,9 +17,12 @@ use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
+use tracewise::Clock;
 use tracewise::findings::Report;
-use tracewise::{Address, Clock, Interpolation, Predictor, RobustAlgorithm};
-use tracewise::{RobustOptions, Semantics, Session, Specification};
+use tracewise::robust::RobustOptions;
+use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm};
+use tracewise::watch::Address;
+use tracewise::{Semantics, Session, Specification};
 
 /// By how much each property holds or fails, and which sample decides that
 #[derive(Args, Debug)]
@@ -249,7 +252,7 @@ impl Robust {
                 reporter.report(&report, &mut context.out)?;
             }
             if let Some((path, panels)) = panels {
-                tw_plot::write_panels(&panels, path).map_err(|error| usage(error.to_string()))?;
+                tracewise::plot::write_panels(&panels, path).map_err(|error| usage(error.to_string()))?;
             }
         }
         Ok(exit)

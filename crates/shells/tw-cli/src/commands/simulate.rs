@@ -10,9 +10,10 @@ use crate::progress::Progress;
 use crate::words;
 use clap::Args;
 use std::io::{Read, Write};
+use tracewise::Error;
+use tracewise::diag::{Diagnostic, Severity, Sources};
 use tracewise::findings::json::Object;
-use tracewise::{Diagnostic, Error, Severity, Sources};
-use tw_spl::{Program, Stuck};
+use tracewise::spl::{Program, Stuck};
 
 /// Run an SPL program and write the trace of its states
 #[derive(Args, Debug)]
@@ -49,7 +50,7 @@ impl Runnable for Simulate {
     fn run(self, context: &mut Context) -> Outcome {
         let text = read(&self.program)?;
         let name = if self.program == "-" { "<stdin>" } else { &self.program };
-        let (program, findings) = tw_spl::parse(name, &text);
+        let (program, findings) = tracewise::spl::parse(name, &text);
         if findings.iter().any(|found| found.severity == Severity::Error) {
             return Err(failed(findings, program.sources()).into());
         }

@@ -14,9 +14,8 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracewise::findings::Gathered;
-use tracewise::{
-    Address, Checkpoints, Control, Every, Semantics, Specification, Verdict, WatchOptions, WatchSource,
-};
+use tracewise::watch::{Address, Checkpoints, Control, Every, WatchOptions, WatchSource};
+use tracewise::{Semantics, Specification, Verdict};
 use voice::Voice;
 
 /// Verdicts on a live trace, one line as soon as each is settled

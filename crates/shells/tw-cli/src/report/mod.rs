@@ -136,7 +136,7 @@ impl Reporter for Silent {
 
 /// Where an error points: file and line, as far as known.
 fn place_of(error: &Error) -> (Option<String>, Option<u64>) {
-    let in_source = |diagnostic: &tracewise::Diagnostic, sources: &tracewise::Sources| {
+    let in_source = |diagnostic: &tracewise::diag::Diagnostic, sources: &tracewise::diag::Sources| {
         let Some((span, _)) = diagnostic.labels.first() else { return (None, None) };
         let source = sources.get(span.source);
         let before = source.text.as_bytes().iter().take(span.start as usize);

@@ -3,9 +3,11 @@
 use super::sorted::Sorted;
 use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustValue, Telling};
 use crate::robust::{below_always, engine, engine_without_times, signals};
+use crate::trace::{Stamp, TimeStyle};
 use crate::watch::halt::{self, Halt};
 use crate::watch::watcher::Watcher;
-use crate::{Error, LiveSink, Session, Specification, Stamp, TimeStyle, WatchReport};
+use crate::watch::{LiveSink, WatchReport};
+use crate::{Error, Session, Specification};
 use std::collections::VecDeque;
 use tw_core::{Batch, Position, Time, TimeUnit};
 use tw_engine_robust::{Online, Robust, Samples};

@@ -1,8 +1,10 @@
 //! Events out of order, in pieces, with watermarks and heartbeats between them, mean what they mean when sorted.
 
+use crate::diag::Diagnostic;
+use crate::trace::format_named;
 use crate::watch::run::{Ended, Run};
 use crate::watch::{LiveSink, Observation, Pending, WatchOptions, WatchSink, WatchSource, WatchVerdict};
-use crate::{Diagnostic, Error, Semantics, Session, Specification, Verdict, format_named};
+use crate::{Error, Semantics, Session, Specification, Verdict};
 use std::collections::BTreeMap;
 use std::io;
 use tw_core::{Time, TimeUnit};
@@ -45,7 +47,7 @@ impl WatchSink for Heard {
         Ok(())
     }
 
-    fn value(&mut self, _: &crate::WatchValue) -> io::Result<()> {
+    fn value(&mut self, _: &crate::watch::WatchValue) -> io::Result<()> {
         Ok(())
     }
 

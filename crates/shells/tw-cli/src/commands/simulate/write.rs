@@ -4,9 +4,10 @@ use super::failed;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use tracewise::{Error, TraceError, Value};
-use tw_spl::{Form, Kind, Lines, Program, Simulator, Stuck};
-use tw_trace::{Row, TraceFormat};
+use tracewise::spl::{Form, Kind, Lines, Program, Simulator, Stuck};
+use tracewise::trace::TraceError;
+use tracewise::trace::{Row, TraceFormat};
+use tracewise::{Error, Value};
 
 /// Bytes of lines gathered before they are handed over.
 const CHUNK: usize = 1 << 18;
@@ -23,15 +24,15 @@ pub(super) struct Run {
 
 /// The format to write.
 pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
-    let known = tracewise::formats();
+    let known = tracewise::trace::formats();
     let states = || {
         let names = known.iter().map(|format| format.name()).filter(|name| STATES.contains(name));
         names.collect::<Vec<_>>().join(", ")
     };
     let found = match to {
-        Some(name) => tracewise::format_named(name),
-        None if out == "-" => tracewise::format_named("jsonl"),
-        None => tw_trace::detect(out, &known),
+        Some(name) => tracewise::trace::format_named(name),
+        None if out == "-" => tracewise::trace::format_named("jsonl"),
+        None => tracewise::trace::detect(out, &known),
     };
     match found {
         Some(format) if STATES.contains(&format.name()) => Ok(format),
@@ -79,7 +80,7 @@ pub(super) fn write(
     let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
     let partial = if special { out.to_owned() } else { format!("{out}.partial") };
     let file = File::create(&partial).map_err(|error| cannot_write(out, &error))?;
-    let written = tw_trace::compress(out, file)
+    let written = tracewise::trace::compress(out, file)
         .map_err(|error| cannot_write(out, &error))
         .and_then(|file| states(program, run, file, format));
     if !special {
@@ -98,7 +99,7 @@ fn states(
     out: Box<dyn Write + '_>,
     format: &'static dyn TraceFormat,
 ) -> Result<Option<Stuck>, Error> {
-    let fault = |found: Box<tracewise::Diagnostic>| failed(vec![*found], program.sources());
+    let fault = |found: Box<tracewise::diag::Diagnostic>| failed(vec![*found], program.sources());
     let mut simulator = Simulator::new(program, run.seed, run.loss).map_err(fault)?;
     match format.name() {
         "csv" => lines(program, &mut simulator, run.steps, out, Form::Csv),
