@@ -174,7 +174,12 @@ pub fn restore(data: &[u8]) {
     let [engine, data @ ..] = data else { return };
     let engine = ["automaton", "rewrite", "breadth-first"][usize::from(*engine) % 3];
     // A budget of one state makes the automaton save states by their parts.
-    let session = tracewise::Session::builder().engine(engine).state_budget(1 + data.len() % 2 * 10_000);
+    let evaluating = tracewise::Evaluating {
+        engine: engine.into(),
+        state_budget: 1 + data.len() % 2 * 10_000,
+        ..tracewise::Evaluating::default()
+    };
+    let session = tracewise::Session::new().evaluating(evaluating);
     let Ok(mut monitor) = session.monitor(&spec) else { return };
     let restored = monitor.restore(data);
     let Ok(slot) = monitor.slot("p") else { return };

@@ -5,7 +5,7 @@ use tracewise::diag::Diagnostic;
 use tracewise::watch::{
     Control, LiveSink, Pending, WatchOptions, WatchSink, WatchValue, WatchVerdict, watch_channel,
 };
-use tracewise::{Error, Semantics, Session, Specification};
+use tracewise::{Error, Evaluating, Semantics, Session, Specification};
 
 /// Prints verdicts.
 struct Printed;
@@ -53,7 +53,8 @@ fn main() -> Result<(), Error> {
         }
         sender.end();
     });
-    let session = Session::new().semantics(Semantics::Ltl3);
+    let evaluating = Evaluating { semantics: Semantics::Ltl3, ..Evaluating::default() };
+    let session = Session::new().evaluating(evaluating);
     let report = session.watch(&spec, &WatchOptions::new(source), &Control::new(), &mut Printed)?;
     println!("{} positions", report.positions);
     let _ = sending.join();

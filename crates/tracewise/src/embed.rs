@@ -109,7 +109,7 @@ impl Row {
 impl RowMonitor {
     /// Watches every property, `ltl3`, with the engine that suits it.
     pub fn new(spec: &Specification) -> Result<Self, Error> {
-        Session::builder().semantics(Semantics::Ltl3).monitor(spec)
+        Session::new().semantics(Semantics::Ltl3).monitor(spec)
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {

@@ -22,7 +22,7 @@ pub struct EvalReport {
 }
 
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
-    if session.semantics == Semantics::Ltl3 {
+    if session.evaluate.semantics == Semantics::Ltl3 {
         return Err(Error::Usage(
             "eval gives two truth values: use --semantics finite or repeat-last".into(),
         ));

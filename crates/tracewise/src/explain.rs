@@ -17,6 +17,13 @@ pub use tw_automata::draw::Graph;
 use tw_ir::{Fragment, Root, RootKind};
 use tw_monitor::{Answers, EvaluateOptions, Telling};
 
+/// What is told of a specification beside its fragments and engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExplainOptions {
+    /// What verdicts would guarantee when timestamps are off.
+    pub clock_error: bool,
+}
+
 /// An engine and the reason for it.
 #[derive(Clone, Debug)]
 pub struct EngineChoice {
@@ -72,7 +79,11 @@ pub struct RootReport {
     pub labels: Option<ClockLabels>,
 }
 
-pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecReport, Error> {
+pub(crate) fn explain(
+    session: &Session,
+    spec: &Specification,
+    asked: ExplainOptions,
+) -> Result<SpecReport, Error> {
     let options = session.evaluate_options();
     let mut alone = spec.clone();
     let roots = spec
@@ -98,7 +109,7 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
                     .then(|| robust::extent(session, &alone, root))
                     .flatten(),
                 automata: automata::sizes(session, spec, root),
-                labels: session.clock_error.as_ref().map(|_| imprecise::labels(spec, root)),
+                labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,
             }
         })
@@ -143,9 +154,11 @@ fn whole_choice(
 }
 
 fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
-    told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| match session.engine.as_str() {
-        "auto" => format!("the fastest engine for these queries: {}", chosen.about),
-        _ => "you named it".to_string(),
+    told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| {
+        match session.evaluate.engine.as_str() {
+            "auto" => format!("the fastest engine for these queries: {}", chosen.about),
+            _ => "you named it".to_string(),
+        }
     })
 }
 
@@ -183,7 +196,7 @@ fn choice(
     fragment: &Fragment,
 ) -> EngineChoice {
     told(choose(session, spec, options, Who::Any(Answers::Verdicts)), |chosen| {
-        if session.engine != "auto" {
+        if session.evaluate.engine != "auto" {
             return "you named it".to_string();
         }
         // Engines that refuse the same thing are named together.

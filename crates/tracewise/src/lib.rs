@@ -1,10 +1,11 @@
 //! Tracewise as a library: one way from bytes to an explained verdict.
 //!
 //! ```no_run
+//! use tracewise::check::CheckOptions;
 //! use tracewise::{Session, Specification};
 //! # fn main() -> Result<(), tracewise::Error> {
 //! let spec = Specification::from_formula("G (req -> F ack)")?;
-//! let report = Session::new().check(&spec, &["requests.csv".to_string()])?;
+//! let report = Session::new().check(&spec, &["requests.csv".to_string()], &CheckOptions::default())?;
 //! for property in &report.properties {
 //!     println!("{}: {}", property.name, property.verdict.as_str());
 //! }
@@ -56,7 +57,7 @@ pub mod trace;
 pub mod watch;
 
 pub use error::Error;
-pub use session::Session;
+pub use session::{Evaluating, Session};
 pub use specification::Specification;
 pub use tw_core::{Time, TimeUnit, Value, Verdict};
 pub use tw_diag as diag;

@@ -39,7 +39,7 @@ pub struct MergeReport {
     pub positions: u64,
     /// Traces that end where others go on, and whose end the model does not show: paths never stay there.
     pub lost_ends: u64,
-    /// Positions that belong to no trace, as the column that divides them ([`Session::by`]) has no value there.
+    /// Positions that belong to no trace, as the column that divides them ([`MergeOptions::by`]) has no value there.
     pub without_key: u64,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn merge(
     refuse(traces, options)?;
     let source = source(session, traces, &options.states)?;
     refuse_chosen(&source, options)?;
-    let mut parts = match &session.by {
+    let mut parts = match &options.by {
         Some(column) => vec![by_key(session, &source, traces, column, options)?],
         None => side_by_side(session, &source, traces, options)?,
     };
@@ -283,7 +283,7 @@ fn by_key(
     for files in traces {
         let first = part.lines.len() as u32;
         let (sequences, without_key) =
-            divide::divide_counting(session, source, files, &mut part.valuations, first)?;
+            divide::divide_counting(session, source, files, Some(column), &mut part.valuations, first)?;
         refuse_found(source, &part.valuations, options.keep)?;
         part.without_key += without_key;
         for (lines, codes) in sequences {

@@ -31,8 +31,12 @@ pub use signals::{Level, Signal};
 pub use tw_engine_robust::{Algorithm as RobustAlgorithm, Interpolation, Predictor};
 
 /// What is asked beside the value at position 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobustOptions {
+    /// The value once per value of this column.
+    pub by: Option<String>,
+    /// What decides each value, which takes a second look at the trace.
+    pub explain: bool,
     /// The value at every position.
     pub everywhere: bool,
     /// What a picture shows: the signals, and the robustness over time.
@@ -43,6 +47,21 @@ pub struct RobustOptions {
     pub contributions: bool,
     /// How values at the samples are computed; all ways agree.
     pub algorithm: RobustAlgorithm,
+}
+
+impl Default for RobustOptions {
+    /// One value for the whole trace, and what decides it.
+    fn default() -> Self {
+        Self {
+            by: None,
+            explain: true,
+            everywhere: false,
+            picture: false,
+            interpolate: None,
+            contributions: false,
+            algorithm: RobustAlgorithm::default(),
+        }
+    }
 }
 
 /// The robustness of all properties on one trace.
@@ -189,21 +208,21 @@ pub(crate) fn robust(
     asked: &RobustOptions,
 ) -> Result<RobustReport, Error> {
     let spec = &*properties(spec)?;
-    if asked.picture && session.by.is_some() {
+    if asked.picture && asked.by.is_some() {
         return Err(Error::Usage("a picture shows one trace: leave out --by".into()));
     }
     let mut session = session.clone();
     let mut interpolate = asked.interpolate;
-    if session.clock == Clock::Dense {
+    if session.evaluate.clock == Clock::Dense {
         // Continuous time over samples is that each holds until the next.
-        session.clock = Clock::Stamps;
+        session.evaluate.clock = Clock::Stamps;
         interpolate = interpolate.or(Some(Interpolation::Step));
     }
     let session = &session;
     let engine = tw_engine_robust::Robustness { algorithm: asked.algorithm, interpolate };
     let shown = if asked.picture { signals::shown(spec) } else { Vec::new() };
     let times = asked.everywhere || asked.picture || interpolate.is_some();
-    let wanted = Asked { times, by: session.by.as_deref(), kept: &shown };
+    let wanted = Asked { times, by: asked.by.as_deref(), kept: &shown };
     let mut run = Run::new(session, spec, files, Who::This(&engine), wanted)?;
     if interpolate.is_some() && !run.loaded.summary.timed {
         let why = "signals between the samples are about time";
@@ -228,9 +247,9 @@ pub(crate) fn robust(
         property.curve = Some((spec.words(drawn(root)), column));
     }
     let mut warnings = run.warnings();
-    if session.explain || asked.contributions {
+    if asked.explain || asked.contributions {
         let robust = Robust::new(&spec.program, &run.options).map_err(refused)?;
-        if session.explain {
+        if asked.explain {
             weakest::add(&run, &robust, &mut found, &mut warnings);
         }
         if asked.contributions {
@@ -239,7 +258,7 @@ pub(crate) fn robust(
     }
     stamp(&run, &mut found);
     let kept = run.loaded.kept.iter().map(signals::numbers).collect();
-    let by = session.by.clone().map(|column| (column, run.labels.len()));
+    let by = asked.by.clone().map(|column| (column, run.labels.len()));
     Ok(RobustReport {
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,

@@ -1,182 +1,99 @@
 //! Options of a run, and the verbs that run it.
 
-use crate::check::{CheckReport, Statistic};
-use crate::convert::ConvertReport;
+use crate::check::{self, CheckOptions, CheckReport};
+use crate::convert::{self, ConvertReport};
 use crate::embed::RowMonitor;
-use crate::eval::EvalReport;
-use crate::explain::{AutomatonKind, Graph, ResidualReport, SpecReport};
-use crate::imprecise::{self, ClockError};
-use crate::inspect::InspectReport;
-use crate::merge::{MergeOptions, MergeReport};
-use crate::model::{Model, ModelOptions, ModelReport, Question};
-use crate::query::{QueryReport, Totals};
-use crate::races::{self, RacesReport};
+use crate::eval::{self, EvalReport};
+use crate::explain::{self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
+use crate::inspect::{self, InspectReport};
+use crate::merge::{self, MergeOptions, MergeReport};
+use crate::model::{self, Model, ModelOptions, ModelReport, Question};
+use crate::query::{self, QueryOptions, QueryReport, Totals};
+use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
-use crate::{Error, Specification, check, convert, eval, explain, inspect, query};
-use crate::{merge, model};
+use crate::{Error, Reading, Specification, imprecise};
 use std::sync::Arc;
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
-use tw_trace::{ReadOptions, Table};
+use tw_trace::Table;
 
-/// How to run. Start from [`Session::new`], set what differs, end with a verb.
-#[derive(Clone, Debug)]
-pub struct Session {
-    pub(crate) engine: String,
-    pub(crate) semantics: Semantics,
-    pub(crate) clock: Clock,
-    pub(crate) clock_error: Option<ClockError>,
-    pub(crate) violations: usize,
-    pub(crate) witness: bool,
-    pub(crate) explain: bool,
-    pub(crate) by: Option<String>,
-    pub(crate) statistic: Option<Statistic>,
-    pub(crate) everywhere: bool,
-    pub(crate) read: ReadOptions,
-    pub(crate) memory_budget: usize,
-    pub(crate) state_budget: usize,
-    pub(crate) faithful: bool,
-    pub(crate) progress: Option<Arc<Progress>>,
-    pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
+/// How formulas are evaluated, whatever is asked of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluating {
+    /// Engine by name, or `auto`: the fastest that can.
+    pub engine: String,
+    /// How the end of the trace is read.
+    pub semantics: Semantics,
+    /// What intervals measure.
+    pub clock: Clock,
+    /// Bytes that columns and engine may take; more is a clear refusal.
+    pub memory_budget: usize,
+    /// States that a machine (automaton, residuals, slices) may keep.
+    pub state_budget: usize,
+    /// Keep an engine's published behaviour where it differs in cost alone.
+    pub faithful: bool,
 }
 
-impl Default for Session {
+impl Default for Evaluating {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Session {
-    /// The defaults: engine chosen by fragment, finite semantics, ten violations listed, explanations on.
-    pub fn new() -> Self {
         Self {
             engine: "auto".into(),
             semantics: Semantics::Finite,
             clock: Clock::Stamps,
-            clock_error: None,
-            violations: 10,
-            witness: false,
-            explain: true,
-            by: None,
-            statistic: None,
-            everywhere: false,
-            read: ReadOptions::default(),
             memory_budget: 4 << 30,
             state_budget: 10_000,
             faithful: false,
-            progress: None,
-            tables: Vec::new(),
         }
     }
+}
 
-    /// The same as [`Session::new`]: a session is its own builder.
-    pub fn builder() -> Self {
-        Self::new()
+/// How to run: how traces are read and formulas evaluated. Start from [`Session::new`], set what differs, end with a verb,
+/// which takes the options that are its own.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Session {
+    pub(crate) read: Reading,
+    pub(crate) evaluate: Evaluating,
+    pub(crate) progress: Option<Arc<Progress>>,
+    pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
+}
+
+impl Session {
+    /// The defaults: format by extension, engine chosen by fragment, finite semantics.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// Engine by name, or `auto`.
-    #[must_use]
-    pub fn engine(mut self, name: impl Into<String>) -> Self {
-        self.engine = name.into();
+    /// How traces are read.
+    pub fn reading(mut self, reading: Reading) -> Self {
+        self.read = reading;
         self
     }
 
-    /// How the end of the trace is read.
-    #[must_use]
-    pub fn semantics(mut self, semantics: Semantics) -> Self {
-        self.semantics = semantics;
+    /// How formulas are evaluated.
+    pub fn evaluating(mut self, evaluating: Evaluating) -> Self {
+        self.evaluate = evaluating;
         self
     }
 
-    /// Where time comes from.
-    #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+    pub(crate) fn engine(mut self, name: impl Into<String>) -> Self {
+        self.evaluate.engine = name.into();
         self
     }
 
-    /// How far timestamps may be off. [`Session::check`] then answers for every execution that they allow, in
-    /// [`PropertyReport::guarantee`](crate::check::PropertyReport::guarantee).
-    #[must_use]
-    pub fn clock_error(mut self, error: Option<ClockError>) -> Self {
-        self.clock_error = error;
+    pub(crate) fn semantics(mut self, semantics: Semantics) -> Self {
+        self.evaluate.semantics = semantics;
         self
     }
 
-    /// How many violations to list; `usize::MAX` for all.
-    #[must_use]
-    pub fn violations(mut self, limit: usize) -> Self {
-        self.violations = limit;
-        self
-    }
-
-    /// Explain satisfied properties too.
-    #[must_use]
-    pub fn witness(mut self, witness: bool) -> Self {
-        self.witness = witness;
-        self
-    }
-
-    /// Whether to explain violations at all (on by default).
-    #[must_use]
-    pub fn explain(mut self, explain: bool) -> Self {
-        self.explain = explain;
-        self
-    }
-
-    /// Check every property once per value of this column.
-    #[must_use]
-    pub fn by(mut self, column: Option<String>) -> Self {
-        self.by = column;
-        self
-    }
-
-    /// A statistic to compute beside each verdict.
-    #[must_use]
-    pub fn statistic(mut self, statistic: Option<Statistic>) -> Self {
-        self.statistic = statistic;
-        self
-    }
-
-    /// Whether `query` gives the value at every position, too.
-    #[must_use]
-    pub fn everywhere(mut self, everywhere: bool) -> Self {
-        self.everywhere = everywhere;
-        self
-    }
-
-    /// How to read traces.
-    #[must_use]
-    pub fn read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// Bytes that columns and engine may take; more is a clear refusal.
-    #[must_use]
-    pub fn memory_budget(mut self, bytes: usize) -> Self {
-        self.memory_budget = bytes;
-        self
-    }
-
-    /// States that a machine (automaton, residuals, slices) may keep.
-    #[must_use]
-    pub fn state_budget(mut self, states: usize) -> Self {
-        self.state_budget = states;
-        self
-    }
-
-    /// Keep an engine's published behaviour where it differs in cost alone.
-    #[must_use]
-    pub fn faithful(mut self, faithful: bool) -> Self {
-        self.faithful = faithful;
+    pub(crate) fn clock(mut self, clock: Clock) -> Self {
+        self.evaluate.clock = clock;
         self
     }
 
     /// Where to note how far the reading is.
-    #[must_use]
     pub fn progress(mut self, progress: Arc<Progress>) -> Self {
         self.progress = Some(progress);
         self
@@ -184,7 +101,6 @@ impl Session {
 
     /// A trace of records in memory. A verb that is given `name` where it takes files reads them instead of a file; several
     /// names are one trace, laid end to end. A later table of the same name takes the place of an earlier one.
-    #[must_use]
     pub fn table(mut self, name: impl Into<String>, table: Arc<dyn Table>) -> Self {
         let name = name.into();
         self.tables.retain(|(known, _)| *known != name);
@@ -194,31 +110,41 @@ impl Session {
 
     pub(crate) fn evaluate_options(&self) -> EvaluateOptions {
         EvaluateOptions {
-            semantics: self.semantics,
-            clock: self.clock,
+            semantics: self.evaluate.semantics,
+            clock: self.evaluate.clock,
             unit: self.read.unit,
             threads: self.read.threads,
-            memory_budget: self.memory_budget,
+            memory_budget: self.evaluate.memory_budget,
             block: None,
-            state_budget: self.state_budget,
-            faithful: self.faithful,
+            state_budget: self.evaluate.state_budget,
+            faithful: self.evaluate.faithful,
         }
     }
 
     /// Verdicts of every property on one trace; several files are one trace, laid end to end.
-    pub fn check(&self, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
-        if self.clock == Clock::Dense && self.statistic.is_some() {
+    pub fn check(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &CheckOptions,
+    ) -> Result<CheckReport, Error> {
+        if self.evaluate.clock == Clock::Dense && options.statistic.is_some() {
             return Err(Error::Usage("--stat counts positions: use --clock stamps".into()));
         }
-        match &self.clock_error {
-            Some(error) => imprecise::check(self, spec, files, error),
-            None => check::check(self, spec, files),
+        match &options.clock_error {
+            Some(error) => imprecise::check(self, spec, files, options, error),
+            None => check::check(self, spec, files, options),
         }
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.
-    pub fn query(&self, spec: &Specification, files: &[String]) -> Result<QueryReport, Error> {
-        query::query(self, spec, files)
+    pub fn query(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &QueryOptions,
+    ) -> Result<QueryReport, Error> {
+        query::query(self, spec, files, options, None)
     }
 
     /// The same, one trace of several: what its aggregates collect goes into the totals, too.
@@ -226,9 +152,10 @@ impl Session {
         &self,
         spec: &Specification,
         files: &[String],
+        options: &QueryOptions,
         totals: &mut Totals,
     ) -> Result<QueryReport, Error> {
-        query::query_and_add(self, spec, files, totals)
+        query::query(self, spec, files, options, Some(totals))
     }
 
     /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under
@@ -270,13 +197,8 @@ impl Session {
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.
-    pub fn races(
-        &self,
-        files: &[String],
-        fields: &races::Fields,
-        limits: races::Limits,
-    ) -> Result<RacesReport, Error> {
-        races::races(self, files, fields, limits)
+    pub fn races(&self, files: &[String], options: &RacesOptions) -> Result<RacesReport, Error> {
+        races::races(self, files, options)
     }
 
     /// Many traces, each a file, to one model.
@@ -313,7 +235,7 @@ impl Session {
 
     /// Every property rewritten event by event: the formula that is still owed after each.
     pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
-        if self.clock == Clock::Dense || self.clock_error.is_some() {
+        if self.evaluate.clock == Clock::Dense {
             return Err(Error::Usage("formulas are rewritten event by event: use --clock stamps".into()));
         }
         explain::rewriting(self, spec, files)
@@ -331,7 +253,7 @@ impl Session {
     }
 
     /// What a specification consists of and which engine would run it, and why.
-    pub fn explain_spec(&self, spec: &Specification) -> Result<SpecReport, Error> {
-        explain::explain(self, spec)
+    pub fn explain_spec(&self, spec: &Specification, options: ExplainOptions) -> Result<SpecReport, Error> {
+        explain::explain(self, spec, options)
     }
 }

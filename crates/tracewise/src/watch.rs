@@ -124,6 +124,8 @@ pub struct Checkpoints {
 pub struct WatchOptions {
     /// Where the trace comes from.
     pub source: WatchSource,
+    /// Watch every property once per value of this column.
+    pub by: Option<String>,
     /// Tell the first violation of a property `G φ` alone, not each event that settles some.
     pub first: bool,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
@@ -152,6 +154,7 @@ impl WatchOptions {
     pub fn new(source: WatchSource) -> Self {
         Self {
             source,
+            by: None,
             first: false,
             each_position: false,
             observers: false,

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
-use tracewise::{Clock, Error, Reading, Semantics, Session, Specification, TimeUnit};
+use tracewise::{Clock, Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
 #[derive(Args, Clone, Debug)]
@@ -51,8 +51,8 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// A session that reads this way.
-    pub fn session(&self) -> Result<Session, Failure> {
+    /// A session that reads this way, and evaluates so, by the clock that is named here.
+    pub fn session(&self, evaluating: Evaluating) -> Result<Session, Failure> {
         let defaults = Reading::default();
         let sort = match &self.sort {
             None => None,
@@ -68,7 +68,7 @@ impl ReadArgs {
             threads: self.threads.map_or(defaults.threads, usize::from),
             ..defaults
         };
-        Ok(Session::new().read(read).clock(self.clock))
+        Ok(Session::new().reading(read).evaluating(Evaluating { clock: self.clock, ..evaluating }))
     }
 
     /// The files, grouped into traces: each alone, or all together with `--concat`.
@@ -122,16 +122,17 @@ pub struct EvaluateArgs {
 }
 
 impl EvaluateArgs {
-    /// The session with these settings.
-    pub fn apply(&self, session: Session) -> Session {
-        let mut session = session.engine(&self.engine).semantics(self.semantics).faithful(self.faithful);
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
+    /// The settings.
+    pub fn evaluating(&self) -> Evaluating {
+        let defaults = Evaluating::default();
+        Evaluating {
+            engine: self.engine.clone(),
+            semantics: self.semantics,
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            state_budget: self.states.map_or(defaults.state_budget, |states| states as usize),
+            faithful: self.faithful,
+            ..defaults
         }
-        if let Some(states) = self.states {
-            session = session.state_budget(states as usize);
-        }
-        session
     }
 }
 

@@ -65,8 +65,8 @@ fn build_alternating(
     spec: &Specification,
     root: &Root,
 ) -> Result<(Alternating, tw_automata::alternating::ExprId), Error> {
-    let repeat_last = session.semantics == Semantics::RepeatLast;
-    let mut automaton = Alternating::new(Options { repeat_last, faithful: session.faithful });
+    let repeat_last = session.evaluate.semantics == Semantics::RepeatLast;
+    let mut automaton = Alternating::new(Options { repeat_last, faithful: session.evaluate.faithful });
     match automaton.formula(&spec.program, root.node, false) {
         Ok(expr) => Ok((automaton, expr)),
         Err(Refused { node, what }) => {

@@ -83,7 +83,7 @@ impl fmt::Display for LiveDelay {
 
 /// Of the only property of `spec`.
 pub(crate) fn live(session: &Session, spec: &Specification, root: &Root) -> LiveReport {
-    let semantics = match session.semantics {
+    let semantics = match session.evaluate.semantics {
         Semantics::Finite => Semantics::Ltl3,
         other => other,
     };

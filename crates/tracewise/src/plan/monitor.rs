@@ -30,7 +30,7 @@ pub(crate) fn choose_monitor(
     }
     let kind = spec.program.roots.first().map_or(Answers::Verdicts, answers);
     let mixed = spec.program.roots.iter().any(|root| answers(root) != kind);
-    let name = session.engine.as_str();
+    let name = session.evaluate.engine.as_str();
     if name != "auto" && !mixed {
         let engine = named(kind, name)?;
         return match engine.monitor(&spec.program, &live_options(kind, &options), telling) {

@@ -186,7 +186,7 @@ pub(crate) fn choose<'p>(
         return Err(Error::Usage(message.into()));
     }
     // Continuous time has one engine, whose reasons are the informative ones.
-    let name = match (session.engine.as_str(), options.clock) {
+    let name = match (session.evaluate.engine.as_str(), options.clock) {
         ("auto", Clock::Dense) => "dense",
         (name, _) => name,
     };

@@ -11,7 +11,7 @@ use tw_monitor::EvaluateOptions;
 /// Whether the program measures time by the trace's timestamps. Continuous time always does: a state lasts from its
 /// timestamp to the next.
 pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
-    match session.clock {
+    match session.evaluate.clock {
         Clock::Index => false,
         Clock::Dense => true,
         Clock::Stamps => spec.program.dag.nodes().iter().any(|node| node.interval().is_some()),
@@ -28,7 +28,7 @@ pub(crate) fn options(
     if loaded.summary.timed {
         return Ok(options);
     }
-    if session.clock == Clock::Dense {
+    if session.evaluate.clock == Clock::Dense {
         let why = "`--clock dense` is about the time between timestamps";
         return Err(without_timestamps(loaded.name(), why));
     }

@@ -112,7 +112,7 @@ pub(crate) fn read(
     let mut reader = Reader::new(spec, need, signals);
     let times = need.times || needs_times(session, spec);
     let projection = Projection::new(&spec.program.slots, need.key, times);
-    let (take, budget) = (reader.take(), session.memory_budget);
+    let (take, budget) = (reader.take(), session.evaluate.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
     let mut fold = |part: Result<Part, PredicateError>| {

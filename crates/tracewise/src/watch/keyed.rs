@@ -102,15 +102,15 @@ impl<'k> Keyed<'k> {
         }
         let evaluate = session.evaluate_options();
         let plan_options = |clock: Clock| PlanOptions {
-            semantics: session.semantics,
+            semantics: session.evaluate.semantics,
             clock,
             unit: session.read.unit,
             telling: options.telling(),
-            engine: session.engine.clone(),
+            engine: session.evaluate.engine.clone(),
             memory_budget: evaluate.memory_budget,
             state_budget: evaluate.state_budget,
         };
-        let plan = Plan::new(spec, &plan_options(session.clock))?;
+        let plan = Plan::new(spec, &plan_options(session.evaluate.clock))?;
         let counting = needs_times(session, spec)
             .then(|| Plan::new(spec, &plan_options(Clock::Index)).map_err(|error| error.to_string()));
         Ok(Self {

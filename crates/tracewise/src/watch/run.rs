@@ -37,7 +37,7 @@ pub(crate) fn watch(
 ) -> Result<WatchReport, Error> {
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    if let Some(by) = &session.by {
+    if let Some(by) = &options.by {
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -69,7 +69,7 @@ fn choose(
     sink: &mut dyn WatchSink,
 ) -> Result<(&'static dyn Engine, Box<dyn Monitor>), Error> {
     let each = options.telling();
-    if options.observers && session.engine == "auto" {
+    if options.observers && session.evaluate.engine == "auto" {
         let metric = session.clone().engine("metric");
         if let Ok(chosen) = plan::choose_monitor(&metric, spec, each, &mut |_| {}) {
             return Ok(chosen);
@@ -148,9 +148,9 @@ impl<'r> Run<'r, Judge<'r>> {
             clock: StreamClock::new(session.read.unit, session.read.sort),
             horizon: horizon(spec, &session.evaluate_options()),
             sorted,
-            counting: session.clock == Clock::Index,
+            counting: session.evaluate.clock == Clock::Index,
             untimed: Untimed::new(session, spec, options.telling(), option),
-            memory_budget: session.memory_budget,
+            memory_budget: session.evaluate.memory_budget,
         };
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =

@@ -27,12 +27,12 @@ pub(super) fn settings(
     [
         ("specification", program.finalize().to_hex().to_string()),
         ("engine", engine.to_string()),
-        ("semantics", session.semantics.name().to_string()),
+        ("semantics", session.evaluate.semantics.name().to_string()),
         ("format", format.name().to_string()),
         ("--each-position", on(options.each_position)),
         ("--observers", on(options.observers)),
         ("--first", on(options.first)),
-        ("--by", session.by.clone().unwrap_or("off".into())),
+        ("--by", options.by.clone().unwrap_or("off".into())),
         ("--watermark", options.watermark.clone().unwrap_or("off".into())),
         ("--skip-bad-lines", on(options.skip_bad_lines)),
         ("--time", column(&read.time, "time")),
@@ -40,7 +40,7 @@ pub(super) fn settings(
         ("--time-unit", read.unit.name().to_string()),
         ("--timed", on(read.timed)),
         ("--sort", read.sort.map_or("off".into(), |skew| format!("{skew} ns"))),
-        ("--clock", format!("{:?}", session.clock).to_lowercase()),
+        ("--clock", format!("{:?}", session.evaluate.clock).to_lowercase()),
     ]
     .map(|(label, value)| (label.to_string(), value))
     .into()

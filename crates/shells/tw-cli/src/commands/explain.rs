@@ -10,12 +10,12 @@ use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
-use tracewise::Clock;
-use tracewise::explain::{AutomatonKind, Graph, LiveDelay, LiveReport};
-use tracewise::explain::{RootReport, SpecReport};
+use tracewise::explain::{
+    AutomatonKind, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SpecReport,
+};
 use tracewise::findings::json::{Object, array};
 use tracewise::imprecise::{ClockLabels, Label, Obstacle};
-use tracewise::{Session, TimeUnit};
+use tracewise::{Clock, Evaluating, Session, TimeUnit};
 
 /// Fragment, chosen engine and why, and size of each property
 #[derive(Args, Debug)]
@@ -70,7 +70,7 @@ impl Runnable for Explain {
             (Some(_), _) => Clock::Dense,
             (None, clock) => clock,
         };
-        let session = self.evaluate.apply(Session::new()).clock(clock).clock_error(error);
+        let session = Session::new().evaluating(Evaluating { clock, ..self.evaluate.evaluating() });
         if self.maude {
             let text = session.maude(&spec)?;
             if !context.quiet {
@@ -87,7 +87,7 @@ impl Runnable for Explain {
                 self.output
             )));
         }
-        let report = session.explain_spec(&spec)?;
+        let report = session.explain_spec(&spec, ExplainOptions { clock_error: error.is_some() })?;
         if !context.quiet {
             if self.output == "json" {
                 write_json(name, &report, &mut context.out)?;

@@ -9,10 +9,10 @@ use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
-use tracewise::Value;
 use tracewise::findings::json::{self, Object, array};
 use tracewise::inspect::{ColumnSummary, InspectReport};
 use tracewise::trace::{Arguments, Row};
+use tracewise::{Evaluating, Value};
 
 /// Columns, types, event names, time span and sample rows of a trace
 #[derive(Args, Debug)]
@@ -30,7 +30,7 @@ pub struct Inspect {
 
 impl Runnable for Inspect {
     fn run(self, context: &mut Context) -> Outcome {
-        let session = self.read.session()?;
+        let session = self.read.session(Evaluating::default())?;
         let mut exit = Exit::Holds;
         for (index, trace) in self.read.traces(&self.files)?.into_iter().enumerate() {
             let result = {

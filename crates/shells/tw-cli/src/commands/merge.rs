@@ -11,6 +11,7 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
+use tracewise::Evaluating;
 use tracewise::diag::Diagnostic;
 use tracewise::findings::json::Object;
 use tracewise::findings::{Warning, lost_ends};
@@ -82,7 +83,7 @@ impl Merge {
             "history" => Keep::History(self.history.unwrap_or(1)),
             other => Keep::parse(other).ok_or_else(|| usage(format!("cannot keep `{other}`")))?,
         };
-        let mut options = MergeOptions::new(keep);
+        let mut options = MergeOptions { by: self.by.clone(), ..MergeOptions::new(keep) };
         options.ends = Ends::parse(&self.end_loops).unwrap_or_default();
         options.states = match (&self.states, self.state.as_slice()) {
             (Some(file), _) => StateNames::Specification(file.clone()),
@@ -192,7 +193,7 @@ impl Merge {
         }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
-        let session = self.read.session()?.by(self.by.clone());
+        let session = self.read.session(Evaluating::default())?;
         let report = {
             let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));
             let (_progress, session) = Progress::reading(context.quiet, message, session.clone());

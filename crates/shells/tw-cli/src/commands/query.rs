@@ -16,9 +16,9 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
-use tracewise::Value;
 use tracewise::findings::{Detail, Report};
-use tracewise::query::{Approximation, Totals};
+use tracewise::query::{Approximation, QueryOptions, Totals};
+use tracewise::{Evaluating, Value};
 
 /// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
@@ -143,17 +143,18 @@ impl Query {
                 return Err(usage(tracewise::plot::Error::Extension(path.clone()).to_string()));
             }
         }
-        let mut session = self
-            .read
-            .session()?
-            .engine(&self.engine)
-            .everywhere(self.at.is_some())
-            .witness(self.witness)
-            .explain(!context.quiet)
-            .by(self.by.clone());
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
-        }
+        let defaults = Evaluating::default();
+        let session = self.read.session(Evaluating {
+            engine: self.engine.clone(),
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            ..defaults
+        })?;
+        let options = QueryOptions {
+            by: self.by.clone(),
+            everywhere: self.at.is_some(),
+            witness: self.witness,
+            explain: !context.quiet,
+        };
         let traces = self.read.traces(&files)?;
         let several = traces.len() > 1;
         let mut totals = Totals::new();
@@ -166,8 +167,8 @@ impl Query {
                 let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
                 // Totals cost a pass of their own, and one trace is its own total.
                 match several {
-                    true => session.query_and_add(&spec, &trace, &mut totals),
-                    false => session.query(&spec, &trace),
+                    true => session.query_and_add(&spec, &trace, &options, &mut totals),
+                    false => session.query(&spec, &trace, &options),
                 }
             };
             match result {

@@ -17,12 +17,10 @@ use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
-use tracewise::Clock;
 use tracewise::findings::Report;
-use tracewise::robust::RobustOptions;
-use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm};
+use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions};
 use tracewise::watch::Address;
-use tracewise::{Semantics, Session, Specification};
+use tracewise::{Clock, Evaluating, Semantics, Session, Specification};
 
 /// By how much each property holds or fails, and which sample decides that
 #[derive(Args, Debug)]
@@ -153,12 +151,12 @@ impl Robust {
     fn compute(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = self.specification_and_files()?;
         context.warnings(&spec.warnings, &spec.sources);
-        let mut session =
-            self.read.session()?.semantics(self.semantics).explain(!context.quiet || self.plot.is_some());
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
-        }
-        session = session.by(self.by.clone());
+        let defaults = Evaluating::default();
+        let session = self.read.session(Evaluating {
+            semantics: self.semantics,
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            ..defaults
+        })?;
         if self.live.wanted() {
             if self.by.is_some() {
                 return Err(usage(
@@ -211,6 +209,8 @@ impl Robust {
             plot::refuse(path, traces.len())?;
         }
         let options = RobustOptions {
+            by: self.by.clone(),
+            explain: !context.quiet || self.plot.is_some(),
             everywhere: self.at.is_some(),
             picture: self.plot.is_some(),
             interpolate: self.interpolate,

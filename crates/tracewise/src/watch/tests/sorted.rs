@@ -1,5 +1,6 @@
 //! Events out of order, in pieces, with watermarks and heartbeats between them, mean what they mean when sorted.
 
+use crate::check::CheckOptions;
 use crate::diag::Diagnostic;
 use crate::trace::format_named;
 use crate::watch::run::{Ended, Run};
@@ -101,7 +102,7 @@ struct How {
 fn watch(spec: &Specification, stream: &Stream, how: &How, rng: &mut Rng) -> Heard {
     let sort = how.sort.then_some(stream.skew * 1_000_000);
     let read = ReadOptions { sort, unit: TimeUnit::Milliseconds, ..ReadOptions::default() };
-    let session = Session::new().semantics(Semantics::Ltl3).read(read);
+    let session = Session::new().semantics(Semantics::Ltl3).reading(read);
     let options = WatchOptions {
         each_position: how.each,
         observers: how.observers,
@@ -156,7 +157,7 @@ fn out_of_order_is_as_sorted() {
         std::fs::write(&file, sorted.arrivals.iter().map(|(_, line)| line.as_str()).collect::<String>())
             .unwrap();
         let read = ReadOptions { unit: TimeUnit::Milliseconds, ..ReadOptions::default() };
-        let session = Session::new().read(read).explain(false);
+        let session = Session::new().reading(read);
         let truth: Vec<Vec<bool>> = texts
             .iter()
             .map(|(_, part)| {
@@ -167,7 +168,8 @@ fn out_of_order_is_as_sorted() {
                 (0..stream.arrivals.len()).map(|at| values.get(at)).collect()
             })
             .collect();
-        let checked = session.check(&spec, std::slice::from_ref(&file)).unwrap();
+        let options = CheckOptions { explain: false, ..CheckOptions::default() };
+        let checked = session.check(&spec, std::slice::from_ref(&file), &options).unwrap();
 
         let plain = How { each: false, observers: false, sort: false, marks: false, beats: false };
         let by_sorted = watch(&spec, &sorted, &plain, &mut rng);
