@@ -144,13 +144,13 @@ impl RowMonitor {
         let mut found = names.iter().enumerate().filter(|(_, other)| *other == name);
         match (found.next(), found.next()) {
             (Some((index, _)), None) => Ok(self.handle(index)),
-            (Some(_), Some(_)) => Err(Error::Usage(format!(
+            (Some(_), Some(_)) => Err(Error::refused(format!(
                 "the specification uses `{name}` in several ways (as an event with arguments, say): give events by name"
             ))),
             (None, _) => {
                 let near = tw_core::suggest(name, names.iter().map(String::as_str))
                     .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                Err(Error::Usage(format!("the specification does not use `{name}`{near}")))
+                Err(Error::refused(format!("the specification does not use `{name}`{near}")))
             }
         }
     }
@@ -297,7 +297,7 @@ impl RowMonitor {
 
     /// Goes on from a saved state.
     pub fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
-        self.inner.restore(saved).map_err(|corrupt| Error::Usage(format!("cannot resume: {corrupt}")))
+        self.inner.restore(saved).map_err(|corrupt| Error::refused(format!("cannot resume: {corrupt}")))
     }
 
     /// A verdict in words: the property, its sentence and formula, and the position that settled it.
@@ -314,9 +314,8 @@ impl RowMonitor {
 /// A position without a time, for properties that measure it.
 #[cold]
 fn no_time() -> Error {
-    Error::Usage(
-        "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`"
-            .into(),
+    Error::refused(
+        "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`",
     )
 }
 

@@ -1,5 +1,6 @@
 //! `eval`: the truth of a formula at every position.
 
+use crate::error::Setting;
 use crate::plan::Who;
 use crate::run::{Asked, Run};
 use crate::{Error, Session, Specification};
@@ -23,13 +24,14 @@ pub struct EvalReport {
 
 pub(crate) fn eval(session: &Session, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
     if session.evaluate.semantics == Semantics::Ltl3 {
-        return Err(Error::Usage(
-            "eval gives two truth values: use --semantics finite or repeat-last".into(),
+        return Err(Error::refused_instead(
+            "eval gives two truth values",
+            format!("use {} or repeat-last", Setting::Semantics.to("finite")),
         ));
     }
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
     let Some(root) = spec.program.roots.first() else {
-        return Err(Error::Usage("there is no formula to evaluate".into()));
+        return Err(Error::refused("there is no formula to evaluate"));
     };
     let values = run.columns(&[root.node])?.pop().unwrap_or_default();
     let warnings = run.warnings();

@@ -32,7 +32,7 @@ pub mod check;
 pub mod convert;
 pub mod embed;
 pub mod engines;
-mod error;
+pub mod error;
 pub mod eval;
 pub mod explain;
 pub mod findings;

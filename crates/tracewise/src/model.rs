@@ -7,6 +7,7 @@ mod file;
 mod path;
 mod questions;
 
+use crate::error::Setting;
 use crate::merge::{Origin, lost_ends, origin};
 use crate::{Error, Session, Specification};
 use tw_check::{Branching, Checker, Evidence, Labels, branching, linear, markov};
@@ -110,7 +111,7 @@ pub(crate) fn model_check(
     let left_out = pruned.as_ref().map_or(0, |pruned| model.graph.edges() - pruned.graph.edges());
     let model = pruned.as_ref().unwrap_or(model);
     if model.initial.is_empty() {
-        return Err(Error::Usage("the model has no initial state, so nothing can be asked of it".into()));
+        return Err(Error::refused("the model has no initial state, so nothing can be asked of it"));
     }
     let checker = Checker::new(model);
     let looped = checker.looped().len();
@@ -231,10 +232,12 @@ fn answer(
 /// A formula of linear time with path quantifiers is one of branching time.
 fn quantified(question: &Question, error: Error) -> Error {
     match Specification::from_branching(&question.text) {
-        Ok(spec) if spec.program.dag.nodes().iter().any(|node| node.is_branching()) => Error::Usage(format!(
-            "`{}` speaks of all paths or of some path (`A`, `E`): ask it with --ctl",
-            question.text
-        )),
+        Ok(spec) if spec.program.dag.nodes().iter().any(|node| node.is_branching()) => {
+            Error::refused_instead(
+                format!("`{}` speaks of all paths or of some path (`A`, `E`)", question.text),
+                format!("ask it with {}", Setting::Branching),
+            )
+        }
         _ => error,
     }
 }

@@ -19,13 +19,13 @@ pub(crate) fn named(answers: Answers, name: &str) -> Result<&'static dyn Engine,
     let known: Vec<&str> = engines::giving(answers).map(|engine| engine.name()).collect();
     let known_list = known.join(", ");
     if answers == Answers::Values && engines::named(Answers::Verdicts, name).is_some() {
-        return Err(Error::Usage(format!(
+        return Err(Error::refused(format!(
             "engine `{name}` gives verdicts, not values (engines for queries: auto, {known_list})"
         )));
     }
     let near = tw_core::suggest(name, known.iter().copied())
         .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    Err(Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {known_list})")))
+    Err(Error::refused(format!("unknown engine `{name}`{near} (engines: auto, {known_list})")))
 }
 
 /// A refusal as an error that points at the subformula.

@@ -15,6 +15,7 @@ pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
 use crate::check::LogLine;
+use crate::error::Setting;
 use crate::plan::{self, Who};
 use crate::run::divide::Divided;
 use crate::run::{Asked, Run};
@@ -127,7 +128,10 @@ pub(crate) fn query(
     totals: Option<&mut Totals>,
 ) -> Result<QueryReport, Error> {
     if session.evaluate.semantics != Semantics::Finite {
-        return Err(Error::Usage("queries are read on the trace as it ended: use --semantics finite".into()));
+        return Err(Error::refused_instead(
+            "queries are read on the trace as it ended",
+            format!("use {}", Setting::Semantics.to("finite")),
+        ));
     }
     let mut spec = queries_of(options.by.as_deref(), spec)?;
     let who = Who::Any(Answers::Values);
@@ -175,8 +179,8 @@ pub(crate) fn query(
 fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, Error> {
     let mut spec = spec.of_kind(RootKind::Query).into_owned();
     if spec.program.roots.is_empty() {
-        return Err(Error::Usage(
-            "the specification has properties, but no query; `tracewise check` gives their verdicts".into(),
+        return Err(Error::refused(
+            "the specification has properties, but no query; `tracewise check` gives their verdicts",
         ));
     }
     if let Some(column) = by {

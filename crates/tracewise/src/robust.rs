@@ -11,8 +11,9 @@ mod weakest;
 
 use crate::check::LogLine;
 use crate::diag::Diagnostic;
+use crate::error::Setting;
 use crate::plan::Who;
-use crate::run::clock::refuse_units;
+use crate::run::clock::{counts_positions, refuse_units};
 use crate::run::faults::without_timestamps;
 use crate::run::{Asked, Run};
 use crate::trace::{Stamp, TimeStyle};
@@ -164,7 +165,7 @@ impl Reason {
 fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
     let spec = spec.properties()?;
     match spec.program.roots.is_empty() {
-        true => Err(Error::Usage("the specification has no property to compute the robustness of".into())),
+        true => Err(Error::refused("the specification has no property to compute the robustness of")),
         false => Ok(spec),
     }
 }
@@ -172,7 +173,7 @@ fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
 /// The engine on these options, or why it cannot.
 fn engine(spec: &Specification, options: &EvaluateOptions) -> Result<Robust, Error> {
     if options.clock == Clock::Index {
-        refuse_units(spec, options, "`--clock index` counts positions")?;
+        refuse_units(spec, options, &counts_positions())?;
     }
     Robust::new(&spec.program, options).map_err(|refusal| refused(spec, refusal))
 }
@@ -209,7 +210,10 @@ pub(crate) fn robust(
 ) -> Result<RobustReport, Error> {
     let spec = &*properties(spec)?;
     if asked.picture && asked.by.is_some() {
-        return Err(Error::Usage("a picture shows one trace: leave out --by".into()));
+        return Err(Error::refused_instead(
+            "a picture shows one trace",
+            format!("leave out {}", Setting::By),
+        ));
     }
     let mut session = session.clone();
     let mut interpolate = asked.interpolate;

@@ -3,6 +3,7 @@
 use crate::check::{self, CheckOptions, CheckReport};
 use crate::convert::{self, ConvertReport};
 use crate::embed::RowMonitor;
+use crate::error::Setting;
 use crate::eval::{self, EvalReport};
 use crate::explain::{self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
 use crate::inspect::{self, InspectReport};
@@ -129,7 +130,10 @@ impl Session {
         options: &CheckOptions,
     ) -> Result<CheckReport, Error> {
         if self.evaluate.clock == Clock::Dense && options.statistic.is_some() {
-            return Err(Error::Usage("--stat counts positions: use --clock stamps".into()));
+            return Err(Error::refused_instead(
+                format!("{} counts positions", Setting::Statistic),
+                format!("use {}", Setting::Clock.to("stamps")),
+            ));
         }
         match &options.clock_error {
             Some(error) => imprecise::check(self, spec, files, options, error),
@@ -236,7 +240,10 @@ impl Session {
     /// Every property rewritten event by event: the formula that is still owed after each.
     pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
         if self.evaluate.clock == Clock::Dense {
-            return Err(Error::Usage("formulas are rewritten event by event: use --clock stamps".into()));
+            return Err(Error::refused_instead(
+                "formulas are rewritten event by event",
+                format!("use {}", Setting::Clock.to("stamps")),
+            ));
         }
         explain::rewriting(self, spec, files)
     }

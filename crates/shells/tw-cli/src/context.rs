@@ -1,6 +1,7 @@
 //! What every command shares: where to write, how, and how errors are told.
 
 use crate::exit::Exit;
+use crate::flags::flagged;
 use crate::output::Output;
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
@@ -50,7 +51,7 @@ pub type Outcome = Result<Exit, Failure>;
 
 /// A usage error.
 pub fn usage(message: impl Into<String>) -> Failure {
-    Failure::Error(Error::Usage(message.into()))
+    Failure::Error(Error::refused(message))
 }
 
 impl Context {
@@ -111,7 +112,7 @@ impl Context {
     fn tell(&mut self, text: &str) {
         // What was found so far stands before the error on a terminal that shows both.
         let _ = self.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", flagged(text));
     }
 
     /// The exit of a command's outcome; failures are told.
@@ -124,7 +125,7 @@ impl Context {
                 Exit::Bad
             }
             Err(Failure::Output(error)) => {
-                self.error(&Error::Usage(format!("cannot write the output: {error}")));
+                self.error(&Error::io("cannot write the output", error));
                 Exit::Bad
             }
         }

@@ -273,7 +273,7 @@ impl Skew {
     /// For the option that it was given to; `unit` is the trace's.
     pub fn nanoseconds(&self, unit: TimeUnit, option: &str) -> Result<i64, Failure> {
         let time = self.unit.unwrap_or(unit).parse_number(&self.number);
-        time.map_err(|error| Failure::Error(Error::Usage(format!("{option} {}: {error}", self.number))))
+        time.map_err(|error| Failure::Error(Error::refused(format!("{option} {}: {error}", self.number))))
     }
 }
 

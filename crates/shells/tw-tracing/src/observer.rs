@@ -186,7 +186,7 @@ impl Guard {
         // Flushing waits for the other end; threads that still log need not.
         drop(state);
         let failures: Vec<String> = outlets.into_iter().filter_map(Outlet::finish).collect();
-        (monitor, error.or_else(|| failures.into_iter().next().map(Error::Usage)))
+        (monitor, error.or_else(|| failures.into_iter().next().map(Error::refused)))
     }
 }
 

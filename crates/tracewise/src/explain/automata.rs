@@ -1,5 +1,6 @@
 //! What engines make of a formula: its automata, and the rules that rewrite it.
 
+use crate::error::Setting;
 use crate::{Error, Session, Specification, plan};
 use tw_automata::algebraic;
 use tw_automata::alternating::{Alternating, Options, Refused};
@@ -45,10 +46,13 @@ pub(crate) fn automaton(
                 plan::refused(spec, "alternating", Unsupported::construct(refused.node, refused.what))
             })
         }
-        AutomatonKind::Deterministic if root.kind == RootKind::Query => Err(Error::Usage(format!(
-            "`{}` is a query: its automaton computes values and is alternating (--automaton alternating)",
-            root.name
-        ))),
+        AutomatonKind::Deterministic if root.kind == RootKind::Query => Err(Error::refused_instead(
+            format!("`{}` is a query", root.name),
+            format!(
+                "its automaton computes values and is alternating ({})",
+                Setting::Automaton.to("alternating")
+            ),
+        )),
         AutomatonKind::Alternating => {
             let (automaton, expr) = build_alternating(session, spec, root)?;
             Ok(alternating(&spec.program, &automaton, expr, &root.name))

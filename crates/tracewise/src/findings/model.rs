@@ -4,6 +4,7 @@ use super::{
     About, Detail, Evidence, EvidenceStep, Item, Place, Report, Statistics, Violation, Warning, words,
 };
 use crate::check::LogLine;
+use crate::error::Setting;
 use crate::merge;
 use crate::model::{Model, ModelReport, Question};
 use std::sync::Arc;
@@ -190,7 +191,10 @@ pub fn lost_ends(ends: u64, traces: usize) -> Vec<Diagnostic> {
     };
     let others = if traces == 1 { "it went on before" } else { "others go on" };
     let message = format!("{ends} where {others}; no path of the model stays at {they} end");
-    let help = "`merge --end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
+    let (all, state) = (Setting::Ends.to("all"), Setting::Ends.to("state"));
+    let help = format!(
+        "`merge {all}` lets paths stay where some trace ended, `{state}` leads them to a state `end`"
+    );
     vec![Diagnostic::warning("lost-ends", message).help(help)]
 }
 

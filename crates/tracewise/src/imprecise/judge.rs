@@ -3,6 +3,7 @@
 use super::read::{at_line, errors_of, in_order};
 use super::{ClockError, Guarantee, Obstacle, Stretch};
 use crate::check::{CheckOptions, CheckReport, Finding, Violation, newlines, property};
+use crate::error::Setting;
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::columns::{Loaded, Need};
@@ -18,22 +19,25 @@ use tw_trace::{Stamp, TimeStyle};
 
 /// Options that have no meaning here.
 fn refuse_options(session: &Session, asked: &CheckOptions, error: &ClockError) -> Result<(), Error> {
-    let usage = |message: &str| Err(Error::Usage(message.into()));
+    let refused = |why: &str, setting: String| Err(Error::refused_instead(why, format!("use {setting}")));
     match (session.evaluate.clock, error) {
         (Clock::Index, _) => {
-            return usage("a clock error is about timestamps, but --clock index counts positions");
+            let counting = format!("{} counts positions", Setting::Clock.to("index"));
+            return Err(Error::refused(format!("a clock error is about timestamps, but {counting}")));
         }
-        (_, ClockError::Same(..0)) => return usage("a clock error cannot be negative"),
+        (_, ClockError::Same(..0)) => return Err(Error::refused("a clock error cannot be negative")),
         _ => {}
     }
     if !matches!(session.evaluate.engine.as_str(), "auto" | "dense") {
-        return usage("a clock error is judged over continuous time: use --engine auto or dense");
+        let engine = format!("{} or dense", Setting::Engine.to("auto"));
+        return refused("a clock error is judged over continuous time", engine);
     }
     if session.evaluate.semantics == Semantics::Ltl3 {
-        return usage("a clock error leaves a trace that ends: use --semantics finite");
+        return refused("a clock error leaves a trace that ends", Setting::Semantics.to("finite"));
     }
     if asked.statistic.is_some() {
-        return usage("--stat counts positions, which are in no certain order with a clock error");
+        let order = "which are in no certain order with a clock error";
+        return Err(Error::refused(format!("{} counts positions, {order}", Setting::Statistic)));
     }
     Ok(())
 }

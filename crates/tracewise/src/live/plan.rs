@@ -91,12 +91,12 @@ impl Plan {
             ..EvaluateOptions::default()
         };
         match options.clock {
-            Clock::Dense => return Err(Error::Usage("continuous time is for stored traces".into())),
+            Clock::Dense => return Err(Error::refused("continuous time is for stored traces")),
             Clock::Index => refuse_units(spec, &evaluate, "positions are the clock")?,
             Clock::Stamps => {}
         }
         if spec.program.roots.is_empty() {
-            return Err(Error::Usage("the specification has no properties and no queries".into()));
+            return Err(Error::refused("the specification has no properties and no queries"));
         }
         let planned = |root| Planned::new(spec, root, options, &evaluate);
         let properties = (0..spec.program.roots.len()).map(planned).collect::<Result<Vec<_>, Error>>()?;
@@ -213,7 +213,7 @@ impl Planned {
         // The first is the fastest that might.
         match refusals.into_iter().next() {
             Some((_, refusal)) => Err(planned.refused(spec, refusal, "no engine of this build can watch")),
-            None => Err(Error::Usage("this build has no engine that reads live events".into())),
+            None => Err(Error::refused("this build has no engine that reads live events")),
         }
     }
 

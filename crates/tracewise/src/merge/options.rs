@@ -80,13 +80,13 @@ pub(super) fn remember(
 }
 
 fn unknown(name: &str, value: &str) -> Error {
-    Error::Usage(format!("the model was merged with `{name}` {value}, not known here"))
+    Error::refused(format!("the model was merged with `{name}` {value}, not known here"))
 }
 
 /// The session and options that [`remember`] wrote down.
 pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, MergeOptions), Error> {
     let keep = Keep::parse(&merged.keep).ok_or_else(|| {
-        Error::Usage(format!("the model was merged keeping `{}`, which is not known here", merged.keep))
+        Error::refused(format!("the model was merged keeping `{}`, which is not known here", merged.keep))
     })?;
     let (mut session, mut options) = (session.clone(), MergeOptions::new(keep));
     // How the model's questions are asked says nothing of how its traces were read.

@@ -2,7 +2,8 @@
 
 use super::several::{Monitors, divide};
 use super::{Who, choose, named, refusal_error, refused};
-use crate::run::clock::refuse_units;
+use crate::error::Setting;
+use crate::run::clock::{counts_positions, refuse_units};
 use crate::{Error, Session, Specification, engines};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Program, Root, RootKind, Semantics};
@@ -18,12 +19,13 @@ pub(crate) fn choose_monitor(
 ) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
     let options = session.evaluate_options();
     if options.clock == Clock::Dense {
-        let message =
-            "continuous time (`--clock dense`) is for stored traces: `tracewise check`, or --clock stamps";
-        return Err(Error::Usage(message.into()));
+        return Err(Error::refused_instead(
+            format!("continuous time (`{}`) is for stored traces", Setting::Clock.to("dense")),
+            format!("`tracewise check`, or {}", Setting::Clock.to("stamps")),
+        ));
     }
     if options.clock == Clock::Index {
-        refuse_units(spec, &options, "`--clock index` counts positions")?;
+        refuse_units(spec, &options, &counts_positions())?;
     }
     if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
         return Err(refuse_division(spec, root));
@@ -99,7 +101,7 @@ pub(crate) fn choose_monitor(
             }
             Err(refusal_error(spec, "no engine of this build can watch", refusal))
         }
-        None => Err(Error::Usage("this build has no engine that reads live events".into())),
+        None => Err(Error::refused("this build has no engine that reads live events")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Running an engine on a divided trace, and what is told of its values.
 
 use super::{Approximation, EXPLAINED, Group, QueryOptions, QueryResult, failed, missing, witness};
+use crate::error::{Budget, Setting};
 use crate::plan::{self, Chosen, Who, restrict};
 use crate::run::columns::Loaded;
 use crate::run::divide::{Divided, Edge};
@@ -137,14 +138,14 @@ impl Job<'_> {
         if bytes <= budget {
             return Ok(());
         }
-        let error = tw_trace::TraceError::new(
-            tw_trace::TraceErrorKind::Budget,
-            format!(
-                "{places} values of each query take about {bytes} bytes, beyond the memory budget of {budget} (raise \
-                 it with --memory)"
-            ),
-        );
-        Err(error.in_file(self.loaded.name()).into())
+        Err(Error::Budget(Budget {
+            setting: Setting::Memory,
+            what: format!("{places} values of each query"),
+            needed: Some(bytes),
+            allowed: budget,
+            instead: None,
+            trace: self.loaded.name().to_string(),
+        }))
     }
 }
 
@@ -201,7 +202,7 @@ impl<'p> Ready<'p> {
     /// The values of one node at every position.
     pub(super) fn column(&mut self, trace: &Trace, node: NodeId) -> Result<Values, Error> {
         let mut columns = self.columns(trace, &[node])?;
-        columns.pop().ok_or_else(|| Error::Usage("the engine gave no column".into()))
+        columns.pop().ok_or_else(|| Error::Internal("an engine gave no column".into()))
     }
 
     /// The same of several nodes.

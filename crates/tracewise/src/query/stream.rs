@@ -35,7 +35,7 @@ pub(super) fn run(
 ) -> Result<QueryReport, Error> {
     let refused = |refusal| plan::refused(spec, name, refusal);
     let Some(engine) = engines::named(Answers::Values, name) else {
-        return Err(Error::Usage(format!("this build has no engine `{name}` for queries")));
+        return Err(Error::refused(format!("this build has no engine `{name}` for queries")));
     };
     let monitor = engine.monitor(&spec.program, &session.evaluate_options(), Telling::Verdicts);
     let mut monitor = monitor.map_err(refused)?;

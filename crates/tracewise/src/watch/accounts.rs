@@ -69,7 +69,7 @@ impl Accounts {
         }
         Err(match refusal {
             Some((engine, refusal)) => plan::refused(&spec, engine, refusal),
-            None => Error::Usage("this build has no engine that watches queries".into()),
+            None => Error::refused("this build has no engine that watches queries"),
         })
     }
 

@@ -40,7 +40,7 @@ impl From<Unsupported> for Halt {
 
 /// The output cannot be written.
 pub(crate) fn unwritten(error: io::Error) -> Error {
-    Error::Usage(format!("cannot write the output: {error}"))
+    Error::io("cannot write the output", error)
 }
 
 /// What is wrong with a line: its bytes, or a term that has no value there.

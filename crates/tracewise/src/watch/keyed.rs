@@ -11,6 +11,7 @@ use super::times::LatestTimes;
 use super::watcher::Watcher;
 use super::{Deadline, LiveSink, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
 use crate::check::{LogLine, Violation};
+use crate::error::Setting;
 use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
 use crate::{Error, Session, Specification, Verdict};
@@ -93,12 +94,15 @@ impl<'k> Keyed<'k> {
         sink: &'k mut dyn WatchSink,
     ) -> Result<Self, Error> {
         let refusals = [
-            (options.observers, "--observers"),
-            (session.read.sort.is_some(), "--sort"),
-            (options.values_every.is_some(), "--values-every"),
+            (options.observers, Setting::Observers),
+            (session.read.sort.is_some(), Setting::Sort),
+            (options.values_every.is_some(), Setting::ValuesEvery),
         ];
         if let Some((_, option)) = refusals.iter().find(|(given, _)| *given) {
-            return Err(Error::Usage(format!("{option} is for one trace: leave out --by")));
+            return Err(Error::refused_instead(
+                format!("{option} is for one trace"),
+                format!("leave out {}", Setting::By),
+            ));
         }
         let evaluate = session.evaluate_options();
         let plan_options = |clock: Clock| PlanOptions {

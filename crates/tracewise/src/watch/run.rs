@@ -13,6 +13,7 @@ use super::untimed::Untimed;
 use super::watcher::Watcher;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
 use crate::diag::Diagnostic;
+use crate::error::Setting;
 use crate::explain::horizon;
 use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
@@ -134,14 +135,17 @@ impl<'r> Run<'r, Judge<'r>> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
         if sorted && accounts.is_some() && options.checkpoints.is_some() {
-            let message = "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out \
-                           `--sort`, the queries or `--checkpoint`";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::refused(format!(
+                "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
+                 queries or `{}`",
+                Setting::Sort,
+                Setting::Checkpoint
+            )));
         }
         let needs = [
-            (sorted, "`--sort`"),
-            (options.heartbeat.is_some(), "`--heartbeat`"),
-            (options.watermark.is_some(), "`--watermark`"),
+            (sorted, Setting::Sort),
+            (options.heartbeat.is_some(), Setting::Heartbeat),
+            (options.watermark.is_some(), Setting::Watermark),
         ];
         let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
         let timing = Timing {
@@ -199,7 +203,7 @@ impl<'r, W: Watcher> Run<'r, W> {
         let Some(Checkpoints { path, resume: true, .. }) = &self.options.checkpoints else {
             return Ok(Resume::default());
         };
-        let refuse = |why: String| Error::Usage(format!("cannot resume from {}: {why}", path.display()));
+        let refuse = |why: String| Error::refused(format!("cannot resume from {}: {why}", path.display()));
         let Some(state) = Checkpoint::read(path).map_err(refuse)? else {
             self.judge.sink().note(&format!("there is no {} yet; starting anew", path.display()));
             return Ok(Resume::default());
@@ -336,7 +340,8 @@ impl<'r, W: Watcher> Run<'r, W> {
     fn checkpoint(&mut self) -> Result<(), Error> {
         let options = self.options;
         let Some(Checkpoints { path, .. }) = &options.checkpoints else { return Ok(()) };
-        let fault = |why: String| Error::Usage(format!("cannot keep the state in {}: {why}", path.display()));
+        let fault =
+            |why: String| Error::refused(format!("cannot keep the state in {}: {why}", path.display()));
         if !self.live.reads_on() && matches!(options.source, WatchSource::Listen(_)) {
             return Err(fault(
                 "a stream of this format can be resumed only from its start, and a socket has none".into(),

@@ -57,7 +57,7 @@ impl Runnable for CoverageOf {
         }
         if let Some(path) = &self.plot {
             let drawn = tracewise::plot::write(&chart(&self.model, &coverage), path);
-            drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
+            drawn.map_err(|error| Failure::Error(tracewise::Error::refused(error.to_string())))?;
         }
         Ok(Exit::Holds)
     }

@@ -4,6 +4,7 @@ use super::Runnable;
 use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
+use crate::flags::flagged;
 use crate::options::{EvaluateArgs, FILES, clocks, either, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
@@ -87,7 +88,8 @@ impl Runnable for Explain {
                 self.output
             )));
         }
-        let report = session.explain_spec(&spec, ExplainOptions { clock_error: error.is_some() })?;
+        let mut report = session.explain_spec(&spec, ExplainOptions { clock_error: error.is_some() })?;
+        in_reasons(&mut report);
         if !context.quiet {
             if self.output == "json" {
                 write_json(name, &report, &mut context.out)?;
@@ -96,6 +98,17 @@ impl Runnable for Explain {
             }
         }
         Ok(Exit::Holds)
+    }
+}
+
+/// Flags for settings in the reasons why something runs or does not.
+fn in_reasons(report: &mut SpecReport) {
+    let spell = |text: &mut String| *text = flagged(text);
+    spell(&mut report.choice.reason);
+    for root in &mut report.roots {
+        spell(&mut root.choice.reason);
+        root.not_live.iter_mut().for_each(spell);
+        root.live.iter_mut().filter_map(|live| live.engine.as_mut().err()).for_each(spell);
     }
 }
 

@@ -107,7 +107,7 @@ fn read(file: &str) -> Result<String, Error> {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         file => std::fs::read(file).map(|read| bytes = read),
     };
-    result.map_err(|error| Error::Usage(format!("cannot read the specification `{file}`: {error}")))?;
+    result.map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
     String::from_utf8(bytes)
-        .map_err(|_| Error::Usage(format!("the specification `{file}` is not UTF-8 text")))
+        .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))
 }

@@ -213,7 +213,7 @@ impl Query {
         }
         if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
             let drawn = tracewise::plot::write(&plot::chart(&answers), path);
-            drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
+            drawn.map_err(|error| Failure::Error(tracewise::Error::refused(error.to_string())))?;
         }
         Ok(exit)
     }

@@ -122,11 +122,11 @@ fn read(path: &str) -> Result<String, Error> {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         path => std::fs::read(path).map(|read| bytes = read),
     };
-    result.map_err(|error| Error::Usage(format!("cannot read `{shown}`: {error}")))?;
+    result.map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
-        Error::Usage(format!("cannot read `{shown}`: line {line} is not UTF-8"))
+        Error::refused(format!("cannot read `{shown}`: line {line} is not UTF-8"))
     })
 }
 

@@ -38,9 +38,9 @@ pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFo
         Some(format) if STATES.contains(&format.name()) => Ok(format),
         Some(format) => {
             let message = "holds events, and a simulated trace has states";
-            Err(Error::Usage(format!("`{}` {message}; write one of {}", format.name(), states())))
+            Err(Error::refused(format!("`{}` {message}; write one of {}", format.name(), states())))
         }
-        None => Err(Error::Usage(format!(
+        None => Err(Error::refused(format!(
             "cannot tell the format of `{}` by its name; say it with --to ({})",
             to.unwrap_or(out),
             states()
@@ -75,17 +75,17 @@ pub(super) fn write(
         return states(program, run, Box::new(std::io::stdout().lock()), format);
     }
     if std::fs::metadata(out).is_ok_and(|found| found.is_dir()) {
-        return Err(cannot_write(out, &std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+        return Err(cannot_write(out, std::io::Error::from(std::io::ErrorKind::IsADirectory)));
     }
     let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
     let partial = if special { out.to_owned() } else { format!("{out}.partial") };
-    let file = File::create(&partial).map_err(|error| cannot_write(out, &error))?;
+    let file = File::create(&partial).map_err(|error| cannot_write(out, error))?;
     let written = tracewise::trace::compress(out, file)
-        .map_err(|error| cannot_write(out, &error))
+        .map_err(|error| cannot_write(out, error))
         .and_then(|file| states(program, run, file, format));
     if !special {
         match &written {
-            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, &error))?,
+            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, error))?,
             // Best effort: the error to report is the first one.
             Err(_) => drop(std::fs::remove_file(&partial)),
         }
@@ -117,7 +117,7 @@ fn lines(
     mut out: Box<dyn Write + '_>,
     form: Form,
 ) -> Result<(), Error> {
-    let unwritable = |error: std::io::Error| Error::Usage(format!("cannot write the trace: {error}"));
+    let unwritable = |error: std::io::Error| Error::io("cannot write the trace", error);
     let lines = Lines::new(program, form);
     let mut chunk = Vec::with_capacity(2 * CHUNK);
     chunk.extend_from_slice(lines.header().as_bytes());
@@ -160,6 +160,6 @@ fn rows(
     sink.finish().map_err(|error: TraceError| error.into())
 }
 
-fn cannot_write(out: &str, error: &std::io::Error) -> Error {
-    Error::Usage(format!("cannot write `{out}`: {error}"))
+fn cannot_write(out: &str, error: std::io::Error) -> Error {
+    Error::io(format!("cannot write `{out}`"), error)
 }
