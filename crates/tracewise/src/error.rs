@@ -3,6 +3,7 @@
 
 mod setting;
 
+use crate::Specification;
 use std::fmt;
 use std::io;
 use tw_diag::{Diagnostic, Sources};
@@ -37,6 +38,8 @@ pub enum Error {
         diagnostic: Diagnostic,
         /// The texts it points into.
         sources: Box<Sources>,
+        /// Whether it could run, had it been allowed more memory or states.
+        exhausted: bool,
     },
     /// What was asked for is not done: settings or files that do not go together.
     Refused(Refusal),
@@ -136,6 +139,11 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// A construct of a specification that nobody runs.
+    pub(crate) fn unsupported(spec: &Specification, diagnostic: Diagnostic) -> Self {
+        Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()), exhausted: false }
+    }
+
     /// What was asked for is not done, for this reason.
     pub fn refused(why: impl Into<String>) -> Self {
         Error::Refused(Refusal::new(why))
@@ -162,6 +170,7 @@ impl Error {
                 _ => ErrorKind::Trace,
             },
             Error::Model(_) => ErrorKind::Specification,
+            Error::Unsupported { exhausted: true, .. } => ErrorKind::Budget,
             Error::Unsupported { .. } | Error::Refused(_) => ErrorKind::Refused,
             Error::Io { .. } => ErrorKind::Io,
             Error::Budget(_) => ErrorKind::Budget,
@@ -173,7 +182,7 @@ impl Error {
     pub fn render(&self, color: bool) -> String {
         match self {
             Error::Specification { diagnostics, sources } => tw_diag::render(diagnostics, sources, color),
-            Error::Unsupported { diagnostic, sources } => {
+            Error::Unsupported { diagnostic, sources, .. } => {
                 tw_diag::render(std::slice::from_ref(diagnostic), sources, color)
             }
             Error::Trace { error, asked, sources } => {
@@ -215,7 +224,7 @@ impl Error {
             Error::Specification { diagnostics, sources } => {
                 diagnostics.iter().map(|d| tw_diag::to_json(d, sources)).collect()
             }
-            Error::Unsupported { diagnostic, sources } => vec![tw_diag::to_json(diagnostic, sources)],
+            Error::Unsupported { diagnostic, sources, .. } => vec![tw_diag::to_json(diagnostic, sources)],
             Error::Trace { error, asked, sources } => {
                 let own = trace_diagnostic(error);
                 let object = tw_diag::to_json(asked.as_ref().unwrap_or(&own), sources);

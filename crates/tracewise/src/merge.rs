@@ -369,5 +369,5 @@ fn limit(error: TooLarge) -> TraceError {
 }
 
 fn too_large(error: TooLarge) -> Error {
-    Error::refused(error.to_string())
+    limit(error).into()
 }

@@ -45,5 +45,6 @@ pub(crate) fn refusal_error(spec: &Specification, who: &str, refusal: Unsupporte
     if let Some(help) = refusal.help {
         diagnostic = diagnostic.help(help);
     }
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    let exhausted = refusal.exhausted;
+    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()), exhausted }
 }

@@ -242,5 +242,5 @@ fn failed(spec: &Specification, root: &Root, place: &str, message: &str) -> Erro
         }
         false => diagnostic,
     };
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    Error::unsupported(spec, diagnostic)
 }

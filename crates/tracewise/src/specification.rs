@@ -135,15 +135,15 @@ impl Specification {
     pub(crate) fn properties(&self) -> Result<Cow<'_, Specification>, Error> {
         let properties = self.of_kind(RootKind::Property);
         match self.program.roots.first() {
-            Some(query) if properties.program.roots.is_empty() => Err(Error::Unsupported {
-                diagnostic: Diagnostic::error(
+            Some(query) if properties.program.roots.is_empty() => Err(Error::unsupported(
+                self,
+                Diagnostic::error(
                     "query-in-check",
                     format!("`{}` is a query: it has a value, not a verdict", query.name),
                 )
                 .at(query.span, "this query")
                 .help("`tracewise query` computes it; a property is written `property name : …;`"),
-                sources: Box::new(self.sources.clone()),
-            }),
+            )),
             _ => Ok(properties),
         }
     }

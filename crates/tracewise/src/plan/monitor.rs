@@ -113,7 +113,7 @@ pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
     )
     .at(root.span, "this query")
     .help("`tracewise query` computes it on a stored trace");
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    Error::unsupported(spec, diagnostic)
 }
 
 /// What an engine for a root answers with.

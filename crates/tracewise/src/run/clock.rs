@@ -85,8 +85,7 @@ pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why:
             Some(span) => diagnostic = diagnostic.at(span, "on this operator"),
             None => diagnostic.message.push_str(&format!(" (in `{}`)", spec.words(id))),
         }
-        let sources = Box::new(spec.sources.clone());
-        return Err(Error::Unsupported { diagnostic: diagnostic.help(help), sources });
+        return Err(Error::unsupported(spec, diagnostic.help(help)));
     }
     Ok(())
 }
@@ -114,10 +113,7 @@ pub(crate) fn refuse_empty_intervals(spec: &Specification, options: &EvaluateOpt
             "close an end with `[` or `]`; in continuous time (`{}`) there are instants inside",
             Setting::Clock.to("dense")
         );
-        return Err(Error::Unsupported {
-            diagnostic: diagnostic.help(help),
-            sources: Box::new(spec.sources.clone()),
-        });
+        return Err(Error::unsupported(spec, diagnostic.help(help)));
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ impl Accounts {
             )
             .at(root.span, "this query")
             .help("`tracewise query` computes it on a stored trace");
-            return Err(Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) });
+            return Err(Error::unsupported(&spec, diagnostic));
         }
         let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
         let mut refusal = None;

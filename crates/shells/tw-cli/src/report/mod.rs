@@ -146,7 +146,7 @@ fn place_of(error: &Error) -> (Option<String>, Option<u64>) {
         Error::Specification { diagnostics, sources } => {
             diagnostics.first().map_or((None, None), |first| in_source(first, sources))
         }
-        Error::Unsupported { diagnostic, sources } => in_source(diagnostic, sources),
+        Error::Unsupported { diagnostic, sources, .. } => in_source(diagnostic, sources),
         Error::Trace { error, .. } => (Some(error.file.clone()).filter(|file| !file.is_empty()), error.line),
         Error::Budget(budget) => (Some(budget.trace.clone()), None),
         Error::Model(_) | Error::Refused(_) | Error::Io { .. } | Error::Internal(_) => (None, None),
