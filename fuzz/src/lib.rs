@@ -83,7 +83,7 @@ fn shown(batch: &Batch) -> Vec<String> {
 
 /// Reads bytes as a trace in several ways; all of them answer alike.
 pub fn reader(format: &str, data: &[u8]) {
-    let Some(format) = tracewise::format_named(format) else { return };
+    let Some(format) = tracewise::trace::format_named(format) else { return };
     let options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
     let whole = scan(format, data, &options);
     for block in [1, 7, 64, 4096] {
@@ -174,7 +174,12 @@ pub fn restore(data: &[u8]) {
     let [engine, data @ ..] = data else { return };
     let engine = ["automaton", "rewrite", "breadth-first"][usize::from(*engine) % 3];
     // A budget of one state makes the automaton save states by their parts.
-    let session = tracewise::Session::builder().engine(engine).state_budget(1 + data.len() % 2 * 10_000);
+    let evaluating = tracewise::Evaluating {
+        engine: engine.into(),
+        state_budget: 1 + data.len() % 2 * 10_000,
+        ..tracewise::Evaluating::default()
+    };
+    let session = tracewise::Session::new().evaluating(evaluating);
     let Ok(mut monitor) = session.monitor(&spec) else { return };
     let restored = monitor.restore(data);
     let Ok(slot) = monitor.slot("p") else { return };

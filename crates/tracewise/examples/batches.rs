@@ -1,7 +1,8 @@
 //! Checks Arrow record batches that are in memory: `cargo run --example batches --features parquet`.
 
 use std::sync::Arc;
-use tracewise::arrow::array::{BooleanArray, RecordBatch};
+use tracewise::check::CheckOptions;
+use tracewise::trace::arrow::array::{BooleanArray, RecordBatch};
 use tracewise::{Error, Session, Specification};
 
 fn main() -> Result<(), Error> {
@@ -11,7 +12,7 @@ fn main() -> Result<(), Error> {
     let (schema, batches) = (batch.schema(), vec![batch]);
     let spec = Specification::from_formula("G (shipped -> O paid)")?;
     let session = Session::new();
-    let report = session.check_batches(&spec, "orders", schema, batches)?;
+    let report = session.check_batches(&spec, "orders", schema, batches, &CheckOptions::default())?;
     println!("{}", report.properties[0].verdict.as_str());
     Ok(())
 }

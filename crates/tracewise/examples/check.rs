@@ -3,13 +3,14 @@
 //! `cargo run -p tracewise --example check -- 'response(created, paid)' examples/tutorial/orders.csv order`
 
 use std::process::ExitCode;
-use tracewise::{Error, Session, Specification, Step, Verdict};
+use tracewise::check::{CheckOptions, Step};
+use tracewise::{Error, Session, Specification, Verdict};
 
 /// Whether the formula is violated.
 fn check(formula: &str, trace: &str, column: &str) -> Result<bool, Error> {
     let spec = Specification::from_formula(formula)?;
-    let session = Session::new().by(Some(column.to_string())).violations(3);
-    let report = session.check(&spec, &[trace.to_string()])?;
+    let options = CheckOptions { by: Some(column.to_string()), violations: 3, ..CheckOptions::default() };
+    let report = Session::new().check(&spec, &[trace.to_string()], &options)?;
     let mut violated = false;
     for property in &report.properties {
         println!("{}: {}", property.name, property.verdict.as_str());

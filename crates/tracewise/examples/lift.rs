@@ -1,6 +1,7 @@
 //! A monitor fed from code: `cargo run -p tracewise --example lift`.
 
-use tracewise::{Error, Monitor, Specification};
+use tracewise::embed::RowMonitor;
+use tracewise::{Error, Specification};
 
 /// Feeds a few positions by hand and prints what they settle.
 fn main() -> Result<(), Error> {
@@ -9,7 +10,7 @@ fn main() -> Result<(), Error> {
         r#"property doors "the doors are closed while the lift moves" : G (moving -> !open);
            property arrives "every call is answered" : G (call -> F arrive);"#,
     )?;
-    let mut monitor = Monitor::new(&spec)?;
+    let mut monitor = RowMonitor::new(&spec)?;
     let [moving, open, call] = ["moving", "open", "call"].map(|name| monitor.slot(name));
     let (moving, open, call) = (moving?, open?, call?);
 

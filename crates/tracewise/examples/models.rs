@@ -8,7 +8,8 @@
 //! holds in one of a hundred states, `q` in half of them, `r` nowhere. `--json` writes the model to a file, for other programs.
 
 use std::time::Instant;
-use tracewise::{Logic, Model, ModelOptions, Question, Session, write_model};
+use tracewise::Session;
+use tracewise::model::{Logic, Model, ModelOptions, Question, write_model};
 use tw_check::{Checker, Labels, branching, linear};
 use tw_model::{Cells, Domain, Graph, Variable};
 

@@ -1,10 +1,11 @@
 //! Watches bytes that the program has itself: of a message queue, say.
 
 use std::io;
-use tracewise::{
-    Control, Diagnostic, Error, LiveSink, Pending, Semantics, Session, Specification, WatchOptions,
-    WatchSink, WatchValue, WatchVerdict, watch_channel,
+use tracewise::diag::Diagnostic;
+use tracewise::watch::{
+    Control, LiveSink, Pending, WatchOptions, WatchSink, WatchValue, WatchVerdict, watch_channel,
 };
+use tracewise::{Error, Evaluating, Semantics, Session, Specification};
 
 /// Prints verdicts.
 struct Printed;
@@ -52,7 +53,8 @@ fn main() -> Result<(), Error> {
         }
         sender.end();
     });
-    let session = Session::new().semantics(Semantics::Ltl3);
+    let evaluating = Evaluating { semantics: Semantics::Ltl3, ..Evaluating::default() };
+    let session = Session::new().evaluating(evaluating);
     let report = session.watch(&spec, &WatchOptions::new(source), &Control::new(), &mut Printed)?;
     println!("{} positions", report.positions);
     let _ = sending.join();

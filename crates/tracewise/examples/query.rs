@@ -5,12 +5,14 @@
 //! ```
 
 use std::process::ExitCode;
+use tracewise::query::QueryOptions;
 use tracewise::{Error, Session, Specification};
 
 /// Prints one line per part of the trace that the query asks about.
 fn query(text: &str, trace: &str) -> Result<(), Error> {
     let spec = Specification::from_query(text)?;
-    let report = Session::new().witness(true).query(&spec, &[trace.to_string()])?;
+    let options = QueryOptions { witness: true, ..QueryOptions::default() };
+    let report = Session::new().query(&spec, &[trace.to_string()], &options)?;
     for group in report.queries.iter().flat_map(|query| &query.groups) {
         let key = group.key.as_ref().map_or(String::new(), |key| format!("{key}: "));
         println!("{key}{}", group.value);

@@ -8,7 +8,8 @@
 //! Prints nanoseconds per position for each length; `--plot` draws time against length, one line per query.
 
 use std::time::Instant;
-use tracewise::{Answers, Engine, Specification};
+use tracewise::Specification;
+use tracewise::engines::{Answers, Engine};
 use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Node, Program, Root, What};
 use tw_monitor::{EvaluateOptions, Predicates, Terms, Trace};
@@ -40,7 +41,7 @@ fn main() {
             for root in &spec.program.roots {
                 let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
                 let trace = simulate(&alone, text, loss, length);
-                let values = tracewise::engines(Answers::Values);
+                let values = tracewise::engines::giving(Answers::Values);
                 for engine in values.filter(|engine| engines.contains(engine.name())) {
                     let Some(seconds) = measure(engine, &alone, &trace) else { continue };
                     let each = seconds / length as f64 * 1e9;
@@ -84,7 +85,8 @@ fn measure(engine: &dyn Engine, program: &Program, trace: &Trace) -> Option<f64>
         atoms: atoms.map(|at| trace.atoms[at].clone()).collect(),
         ..Trace::default()
     };
-    let mut truth = tracewise::engine(Answers::Verdicts, "columnar")?.plan(&formulas, &options).ok()?;
+    let mut truth =
+        tracewise::engines::named(Answers::Verdicts, "columnar")?.plan(&formulas, &options).ok()?;
     let mut best = f64::INFINITY;
     for _ in 0..rounds {
         let started = Instant::now();

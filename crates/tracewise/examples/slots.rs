@@ -1,9 +1,10 @@
 //! What ten properties cost per event, fed from code: `cargo run --release -p tracewise --example slots`.
 //!
-//! Rows are filled beforehand, as a program would have its propositions at hand; measured is `Monitor::push`.
+//! Rows are filled beforehand, as a program would have its propositions at hand; measured is `RowMonitor::push`.
 
 use std::time::Instant;
-use tracewise::{Error, Monitor, Row, Specification};
+use tracewise::embed::{Row, RowMonitor};
+use tracewise::{Error, Specification};
 
 const SPECIFICATION: &str = "
     property p0 : G (a -> F b);
@@ -20,7 +21,7 @@ const SPECIFICATION: &str = "
 
 fn main() -> Result<(), Error> {
     let spec = Specification::from_text("ten.tw", SPECIFICATION)?;
-    let mut monitor = Monitor::new(&spec)?;
+    let mut monitor = RowMonitor::new(&spec)?;
     let slots = monitor.names().iter().map(|name| monitor.slot(name)).collect::<Result<Vec<_>, _>>()?;
     let mut rng = tw_testkit::Rng::new(7);
     let rows: Vec<Row> = (0..4096)

@@ -2,9 +2,11 @@
 //! read as a file of the format `arrow` is: one row is one position, its number (from 1) is its line, and its text is the
 //! row as JSON.
 
-use crate::{
-    CheckReport, Error, EvalReport, QueryReport, RobustOptions, RobustReport, Session, Specification,
-};
+use crate::check::{CheckOptions, CheckReport};
+use crate::eval::EvalReport;
+use crate::query::{QueryOptions, QueryReport};
+use crate::robust::{RobustOptions, RobustReport};
+use crate::{Error, Session, Specification};
 use std::sync::Arc;
 use tw_arrow::Records;
 use tw_arrow::arrow::array::RecordBatch;
@@ -16,13 +18,14 @@ impl Session {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use tracewise::arrow::array::{BooleanArray, RecordBatch};
+    /// use tracewise::trace::arrow::array::{BooleanArray, RecordBatch};
+    /// use tracewise::check::CheckOptions;
     /// use tracewise::{Session, Specification, Verdict};
     /// # fn main() -> Result<(), tracewise::Error> {
     /// let open = Arc::new(BooleanArray::from(vec![true, false])) as _;
     /// let batch = RecordBatch::try_from_iter([("open", open)]).unwrap();
     /// let session = Session::new().batches("doors", batch.schema(), vec![batch])?;
-    /// let report = session.check(&Specification::from_formula("G open")?, &["doors".to_string()])?;
+    /// let report = session.check(&Specification::from_formula("G open")?, &["doors".to_string()], &CheckOptions::default())?;
     /// assert_eq!(report.properties[0].verdict, Verdict::Violated);
     /// # Ok(())
     /// # }
@@ -45,8 +48,9 @@ impl Session {
         name: &str,
         schema: SchemaRef,
         batches: Vec<RecordBatch>,
+        options: &CheckOptions,
     ) -> Result<CheckReport, Error> {
-        self.clone().batches(name, schema, batches)?.check(spec, &[name.to_string()])
+        self.clone().batches(name, schema, batches)?.check(spec, &[name.to_string()], options)
     }
 
     /// [`Session::query`] of record batches.
@@ -56,8 +60,9 @@ impl Session {
         name: &str,
         schema: SchemaRef,
         batches: Vec<RecordBatch>,
+        options: &QueryOptions,
     ) -> Result<QueryReport, Error> {
-        self.clone().batches(name, schema, batches)?.query(spec, &[name.to_string()])
+        self.clone().batches(name, schema, batches)?.query(spec, &[name.to_string()], options)
     }
 
     /// [`Session::eval`] of record batches.

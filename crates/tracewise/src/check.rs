@@ -1,37 +1,72 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
+mod report;
+
+use crate::imprecise::ClockError;
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::{Asked, Run};
-use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
+pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
+use crate::{Error, Session, Specification, statistics};
+pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::{Node, NodeId, Root};
 use tw_monitor::{Answer, Answers, Bindings, Explanation};
 use tw_trace::Located;
 
+/// What is told of each property beside its verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckOptions {
+    /// How many violations to list; `usize::MAX` for all.
+    pub violations: usize,
+    /// Whether to explain violations, which takes a second look at the trace.
+    pub explain: bool,
+    /// Explain satisfied properties too.
+    pub witness: bool,
+    /// Check every property once per value of this column.
+    pub by: Option<String>,
+    /// A statistic to compute beside each verdict.
+    pub statistic: Option<Statistic>,
+    /// How far timestamps may be off. The answer is then for every execution that they allow, in
+    /// [`PropertyReport::guarantee`].
+    pub clock_error: Option<ClockError>,
+}
+
+impl Default for CheckOptions {
+    /// Ten violations listed, explanations on.
+    fn default() -> Self {
+        Self { violations: 10, explain: true, witness: false, by: None, statistic: None, clock_error: None }
+    }
+}
+
 /// How many violations get their log line looked up; the rest are positions and times alone.
 pub(crate) const LOCATED: usize = 100;
 
 /// Every property on the whole trace or, with `--by`, once per value of a column: the engine runs once either way.
-pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
+pub(crate) fn check(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    options: &CheckOptions,
+) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
-    let asked = Asked { times: session.violations > LOCATED, by: session.by.as_deref(), ..Asked::default() };
+    let asked = Asked { times: options.violations > LOCATED, by: options.by.as_deref(), ..Asked::default() };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
-    let limit = if run.order.is_some() { usize::MAX } else { session.violations.max(1) };
+    let limit = if run.order.is_some() { usize::MAX } else { options.violations.max(1) };
     let answers = run.answers(limit)?;
 
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
-        let first = violations(&run, &mut finding, root, &answer);
+        let first = violations(&run, options, &mut finding, root, &answer);
         // The first violation's own part is the one to explain; a satisfied property is explained on the first.
-        let segment = first.or(session.witness.then_some(0));
-        if let Some(segment) = segment.filter(|_| session.explain) {
+        let segment = first.or(options.witness.then_some(0));
+        if let Some(segment) = segment.filter(|_| options.explain) {
             finding.explain = Some((root.node, run.loaded.trace.starts()[segment]));
         }
-        if let Some(statistic) = session.statistic {
+        if let Some(statistic) = options.statistic {
             let verdict = finding.report.verdict;
             finding.report.statistic =
                 Some(statistics::statistic(session, spec, root, statistic, &run.loaded, verdict)?);
@@ -40,15 +75,21 @@ pub(crate) fn check(session: &Session, spec: &Specification, files: &[String]) -
     }
     let narrator = Narrator::new(session, spec, &run.loaded, run.order.as_deref());
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
-    let properties = narrator.tell(findings);
-    let mut report = report(&mut run, properties);
+    let properties = narrator.tell(findings, options.violations);
+    let mut report = report(&mut run, options, properties);
     report.warnings.extend(unexplained);
     Ok(report)
 }
 
 /// Lists violations in the order of the log; the segment of the first. For `G φ` they are the positions where φ fails,
 /// else the parts that fail, if the trace is divided.
-fn violations(run: &Run<'_>, finding: &mut Finding, root: &Root, answer: &Answer) -> Option<usize> {
+fn violations(
+    run: &Run<'_>,
+    options: &CheckOptions,
+    finding: &mut Finding,
+    root: &Root,
+    answer: &Answer,
+) -> Option<usize> {
     let trace = &run.loaded.trace;
     let invariant = is_invariant(run.spec, root);
     let fails = |segment: &usize| {
@@ -68,7 +109,7 @@ fn violations(run: &Run<'_>, finding: &mut Finding, root: &Root, answer: &Answer
         failing.sort_unstable();
     }
     let segment = |at: Position| trace.starts().partition_point(|&start| start <= at) - 1;
-    for &(position, at, nth) in failing.iter().take(run.session.violations.max(1)) {
+    for &(position, at, nth) in failing.iter().take(options.violations.max(1)) {
         let bound = answer.bindings.get(nth).map_or(&[][..], Bindings::pairs);
         let names = &run.spec.program.dag.variables;
         let mut bindings: Vec<_> = bound
@@ -76,7 +117,7 @@ fn violations(run: &Run<'_>, finding: &mut Finding, root: &Root, answer: &Answer
             .map(|(variable, value)| (names[*variable as usize].clone(), value.clone()))
             .collect();
         let key = run.labels.get(segment(at)).key;
-        bindings.extend(run.session.by.clone().zip(key));
+        bindings.extend(options.by.clone().zip(key));
         // Without a position of its own, a violation has no time either.
         let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
         finding.add(position, Violation { position: own, time, bindings, line: None });
@@ -163,15 +204,19 @@ pub(crate) fn log_line(located: &Located) -> Option<LogLine> {
 }
 
 /// The report of a run.
-pub(crate) fn report(run: &mut Run<'_>, properties: Vec<PropertyReport>) -> CheckReport {
+pub(crate) fn report(
+    run: &mut Run<'_>,
+    options: &CheckOptions,
+    properties: Vec<PropertyReport>,
+) -> CheckReport {
     let warnings = run.warnings();
     CheckReport {
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
         engine: run.chosen.engine,
-        semantics: run.session.semantics.name(),
-        by: run.session.by.clone().map(|column| (column, run.labels.len())),
+        semantics: run.session.evaluate.semantics.name(),
+        by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,
         warnings,
     }

@@ -1,7 +1,9 @@
 //! `convert`: from one trace format to another, row by row.
 
+use crate::error::Setting;
 use crate::run::open::Opened;
-use crate::{Error, Session, format_named, formats};
+use crate::trace::{format_named, formats};
+use crate::{Error, Session};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -28,7 +30,7 @@ pub(crate) fn convert(
     let target = target(output, to)?;
     let Opened { input, format, .. } = Opened::new(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
-        return Err(Error::Usage(format!("`{output}` is the input itself; write to another file")));
+        return Err(Error::refused(format!("`{output}` is the input itself; write to another file")));
     }
 
     // First pass: which columns there are, for formats that begin with a header. Standard input cannot be read twice,
@@ -69,8 +71,8 @@ pub(crate) fn convert(
         let file: Box<dyn Write> = if to_stdout {
             Box::new(BufWriter::new(std::io::stdout().lock()))
         } else {
-            let file = File::create(&partial).map_err(|error| cannot_write(output, &error))?;
-            tw_trace::compress(output, BufWriter::new(file)).map_err(|error| cannot_write(output, &error))?
+            let file = File::create(&partial).map_err(|error| cannot_write(output, error))?;
+            tw_trace::compress(output, BufWriter::new(file)).map_err(|error| cannot_write(output, error))?
         };
         let mut sink = target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event })?;
         let mut positions = 0;
@@ -91,7 +93,7 @@ pub(crate) fn convert(
     match written {
         Ok(positions) => {
             if !to_stdout {
-                std::fs::rename(&partial, output).map_err(|error| cannot_write(output, &error))?;
+                std::fs::rename(&partial, output).map_err(|error| cannot_write(output, error))?;
             }
             Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
         }
@@ -108,19 +110,21 @@ pub(crate) fn convert(
 fn target(output: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
     let known = || formats().iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
     match to {
-        Some(name) => format_named(name)
-            .ok_or_else(|| Error::Usage(format!("unknown format `{name}` for --to (formats: {})", known()))),
+        Some(name) => format_named(name).ok_or_else(|| {
+            Error::refused(format!("unknown format `{name}` for {} (formats: {})", Setting::To, known()))
+        }),
         None => tw_trace::detect(output, &formats()).ok_or_else(|| {
-            Error::Usage(format!(
-                "cannot tell the format of `{output}` by its name; say it with --to ({})",
+            Error::refused(format!(
+                "cannot tell the format of `{output}` by its name; say it with {} ({})",
+                Setting::To,
                 known()
             ))
         }),
     }
 }
 
-fn cannot_write(output: &str, error: &std::io::Error) -> Error {
-    Error::Usage(format!("cannot write `{output}`: {error}"))
+fn cannot_write(output: &str, error: std::io::Error) -> Error {
+    Error::io(format!("cannot write `{output}`"), error)
 }
 
 fn same_file(a: &str, b: &str) -> bool {

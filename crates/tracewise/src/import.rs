@@ -2,7 +2,7 @@
 
 use crate::Error;
 use tw_diag::{Diagnostic, Sources};
-use tw_import::{Format, Options};
+pub use tw_import::{FORMATS, Format, Options, guess};
 
 /// Reads a specification in the format of another monitor; the result is the text of a specification, with findings
 /// that do not prevent it and the source that they point into.

@@ -4,10 +4,11 @@ mod judge;
 mod read;
 
 pub(crate) use judge::check;
+pub use tw_engine_dense::{Label, Outcome};
 
 use crate::Specification;
 use tw_core::{Time, Value, duration};
-use tw_engine_dense::{Blocked, Label, Outcome};
+use tw_engine_dense::Blocked;
 use tw_ir::Root;
 use tw_trace::Stamp;
 

@@ -12,6 +12,7 @@ mod properties;
 mod read;
 mod splice;
 
+use crate::error::Setting;
 use crate::run::open::{Opened, display_name};
 use crate::{Error, Session};
 use lines::Lines;
@@ -19,13 +20,14 @@ use names::Valuations;
 use read::{Source, readable_once};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use tw_merge::{Ends, Keep, Limits, MAX_HISTORY, Merger, TooLarge};
+use tw_merge::{Limits, MAX_HISTORY, Merger, TooLarge};
 use tw_model::{Model, Place, State};
 use tw_trace::{TraceError, TraceErrorKind};
 
 pub use options::{MergeOptions, StateNames};
 pub(crate) use splice::origin;
 pub use splice::{Origin, Piece};
+pub use tw_merge::{Completeness, Coverage, Ends, Estimate, Keep, Point};
 
 /// A merged model, and what it was made of.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ pub struct MergeReport {
     pub positions: u64,
     /// Traces that end where others go on, and whose end the model does not show: paths never stay there.
     pub lost_ends: u64,
-    /// Positions that belong to no trace, as the column that divides them ([`Session::by`]) has no value there.
+    /// Positions that belong to no trace, as the column that divides them ([`MergeOptions::by`]) has no value there.
     pub without_key: u64,
 }
 
@@ -50,7 +52,7 @@ pub(crate) fn merge(
     refuse(traces, options)?;
     let source = source(session, traces, &options.states)?;
     refuse_chosen(&source, options)?;
-    let mut parts = match &session.by {
+    let mut parts = match &options.by {
         Some(column) => vec![by_key(session, &source, traces, column, options)?],
         None => side_by_side(session, &source, traces, options)?,
     };
@@ -78,20 +80,21 @@ fn refuse(traces: &[Vec<String>], options: &MergeOptions) -> Result<(), Error> {
     if let Keep::History(length) = options.keep
         && !(1..=MAX_HISTORY).contains(&length)
     {
-        return Err(Error::Usage(format!(
-            "a history of {length} states cannot be kept, but one of 1 to {MAX_HISTORY}; `--keep tree` keeps \
-             everything before"
+        return Err(Error::refused(format!(
+            "a history of {length} states cannot be kept, but one of 1 to {MAX_HISTORY}; `{}` keeps everything \
+             before",
+            Setting::Keep.to("tree")
         )));
     }
     if traces.iter().any(|files| files.len() > 1) {
-        return Err(Error::Usage(
-            "merging takes each file as a trace, whose steps are told by file and line, so `--concat` does not go with \
-             it; write the files into one first: tracewise convert --concat FILE… -o all.jsonl"
-                .into(),
-        ));
+        return Err(Error::refused(format!(
+            "merging takes each file as a trace, whose steps are told by file and line, so `{0}` does not go with it; \
+             write the files into one first: tracewise convert {0} FILE… -o all.jsonl",
+            Setting::Concat
+        )));
     }
     if traces.iter().flatten().filter(|file| *file == "-").count() > 1 {
-        return Err(Error::Usage("standard input `-` can be read only once".into()));
+        return Err(Error::refused("standard input `-` can be read only once"));
     }
     Ok(())
 }
@@ -104,7 +107,7 @@ fn refuse_chosen(source: &Source, options: &MergeOptions) -> Result<(), Error> {
         _ => return Ok(()),
     };
     if let Some((_, twice)) = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name)) {
-        return Err(Error::Usage(format!("the {what} `{twice}` is there twice; once is enough")));
+        return Err(Error::refused(format!("the {what} `{twice}` is there twice; once is enough")));
     }
     match names.iter().find(|name| is_own(name, options.keep)) {
         Some(name) => Err(clash(what, name)),
@@ -143,12 +146,17 @@ fn is_own(name: &str, keep: Keep) -> bool {
 fn clash(what: &str, name: &str) -> Error {
     let instead = match (what, name) {
         ("`let`", _) => "give it another name".to_string(),
-        ("event", _) => "rename it in the trace, or say with --state what the states are".to_string(),
-        (_, "state") => {
-            "rename the column, or take it alone with `--state state`: its value is the state then"
-                .to_string()
+        ("event", _) => {
+            format!("rename it in the trace, or say with {} what the states are", Setting::StateColumns)
         }
-        _ => format!("rename it, leave it out with --state, or take it alone with `--state {name}`"),
+        (_, "state") => {
+            let alone = Setting::StateColumns.to("state");
+            format!("rename the column, or take it alone with `{alone}`: its value is the state then")
+        }
+        _ => {
+            let (columns, alone) = (Setting::StateColumns, Setting::StateColumns.to(name));
+            format!("rename it, leave it out with {columns}, or take it alone with `{alone}`")
+        }
     };
     let means = match name {
         "state" => "the name of the state",
@@ -156,7 +164,7 @@ fn clash(what: &str, name: &str) -> Error {
         "node" => "the number of the state",
         _ => "a state before",
     };
-    Error::Usage(format!(
+    Error::refused(format!(
         "the {what} `{name}` would be a variable of the model, where `{name}` is {means}; {instead}"
     ))
 }
@@ -282,7 +290,7 @@ fn by_key(
     for files in traces {
         let first = part.lines.len() as u32;
         let (sequences, without_key) =
-            divide::divide_counting(session, source, files, &mut part.valuations, first)?;
+            divide::divide_counting(session, source, files, Some(column), &mut part.valuations, first)?;
         refuse_found(source, &part.valuations, options.keep)?;
         part.without_key += without_key;
         for (lines, codes) in sequences {
@@ -294,8 +302,9 @@ fn by_key(
         }
     }
     if part.lines.is_empty() {
-        return Err(Error::Usage(format!(
-            "the column `{column}` of --by has no value anywhere in the traces"
+        return Err(Error::refused(format!(
+            "the column `{column}` of {} has no value anywhere in the traces",
+            Setting::By
         )));
     }
     Ok(part)
@@ -317,8 +326,9 @@ fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Resu
             let Some(first) = again.next() else {
                 return match traces {
                     [_] => Ok(Source::Unknown),
-                    _ => Err(Error::Usage(
-                        "standard input and pipes are read once: say with --state what the states are".into(),
+                    _ => Err(Error::refused_instead(
+                        "standard input and pipes are read once",
+                        format!("say with {} what the states are", Setting::StateColumns),
                     )),
                 };
             };
@@ -347,7 +357,7 @@ fn refuse_empty(positions: u64, files: &[String]) -> Result<(), Error> {
 }
 
 fn too_many() -> Error {
-    Error::Usage(format!("at most {} traces can be merged", Place::MAX_TRACES))
+    Error::refused(format!("at most {} traces can be merged", Place::MAX_TRACES))
 }
 
 fn limit_message(message: &str) -> TraceError {
@@ -359,5 +369,5 @@ fn limit(error: TooLarge) -> TraceError {
 }
 
 fn too_large(error: TooLarge) -> Error {
-    Error::Usage(error.to_string())
+    limit(error).into()
 }

@@ -7,18 +7,20 @@ mod file;
 mod path;
 mod questions;
 
+use crate::error::Setting;
 use crate::merge::{Origin, lost_ends, origin};
 use crate::{Error, Session, Specification};
 use tw_check::{Branching, Checker, Evidence, Labels, branching, linear, markov};
 use tw_core::Bits;
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::NodeId;
-use tw_model::Model;
 use tw_monitor::Unsupported;
 
 pub use file::{read_model, write_model};
 pub use path::{Told, TracePath, TraceStep};
 pub use questions::{Logic, Question, questions_in};
+pub use tw_check::markov::{Method, Probability};
+pub use tw_model::{FORMATS, Model};
 
 /// How a model is checked.
 #[derive(Clone, Debug, Default)]
@@ -109,7 +111,7 @@ pub(crate) fn model_check(
     let left_out = pruned.as_ref().map_or(0, |pruned| model.graph.edges() - pruned.graph.edges());
     let model = pruned.as_ref().unwrap_or(model);
     if model.initial.is_empty() {
-        return Err(Error::Usage("the model has no initial state, so nothing can be asked of it".into()));
+        return Err(Error::refused("the model has no initial state, so nothing can be asked of it"));
     }
     let checker = Checker::new(model);
     let looped = checker.looped().len();
@@ -230,10 +232,12 @@ fn answer(
 /// A formula of linear time with path quantifiers is one of branching time.
 fn quantified(question: &Question, error: Error) -> Error {
     match Specification::from_branching(&question.text) {
-        Ok(spec) if spec.program.dag.nodes().iter().any(|node| node.is_branching()) => Error::Usage(format!(
-            "`{}` speaks of all paths or of some path (`A`, `E`): ask it with --ctl",
-            question.text
-        )),
+        Ok(spec) if spec.program.dag.nodes().iter().any(|node| node.is_branching()) => {
+            Error::refused_instead(
+                format!("`{}` speaks of all paths or of some path (`A`, `E`)", question.text),
+                format!("ask it with {}", Setting::Branching),
+            )
+        }
         _ => error,
     }
 }

@@ -3,8 +3,9 @@
 mod windows;
 
 use crate::check::{Finding, LOCATED, log_line};
+use crate::check::{PropertyReport, Step};
 use crate::run::columns::Loaded;
-use crate::{PropertyReport, Session, Specification, Step, plan};
+use crate::{Session, Specification, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
@@ -38,7 +39,7 @@ impl<'a> Narrator<'a> {
         evaluator: &mut dyn Evaluator,
         findings: &mut [Finding],
     ) -> Option<Diagnostic> {
-        if self.session.clock == Clock::Dense {
+        if self.session.evaluate.clock == Clock::Dense {
             return self.explain_dense(findings);
         }
         let mut options = self.session.evaluate_options();
@@ -50,7 +51,7 @@ impl<'a> Narrator<'a> {
             options.semantics = Semantics::Finite;
         }
         let mut other = None;
-        if (self.session.engine != "auto" || three_valued) && self.loaded.trace.slots.is_none() {
+        if (self.session.evaluate.engine != "auto" || three_valued) && self.loaded.trace.slots.is_none() {
             other = plan::explainer(self.spec, &options);
         }
         let evaluator = other.as_deref_mut().unwrap_or(evaluator);
@@ -93,7 +94,7 @@ impl<'a> Narrator<'a> {
     }
 
     /// Looks up the positions of all findings, once, and words the findings.
-    pub(crate) fn tell(&self, findings: Vec<Finding>) -> Vec<PropertyReport> {
+    pub(crate) fn tell(&self, findings: Vec<Finding>, violations: usize) -> Vec<PropertyReport> {
         let lines = self.lines(&findings);
         findings
             .into_iter()
@@ -110,7 +111,7 @@ impl<'a> Narrator<'a> {
                     report.position = first.position;
                     report.time = first.time;
                 }
-                report.violations.truncate(self.session.violations);
+                report.violations.truncate(violations);
                 if let Some(explanation) = finding.explanation {
                     report.explanation = self.word(&explanation, &lines);
                 }

@@ -1,6 +1,6 @@
 //! Explanations over continuous time, in the user's own words: instants, and the states that hold at them.
 
-use crate::Step;
+use crate::check::Step;
 use crate::check::{Finding, log_line};
 use crate::narrate::{Narrator, QUOTED, SHOWN, shorten};
 use std::collections::HashMap;

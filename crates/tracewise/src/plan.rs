@@ -1,34 +1,31 @@
 //! Choosing engines for a program: for a stored trace or a live one, for verdicts or for values.
 
 mod monitor;
-mod reasons;
 mod several;
 mod stored;
 
-use crate::registry::{engine, engines};
+use crate::engines;
 use crate::{Error, Specification};
 pub(crate) use monitor::{answers, choose_monitor, live_options, refuse_division};
-pub(crate) use reasons::explain;
-pub use reasons::{EngineChoice, RootReport, SpecReport};
 pub(crate) use stored::{Chosen, Who, choose, explainer, restrict};
 use tw_diag::Diagnostic;
 use tw_monitor::{Answers, Engine, Unsupported};
 
 /// The engine of that name which gives this kind of answer.
 pub(crate) fn named(answers: Answers, name: &str) -> Result<&'static dyn Engine, Error> {
-    if let Some(engine) = engine(answers, name) {
+    if let Some(engine) = engines::named(answers, name) {
         return Ok(engine);
     }
-    let known: Vec<&str> = engines(answers).map(|engine| engine.name()).collect();
+    let known: Vec<&str> = engines::giving(answers).map(|engine| engine.name()).collect();
     let known_list = known.join(", ");
-    if answers == Answers::Values && engine(Answers::Verdicts, name).is_some() {
-        return Err(Error::Usage(format!(
+    if answers == Answers::Values && engines::named(Answers::Verdicts, name).is_some() {
+        return Err(Error::refused(format!(
             "engine `{name}` gives verdicts, not values (engines for queries: auto, {known_list})"
         )));
     }
     let near = tw_core::suggest(name, known.iter().copied())
         .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-    Err(Error::Usage(format!("unknown engine `{name}`{near} (engines: auto, {known_list})")))
+    Err(Error::refused(format!("unknown engine `{name}`{near} (engines: auto, {known_list})")))
 }
 
 /// A refusal as an error that points at the subformula.
@@ -48,5 +45,6 @@ pub(crate) fn refusal_error(spec: &Specification, who: &str, refusal: Unsupporte
     if let Some(help) = refusal.help {
         diagnostic = diagnostic.help(help);
     }
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    let exhausted = refusal.exhausted;
+    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()), exhausted }
 }

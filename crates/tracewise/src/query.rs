@@ -9,14 +9,17 @@ mod stream;
 mod total;
 mod witness;
 
+pub use crate::run::divide::Edge;
 pub(crate) use compute::approximations;
 pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
+use crate::check::LogLine;
+use crate::error::Setting;
 use crate::plan::{self, Who};
-use crate::run::divide::{Divided, Edge};
+use crate::run::divide::Divided;
 use crate::run::{Asked, Run};
-use crate::{Error, LogLine, Session, Specification};
+use crate::{Error, Session, Specification};
 use compute::Job;
 use std::borrow::Cow;
 use tw_core::Value;
@@ -24,6 +27,26 @@ use tw_diag::Diagnostic;
 use tw_ir::{Division, Expect, Root, RootKind, Semantics, Slot, SlotId, What};
 use tw_monitor::Answers;
 use tw_trace::Stamp;
+
+/// What is told of each query beside its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryOptions {
+    /// The value once per value of this column, where a query does not say itself how it divides the trace.
+    pub by: Option<String>,
+    /// The value at every position, too.
+    pub everywhere: bool,
+    /// Which positions a value comes from.
+    pub witness: bool,
+    /// Whether to say why a value is missing.
+    pub explain: bool,
+}
+
+impl Default for QueryOptions {
+    /// One value for the whole trace, or why there is none.
+    fn default() -> Self {
+        Self { by: None, everywhere: false, witness: false, explain: true }
+    }
+}
 
 /// The values of all queries on one trace.
 #[derive(Debug)]
@@ -96,40 +119,31 @@ pub struct Approximation {
 /// Beyond this many parts, lines and reasons are not looked up.
 const EXPLAINED: usize = 100;
 
-pub(crate) fn query(session: &Session, spec: &Specification, files: &[String]) -> Result<QueryReport, Error> {
-    run(session, spec, files, None)
-}
-
-/// The same, adding what was collected to the totals over several traces.
-pub(crate) fn query_and_add(
+/// Where there are totals over several traces, what was collected is added to them.
+pub(crate) fn query(
     session: &Session,
     spec: &Specification,
     files: &[String],
-    totals: &mut Totals,
-) -> Result<QueryReport, Error> {
-    run(session, spec, files, Some(totals))
-}
-
-fn run(
-    session: &Session,
-    spec: &Specification,
-    files: &[String],
+    options: &QueryOptions,
     totals: Option<&mut Totals>,
 ) -> Result<QueryReport, Error> {
-    if session.semantics != Semantics::Finite {
-        return Err(Error::Usage("queries are read on the trace as it ended: use --semantics finite".into()));
+    if session.evaluate.semantics != Semantics::Finite {
+        return Err(Error::refused_instead(
+            "queries are read on the trace as it ended",
+            format!("use {}", Setting::Semantics.to("finite")),
+        ));
     }
-    let mut spec = queries_of(session, spec)?;
+    let mut spec = queries_of(options.by.as_deref(), spec)?;
     let who = Who::Any(Answers::Values);
     let engine = plan::choose(session, &spec, &session.evaluate_options(), who)?.engine;
-    if totals.is_none() && stream::fits(session, &spec, engine) {
+    if totals.is_none() && stream::fits(session, options, &spec, engine) {
         return stream::run(session, &spec, files, engine);
     }
     // Readers have a way of their own for one column of keys; further ones are read as values.
     let key = one_key(&spec);
     let keys = if key.is_some() { vec![None; spec.program.roots.len()] } else { key_slots(&mut spec) };
     let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
-    let times = session.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
+    let times = options.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
     let spec = &spec;
     let mut run = Run::read(session, spec, files, who, Asked { times, by: key.as_deref(), kept: &kept })?;
 
@@ -140,7 +154,8 @@ fn run(
         let (loaded, trace) = (&run.loaded, Cow::Borrowed(&run.loaded.trace));
         let column = slot.map(|slot| &loaded.kept[slot]);
         let divided = Divided::new(&division, column, loaded, trace, &run.options)?;
-        let job = Job { session, spec, engine: run.chosen.engine, options: &run.options, loaded };
+        let job =
+            Job { session, asked: options, spec, engine: run.chosen.engine, options: &run.options, loaded };
         for (root, result) in roots.iter().zip(job.run(&roots, &divided, &mut failures)?) {
             results[*root] = Some(result);
         }
@@ -160,15 +175,15 @@ fn run(
     })
 }
 
-/// The specification without its properties, each query divided by the session's column unless it says otherwise.
-fn queries_of(session: &Session, spec: &Specification) -> Result<Specification, Error> {
+/// The specification without its properties, each query divided by this column unless it says otherwise.
+fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, Error> {
     let mut spec = spec.of_kind(RootKind::Query).into_owned();
     if spec.program.roots.is_empty() {
-        return Err(Error::Usage(
-            "the specification has properties, but no query; `tracewise check` gives their verdicts".into(),
+        return Err(Error::refused(
+            "the specification has properties, but no query; `tracewise check` gives their verdicts",
         ));
     }
-    if let Some(column) = &session.by {
+    if let Some(column) = by {
         for root in spec.program.roots.iter_mut().filter(|root| root.division.by.is_none()) {
             root.division.by = Some(tw_ir::Path::parse(column));
         }
@@ -227,5 +242,5 @@ fn failed(spec: &Specification, root: &Root, place: &str, message: &str) -> Erro
         }
         false => diagnostic,
     };
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    Error::unsupported(spec, diagnostic)
 }

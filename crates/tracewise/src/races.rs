@@ -1,13 +1,24 @@
 //! `races`: error patterns of concurrent programs, with the log lines they rest on.
 
+use crate::check::LogLine;
 use crate::check::log_line;
 use crate::run::open::Opened;
-use crate::{Error, LogLine, Session};
+use crate::{Error, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use tw_core::Position;
-use tw_races::{Fields, Limits, OddityKind, Place, Report};
+use tw_races::Report;
+pub use tw_races::{Deadlock, Fields, Limits, Oddity, OddityKind, Place, Race, Turn, Use};
 use tw_trace::{Projection, TraceError};
+
+/// Where the events say what they are about, and how far to search.
+#[derive(Clone, Debug, Default)]
+pub struct RacesOptions {
+    /// The names of threads, locks, variables and children in the events.
+    pub fields: Fields,
+    /// When to give up.
+    pub limits: Limits,
+}
 
 /// What was found in a trace, and where its lines are.
 #[derive(Clone, Debug)]
@@ -33,11 +44,10 @@ impl RacesReport {
 pub(crate) fn races(
     session: &Session,
     files: &[String],
-    fields: &Fields,
-    limits: Limits,
+    options: &RacesOptions,
 ) -> Result<RacesReport, Error> {
     let opened = Opened::new(session, files)?;
-    let found = tw_races::read(&opened.input, opened.format, &session.read, fields, limits)
+    let found = tw_races::read(&opened.input, opened.format, &session.read, &options.fields, options.limits)
         .map_err(|error| error.in_file(&opened.name))?;
     let places = places(&found);
     // What cannot be read again is told without its text: the findings stand.

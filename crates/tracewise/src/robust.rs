@@ -9,11 +9,15 @@ mod live;
 mod signals;
 mod weakest;
 
+use crate::check::LogLine;
+use crate::diag::Diagnostic;
+use crate::error::Setting;
 use crate::plan::Who;
-use crate::run::clock::refuse_units;
+use crate::run::clock::{counts_positions, refuse_units};
 use crate::run::faults::without_timestamps;
 use crate::run::{Asked, Run};
-use crate::{Diagnostic, Error, LogLine, Session, Specification, Stamp, TimeStyle, Value, plan};
+use crate::trace::{Stamp, TimeStyle};
+use crate::{Error, Session, Specification, Value, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time};
 use tw_engine_robust::Robust;
@@ -28,8 +32,12 @@ pub use signals::{Level, Signal};
 pub use tw_engine_robust::{Algorithm as RobustAlgorithm, Interpolation, Predictor};
 
 /// What is asked beside the value at position 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RobustOptions {
+    /// The value once per value of this column.
+    pub by: Option<String>,
+    /// What decides each value, which takes a second look at the trace.
+    pub explain: bool,
     /// The value at every position.
     pub everywhere: bool,
     /// What a picture shows: the signals, and the robustness over time.
@@ -40,6 +48,21 @@ pub struct RobustOptions {
     pub contributions: bool,
     /// How values at the samples are computed; all ways agree.
     pub algorithm: RobustAlgorithm,
+}
+
+impl Default for RobustOptions {
+    /// One value for the whole trace, and what decides it.
+    fn default() -> Self {
+        Self {
+            by: None,
+            explain: true,
+            everywhere: false,
+            picture: false,
+            interpolate: None,
+            contributions: false,
+            algorithm: RobustAlgorithm::default(),
+        }
+    }
 }
 
 /// The robustness of all properties on one trace.
@@ -142,7 +165,7 @@ impl Reason {
 fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
     let spec = spec.properties()?;
     match spec.program.roots.is_empty() {
-        true => Err(Error::Usage("the specification has no property to compute the robustness of".into())),
+        true => Err(Error::refused("the specification has no property to compute the robustness of")),
         false => Ok(spec),
     }
 }
@@ -150,7 +173,7 @@ fn properties(spec: &Specification) -> Result<Cow<'_, Specification>, Error> {
 /// The engine on these options, or why it cannot.
 fn engine(spec: &Specification, options: &EvaluateOptions) -> Result<Robust, Error> {
     if options.clock == Clock::Index {
-        refuse_units(spec, options, "`--clock index` counts positions")?;
+        refuse_units(spec, options, &counts_positions())?;
     }
     Robust::new(&spec.program, options).map_err(|refusal| refused(spec, refusal))
 }
@@ -186,21 +209,24 @@ pub(crate) fn robust(
     asked: &RobustOptions,
 ) -> Result<RobustReport, Error> {
     let spec = &*properties(spec)?;
-    if asked.picture && session.by.is_some() {
-        return Err(Error::Usage("a picture shows one trace: leave out --by".into()));
+    if asked.picture && asked.by.is_some() {
+        return Err(Error::refused_instead(
+            "a picture shows one trace",
+            format!("leave out {}", Setting::By),
+        ));
     }
     let mut session = session.clone();
     let mut interpolate = asked.interpolate;
-    if session.clock == Clock::Dense {
+    if session.evaluate.clock == Clock::Dense {
         // Continuous time over samples is that each holds until the next.
-        session.clock = Clock::Stamps;
+        session.evaluate.clock = Clock::Stamps;
         interpolate = interpolate.or(Some(Interpolation::Step));
     }
     let session = &session;
     let engine = tw_engine_robust::Robustness { algorithm: asked.algorithm, interpolate };
     let shown = if asked.picture { signals::shown(spec) } else { Vec::new() };
     let times = asked.everywhere || asked.picture || interpolate.is_some();
-    let wanted = Asked { times, by: session.by.as_deref(), kept: &shown };
+    let wanted = Asked { times, by: asked.by.as_deref(), kept: &shown };
     let mut run = Run::new(session, spec, files, Who::This(&engine), wanted)?;
     if interpolate.is_some() && !run.loaded.summary.timed {
         let why = "signals between the samples are about time";
@@ -225,9 +251,9 @@ pub(crate) fn robust(
         property.curve = Some((spec.words(drawn(root)), column));
     }
     let mut warnings = run.warnings();
-    if session.explain || asked.contributions {
+    if asked.explain || asked.contributions {
         let robust = Robust::new(&spec.program, &run.options).map_err(refused)?;
-        if session.explain {
+        if asked.explain {
             weakest::add(&run, &robust, &mut found, &mut warnings);
         }
         if asked.contributions {
@@ -236,7 +262,7 @@ pub(crate) fn robust(
     }
     stamp(&run, &mut found);
     let kept = run.loaded.kept.iter().map(signals::numbers).collect();
-    let by = session.by.clone().map(|column| (column, run.labels.len()));
+    let by = asked.by.clone().map(|column| (column, run.labels.len()));
     Ok(RobustReport {
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,

@@ -1,197 +1,100 @@
 //! Options of a run, and the verbs that run it.
 
-use crate::{
-    AutomatonKind, CheckReport, ConvertReport, Error, EvalReport, Graph, InspectReport, Monitor, QueryReport,
-    ResidualReport, SpecReport, Specification, Statistic, Totals, check, convert, eval, inspect, plan, query,
-    show,
-};
-use crate::{ClockError, imprecise};
-use crate::{Control, WatchOptions, WatchReport, WatchSink, watch};
-use crate::{MergeOptions, MergeReport, Model, ModelOptions, ModelReport, Question, merge, model};
-use crate::{RaceFields, RaceLimits, RacesReport, races};
-use crate::{RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink, robust};
+use crate::check::{self, CheckOptions, CheckReport};
+use crate::convert::{self, ConvertReport};
+use crate::embed::RowMonitor;
+use crate::error::Setting;
+use crate::eval::{self, EvalReport};
+use crate::explain::{self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
+use crate::inspect::{self, InspectReport};
+use crate::merge::{self, MergeOptions, MergeReport};
+use crate::model::{self, Model, ModelOptions, ModelReport, Question};
+use crate::query::{self, QueryOptions, QueryReport, Totals};
+use crate::races::{self, RacesOptions, RacesReport};
+use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
+use crate::trace::Progress;
+use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
+use crate::{Error, Reading, Specification, imprecise};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
-use tw_trace::{ReadOptions, Table};
+use tw_trace::Table;
 
-/// How far the reading of a trace is; another thread may watch.
-#[derive(Debug, Default)]
-pub struct Progress {
-    read: AtomicU64,
-    total: AtomicU64,
+/// How formulas are evaluated, whatever is asked of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evaluating {
+    /// Engine by name, or `auto`: the fastest that can.
+    pub engine: String,
+    /// How the end of the trace is read.
+    pub semantics: Semantics,
+    /// What intervals measure.
+    pub clock: Clock,
+    /// Bytes that columns and engine may take; more is a clear refusal.
+    pub memory_budget: usize,
+    /// States that a machine (automaton, residuals, slices) may keep.
+    pub state_budget: usize,
+    /// Keep an engine's published behaviour where it differs in cost alone.
+    pub faithful: bool,
 }
 
-impl Progress {
-    /// Bytes read so far, and bytes in all if that is known (files, not streams).
-    pub fn get(&self) -> (u64, Option<u64>) {
-        let total = self.total.load(Ordering::Relaxed);
-        (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
-    }
-
-    pub(crate) fn set(&self, read: u64, total: Option<u64>) {
-        self.read.store(read, Ordering::Relaxed);
-        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
-    }
-}
-
-/// How to run. Start from [`Session::new`], set what differs, end with a verb.
-#[derive(Clone, Debug)]
-pub struct Session {
-    pub(crate) engine: String,
-    pub(crate) semantics: Semantics,
-    pub(crate) clock: Clock,
-    pub(crate) clock_error: Option<ClockError>,
-    pub(crate) violations: usize,
-    pub(crate) witness: bool,
-    pub(crate) explain: bool,
-    pub(crate) by: Option<String>,
-    pub(crate) statistic: Option<Statistic>,
-    pub(crate) everywhere: bool,
-    pub(crate) read: ReadOptions,
-    pub(crate) memory_budget: usize,
-    pub(crate) state_budget: usize,
-    pub(crate) faithful: bool,
-    pub(crate) progress: Option<Arc<Progress>>,
-    pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
-}
-
-impl Default for Session {
+impl Default for Evaluating {
     fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Session {
-    /// The defaults: engine chosen by fragment, finite semantics, ten violations listed, explanations on.
-    pub fn new() -> Self {
         Self {
             engine: "auto".into(),
             semantics: Semantics::Finite,
             clock: Clock::Stamps,
-            clock_error: None,
-            violations: 10,
-            witness: false,
-            explain: true,
-            by: None,
-            statistic: None,
-            everywhere: false,
-            read: ReadOptions::default(),
             memory_budget: 4 << 30,
             state_budget: 10_000,
             faithful: false,
-            progress: None,
-            tables: Vec::new(),
         }
     }
+}
 
-    /// The same as [`Session::new`]: a session is its own builder.
-    pub fn builder() -> Self {
-        Self::new()
+/// How to run: how traces are read and formulas evaluated. Start from [`Session::new`], set what differs, end with a verb,
+/// which takes the options that are its own.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Session {
+    pub(crate) read: Reading,
+    pub(crate) evaluate: Evaluating,
+    pub(crate) progress: Option<Arc<Progress>>,
+    pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
+}
+
+impl Session {
+    /// The defaults: format by extension, engine chosen by fragment, finite semantics.
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    /// Engine by name, or `auto`.
-    #[must_use]
-    pub fn engine(mut self, name: impl Into<String>) -> Self {
-        self.engine = name.into();
+    /// How traces are read.
+    pub fn reading(mut self, reading: Reading) -> Self {
+        self.read = reading;
         self
     }
 
-    /// How the end of the trace is read.
-    #[must_use]
-    pub fn semantics(mut self, semantics: Semantics) -> Self {
-        self.semantics = semantics;
+    /// How formulas are evaluated.
+    pub fn evaluating(mut self, evaluating: Evaluating) -> Self {
+        self.evaluate = evaluating;
         self
     }
 
-    /// Where time comes from.
-    #[must_use]
-    pub fn clock(mut self, clock: Clock) -> Self {
-        self.clock = clock;
+    pub(crate) fn engine(mut self, name: impl Into<String>) -> Self {
+        self.evaluate.engine = name.into();
         self
     }
 
-    /// How far timestamps may be off. [`Session::check`] then answers for every execution that they allow, in
-    /// [`PropertyReport::guarantee`](crate::PropertyReport::guarantee).
-    #[must_use]
-    pub fn clock_error(mut self, error: Option<ClockError>) -> Self {
-        self.clock_error = error;
+    pub(crate) fn semantics(mut self, semantics: Semantics) -> Self {
+        self.evaluate.semantics = semantics;
         self
     }
 
-    /// How many violations to list; `usize::MAX` for all.
-    #[must_use]
-    pub fn violations(mut self, limit: usize) -> Self {
-        self.violations = limit;
-        self
-    }
-
-    /// Explain satisfied properties too.
-    #[must_use]
-    pub fn witness(mut self, witness: bool) -> Self {
-        self.witness = witness;
-        self
-    }
-
-    /// Whether to explain violations at all (on by default).
-    #[must_use]
-    pub fn explain(mut self, explain: bool) -> Self {
-        self.explain = explain;
-        self
-    }
-
-    /// Check every property once per value of this column.
-    #[must_use]
-    pub fn by(mut self, column: Option<String>) -> Self {
-        self.by = column;
-        self
-    }
-
-    /// A statistic to compute beside each verdict.
-    #[must_use]
-    pub fn statistic(mut self, statistic: Option<Statistic>) -> Self {
-        self.statistic = statistic;
-        self
-    }
-
-    /// Whether `query` gives the value at every position, too.
-    #[must_use]
-    pub fn everywhere(mut self, everywhere: bool) -> Self {
-        self.everywhere = everywhere;
-        self
-    }
-
-    /// How to read traces.
-    #[must_use]
-    pub fn read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
-
-    /// Bytes that columns and engine may take; more is a clear refusal.
-    #[must_use]
-    pub fn memory_budget(mut self, bytes: usize) -> Self {
-        self.memory_budget = bytes;
-        self
-    }
-
-    /// States that a machine (automaton, residuals, slices) may keep.
-    #[must_use]
-    pub fn state_budget(mut self, states: usize) -> Self {
-        self.state_budget = states;
-        self
-    }
-
-    /// Keep an engine's published behaviour where it differs in cost alone.
-    #[must_use]
-    pub fn faithful(mut self, faithful: bool) -> Self {
-        self.faithful = faithful;
+    pub(crate) fn clock(mut self, clock: Clock) -> Self {
+        self.evaluate.clock = clock;
         self
     }
 
     /// Where to note how far the reading is.
-    #[must_use]
     pub fn progress(mut self, progress: Arc<Progress>) -> Self {
         self.progress = Some(progress);
         self
@@ -199,7 +102,6 @@ impl Session {
 
     /// A trace of records in memory. A verb that is given `name` where it takes files reads them instead of a file; several
     /// names are one trace, laid end to end. A later table of the same name takes the place of an earlier one.
-    #[must_use]
     pub fn table(mut self, name: impl Into<String>, table: Arc<dyn Table>) -> Self {
         let name = name.into();
         self.tables.retain(|(known, _)| *known != name);
@@ -209,31 +111,44 @@ impl Session {
 
     pub(crate) fn evaluate_options(&self) -> EvaluateOptions {
         EvaluateOptions {
-            semantics: self.semantics,
-            clock: self.clock,
+            semantics: self.evaluate.semantics,
+            clock: self.evaluate.clock,
             unit: self.read.unit,
             threads: self.read.threads,
-            memory_budget: self.memory_budget,
+            memory_budget: self.evaluate.memory_budget,
             block: None,
-            state_budget: self.state_budget,
-            faithful: self.faithful,
+            state_budget: self.evaluate.state_budget,
+            faithful: self.evaluate.faithful,
         }
     }
 
     /// Verdicts of every property on one trace; several files are one trace, laid end to end.
-    pub fn check(&self, spec: &Specification, files: &[String]) -> Result<CheckReport, Error> {
-        if self.clock == Clock::Dense && self.statistic.is_some() {
-            return Err(Error::Usage("--stat counts positions: use --clock stamps".into()));
+    pub fn check(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &CheckOptions,
+    ) -> Result<CheckReport, Error> {
+        if self.evaluate.clock == Clock::Dense && options.statistic.is_some() {
+            return Err(Error::refused_instead(
+                format!("{} counts positions", Setting::Statistic),
+                format!("use {}", Setting::Clock.to("stamps")),
+            ));
         }
-        match &self.clock_error {
-            Some(error) => imprecise::check(self, spec, files, error),
-            None => check::check(self, spec, files),
+        match &options.clock_error {
+            Some(error) => imprecise::check(self, spec, files, options, error),
+            None => check::check(self, spec, files, options),
         }
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.
-    pub fn query(&self, spec: &Specification, files: &[String]) -> Result<QueryReport, Error> {
-        query::query(self, spec, files)
+    pub fn query(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &QueryOptions,
+    ) -> Result<QueryReport, Error> {
+        query::query(self, spec, files, options, None)
     }
 
     /// The same, one trace of several: what its aggregates collect goes into the totals, too.
@@ -241,15 +156,16 @@ impl Session {
         &self,
         spec: &Specification,
         files: &[String],
+        options: &QueryOptions,
         totals: &mut Totals,
     ) -> Result<QueryReport, Error> {
-        query::query_and_add(self, spec, files, totals)
+        query::query(self, spec, files, options, Some(totals))
     }
 
     /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under
-    /// `ltl3` (what [`Monitor::new`] takes), over finite ones otherwise.
-    pub fn monitor(&self, spec: &Specification) -> Result<Monitor, Error> {
-        Monitor::with(self, spec)
+    /// `ltl3` (what [`RowMonitor::new`] takes), over finite ones otherwise.
+    pub fn monitor(&self, spec: &Specification) -> Result<RowMonitor, Error> {
+        RowMonitor::with(self, spec)
     }
 
     /// Truth of the (first) formula at every position.
@@ -285,13 +201,8 @@ impl Session {
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.
-    pub fn races(
-        &self,
-        files: &[String],
-        fields: &RaceFields,
-        limits: RaceLimits,
-    ) -> Result<RacesReport, Error> {
-        races::races(self, files, fields, limits)
+    pub fn races(&self, files: &[String], options: &RacesOptions) -> Result<RacesReport, Error> {
+        races::races(self, files, options)
     }
 
     /// Many traces, each a file, to one model.
@@ -328,25 +239,28 @@ impl Session {
 
     /// Every property rewritten event by event: the formula that is still owed after each.
     pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
-        if self.clock == Clock::Dense || self.clock_error.is_some() {
-            return Err(Error::Usage("formulas are rewritten event by event: use --clock stamps".into()));
+        if self.evaluate.clock == Clock::Dense {
+            return Err(Error::refused_instead(
+                "formulas are rewritten event by event",
+                format!("use {}", Setting::Clock.to("stamps")),
+            ));
         }
-        show::rewriting(self, spec, files)
+        explain::rewriting(self, spec, files)
     }
 
     /// The automaton of each property and query, with its name.
     pub fn automata(&self, spec: &Specification, kind: AutomatonKind) -> Result<Vec<(String, Graph)>, Error> {
-        let drawn = |root: &tw_ir::Root| Ok((root.name.clone(), show::automaton(self, spec, root, kind)?));
+        let drawn = |root: &tw_ir::Root| Ok((root.name.clone(), explain::automaton(self, spec, root, kind)?));
         spec.program.roots.iter().map(drawn).collect()
     }
 
     /// The rewriting rules and goals of the properties, for Maude to check.
     pub fn maude(&self, spec: &Specification) -> Result<String, Error> {
-        show::maude(spec)
+        explain::maude(spec)
     }
 
     /// What a specification consists of and which engine would run it, and why.
-    pub fn explain_spec(&self, spec: &Specification) -> Result<SpecReport, Error> {
-        plan::explain(self, spec)
+    pub fn explain_spec(&self, spec: &Specification, options: ExplainOptions) -> Result<SpecReport, Error> {
+        explain::explain(self, spec, options)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::borrow::Cow;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
@@ -25,7 +25,7 @@ pub struct Specification {
 fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
     let bytes = error.as_bytes();
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        return Error::Usage(format!(
+        return Error::refused(format!(
             "{path}:1:1: found UTF-16 (by its byte order mark), expected UTF-8; convert the file first, for example \
              with `iconv -f UTF-16 -t UTF-8`"
         ));
@@ -35,7 +35,7 @@ fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
     let line = good.matches('\n').count() + 1;
     let column = good.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
     let byte = rest.first().copied().unwrap_or_default();
-    Error::Usage(format!(
+    Error::refused(format!(
         "{path}:{line}:{column}: found the byte 0x{byte:02X}, expected a specification in UTF-8 text"
     ))
 }
@@ -50,12 +50,13 @@ impl Specification {
     pub(crate) fn text_of(path: &str) -> Result<String, Error> {
         let bytes = std::fs::read(path).map_err(|error| {
             let why = match error.kind() {
-                ErrorKind::NotFound => "there is no such file".to_string(),
-                ErrorKind::IsADirectory => "this is a directory, expected a `.tw` file".to_string(),
-                ErrorKind::PermissionDenied => "reading this file is not permitted".to_string(),
-                _ => error.to_string(),
+                ErrorKind::NotFound => "there is no such file",
+                ErrorKind::IsADirectory => "this is a directory, expected a `.tw` file",
+                ErrorKind::PermissionDenied => "reading this file is not permitted",
+                _ => return Error::io(format!("cannot read the specification `{path}`"), error),
             };
-            Error::Usage(format!("cannot read the specification `{path}`: {why}"))
+            let error = io::Error::new(error.kind(), why);
+            Error::io(format!("cannot read the specification `{path}`"), error)
         })?;
         String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))
     }
@@ -97,7 +98,7 @@ impl Specification {
         let mut sources = Sources::default();
         // Spans are 32-bit.
         if text.len() > u32::MAX as usize / 2 {
-            return Err(Error::Usage(format!("the specification `{name}` is larger than 2 GB")));
+            return Err(Error::refused(format!("the specification `{name}` is larger than 2 GB")));
         }
         let source = sources.add(name, text);
         let parsed = parse(text, source);
@@ -134,15 +135,15 @@ impl Specification {
     pub(crate) fn properties(&self) -> Result<Cow<'_, Specification>, Error> {
         let properties = self.of_kind(RootKind::Property);
         match self.program.roots.first() {
-            Some(query) if properties.program.roots.is_empty() => Err(Error::Unsupported {
-                diagnostic: Diagnostic::error(
+            Some(query) if properties.program.roots.is_empty() => Err(Error::unsupported(
+                self,
+                Diagnostic::error(
                     "query-in-check",
                     format!("`{}` is a query: it has a value, not a verdict", query.name),
                 )
                 .at(query.span, "this query")
                 .help("`tracewise query` computes it; a property is written `property name : …;`"),
-                sources: Box::new(self.sources.clone()),
-            }),
+            )),
             _ => Ok(properties),
         }
     }

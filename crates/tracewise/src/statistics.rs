@@ -94,7 +94,7 @@ pub(crate) fn statistic(
     if options.semantics == Semantics::Ltl3 {
         options.semantics = Semantics::Finite;
     }
-    let traversal = match session.engine.as_str() {
+    let traversal = match session.evaluate.engine.as_str() {
         "depth-first" => Traversal::DepthFirst,
         "breadth-first" => Traversal::BreadthFirst,
         _ => Traversal::Reverse,

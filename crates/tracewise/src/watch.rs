@@ -31,7 +31,9 @@ mod told;
 mod untimed;
 pub(crate) mod watcher;
 
-use crate::{Diagnostic, Error, LogLine, Verdict, Violation};
+use crate::check::{LogLine, Violation};
+use crate::diag::Diagnostic;
+use crate::{Error, Verdict};
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -122,6 +124,8 @@ pub struct Checkpoints {
 pub struct WatchOptions {
     /// Where the trace comes from.
     pub source: WatchSource,
+    /// Watch every property once per value of this column.
+    pub by: Option<String>,
     /// Tell the first violation of a property `G φ` alone, not each event that settles some.
     pub first: bool,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
@@ -150,6 +154,7 @@ impl WatchOptions {
     pub fn new(source: WatchSource) -> Self {
         Self {
             source,
+            by: None,
             first: false,
             each_position: false,
             observers: false,

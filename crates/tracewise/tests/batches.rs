@@ -2,9 +2,14 @@
 #![cfg(feature = "parquet")]
 
 use std::sync::Arc;
-use tracewise::arrow::array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
-use tracewise::arrow::datatypes::SchemaRef;
-use tracewise::{CheckReport, ReadOptions, RobustOptions, Session, Specification};
+use tracewise::check::{CheckOptions, CheckReport};
+use tracewise::query::QueryOptions;
+use tracewise::robust::RobustOptions;
+use tracewise::trace::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray,
+};
+use tracewise::trace::arrow::datatypes::SchemaRef;
+use tracewise::{Reading, Session, Specification};
 
 const ROWS: usize = 50;
 
@@ -81,23 +86,29 @@ fn verbs_on_batches_are_verbs_on_files() {
     let query = Specification::from_query("max[x] by user").unwrap();
     let signal = Specification::from_formula("G x > 0").unwrap();
     for by in [None, Some("user".to_string())] {
-        let session = Session::new().by(by.clone()).violations(100);
-        let (expected, lines) = told(&session.check(&spec, std::slice::from_ref(&name)).unwrap(), &name);
-        let groups = |report: tracewise::QueryReport| format!("{:?}", report.queries[0].groups);
-        let values = |report: tracewise::RobustReport| {
-            let value =
-                |property: &tracewise::Robustness| (property.key.clone(), property.value, property.position);
+        let session = Session::new();
+        let check = CheckOptions { by: by.clone(), violations: 100, ..CheckOptions::default() };
+        let ask = QueryOptions { by: by.clone(), ..QueryOptions::default() };
+        let (expected, lines) =
+            told(&session.check(&spec, std::slice::from_ref(&name), &check).unwrap(), &name);
+        let groups = |report: tracewise::query::QueryReport| format!("{:?}", report.queries[0].groups);
+        let values = |report: tracewise::robust::RobustReport| {
+            let value = |property: &tracewise::robust::Robustness| {
+                (property.key.clone(), property.value, property.position)
+            };
             report.properties.iter().map(value).collect::<Vec<_>>()
         };
         for cut in [1, 7, ROWS] {
             let (schema, batches, _) = trace(cut);
-            let report = session.check_batches(&spec, "memory", schema.clone(), batches.clone()).unwrap();
+            let report =
+                session.check_batches(&spec, "memory", schema.clone(), batches.clone(), &check).unwrap();
             assert_eq!(told(&report, "memory"), (expected.clone(), lines.clone()), "{by:?} {cut}");
             assert!(report.bytes > 0);
-            let found = session.query_batches(&query, "memory", schema.clone(), batches.clone()).unwrap();
-            let direct = session.query(&query, std::slice::from_ref(&name)).unwrap();
+            let found =
+                session.query_batches(&query, "memory", schema.clone(), batches.clone(), &ask).unwrap();
+            let direct = session.query(&query, std::slice::from_ref(&name), &ask).unwrap();
             assert_eq!(groups(found), groups(direct));
-            let options = RobustOptions::default();
+            let options = RobustOptions { by: by.clone(), ..RobustOptions::default() };
             let found =
                 session.robust_batches(&signal, "memory", schema.clone(), batches.clone(), &options).unwrap();
             assert_eq!(
@@ -118,7 +129,9 @@ fn verbs_on_batches_are_verbs_on_files() {
 #[test]
 fn rows_are_shown_as_json_and_counted_from_one() {
     let (schema, batches, text) = trace(8);
-    let report = Session::new().check_batches(&specification(), "memory", schema, batches).unwrap();
+    let report = Session::new()
+        .check_batches(&specification(), "memory", schema, batches, &CheckOptions::default())
+        .unwrap();
     let line = report.properties[3].violations[0].line.as_ref().unwrap();
     assert_eq!((line.line, line.text.as_str()), (32, text.lines().nth(31).unwrap()));
 }
@@ -130,14 +143,16 @@ fn several_tables_are_one_trace_and_errors_name_the_row() {
     let session = Session::new().batches("one", schema.clone(), first.to_vec()).unwrap();
     let session = session.batches("two", schema.clone(), second.to_vec()).unwrap();
     let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let report = session.check(&specification(), &names(&["one", "two"])).unwrap();
+    let report = session.check(&specification(), &names(&["one", "two"]), &CheckOptions::default()).unwrap();
     assert_eq!(report.positions, ROWS as u64);
     let line = report.properties[3].violations[0].line.as_ref().unwrap();
     assert_eq!((line.file.as_str(), line.line), ("two", 2));
 
-    let back = session.check(&specification(), &names(&["two", "one"])).unwrap_err();
+    let back =
+        session.check(&specification(), &names(&["two", "one"]), &CheckOptions::default()).unwrap_err();
     assert!(back.to_string().contains("one:1:1: the timestamp `0` is earlier than `24`"), "{back}");
-    let mixed = session.check(&specification(), &names(&["one", "three.csv"])).unwrap_err();
+    let mixed =
+        session.check(&specification(), &names(&["one", "three.csv"]), &CheckOptions::default()).unwrap_err();
     assert!(mixed.to_string().contains("`three.csv` is a file"), "{mixed}");
     let other = batches[0].project(&[0, 1]).unwrap();
     let error = Session::new().batches("odd", schema.clone(), vec![batches[0].clone(), other]).unwrap_err();
@@ -146,9 +161,11 @@ fn several_tables_are_one_trace_and_errors_name_the_row() {
     // Every verb that takes files takes them.
     let inspected = session.inspect(&names(&["one"])).unwrap();
     assert_eq!(inspected.positions, 30);
-    let read = ReadOptions { time: Some("x".into()), sort: Some(i64::MAX), ..ReadOptions::default() };
-    let sorted =
-        session.read(read).check(&Specification::from_formula("G open").unwrap(), &names(&["two"])).unwrap();
+    let read = Reading { time: Some("x".into()), sort: Some(i64::MAX), ..Reading::default() };
+    let sorted = session
+        .reading(read)
+        .check(&Specification::from_formula("G open").unwrap(), &names(&["two"]), &CheckOptions::default())
+        .unwrap();
     let violation = &sorted.properties[0].violations[0];
     assert_eq!((violation.position, violation.line.as_ref().unwrap().line), (Some(18), 2));
 }

@@ -11,9 +11,11 @@
 mod robustness;
 
 use std::path::{Path, PathBuf};
-use tracewise::{
-    Answers, Error, ReadOptions, Semantics, Session, Specification, Verdict, engines, format_named,
-};
+use tracewise::check::CheckOptions;
+use tracewise::engines::Answers;
+use tracewise::query::QueryOptions;
+use tracewise::trace::format_named;
+use tracewise::{Error, Evaluating, Reading, Semantics, Session, Specification, Verdict, engines};
 
 struct Case {
     name: String,
@@ -78,18 +80,22 @@ fn every_engine_agrees_with_the_corpus() {
     assert!(cases.len() >= 8, "the corpus has {} cases", cases.len());
     for case in &cases {
         std::fs::write(&trace, &case.trace).unwrap();
-        let read = ReadOptions { format: Some(case.format.clone()), ..ReadOptions::default() };
-        let session = Session::new().violations(usize::MAX).read(read);
+        let read = Reading { format: Some(case.format.clone()), ..Reading::default() };
+        let session = Session::new().reading(read);
         let mut ran = 0;
-        for engine in engines(Answers::Verdicts).map(|engine| engine.name()).chain(["auto"]) {
-            ran += usize::from(run(case, &session.clone().engine(engine), engine, &trace));
+        for engine in engines::giving(Answers::Verdicts).map(|engine| engine.name()).chain(["auto"]) {
+            ran += usize::from(run(case, &session, engine, &trace));
         }
-        let queries: Vec<&str> = engines(Answers::Values).map(|engine| engine.name()).collect();
+        let queries: Vec<&str> = engines::giving(Answers::Values).map(|engine| engine.name()).collect();
         ran += run_queries(case, &session, &queries, &trace);
         ran += robustness::run(case, &session, &trace);
         assert!(ran > 0, "{}: no engine accepts it", case.name);
     }
     std::fs::remove_dir_all(directory).unwrap();
+}
+
+fn by(engine: &str) -> Evaluating {
+    Evaluating { engine: engine.into(), ..Evaluating::default() }
 }
 
 /// False if the engine refuses the specification.
@@ -105,7 +111,7 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
                 let (name, bits) = line.split_once(':').unwrap();
                 let mut one = spec.clone();
                 one.program.roots.retain(|root| root.name == name);
-                match session.eval(&one, std::slice::from_ref(trace)) {
+                match session.clone().evaluating(by(engine)).eval(&one, std::slice::from_ref(trace)) {
                     Ok(report) => {
                         let got: Vec<&str> = (0..report.values.len())
                             .map(|at| if report.values.get(at) { "1" } else { "0" })
@@ -120,8 +126,13 @@ fn run(case: &Case, session: &Session, engine: &str, trace: &String) -> bool {
             continue;
         }
         let semantics = Semantics::ALL.iter().find(|(name, _)| kind.ends_with(name));
+        let options = CheckOptions { violations: usize::MAX, ..CheckOptions::default() };
         let semantics = semantics.map_or(Semantics::Finite, |(_, semantics)| *semantics);
-        let report = match session.clone().semantics(semantics).check(&spec, std::slice::from_ref(trace)) {
+        let report = match session.clone().evaluating(Evaluating { semantics, ..by(engine) }).check(
+            &spec,
+            std::slice::from_ref(trace),
+            &options,
+        ) {
             Ok(report) => report,
             Err(Error::Unsupported { .. }) => continue,
             Err(error) => panic!("{} by {engine}: {error}", case.name),
@@ -161,12 +172,13 @@ fn run_queries(case: &Case, session: &Session, engines: &[&str], trace: &String)
         let mut ran = false;
         for (kind, expected) in case.expected.iter().filter(|(kind, _)| kind.starts_with("values")) {
             let everywhere = kind.ends_with("everywhere");
-            let session = session.clone().engine(*engine).everywhere(everywhere);
+            let options = QueryOptions { everywhere, ..QueryOptions::default() };
+            let session = session.clone().evaluating(by(engine));
             for line in expected.lines() {
                 let (name, expected) = line.split_once(':').unwrap();
                 let mut one = spec.clone();
                 one.program.roots.retain(|root| root.name == name);
-                let found = match session.query(&one, std::slice::from_ref(trace)) {
+                let found = match session.query(&one, std::slice::from_ref(trace), &options) {
                     Ok(report) if !report.failures.is_empty() => "error".to_string(),
                     Ok(report) => {
                         let query = &report.queries[0];

@@ -1,7 +1,9 @@
 //! Monitors of many keys, against the verdicts and values of the stored log.
 
 use std::collections::{BTreeMap, BTreeSet};
+use tracewise::check::CheckOptions;
 use tracewise::live::{Batch, Column, Known, Plan, PlanOptions, Row, ShardMonitor, Telling};
+use tracewise::query::QueryOptions;
 use tracewise::{Semantics, Session, Specification, Time, Value, Verdict};
 use tw_monitor::Computed;
 use tw_testkit::Rng;
@@ -124,9 +126,14 @@ fn end(shard: &mut ShardMonitor) -> Worth {
 /// The same, of the stored log.
 fn stored(text: &str, file: &str, users: &BTreeSet<String>) -> Worth {
     let spec = Specification::from_text("s.tw", text).unwrap();
-    let session = Session::new().by(Some("user".into())).violations(usize::MAX).explain(false);
+    let options = CheckOptions {
+        by: Some("user".into()),
+        violations: usize::MAX,
+        explain: false,
+        ..CheckOptions::default()
+    };
     let mut worth = Worth::new();
-    for property in session.check(&spec, &[file.to_string()]).unwrap().properties {
+    for property in Session::new().check(&spec, &[file.to_string()], &options).unwrap().properties {
         let failing: BTreeSet<String> =
             property.violations.iter().map(|violation| violation.bindings[0].1.to_string()).collect();
         for user in users {
@@ -134,7 +141,8 @@ fn stored(text: &str, file: &str, users: &BTreeSet<String>) -> Worth {
             worth.insert((property.name.clone(), user.clone()), holds);
         }
     }
-    for query in session.query(&spec, &[file.to_string()]).unwrap().queries {
+    let options = QueryOptions { by: Some("user".into()), ..QueryOptions::default() };
+    for query in Session::new().query(&spec, &[file.to_string()], &options).unwrap().queries {
         for group in query.groups {
             worth.insert((query.name.clone(), group.key.unwrap().to_string()), group.value);
         }

@@ -1,15 +1,18 @@
 //! `check --stat`: each statistic on small traces, by its definition.
 
-use tracewise::{Part, ReadOptions, Session, Specification, Statistic, StatisticReport};
+use tracewise::check::{CheckOptions, Part, Statistic, StatisticReport};
+use tracewise::{Evaluating, Reading, Session, Specification};
 
 fn statistic(formula: &str, trace: &str, statistic: Statistic, engine: &str) -> StatisticReport {
     let spec = Specification::from_formula(formula).unwrap();
     let name = format!("tracewise-statistics-{}-{:?}", std::process::id(), std::thread::current().id());
     let file = std::env::temp_dir().join(name);
     std::fs::write(&file, trace.replace(", ", "\n")).unwrap();
-    let read = ReadOptions { format: Some("props".into()), ..ReadOptions::default() };
-    let session = Session::new().read(read).statistic(Some(statistic)).engine(engine);
-    let report = session.check(&spec, &[file.display().to_string()]);
+    let read = Reading { format: Some("props".into()), ..Reading::default() };
+    let evaluating = Evaluating { engine: engine.into(), ..Evaluating::default() };
+    let session = Session::new().reading(read).evaluating(evaluating);
+    let options = CheckOptions { statistic: Some(statistic), ..CheckOptions::default() };
+    let report = session.check(&spec, &[file.display().to_string()], &options);
     std::fs::remove_file(&file).unwrap();
     report.unwrap_or_else(|error| panic!("{formula}: {error}")).properties.remove(0).statistic.unwrap()
 }

@@ -130,7 +130,7 @@ pub type PlannedEvaluator<'p> = Result<Box<dyn Evaluator + 'p>, Unsupported>;
 /// A program made ready for a live trace, or the refusal.
 pub type PlannedMonitor = Result<Box<dyn Monitor>, Unsupported>;
 
-/// Registered in `tracewise::ENGINES`.
+/// Registered in `tracewise::engines::ENGINES`.
 pub trait Engine: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;

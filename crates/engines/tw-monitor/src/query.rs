@@ -100,7 +100,7 @@ pub type PlannedQueries<'p> = Result<Box<dyn QueryEvaluator + 'p>, Unsupported>;
 /// Queries made ready for a live trace, or the refusal.
 pub type PlannedQueryMonitor = Result<Box<dyn QueryMonitor>, Unsupported>;
 
-/// An engine for queries, registered in `tracewise::ENGINES` as [`Queries`](crate::Queries).
+/// An engine for queries, registered in `tracewise::engines::ENGINES` as [`Queries`](crate::Queries).
 pub trait QueryEngine: Sync {
     /// Name on the command line.
     fn name(&self) -> &'static str;

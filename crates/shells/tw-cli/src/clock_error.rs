@@ -3,7 +3,8 @@
 use crate::context::Failure;
 use crate::options::Skew;
 use clap::Args;
-use tracewise::{ClockError, TimeUnit};
+use tracewise::TimeUnit;
+use tracewise::imprecise::ClockError;
 
 /// Timestamps that are accurate up to a known error.
 #[derive(Args, Clone, Debug)]

@@ -1,12 +1,14 @@
 //! What every command shares: where to write, how, and how errors are told.
 
 use crate::exit::Exit;
+use crate::flags::flagged;
 use crate::output::Output;
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
+use tracewise::Error;
+use tracewise::diag::{Diagnostic, Sources};
 use tracewise::findings::{Report, Warning, json};
-use tracewise::{Diagnostic, Error, Sources};
 
 /// Where and how a run writes.
 pub struct Context {
@@ -49,7 +51,7 @@ pub type Outcome = Result<Exit, Failure>;
 
 /// A usage error.
 pub fn usage(message: impl Into<String>) -> Failure {
-    Failure::Error(Error::Usage(message.into()))
+    Failure::Error(Error::refused(message))
 }
 
 impl Context {
@@ -89,7 +91,7 @@ impl Context {
             let lines: Vec<String> = new.iter().map(|warning| json::warning(warning, sources)).collect();
             self.tell(&lines.join("\n"));
         } else {
-            let text = tracewise::render(&new, sources, self.error_style.color);
+            let text = tracewise::diag::render(&new, sources, self.error_style.color);
             self.tell(text.trim_end_matches('\n'));
         }
         self.told.extend(new);
@@ -110,7 +112,7 @@ impl Context {
     fn tell(&mut self, text: &str) {
         // What was found so far stands before the error on a terminal that shows both.
         let _ = self.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        let _ = writeln!(io::stderr().lock(), "{}", flagged(text));
     }
 
     /// The exit of a command's outcome; failures are told.
@@ -123,7 +125,7 @@ impl Context {
                 Exit::Bad
             }
             Err(Failure::Output(error)) => {
-                self.error(&Error::Usage(format!("cannot write the output: {error}")));
+                self.error(&Error::io("cannot write the output", error));
                 Exit::Bad
             }
         }

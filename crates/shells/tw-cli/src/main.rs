@@ -8,6 +8,7 @@ mod clock_error;
 mod commands;
 mod context;
 mod exit;
+mod flags;
 mod options;
 mod output;
 mod progress;

@@ -5,7 +5,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
 use std::io::Read;
-use tracewise::{Answers, Clock, Error, ReadOptions, Semantics, Session, Specification, Statistic, TimeUnit};
+use tracewise::check::Statistic;
+use tracewise::engines::Answers;
+use tracewise::{Clock, Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
 #[derive(Args, Clone, Debug)]
@@ -49,14 +51,14 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// A session that reads this way.
-    pub fn session(&self) -> Result<Session, Failure> {
-        let defaults = ReadOptions::default();
+    /// A session that reads this way, and evaluates so, by the clock that is named here.
+    pub fn session(&self, evaluating: Evaluating) -> Result<Session, Failure> {
+        let defaults = Reading::default();
         let sort = match &self.sort {
             None => None,
             Some(skew) => Some(skew.nanoseconds(self.time_unit, "--sort")?),
         };
-        let read = ReadOptions {
+        let read = Reading {
             format: self.format.clone(),
             time: self.time.clone(),
             event: self.event.clone(),
@@ -66,7 +68,7 @@ impl ReadArgs {
             threads: self.threads.map_or(defaults.threads, usize::from),
             ..defaults
         };
-        Ok(Session::new().read(read).clock(self.clock))
+        Ok(Session::new().reading(read).evaluating(Evaluating { clock: self.clock, ..evaluating }))
     }
 
     /// The files, grouped into traces: each alone, or all together with `--concat`.
@@ -120,16 +122,17 @@ pub struct EvaluateArgs {
 }
 
 impl EvaluateArgs {
-    /// The session with these settings.
-    pub fn apply(&self, session: Session) -> Session {
-        let mut session = session.engine(&self.engine).semantics(self.semantics).faithful(self.faithful);
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
+    /// The settings.
+    pub fn evaluating(&self) -> Evaluating {
+        let defaults = Evaluating::default();
+        Evaluating {
+            engine: self.engine.clone(),
+            semantics: self.semantics,
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            state_budget: self.states.map_or(defaults.state_budget, |states| states as usize),
+            faithful: self.faithful,
+            ..defaults
         }
-        if let Some(states) = self.states {
-            session = session.state_budget(states as usize);
-        }
-        session
     }
 }
 
@@ -224,7 +227,8 @@ pub fn specification_and_traces(
             "no specification given: tracewise {command} SPEC.tw TRACE… (or -e {word})"
         )));
     };
-    let known_format = tw_trace::detect(spec, &tracewise::formats()).map(|format| format.name());
+    let known_format =
+        tracewise::trace::detect(spec, &tracewise::trace::formats()).map(|format| format.name());
     if let Some(format) = known_format.filter(|_| !is_spec(spec)) {
         return Err(usage(format!(
             "`{spec}` is a trace ({format}), but the specification comes first: tracewise {command} SPEC.tw TRACE… \
@@ -269,7 +273,7 @@ impl Skew {
     /// For the option that it was given to; `unit` is the trace's.
     pub fn nanoseconds(&self, unit: TimeUnit, option: &str) -> Result<i64, Failure> {
         let time = self.unit.unwrap_or(unit).parse_number(&self.number);
-        time.map_err(|error| Failure::Error(Error::Usage(format!("{option} {}: {error}", self.number))))
+        time.map_err(|error| Failure::Error(Error::refused(format!("{option} {}: {error}", self.number))))
     }
 }
 
@@ -355,7 +359,7 @@ impl TypedValueParser for Known {
 /// The engines.
 pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
-    let named = tracewise::engines(Answers::Verdicts)
+    let named = tracewise::engines::giving(Answers::Verdicts)
         .map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
@@ -363,14 +367,14 @@ pub fn engines() -> Known {
 /// The engines for queries.
 pub fn query_engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the queries");
-    let engines = tracewise::engines(Answers::Values);
+    let engines = tracewise::engines::giving(Answers::Values);
     let named = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
     Known(std::iter::once(auto).chain(named).collect())
 }
 
 /// The trace formats.
 pub fn formats() -> Known {
-    let formats = tracewise::formats();
+    let formats = tracewise::trace::formats();
     Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.card().about)).collect())
 }
 

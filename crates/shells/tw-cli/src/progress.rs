@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tracewise::{Progress as Reading, Session};
+use tracewise::Session;
+use tracewise::trace::Progress as Reading;
 
 /// How often the picture is renewed.
 const TICK: Duration = Duration::from_millis(100);

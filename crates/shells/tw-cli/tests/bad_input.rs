@@ -227,6 +227,7 @@ fn messages() {
     if update {
         std::fs::write(&snapshots, &text).expect("the snapshots can be written");
     } else if failures.is_empty() {
+        assert!(!text.contains('⟨'), "a setting of the library is not spelled as a flag");
         assert_eq!(stored, text, "the snapshots hold more than the cases; UPDATE_SNAPSHOTS=1 rewrites them");
     }
     assert!(failures.is_empty(), "{failures}\n(UPDATE_SNAPSHOTS=1 rewrites tests/bad_input.snap)");

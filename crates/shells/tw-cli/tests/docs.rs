@@ -336,7 +336,7 @@ fn patterns_are_the_library() {
 #[test]
 fn codes_are_the_table() {
     let path = root().join("docs/codes.md");
-    let fresh = tw_diag::codes::page();
+    let fresh = tracewise::diag::codes::page();
     if updating() {
         std::fs::write(&path, &fresh).expect("the page can be written");
     }
@@ -371,7 +371,7 @@ fn patterns_page() -> String {
     for (index, (_, title)) in SHAPES.iter().enumerate() {
         let _ =
             write!(page, "\n## {title}\n\n| pattern | meaning | formula | example |\n|---|---|---|---|\n");
-        for pattern in tracewise::PATTERNS.iter().filter(|pattern| shape(pattern.name) == index) {
+        for pattern in tracewise::language::PATTERNS.iter().filter(|pattern| shape(pattern.name) == index) {
             let _ = writeln!(
                 page,
                 "| `{}({})` | {} | `{}` | `{}` |",

@@ -9,12 +9,13 @@ use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use tracewise::{Error, Monitor, Specification};
+use tracewise::embed::RowMonitor;
+use tracewise::{Error, Specification};
 
 /// A layer under construction: start with [`builder`], end with [`Builder::build`].
 #[must_use]
 pub struct Builder {
-    monitor: Option<Monitor>,
+    monitor: Option<RowMonitor>,
     names: Vocabulary,
     on_violation: OnViolation,
     outlets: Vec<Outlet>,
@@ -41,11 +42,11 @@ pub fn builder() -> Builder {
 impl Builder {
     /// Checks the properties of a specification.
     pub fn check(self, spec: &Specification) -> Result<Self, Error> {
-        Ok(self.monitor(Monitor::new(spec)?))
+        Ok(self.monitor(RowMonitor::new(spec)?))
     }
 
     /// Checks with a monitor made elsewhere: with another engine, or restored from a saved state.
-    pub fn monitor(mut self, monitor: Monitor) -> Self {
+    pub fn monitor(mut self, monitor: RowMonitor) -> Self {
         self.names = Vocabulary::of(monitor.specification());
         self.monitor = Some(monitor);
         self

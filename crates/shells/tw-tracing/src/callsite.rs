@@ -3,9 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{PoisonError, RwLock};
 use tracewise::Specification;
+use tracewise::ir::{ArgumentKey, Path, PathStep, What};
 use tracing::Metadata;
 use tracing::callsite::Identifier;
-use tw_ir::{ArgumentKey, Path, PathStep, What};
 
 /// Added to a span's name when it closes.
 pub(crate) const END: &str = "_end";

@@ -6,7 +6,8 @@ use crate::{Record, Violation};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tracewise::{Error, Monitor, Settled, Value};
+use tracewise::embed::{RowMonitor, Settled};
+use tracewise::{Error, Value};
 
 /// What is called for violations.
 pub(crate) type OnViolation = Box<dyn Fn(&Violation) + Send + Sync>;
@@ -23,7 +24,7 @@ pub(crate) struct Observer {
 
 /// What one thread at a time may touch.
 pub(crate) struct State {
-    pub monitor: Option<Monitor>,
+    pub monitor: Option<RowMonitor>,
     /// Why checking ended early.
     pub error: Option<Error>,
     /// The last positions.
@@ -117,7 +118,7 @@ impl Observer {
     }
 }
 
-fn violation(monitor: &Monitor, settled: &Settled, recent: &VecDeque<Record>) -> Violation {
+fn violation(monitor: &RowMonitor, settled: &Settled, recent: &VecDeque<Record>) -> Violation {
     let spec = monitor.specification();
     let root = &spec.program.roots[settled.root];
     Violation {
@@ -158,7 +159,7 @@ impl Guard {
         let settled = monitor.verdicts();
         let last = monitor.finish().unwrap_or_default();
         let roots = &monitor.specification().program.roots;
-        let outcome = |((root, holds), settled): ((&tw_ir::Root, bool), Option<bool>)| Outcome {
+        let outcome = |((root, holds), settled): ((&tracewise::ir::Root, bool), Option<bool>)| Outcome {
             property: root.name.clone(),
             holds,
             settled: settled.is_some(),
@@ -174,18 +175,18 @@ impl Guard {
 
     /// Positions so far.
     pub fn positions(&self) -> usize {
-        self.observer.state().monitor.as_ref().map_or(0, Monitor::positions)
+        self.observer.state().monitor.as_ref().map_or(0, RowMonitor::positions)
     }
 
     /// Takes everything out of the layer; the monitor, and the first thing that went wrong.
-    fn end(&self) -> (Option<Monitor>, Option<Error>) {
+    fn end(&self) -> (Option<RowMonitor>, Option<Error>) {
         let mut state = self.observer.state();
         let outlets = std::mem::take(&mut state.outlets);
         let (monitor, error) = (state.monitor.take(), state.error.take());
         // Flushing waits for the other end; threads that still log need not.
         drop(state);
         let failures: Vec<String> = outlets.into_iter().filter_map(Outlet::finish).collect();
-        (monitor, error.or_else(|| failures.into_iter().next().map(Error::Usage)))
+        (monitor, error.or_else(|| failures.into_iter().next().map(Error::refused)))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use tracewise::check::CheckOptions;
 use tracewise::{Session, Specification};
 use tracing::{Level, debug, error, info, info_span};
 use tracing_subscriber::prelude::*;
@@ -267,7 +268,8 @@ fn the_same_verdicts_as_from_the_file() {
         let to = io::BufWriter::new(std::fs::File::create(&file).unwrap());
         let guard = observed(builder.write_to(to), program);
         let inside: Vec<bool> = guard.finish().unwrap().iter().map(|outcome| outcome.holds).collect();
-        let report = Session::new().explain(false).check(&spec(text), &[file.display().to_string()]);
+        let options = CheckOptions { explain: false, ..CheckOptions::default() };
+        let report = Session::new().check(&spec(text), &[file.display().to_string()], &options);
         let report = match report {
             Ok(report) => report,
             // A trace without any payment has no `amount`.

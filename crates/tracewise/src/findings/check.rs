@@ -2,7 +2,8 @@
 
 use super::warning::divide;
 use super::{Item, Report, Statistics, Violation};
-use crate::{CheckReport, PropertyReport, Specification};
+use crate::Specification;
+use crate::check::{CheckReport, PropertyReport};
 use std::time::Duration;
 use tw_ir::RootKind;
 
@@ -50,9 +51,9 @@ impl From<PropertyReport> for Item {
     }
 }
 
-impl From<crate::Violation> for Violation {
-    fn from(violation: crate::Violation) -> Self {
-        let crate::Violation { position, time, bindings, line } = violation;
+impl From<crate::check::Violation> for Violation {
+    fn from(violation: crate::check::Violation) -> Self {
+        let crate::check::Violation { position, time, bindings, line } = violation;
         Self { position, time, bindings, line, ..Self::default() }
     }
 }

@@ -1,8 +1,8 @@
 //! What a model says about a formula: the path that shows it, and where it was seen.
 
-use crate::{
-    Failing, FormulaReport, Logic, Model, PathOrigin, Piece, Probability, TracePath, TraceStep, Value,
-};
+use crate::merge::Piece;
+use crate::model::{Failing, FormulaReport, Logic, Model, Probability, TracePath, TraceStep};
+use crate::{Value, merge};
 
 /// The answer to a formula.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Evidence {
     /// The path that shows it and, after each path, those shown at its steps; empty where no path can show it.
     pub paths: Vec<EvidencePath>,
     /// Where the path comes from.
-    pub origin: PathOrigin,
+    pub origin: merge::Origin,
     /// How likely the formula is, or why that cannot be said.
     pub probability: Option<Result<Probability, String>>,
     /// Whether the model was merged from traces: what was not seen may still be.

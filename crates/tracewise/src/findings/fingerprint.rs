@@ -38,7 +38,7 @@ pub fn fingerprints(report: &Report, item: &Item) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LogLine;
+    use crate::check::LogLine;
     use crate::findings::Violation;
 
     #[test]

@@ -7,6 +7,7 @@
 //! variant of [`About`] and, if it has data of its own, of [`Detail`], with its object in [`json`].
 //!
 //! ```
+//! use tracewise::check::CheckOptions;
 //! use tracewise::findings::{Report, json};
 //! use tracewise::{Session, Specification};
 //! # let directory = std::env::temp_dir().join("tracewise-findings");
@@ -14,7 +15,7 @@
 //! # let trace = directory.join("t.csv").to_str().unwrap().to_string();
 //! # std::fs::write(&trace, "a,b\n1,0\n")?;
 //! let spec = Specification::from_formula("G (a -> b)")?;
-//! let report = Session::new().check(&spec, &[trace])?;
+//! let report = Session::new().check(&spec, &[trace], &CheckOptions::default())?;
 //! let report = Report::of_check(report, &spec, std::time::Duration::ZERO);
 //! assert_eq!(report.violated().count(), 1);
 //! assert!(json::objects(&report)[0].starts_with("{\"property\":\"G (a -> b)\""));
@@ -40,7 +41,11 @@ pub use races::{Access, Race, Turn};
 pub use warning::Warning;
 pub use watch::Gathered;
 
-use crate::{Approximation, Deadline, Guarantee, LogLine, QueryResult, Robustness, StatisticReport, Step};
+use crate::check::{LogLine, StatisticReport, Step};
+use crate::imprecise::Guarantee;
+use crate::query::{Approximation, QueryResult};
+use crate::robust::Robustness;
+use crate::watch::Deadline;
 use std::time::Duration;
 use tw_core::{Position, Time, Value, Verdict};
 use tw_trace::{Stamp, TimeStyle};

@@ -3,7 +3,10 @@
 use super::{
     About, Detail, Evidence, EvidenceStep, Item, Place, Report, Statistics, Violation, Warning, words,
 };
-use crate::{LogLine, Model, ModelReport, PathOrigin, Question};
+use crate::check::LogLine;
+use crate::error::Setting;
+use crate::merge;
+use crate::model::{Model, ModelReport, Question};
 use std::sync::Arc;
 use std::time::Duration;
 use tw_core::Verdict;
@@ -137,13 +140,13 @@ impl Evidence {
     /// Where the path comes from, to be said after what it is.
     pub fn whence(&self) -> String {
         let text = match &self.origin {
-            PathOrigin::Nowhere => String::new(),
-            PathOrigin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
-            PathOrigin::Observed(pieces) => {
+            merge::Origin::Nowhere => String::new(),
+            merge::Origin::Gone(why) => format!(" (whether one trace went this way is not known: {why})"),
+            merge::Origin::Observed(pieces) => {
                 let trace = pieces.iter().find_map(|piece| piece.trace.clone()).unwrap_or_default();
                 format!(", observed: {trace} went this way")
             }
-            PathOrigin::Spliced(pieces) => {
+            merge::Origin::Spliced(pieces) => {
                 let seen: Vec<&str> = pieces.iter().filter_map(|piece| piece.trace.as_deref()).collect();
                 let mut traces = seen.clone();
                 traces.sort_unstable();
@@ -188,7 +191,10 @@ pub fn lost_ends(ends: u64, traces: usize) -> Vec<Diagnostic> {
     };
     let others = if traces == 1 { "it went on before" } else { "others go on" };
     let message = format!("{ends} where {others}; no path of the model stays at {they} end");
-    let help = "`merge --end-loops all` lets paths stay where some trace ended, `--end-loops state` leads them to a state `end`";
+    let (all, state) = (Setting::Ends.to("all"), Setting::Ends.to("state"));
+    let help = format!(
+        "`merge {all}` lets paths stay where some trace ended, `{state}` leads them to a state `end`"
+    );
     vec![Diagnostic::warning("lost-ends", message).help(help)]
 }
 

@@ -2,7 +2,8 @@
 
 use super::warning::{divide, owned};
 use super::{About, Detail, Item, Report, Statistics, words};
-use crate::{Approximation, Edge, Group, QueryReport, QueryResult, Specification};
+use crate::Specification;
+use crate::query::{Approximation, Edge, Group, QueryReport, QueryResult};
 use std::time::Duration;
 use tw_core::Value;
 use tw_ir::RootKind;

@@ -1,7 +1,8 @@
 //! Findings of `races`: each deadlock and each race is a failure, with its places and what threads do there.
 
 use super::{About, Detail, Item, Place, Report, Statistics, Violation, Warning, words};
-use crate::{LogLine, OddityKind, RacesReport};
+use crate::check::LogLine;
+use crate::races::{OddityKind, RacesReport};
 use std::sync::Arc;
 use std::time::Duration;
 use tw_core::{Position, Verdict};
@@ -119,8 +120,8 @@ fn failure(position: u64, line: &LogLine, text: String) -> Violation {
     }
 }
 
-fn deadlock(report: &RacesReport, deadlock: &crate::Deadlock) -> Item {
-    let turn = |turn: &crate::Turn| Turn {
+fn deadlock(report: &RacesReport, deadlock: &crate::races::Deadlock) -> Item {
+    let turn = |turn: &crate::races::Turn| Turn {
         thread: turn.thread.clone(),
         holds: turn.holds.clone(),
         wants: turn.wants.clone(),
@@ -176,8 +177,8 @@ fn deadlock(report: &RacesReport, deadlock: &crate::Deadlock) -> Item {
     }
 }
 
-fn race(report: &RacesReport, found: &crate::Race) -> Item {
-    let access = |usage: &crate::Use| Access {
+fn race(report: &RacesReport, found: &crate::races::Race) -> Item {
+    let access = |usage: &crate::races::Use| Access {
         thread: usage.thread.clone(),
         write: usage.write,
         locks: usage.locks.clone(),
@@ -221,7 +222,7 @@ fn warnings(report: &RacesReport) -> Vec<Diagnostic> {
         let (thread, lock) = (words::printable(&oddity.thread), words::printable(&oddity.lock));
         let line = report.line(oddity.at);
         let at = format!("{}:{}", line.file, line.line);
-        let since = |other: &str, place: crate::Place| {
+        let since = |other: &str, place: crate::races::Place| {
             format!("`{}` holds it since line {}", words::printable(other), report.line(place).line)
         };
         warnings.push(match &oddity.kind {

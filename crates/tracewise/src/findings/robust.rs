@@ -2,7 +2,8 @@
 
 use super::warning::{divide, owned, parts};
 use super::{Detail, Item, Report, Statistics, words};
-use crate::{Least, RobustLiveReport, RobustReport, Robustness, Specification};
+use crate::Specification;
+use crate::robust::{Least, RobustLiveReport, RobustReport, Robustness};
 use std::time::Duration;
 use tw_core::Verdict;
 use tw_ir::RootKind;

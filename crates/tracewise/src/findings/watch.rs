@@ -3,7 +3,9 @@
 
 use super::warning::owned;
 use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
-use crate::{Approximation, Group, QueryResult, Specification, WatchReport, WatchValue, WatchVerdict};
+use crate::Specification;
+use crate::query::{Approximation, Group, QueryResult};
+use crate::watch::{WatchReport, WatchValue, WatchVerdict};
 use std::time::Duration;
 use tw_core::Verdict;
 use tw_ir::RootKind;

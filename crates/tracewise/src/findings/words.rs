@@ -1,7 +1,10 @@
 //! Small pieces of wording that findings, commands and reporters share.
 
 use super::{Item, Violation, json};
-use crate::{Approximation, Reason, Step, Value, Verdict, WeakestLink};
+use crate::check::Step;
+use crate::query::Approximation;
+use crate::robust::{Reason, WeakestLink};
+use crate::{Value, Verdict};
 use tw_diag::{Sources, Span};
 
 /// `1234567` as `1,234,567`.

@@ -2,13 +2,14 @@
 
 use super::read::{at_line, errors_of, in_order};
 use super::{ClockError, Guarantee, Obstacle, Stretch};
-use crate::check::{Finding, newlines, property};
+use crate::check::{CheckOptions, CheckReport, Finding, Violation, newlines, property};
+use crate::error::Setting;
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::columns::{Loaded, Need};
 use crate::run::divide::{Divided, Labels};
 use crate::run::faults::{refuse_empty, without_timestamps};
-use crate::{CheckReport, Error, Session, Specification, Violation, plan};
+use crate::{Error, Session, Specification, plan};
 use std::borrow::Cow;
 use tw_core::{Position, Time, Verdict};
 use tw_engine_dense::{Judgement, Observation, Outcome};
@@ -17,23 +18,26 @@ use tw_monitor::Answers;
 use tw_trace::{Stamp, TimeStyle};
 
 /// Options that have no meaning here.
-fn refuse_options(session: &Session, error: &ClockError) -> Result<(), Error> {
-    let usage = |message: &str| Err(Error::Usage(message.into()));
-    match (session.clock, error) {
+fn refuse_options(session: &Session, asked: &CheckOptions, error: &ClockError) -> Result<(), Error> {
+    let refused = |why: &str, setting: String| Err(Error::refused_instead(why, format!("use {setting}")));
+    match (session.evaluate.clock, error) {
         (Clock::Index, _) => {
-            return usage("a clock error is about timestamps, but --clock index counts positions");
+            let counting = format!("{} counts positions", Setting::Clock.to("index"));
+            return Err(Error::refused(format!("a clock error is about timestamps, but {counting}")));
         }
-        (_, ClockError::Same(..0)) => return usage("a clock error cannot be negative"),
+        (_, ClockError::Same(..0)) => return Err(Error::refused("a clock error cannot be negative")),
         _ => {}
     }
-    if !matches!(session.engine.as_str(), "auto" | "dense") {
-        return usage("a clock error is judged over continuous time: use --engine auto or dense");
+    if !matches!(session.evaluate.engine.as_str(), "auto" | "dense") {
+        let engine = format!("{} or dense", Setting::Engine.to("auto"));
+        return refused("a clock error is judged over continuous time", engine);
     }
-    if session.semantics == Semantics::Ltl3 {
-        return usage("a clock error leaves a trace that ends: use --semantics finite");
+    if session.evaluate.semantics == Semantics::Ltl3 {
+        return refused("a clock error leaves a trace that ends", Setting::Semantics.to("finite"));
     }
-    if session.statistic.is_some() {
-        return usage("--stat counts positions, which are in no certain order with a clock error");
+    if asked.statistic.is_some() {
+        let order = "which are in no certain order with a clock error";
+        return Err(Error::refused(format!("{} counts positions, {order}", Setting::Statistic)));
     }
     Ok(())
 }
@@ -42,9 +46,10 @@ pub(crate) fn check(
     session: &Session,
     spec: &Specification,
     files: &[String],
+    asked: &CheckOptions,
     error: &ClockError,
 ) -> Result<CheckReport, Error> {
-    refuse_options(session, error)?;
+    refuse_options(session, asked, error)?;
     let session = &session.clone().clock(Clock::Dense).engine("dense");
     let mut spec = spec.properties()?.into_owned();
     let options = session.evaluate_options();
@@ -57,7 +62,7 @@ pub(crate) fn check(
             vec![spec.program.slots.len() as SlotId - 1]
         }
     };
-    let need = Need { times: true, key: session.by.as_deref(), kept: &kept, ..Need::default() };
+    let need = Need { times: true, key: asked.by.as_deref(), kept: &kept, ..Need::default() };
     let (mut loaded, read) = in_order(session, &spec, files, need, error)?;
     let session = &read;
     refuse_empty(&loaded)?;
@@ -73,7 +78,7 @@ pub(crate) fn check(
         _ => Vec::new(),
     };
     let (mut order, mut labels) = (None, Labels::Whole);
-    if let Some(column) = &session.by {
+    if let Some(column) = &asked.by {
         let division = Division { by: Some(Path::parse(column)), every: None };
         let trace = Cow::Owned(std::mem::take(&mut loaded.trace));
         let divided = Divided::new(&division, None, &loaded, trace, &options)?;
@@ -84,10 +89,10 @@ pub(crate) fn check(
         }
     }
     let order = order.as_deref();
-    let names = session.by.as_deref().map(|column| Names { column, labels: &labels });
+    let names = asked.by.as_deref().map(|column| Names { column, labels: &labels });
     let mut findings = Vec::with_capacity(spec.program.roots.len());
     let newlines = newlines(&spec);
-    let known = Known { session, spec: &spec, loaded: &loaded, error, errors: &errors, order, names };
+    let known = Known { session, asked, spec: &spec, loaded: &loaded, error, errors: &errors, order, names };
     for (index, root) in spec.program.roots.iter().enumerate() {
         if index == 0 {
             known.refuse_clashes()?;
@@ -95,8 +100,8 @@ pub(crate) fn check(
         let judgements = known.judge(root, engine, &options)?;
         findings.push(known.finding(property(&spec, &newlines, root, Verdict::Unknown), judgements));
     }
-    let properties = Narrator::new(session, &spec, &loaded, order).tell(findings);
-    let by = session.by.clone().map(|column| (column, labels.len()));
+    let properties = Narrator::new(session, &spec, &loaded, order).tell(findings, asked.violations);
+    let by = asked.by.clone().map(|column| (column, labels.len()));
     let mut warnings = spec.warnings.clone();
     warnings.append(&mut loaded.warnings);
     Ok(CheckReport {
@@ -104,7 +109,7 @@ pub(crate) fn check(
         positions: loaded.summary.positions,
         bytes: loaded.summary.bytes,
         engine,
-        semantics: session.semantics.name(),
+        semantics: session.evaluate.semantics.name(),
         by,
         properties,
         warnings,
@@ -120,6 +125,7 @@ struct Names<'a> {
 
 /// What is judged.
 struct Known<'a> {
+    asked: &'a CheckOptions,
     session: &'a Session,
     spec: &'a Specification,
     loaded: &'a Loaded,
@@ -160,7 +166,7 @@ impl Known<'_> {
         options: &tw_monitor::EvaluateOptions,
     ) -> Result<Vec<Judgement>, Error> {
         // With several segments, violations are listed in the order of the log.
-        let limit = if self.order.is_some() { usize::MAX } else { self.session.violations.max(1) };
+        let limit = if self.order.is_some() { usize::MAX } else { self.asked.violations.max(1) };
         let judge = |segment| {
             let observation = self.observation(segment);
             tw_engine_dense::judge(&self.spec.program, root.node, &observation, options, limit)
@@ -169,7 +175,7 @@ impl Known<'_> {
         (0..self.loaded.trace.starts().len()).map(judge).collect()
     }
 
-    fn finding(&self, report: crate::PropertyReport, judgements: Vec<Judgement>) -> Finding {
+    fn finding(&self, report: crate::check::PropertyReport, judgements: Vec<Judgement>) -> Finding {
         let mut finding = Finding::new(report);
         let kind = together(judgements.iter().map(|judgement| judgement.outcome));
         finding.report.verdict = match kind {
@@ -195,7 +201,7 @@ impl Known<'_> {
                 .and_then(|judgement| judgement.blocked)
                 .map(|blocked| Obstacle::new(self.spec, blocked)),
             instants: instants
-                .take(self.session.violations)
+                .take(self.asked.violations)
                 .map(|run| Stretch { from: end(run.low), to: end(run.high) })
                 .collect(),
             instant_count: deciding.map_or(0, |judgement| judgement.instant_count),
@@ -221,7 +227,7 @@ impl Known<'_> {
         }
         failing.sort_unstable();
         let times = self.loaded.trace.times.as_deref().unwrap_or_default();
-        for (position, at, segment, own) in failing.into_iter().take(self.session.violations.max(1)) {
+        for (position, at, segment, own) in failing.into_iter().take(self.asked.violations.max(1)) {
             let violation = Violation {
                 position: own.then_some(position),
                 time: times.get(at).filter(|_| own).map(|&time| stamp(time)),

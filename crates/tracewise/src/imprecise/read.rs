@@ -1,6 +1,7 @@
 //! Traces whose timestamps err: their order, and the errors of their events.
 
 use super::ClockError;
+use crate::error::Setting;
 use crate::run::columns::{Loaded, Need, read};
 use crate::{Error, Session, Specification};
 use tw_core::{Column, Position, Time, TimeUnit, Value};
@@ -40,9 +41,11 @@ pub(super) fn in_order(
     sorting.read.sort = Some(skew);
     let loaded = own(read(&sorting, spec, files, need, None)).map_err(|error| match error {
         Error::Trace { mut error, asked, sources } => {
-            error.message = error.message.replace("`--sort` allows", "twice the clock error allows");
-            error.message =
-                error.message.replace("`--sort` needs timestamps", "a clock error is about timestamps");
+            // It is the clock error that has it sorted.
+            let (allows, needs) =
+                (format!("`{}` allows", Setting::Sort), format!("`{}` needs", Setting::Sort));
+            error.message = error.message.replace(&allows, "twice the clock error allows");
+            error.message = error.message.replace(&needs, "a clock error is about");
             Error::Trace { error, asked, sources }
         }
         other => other,

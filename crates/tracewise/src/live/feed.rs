@@ -26,7 +26,7 @@ impl ShardMonitor {
     /// measures time, none before that of an earlier position. What they settle is told in their order.
     pub fn feed(&mut self, batch: &Batch, told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
         if batch.slots.len() != self.slots.len() || batch.slots.iter().any(|slot| slot.len() != batch.len) {
-            return Err(Error::Usage(format!(
+            return Err(Error::refused(format!(
                 "a batch needs {} columns of {} positions each",
                 self.slots.len(),
                 batch.len
@@ -82,7 +82,7 @@ impl ShardMonitor {
 
     /// Refuses times that are not there, or go back.
     fn check_times(&mut self, times: Option<&[Time]>, len: usize) -> Result<(), Error> {
-        let refuse = |what: String| Err(Error::Usage(what));
+        let refuse = |what: String| Err(Error::refused(what));
         match times {
             None if self.plan.timed() && len > 0 => {
                 refuse("a property measures time, so every position needs one".into())

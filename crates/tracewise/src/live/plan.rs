@@ -91,12 +91,12 @@ impl Plan {
             ..EvaluateOptions::default()
         };
         match options.clock {
-            Clock::Dense => return Err(Error::Usage("continuous time is for stored traces".into())),
+            Clock::Dense => return Err(Error::refused("continuous time is for stored traces")),
             Clock::Index => refuse_units(spec, &evaluate, "positions are the clock")?,
             Clock::Stamps => {}
         }
         if spec.program.roots.is_empty() {
-            return Err(Error::Usage("the specification has no properties and no queries".into()));
+            return Err(Error::refused("the specification has no properties and no queries"));
         }
         let planned = |root| Planned::new(spec, root, options, &evaluate);
         let properties = (0..spec.program.roots.len()).map(planned).collect::<Result<Vec<_>, Error>>()?;
@@ -186,14 +186,14 @@ impl Planned {
             by: root.division.by.as_ref().map(ToString::to_string),
             atoms: place(&spec.program.atoms(), atoms),
             terms: place(&spec.program.terms(), terms),
-            runs: crate::ENGINES[0],
+            runs: crate::engines::ENGINES[0],
             options: live_options(answers(root), evaluate),
             alone,
         };
         let named = (options.engine != "auto" && !planned.query).then_some(options.engine.as_str());
         let candidates: Vec<&'static dyn Engine> = match named {
             Some(name) => vec![plan::named(answers(root), name)?],
-            None => engines(answers(root)).filter(|engine| engine.reads_forward()).collect(),
+            None => engines::giving(answers(root)).filter(|engine| engine.reads_forward()).collect(),
         };
         let mut refusals: Vec<(&str, Unsupported)> = Vec::new();
         for engine in candidates {
@@ -213,7 +213,7 @@ impl Planned {
         // The first is the fastest that might.
         match refusals.into_iter().next() {
             Some((_, refusal)) => Err(planned.refused(spec, refusal, "no engine of this build can watch")),
-            None => Err(Error::Usage("this build has no engine that reads live events".into())),
+            None => Err(Error::refused("this build has no engine that reads live events")),
         }
     }
 

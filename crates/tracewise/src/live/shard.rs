@@ -106,7 +106,7 @@ impl ShardMonitor {
     pub fn new(plan: &Plan, key: Option<&str>) -> Result<Self, Error> {
         let divided = |property: &&super::Planned| property.by.is_some() && property.by.as_deref() != key;
         if let Some(property) = plan.properties().iter().find(divided) {
-            return Err(Error::Usage(format!(
+            return Err(Error::refused(format!(
                 "the query `{}` divides the log by `{}`: that has to be the key of its monitor",
                 property.name,
                 property.by.as_deref().unwrap_or_default()

@@ -77,7 +77,7 @@ impl ShardMonitor {
             Ok(restored) => Ok(restored),
             Err(Corrupt(why)) => {
                 self.clear()?;
-                Err(Error::Usage(format!("cannot resume: {why}")))
+                Err(Error::refused(format!("cannot resume: {why}")))
             }
         }
     }

@@ -17,10 +17,11 @@ pub(super) fn divide(
     session: &Session,
     source: &Source,
     files: &[String],
+    by: Option<&str>,
     valuations: &mut Valuations,
     first: u32,
 ) -> Result<Sequences, Error> {
-    divide_counting(session, source, files, valuations, first).map(|(sequences, _)| sequences)
+    divide_counting(session, source, files, by, valuations, first).map(|(sequences, _)| sequences)
 }
 
 /// The same, and the number of positions that belong to no trace: those without a key.
@@ -28,6 +29,7 @@ pub(super) fn divide_counting(
     session: &Session,
     source: &Source,
     files: &[String],
+    by: Option<&str>,
     valuations: &mut Valuations,
     first: u32,
 ) -> Result<(Sequences, u64), Error> {
@@ -35,12 +37,12 @@ pub(super) fn divide_counting(
     let mut codes: Vec<u32> = Vec::new();
     let mut keep = |more: &[u32]| {
         codes.extend_from_slice(more);
-        match codes.len() * 8 > session.memory_budget || codes.len() > u32::MAX as usize {
+        match codes.len() * 8 > session.evaluate.memory_budget || codes.len() > u32::MAX as usize {
             true => Err(limit_message("the positions of a trace that is divided must fit the memory budget")),
             false => Ok(()),
         }
     };
-    let (read_once, keys) = match &session.by {
+    let (read_once, keys) = match by {
         None => (read(session, source, files, valuations, &mut keep)?, None),
         Some(column) => {
             let (read, keys) = read_with_keys(session, source, files, column, valuations, &mut keep)?;

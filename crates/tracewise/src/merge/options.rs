@@ -22,6 +22,8 @@ pub enum StateNames {
 /// How traces are merged.
 #[derive(Clone, Debug)]
 pub struct MergeOptions {
+    /// Merge each value of this column as a trace of its own.
+    pub by: Option<String>,
     /// What two moments must share to be one state.
     pub keep: Keep,
     /// What paths do where traces end.
@@ -35,7 +37,7 @@ pub struct MergeOptions {
 impl MergeOptions {
     /// With the defaults of everything else.
     pub fn new(keep: Keep) -> Self {
-        Self { keep, ends: Ends::default(), states: StateNames::Auto, limits: Limits::default() }
+        Self { by: None, keep, ends: Ends::default(), states: StateNames::Auto, limits: Limits::default() }
     }
 }
 
@@ -53,11 +55,11 @@ pub(super) fn remember(
         StateNames::Columns(columns) => columns.iter().for_each(|column| add("state", column.clone())),
         StateNames::Specification(path) => add("states", path.clone()),
     }
-    [("format", &read.format), ("time", &read.time), ("event", &read.event), ("by", &session.by)]
+    [("format", &read.format), ("time", &read.time), ("event", &read.event), ("by", &options.by)]
         .into_iter()
         .for_each(|(name, value)| value.iter().for_each(|value| add(name, value.clone())));
     // Otherwise the names of the traces are those of their files.
-    if session.by.is_some() {
+    if options.by.is_some() {
         traces.iter().flatten().for_each(|file| add("file", file.clone()));
     }
     if read.timed {
@@ -70,7 +72,7 @@ pub(super) fn remember(
     if read.unit != ReadOptions::default().unit {
         add("time-unit", read.unit.name().into());
     }
-    let clock = Clock::ALL.iter().find(|(_, clock)| *clock == session.clock);
+    let clock = Clock::ALL.iter().find(|(_, clock)| *clock == session.evaluate.clock);
     if let Some((name, _)) = clock.filter(|(_, clock)| *clock != Clock::default()) {
         add("clock", (*name).into());
     }
@@ -78,19 +80,19 @@ pub(super) fn remember(
 }
 
 fn unknown(name: &str, value: &str) -> Error {
-    Error::Usage(format!("the model was merged with `{name}` {value}, not known here"))
+    Error::refused(format!("the model was merged with `{name}` {value}, not known here"))
 }
 
 /// The session and options that [`remember`] wrote down.
 pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, MergeOptions), Error> {
     let keep = Keep::parse(&merged.keep).ok_or_else(|| {
-        Error::Usage(format!("the model was merged keeping `{}`, which is not known here", merged.keep))
+        Error::refused(format!("the model was merged keeping `{}`, which is not known here", merged.keep))
     })?;
-    let (mut session, mut options) = (session.clone().by(None), MergeOptions::new(keep));
+    let (mut session, mut options) = (session.clone(), MergeOptions::new(keep));
     // How the model's questions are asked says nothing of how its traces were read.
     let ReadOptions { threads, block, max_record, max_columns, .. } = session.read;
     session.read = ReadOptions { threads, block, max_record, max_columns, ..ReadOptions::default() };
-    session.clock = Clock::default();
+    session.evaluate.clock = Clock::default();
     let mut columns = Vec::new();
     for (name, value) in &merged.options {
         let text = || Some(value.clone());
@@ -100,14 +102,14 @@ pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, Mer
             "format" => session.read.format = text(),
             "time" => session.read.time = text(),
             "event" => session.read.event = text(),
-            "by" => session.by = text(),
+            "by" => options.by = text(),
             "file" => {}
             "timed" => session.read.timed = true,
             "sort" => session.read.sort = Some(value.parse().map_err(|_| unknown(name, value))?),
             "time-unit" => session.read.unit = TimeUnit::parse(value).ok_or_else(|| unknown(name, value))?,
             "clock" => {
                 let known = Clock::ALL.iter().find(|(name, _)| name == value);
-                session.clock = known.ok_or_else(|| unknown(name, value))?.1;
+                session.evaluate.clock = known.ok_or_else(|| unknown(name, value))?.1;
             }
             // Written by a later version: what it changes cannot be known.
             _ => return Err(unknown(name, value)),
@@ -134,16 +136,17 @@ mod tests {
             sort: Some(5),
             ..ReadOptions::default()
         };
-        let session = Session::new().read(read).clock(Clock::Index).by(Some("user".into()));
-        let mut options = MergeOptions::new(Keep::History(2));
+        let session = Session::new().reading(read).clock(Clock::Index);
+        let mut options = MergeOptions { by: Some("user".into()), ..MergeOptions::new(Keep::History(2)) };
         options.states = StateNames::Columns(vec!["a".into(), "b".into()]);
         let remembered = remember(&session, &options, &[vec!["t.csv".into()]]);
         let merged = Merged { keep: "history 2".into(), ends: "dead".into(), options: remembered.clone() };
         // However the one who asks reads traces.
-        let other = Session::new().read(ReadOptions { timed: true, sort: Some(9), ..ReadOptions::default() });
+        let other =
+            Session::new().reading(ReadOptions { timed: true, sort: Some(9), ..ReadOptions::default() });
         for from in [Session::new(), other.clock(Clock::Dense)] {
             let (session, options) = recall(&from, &merged).unwrap();
-            assert_eq!((session.clock, session.read.unit), (Clock::Index, TimeUnit::Milliseconds));
+            assert_eq!((session.evaluate.clock, session.read.unit), (Clock::Index, TimeUnit::Milliseconds));
             assert_eq!(options.states, StateNames::Columns(vec!["a".into(), "b".into()]));
             assert_eq!(remember(&session, &options, &[vec!["t.csv".into()]]), remembered);
         }

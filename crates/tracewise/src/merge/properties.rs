@@ -24,7 +24,7 @@ pub(crate) fn read(path: &str) -> Result<Source, Error> {
         Specification::from_text(path, &text)?;
     }
     if found.is_empty() {
-        return Err(Error::Usage(format!(
+        return Err(Error::refused(format!(
             "`{path}` names no states: write, for example, `let busy = queue > 10;` (a `let` with parameters is none)"
         )));
     }

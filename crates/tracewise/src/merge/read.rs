@@ -3,6 +3,7 @@
 mod rows;
 
 use super::names::{Style, Valuations};
+use crate::error::Setting;
 use crate::plan::Who;
 use crate::run::columns::{Keys, Need, read as read_columns};
 use crate::run::faults::{refuse_empty, trace_error};
@@ -102,11 +103,12 @@ pub(crate) fn read_with_keys(
         return Ok((read, keys));
     }
     if matches!(source, Source::Specification(_)) {
-        return Err(Error::Usage(
-            "with --by and --states a trace is read several times, which standard input and pipes do not allow; \
-             write it to a file first"
-                .into(),
-        ));
+        return Err(Error::refused(format!(
+            "with {} and {} a trace is read several times, which standard input and pipes do not allow; write it to a \
+             file first",
+            Setting::By,
+            Setting::StateSpecification
+        )));
     }
     let opened = Opened::new(session, files)?;
     let read = rows(session, &opened, source, Some((column, &mut keys)), valuations, states);
@@ -225,11 +227,11 @@ fn by_properties(
         && properties.terms.is_some()
         && files.iter().any(|file| readable_once(file))
     {
-        return Err(Error::Usage(
-            "with formulas and terms in --states a trace is read twice, which standard input and pipes do not allow; \
-             write it to a file first"
-                .into(),
-        ));
+        return Err(Error::refused(format!(
+            "with formulas and terms in {} a trace is read twice, which standard input and pipes do not allow; write \
+             it to a file first",
+            Setting::StateSpecification
+        )));
     }
     let mut columns: Vec<Vec<u32>> = vec![Vec::new(); properties.names.len()];
     let mut read = None;
@@ -280,7 +282,7 @@ fn by_properties(
         }
         read = Some(Read { positions: loaded.trace.len as u64, locator: loaded.summary.locator });
     }
-    let Some(read) = read else { return Err(Error::Usage("there are no state properties".into())) };
+    let Some(read) = read else { return Err(Error::Internal("no state properties were read".into())) };
     let codes: Vec<u32> = (0..read.positions as usize)
         .map(|position| {
             for (at, column) in columns.iter().enumerate() {

@@ -139,7 +139,7 @@ fn search(
     let (Some(merged), Domain::Values(states)) = (&model.merged, &model.variables[0].domain) else {
         return Ok(Origin::Nowhere);
     };
-    let files: Vec<&String> = match session.by {
+    let files: Vec<&String> = match options.by {
         Some(_) => merged.options.iter().filter(|(name, _)| name == "file").map(|(_, file)| file).collect(),
         None => record.traces.iter().collect(),
     };
@@ -159,7 +159,8 @@ fn search(
     let mut translated: Vec<u32> = Vec::new();
     let mut all = Vec::new();
     for files in &traces {
-        let parts = divide(session, &source, files, &mut valuations, all.len() as u32)?;
+        let parts =
+            divide(session, &source, files, options.by.as_deref(), &mut valuations, all.len() as u32)?;
         translated.extend(
             (translated.len() as u32..valuations.len() as u32)
                 .map(|code| code_of(&valuations.name(code)).unwrap_or(u32::MAX)),

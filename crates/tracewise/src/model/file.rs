@@ -1,6 +1,7 @@
 //! Model files: read and written by their extension.
 
 use crate::Error;
+use crate::error::Setting;
 use std::io::{BufWriter, Read, Write};
 use tw_model::formats::of_file;
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
@@ -13,25 +14,26 @@ pub fn read_model(path: &str) -> Result<Model, Error> {
         format!("models are read from {} files", known.join(" and "))
     };
     let Some(format) = of_file(plain) else {
-        return Err(Error::Usage(if path == "-" {
+        return Err(Error::refused(if path == "-" {
             format!("a model cannot be read from standard input; {}", readable())
-        } else if tw_trace::detect(path, &crate::formats()).is_some() {
+        } else if tw_trace::detect(path, &crate::trace::formats()).is_some() {
+            let keep = Setting::Keep.to("time");
             format!(
-                "`{path}` is a trace; make a model of it first: `tracewise merge --keep time {path} -o model.json`"
+                "`{path}` is a trace; make a model of it first: `tracewise merge {keep} {path} -o model.json`"
             )
         } else {
             format!("cannot tell the format of the model `{path}` by its name; {}", readable())
         }));
     };
     let Some(read) = format.read else {
-        return Err(Error::Usage(format!(
+        return Err(Error::refused(format!(
             "`{path}`: {} files are written for other programs, and cannot be read back; {}",
             format.name,
             readable()
         )));
     };
     let bytes = if plain.len() < path.len() { unpacked(path) } else { std::fs::read(path) };
-    let bytes = bytes.map_err(|error| Error::Usage(format!("cannot read `{path}`: {error}")))?;
+    let bytes = bytes.map_err(|error| Error::io(format!("cannot read `{path}`"), error))?;
     read(path, &bytes).map_err(|error| model_error(path, error))
 }
 
@@ -90,7 +92,7 @@ fn write_file(
 /// The format that a file is written in.
 fn format_of(path: &str) -> Result<&'static ModelFormat, Error> {
     of_file(path).ok_or_else(|| {
-        Error::Usage(if of_file(plain_name(path)).is_some() {
+        Error::refused(if of_file(plain_name(path)).is_some() {
             format!("cannot write `{path}`: models are not compressed; write `{}`", plain_name(path))
         } else {
             let known = extensions(|_| true).join(", ");
@@ -101,8 +103,8 @@ fn format_of(path: &str) -> Result<&'static ModelFormat, Error> {
 
 fn model_error(path: &str, error: ModelError) -> Error {
     match error {
-        ModelError::Io(error) => Error::Usage(format!("cannot write `{path}`: {error}")),
-        ModelError::Unfit(message) => Error::Usage(format!("`{path}`: {message}")),
+        ModelError::Io(error) => Error::io(format!("cannot write `{path}`"), error),
+        ModelError::Unfit(message) => Error::refused(format!("`{path}`: {message}")),
         syntax => Error::Model(Box::new(syntax)),
     }
 }
@@ -115,7 +117,8 @@ mod tests {
 
     fn message(result: Result<impl Sized, Error>) -> String {
         match result {
-            Err(Error::Usage(message)) => message,
+            Err(Error::Refused(refusal)) => refusal.to_string(),
+            Err(Error::Io { what, error }) => format!("{what}: {error}"),
             Err(other) => format!("{other:?}"),
             Ok(_) => "no error".into(),
         }

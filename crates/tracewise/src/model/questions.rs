@@ -116,7 +116,7 @@ pub fn questions_in(path: &str) -> Result<Vec<Question>, Error> {
         questions.push(question);
     }
     if questions.is_empty() {
-        return Err(Error::Usage(format!(
+        return Err(Error::refused(format!(
             "`{path}` holds no formula: write one a line, such as `AG EF ready`"
         )));
     }

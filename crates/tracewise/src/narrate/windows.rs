@@ -71,7 +71,7 @@ impl Narrator<'_> {
 
     /// How far apart two positions are, as time or as a number of positions.
     fn distance(&self, from: Position, to: Position) -> Option<String> {
-        if self.session.clock == Clock::Index || !self.loaded.summary.timed {
+        if self.session.evaluate.clock == Clock::Index || !self.loaded.summary.timed {
             let count = to - from;
             return Some(format!("{count} position{}", if count == 1 { "" } else { "s" }));
         }

@@ -2,7 +2,8 @@
 
 use super::several::{Monitors, divide};
 use super::{Who, choose, named, refusal_error, refused};
-use crate::run::clock::refuse_units;
+use crate::error::Setting;
+use crate::run::clock::{counts_positions, refuse_units};
 use crate::{Error, Session, Specification, engines};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Program, Root, RootKind, Semantics};
@@ -18,19 +19,20 @@ pub(crate) fn choose_monitor(
 ) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
     let options = session.evaluate_options();
     if options.clock == Clock::Dense {
-        let message =
-            "continuous time (`--clock dense`) is for stored traces: `tracewise check`, or --clock stamps";
-        return Err(Error::Usage(message.into()));
+        return Err(Error::refused_instead(
+            format!("continuous time (`{}`) is for stored traces", Setting::Clock.to("dense")),
+            format!("`tracewise check`, or {}", Setting::Clock.to("stamps")),
+        ));
     }
     if options.clock == Clock::Index {
-        refuse_units(spec, &options, "`--clock index` counts positions")?;
+        refuse_units(spec, &options, &counts_positions())?;
     }
     if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
         return Err(refuse_division(spec, root));
     }
     let kind = spec.program.roots.first().map_or(Answers::Verdicts, answers);
     let mixed = spec.program.roots.iter().any(|root| answers(root) != kind);
-    let name = session.engine.as_str();
+    let name = session.evaluate.engine.as_str();
     if name != "auto" && !mixed {
         let engine = named(kind, name)?;
         return match engine.monitor(&spec.program, &live_options(kind, &options), telling) {
@@ -45,7 +47,7 @@ pub(crate) fn choose_monitor(
             Some(forced) if kind == Answers::Verdicts => engine.name() == forced.name(),
             _ => engine.reads_forward(),
         };
-        engines(kind).filter(fits)
+        engines::giving(kind).filter(fits)
     };
     // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
     let mut first_refusal = None;
@@ -99,7 +101,7 @@ pub(crate) fn choose_monitor(
             }
             Err(refusal_error(spec, "no engine of this build can watch", refusal))
         }
-        None => Err(Error::Usage("this build has no engine that reads live events".into())),
+        None => Err(Error::refused("this build has no engine that reads live events")),
     }
 }
 
@@ -111,7 +113,7 @@ pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
     )
     .at(root.span, "this query")
     .help("`tracewise query` computes it on a stored trace");
-    Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) }
+    Error::unsupported(spec, diagnostic)
 }
 
 /// What an engine for a root answers with.

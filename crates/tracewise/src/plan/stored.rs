@@ -2,8 +2,9 @@
 
 use super::several::{Evaluators, divide};
 use super::{named, refusal_error, refused};
-use crate::registry::engines;
-use crate::run::clock::{refuse_empty_intervals, refuse_units};
+use crate::engines;
+use crate::error::Setting;
+use crate::run::clock::{counts_positions, refuse_empty_intervals, refuse_units};
 use crate::{Error, Session, Specification};
 use std::borrow::Cow;
 use tw_core::Bits;
@@ -153,7 +154,7 @@ fn stand_in<'p>(
     if !refusal.exhausted {
         return None;
     }
-    let mut others = engines(answers).filter(|engine| engine.name() != exhausted);
+    let mut others = engines::giving(answers).filter(|engine| engine.name() != exhausted);
     let (engine, evaluator) =
         others.find_map(|engine| Some((engine, engine.plan(&spec.program, options).ok()?)))?;
     let message = format!("engine `{exhausted}` gave up ({}); `{}` ran instead", refusal.what, engine.name());
@@ -170,7 +171,7 @@ pub(crate) fn choose<'p>(
     who: Who<'_>,
 ) -> Result<Chosen<'p>, Error> {
     if options.clock == Clock::Index {
-        refuse_units(spec, options, "`--clock index` counts positions")?;
+        refuse_units(spec, options, &counts_positions())?;
     }
     refuse_empty_intervals(spec, options)?;
     let answers = match who {
@@ -182,11 +183,13 @@ pub(crate) fn choose<'p>(
         Who::Any(answers) => answers,
     };
     if answers == Answers::Values && options.clock == Clock::Dense {
-        let message = "a query has values at positions, not between them: use --clock stamps";
-        return Err(Error::Usage(message.into()));
+        return Err(Error::refused_instead(
+            "a query has values at positions, not between them",
+            format!("use {}", Setting::Clock.to("stamps")),
+        ));
     }
     // Continuous time has one engine, whose reasons are the informative ones.
-    let name = match (session.engine.as_str(), options.clock) {
+    let name = match (session.evaluate.engine.as_str(), options.clock) {
         ("auto", Clock::Dense) => "dense",
         (name, _) => name,
     };
@@ -199,13 +202,14 @@ pub(crate) fn choose<'p>(
         };
     }
     let mut refusals = Vec::new();
-    for engine in engines(answers) {
+    for engine in engines::giving(answers) {
         match engine.plan(&spec.program, options) {
             Ok(evaluator) => return Ok(Chosen::new(engine, evaluator)),
             Err(refusal) => refusals.push((engine.name(), refusal)),
         }
     }
-    let accepts = |alone: &Program| engines(answers).find(|engine| engine.plan(alone, options).is_ok());
+    let accepts =
+        |alone: &Program| engines::giving(answers).find(|engine| engine.plan(alone, options).is_ok());
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
         && let Ok(evaluators) = Evaluators::new(shares, options)
@@ -220,7 +224,7 @@ fn nobody(spec: &Specification, answers: Answers, mut refusals: Vec<(&str, Unsup
     if answers != Answers::Verdicts {
         return match refusals.into_iter().next() {
             Some((engine, refusal)) => refused(spec, engine, refusal),
-            None => Error::Usage("this build has no engine for queries".into()),
+            None => Error::refused("this build has no engine for queries"),
         };
     }
     // The last engine is the reference, which refuses least: its reason is the informative one, unless it refuses the
@@ -234,7 +238,7 @@ fn nobody(spec: &Specification, answers: Answers, mut refusals: Vec<(&str, Unsup
     };
     match informative.or(last) {
         Some((_, refusal)) => refusal_error(spec, "no engine of this build can run", refusal),
-        None => Error::Usage("this build has no engines".into()),
+        None => Error::refused("this build has no engines"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Running an engine on a divided trace, and what is told of its values.
 
-use super::{Approximation, EXPLAINED, Group, QueryResult, failed, missing, witness};
+use super::{Approximation, EXPLAINED, Group, QueryOptions, QueryResult, failed, missing, witness};
+use crate::error::{Budget, Setting};
 use crate::plan::{self, Chosen, Who, restrict};
 use crate::run::columns::Loaded;
 use crate::run::divide::{Divided, Edge};
@@ -13,6 +14,7 @@ use tw_trace::Stamp;
 /// Queries to be run on parts of a loaded trace.
 pub(super) struct Job<'a> {
     pub session: &'a Session,
+    pub asked: &'a QueryOptions,
     pub spec: &'a Specification,
     /// The engine for all of them.
     pub engine: &'static str,
@@ -64,13 +66,13 @@ impl Job<'_> {
                 approximate: approximations(&spec, root, &notes),
             });
         }
-        if self.session.everywhere {
+        if self.asked.everywhere {
             self.everywhere(&spec, &trace, divided, &mut ready, &mut results, failures)?;
         }
-        if divided.labels.len() <= EXPLAINED && self.session.explain {
+        if divided.labels.len() <= EXPLAINED && self.asked.explain {
             missing::explain(self, &spec, &trace, &mut results)?;
         }
-        if self.session.witness || results.iter().any(|result| result.groups.len() == 1) {
+        if self.asked.witness || results.iter().any(|result| result.groups.len() == 1) {
             witness::add(self, &spec, &trace, divided, &mut ready, &mut results)?;
         }
         Ok(results)
@@ -126,24 +128,24 @@ impl Job<'_> {
             let bins: usize = spec.program.reachable(&[root.node]).iter().map(bins).sum();
             VALUE.saturating_add(bins.saturating_mul(BIN))
         };
-        let places = match self.session.everywhere {
+        let places = match self.asked.everywhere {
             true => self.loaded.trace.len,
             false => divided.labels.len(),
         };
         let bytes =
             spec.program.roots.iter().map(each).fold(0usize, usize::saturating_add).saturating_mul(places);
-        let budget = self.session.memory_budget;
+        let budget = self.session.evaluate.memory_budget;
         if bytes <= budget {
             return Ok(());
         }
-        let error = tw_trace::TraceError::new(
-            tw_trace::TraceErrorKind::Budget,
-            format!(
-                "{places} values of each query take about {bytes} bytes, beyond the memory budget of {budget} (raise \
-                 it with --memory)"
-            ),
-        );
-        Err(error.in_file(self.loaded.name()).into())
+        Err(Error::Budget(Budget {
+            setting: Setting::Memory,
+            what: format!("{places} values of each query"),
+            needed: Some(bytes),
+            allowed: budget,
+            instead: None,
+            trace: self.loaded.name().to_string(),
+        }))
     }
 }
 
@@ -200,7 +202,7 @@ impl<'p> Ready<'p> {
     /// The values of one node at every position.
     pub(super) fn column(&mut self, trace: &Trace, node: NodeId) -> Result<Values, Error> {
         let mut columns = self.columns(trace, &[node])?;
-        columns.pop().ok_or_else(|| Error::Usage("the engine gave no column".into()))
+        columns.pop().ok_or_else(|| Error::Internal("an engine gave no column".into()))
     }
 
     /// The same of several nodes.

@@ -1,8 +1,8 @@
 //! Queries in one pass over a trace that is not kept: memory is what the queries hold back.
 
 use super::compute::approximations;
-use super::{Group, QueryReport, QueryResult, failed, missing};
-use crate::registry::engine;
+use super::{Group, QueryOptions, QueryReport, QueryResult, failed, missing};
+use crate::engines;
 use crate::run::clock::needs_times;
 use crate::run::faults::{Fault, never_occurs, nothing_to};
 use crate::run::open::Opened;
@@ -15,10 +15,10 @@ use tw_monitor::{
 use tw_trace::Projection;
 
 /// Whether the trace need not be kept: the engine reads forward, and nothing is asked that looks back.
-pub(super) fn fits(session: &Session, spec: &Specification, name: &str) -> bool {
+pub(super) fn fits(session: &Session, options: &QueryOptions, spec: &Specification, name: &str) -> bool {
     let whole = spec.program.roots.iter().all(|root| root.division.is_whole());
-    let forward = engine(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
-    forward && whole && !session.everywhere && !session.witness && !needs_times(session, spec)
+    let forward = engines::named(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
+    forward && whole && !options.everywhere && !options.witness && !needs_times(session, spec)
 }
 
 struct Part {
@@ -34,8 +34,8 @@ pub(super) fn run(
     name: &'static str,
 ) -> Result<QueryReport, Error> {
     let refused = |refusal| plan::refused(spec, name, refusal);
-    let Some(engine) = engine(Answers::Values, name) else {
-        return Err(Error::Usage(format!("this build has no engine `{name}` for queries")));
+    let Some(engine) = engines::named(Answers::Values, name) else {
+        return Err(Error::refused(format!("this build has no engine `{name}` for queries")));
     };
     let monitor = engine.monitor(&spec.program, &session.evaluate_options(), Telling::Verdicts);
     let mut monitor = monitor.map_err(refused)?;

@@ -53,7 +53,7 @@ impl Totals {
         collects.sort_unstable_by_key(|(id, ..)| *id);
         collects.dedup_by_key(|(id, ..)| *id);
         let mut ready = Ready::new(session, spec, engine, options, trace)?;
-        let limits = Limits { exact_bytes: session.memory_budget / 4 / collects.len().max(1) };
+        let limits = Limits { exact_bytes: session.evaluate.memory_budget / 4 / collects.len().max(1) };
         // A few at a time: their columns are as long as the trace.
         for some in collects.chunks(8) {
             let bodies: Vec<NodeId> = some.iter().map(|(_, _, body)| *body).collect();

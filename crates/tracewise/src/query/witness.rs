@@ -58,7 +58,7 @@ pub(super) fn add(
     for (root, result) in spec.program.roots.iter().zip(results.iter_mut()) {
         let place =
             matches!(spec.program.dag.node(root.node), Node::Collect(Aggregate::First | Aggregate::Last, _));
-        if !job.session.witness && !place {
+        if !job.asked.witness && !place {
             continue;
         }
         let mut groups: Vec<&mut Group> =

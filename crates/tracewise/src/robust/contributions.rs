@@ -1,8 +1,8 @@
 //! What each subformula contributes to a value, and how much each predicate alone would have to change.
 
 use super::{Robustness, parts};
-use crate::Stamp;
 use crate::run::Run;
+use crate::trace::Stamp;
 use tw_core::Position;
 use tw_engine_robust::{Robust, Samples};
 use tw_monitor::Unsupported;

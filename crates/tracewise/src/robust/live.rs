@@ -7,8 +7,10 @@ mod teller;
 
 use crate::run::faults::nothing_to;
 use crate::run::open::format_of;
+use crate::trace::Stamp;
 use crate::watch::run::{Run, names};
-use crate::{Control, Error, Every, LiveSink, Session, Specification, Stamp, WatchOptions, WatchSource};
+use crate::watch::{Control, Every, LiveSink, WatchOptions, WatchSource};
+use crate::{Error, Session, Specification};
 use std::io;
 use std::time::Duration;
 use teller::Teller;

@@ -1,8 +1,9 @@
 //! The weakest link of a value in the user's own words: predicate, sample, log line.
 
 use super::{Reason, Robustness, WeakestLink, parts};
+use crate::diag::Diagnostic;
 use crate::run::Run;
-use crate::{Diagnostic, Specification, Value, check};
+use crate::{Specification, Value, check};
 use tw_core::Position;
 use tw_engine_robust::{Robust, Samples, Weakest};
 use tw_ir::{Node, NodeId, What};

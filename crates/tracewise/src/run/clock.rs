@@ -2,6 +2,7 @@
 
 use super::columns::Loaded;
 use super::faults::without_timestamps;
+use crate::error::Setting;
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
 use tw_diag::Diagnostic;
@@ -11,7 +12,7 @@ use tw_monitor::EvaluateOptions;
 /// Whether the program measures time by the trace's timestamps. Continuous time always does: a state lasts from its
 /// timestamp to the next.
 pub(crate) fn needs_times(session: &Session, spec: &Specification) -> bool {
-    match session.clock {
+    match session.evaluate.clock {
         Clock::Index => false,
         Clock::Dense => true,
         Clock::Stamps => spec.program.dag.nodes().iter().any(|node| node.interval().is_some()),
@@ -28,9 +29,9 @@ pub(crate) fn options(
     if loaded.summary.timed {
         return Ok(options);
     }
-    if session.clock == Clock::Dense {
-        let why = "`--clock dense` is about the time between timestamps";
-        return Err(without_timestamps(loaded.name(), why));
+    if session.evaluate.clock == Clock::Dense {
+        let why = format!("`{}` is about the time between timestamps", Setting::Clock.to("dense"));
+        return Err(without_timestamps(loaded.name(), &why));
     }
     options.clock = Clock::Index;
     if needs_times(session, spec) {
@@ -56,6 +57,11 @@ pub(crate) fn settle<'p>(
     Ok((plan::choose(&session, spec, &options, who)?, options))
 }
 
+/// Why intervals count positions where the session says so.
+pub(crate) fn counts_positions() -> String {
+    format!("`{}` counts positions", Setting::Clock.to("index"))
+}
+
 /// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.
 pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why: &str) -> Result<(), Error> {
     let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
@@ -64,9 +70,14 @@ pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why:
         let (what, help) = match interval.ticks(Clock::Index, options.unit) {
             Err(IntervalError::UnitWithoutTime) => (
                 "has a unit of time",
-                "leave the unit out to count positions, or name the column of timestamps with `--time COL`",
+                format!(
+                    "leave the unit out to count positions, or name the column of timestamps with `{}`",
+                    Setting::Time.to("COL")
+                ),
             ),
-            Err(IntervalError::TooFine) => ("has a fraction of a position", "write whole numbers"),
+            Err(IntervalError::TooFine) => {
+                ("has a fraction of a position", "write whole numbers".to_string())
+            }
             _ => continue,
         };
         let mut diagnostic = Diagnostic::error("bad-interval", format!("this interval {what}, but {why}"));
@@ -74,8 +85,7 @@ pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why:
             Some(span) => diagnostic = diagnostic.at(span, "on this operator"),
             None => diagnostic.message.push_str(&format!(" (in `{}`)", spec.words(id))),
         }
-        let sources = Box::new(spec.sources.clone());
-        return Err(Error::Unsupported { diagnostic: diagnostic.help(help), sources });
+        return Err(Error::unsupported(spec, diagnostic.help(help)));
     }
     Ok(())
 }
@@ -99,12 +109,11 @@ pub(crate) fn refuse_empty_intervals(spec: &Specification, options: &EvaluateOpt
         if let Some(span) = spec.span(id) {
             diagnostic = diagnostic.at(span, "on this operator");
         }
-        let help =
-            "close an end with `[` or `]`; in continuous time (`--clock dense`) there are instants inside";
-        return Err(Error::Unsupported {
-            diagnostic: diagnostic.help(help),
-            sources: Box::new(spec.sources.clone()),
-        });
+        let help = format!(
+            "close an end with `[` or `]`; in continuous time (`{}`) there are instants inside",
+            Setting::Clock.to("dense")
+        );
+        return Err(Error::unsupported(spec, diagnostic.help(help)));
     }
     Ok(())
 }

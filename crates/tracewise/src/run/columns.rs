@@ -2,7 +2,7 @@
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
 use super::clock::needs_times;
-use super::faults::{Fault, never_occurs, over_budget};
+use super::faults::{Fault, never_occurs};
 use super::open::Opened;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
@@ -112,7 +112,7 @@ pub(crate) fn read(
     let mut reader = Reader::new(spec, need, signals);
     let times = need.times || needs_times(session, spec);
     let projection = Projection::new(&spec.program.slots, need.key, times);
-    let (take, budget) = (reader.take(), session.memory_budget);
+    let (take, budget) = (reader.take(), session.evaluate.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
     let mut fold = |part: Result<Part, PredicateError>| {
@@ -120,7 +120,7 @@ pub(crate) fn read(
         let held = reader.held();
         if held > budget {
             let what = format!("the columns of {} positions", reader.trace.len);
-            return Err(over_budget(&what, held, budget, need.wanted.signals));
+            return Err(fault.over(what, held, budget, need.wanted.signals));
         }
         Ok(ControlFlow::Continue(()))
     };

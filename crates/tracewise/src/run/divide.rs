@@ -5,6 +5,7 @@
 
 use super::columns::{Keys, Loaded};
 use crate::Error;
+use crate::error::Setting;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tw_core::{Column, Position, Value};
@@ -150,18 +151,19 @@ impl<'t> Divided<'t> {
 fn length(every: Bound, clock: Clock, loaded: &Loaded, options: &EvaluateOptions) -> Result<i64, Error> {
     let interval = Interval { low: every, high: Some(every) };
     let ticks = interval.ticks(clock, options.unit).map_err(|error| {
-        Error::Usage(match error {
+        Error::refused(match error {
             IntervalError::UnitWithoutTime => format!(
                 "`every {every}`: {} has no timestamps, so windows count positions; leave the unit out, or name the \
-                 column of timestamps with `--time COL`",
-                loaded.name()
+                 column of timestamps with `{}`",
+                loaded.name(),
+                Setting::Time.to("COL")
             ),
             _ => format!("`every {every}`: {error}"),
         })
     })?;
     match ticks.low {
         length @ 1.. => Ok(length),
-        _ => Err(Error::Usage(format!("`every {every}`: a window must be longer than nothing"))),
+        _ => Err(Error::refused(format!("`every {every}`: a window must be longer than nothing"))),
     }
 }
 
@@ -173,7 +175,7 @@ fn by(
     file: &str,
 ) -> Result<Divided<'static>, Error> {
     if trace.len > u32::MAX as usize {
-        return Err(Error::Usage(format!(
+        return Err(Error::refused(format!(
             "dividing by a column handles up to {} positions; this trace has {}",
             u32::MAX,
             trace.len
@@ -189,7 +191,7 @@ fn by(
 
 /// A key that no position has.
 pub(crate) fn no_value(column: &str, file: &str) -> Error {
-    Error::Usage(format!("the column `{column}`, which divides the trace, has no value anywhere in {file}"))
+    Error::refused(format!("the column `{column}`, which divides the trace, has no value anywhere in {file}"))
 }
 
 /// The distinct values of a column as text, and which of them each position has.

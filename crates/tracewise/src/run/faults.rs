@@ -2,7 +2,7 @@
 
 use super::columns::Loaded;
 use super::open::Opened;
-use crate::error::trace_code;
+use crate::error::{Budget, Setting, trace_code};
 use crate::{Error, Session, Specification};
 use tw_core::Position;
 use tw_diag::Diagnostic;
@@ -10,20 +10,42 @@ use tw_ir::NodeId;
 use tw_monitor::PredicateError;
 use tw_trace::{Locator, Summary, TraceError, TraceErrorKind};
 
-/// Where a term had no value while a trace was read, for the error that ends the reading.
+/// What a reader's error cannot say while a trace is read, for the error that ends the reading: where a term had no value,
+/// which budget ran out.
 #[derive(Default)]
-pub(crate) struct Fault(Option<(NodeId, Position)>);
+pub(crate) struct Fault {
+    term: Option<(NodeId, Position)>,
+    over: Option<Budget>,
+}
 
 impl Fault {
     /// Notes an error on a batch that begins at `start`, as one that a reader can give back.
     pub fn note(&mut self, error: PredicateError, start: Position) -> TraceError {
-        self.0 = Some((error.node, start + error.position));
+        self.term = Some((error.node, start + error.position));
         TraceError::new(TraceErrorKind::Type, error.message)
+    }
+
+    /// Notes that more is kept than the memory budget allows; signals can be read as a stream instead.
+    pub fn over(&mut self, what: String, bytes: usize, budget: usize, signals: bool) -> TraceError {
+        let instead = signals.then(|| format!("read the trace as a stream with {}", Setting::Live));
+        let message = what.clone();
+        self.over = Some(Budget {
+            setting: Setting::Memory,
+            what,
+            needed: Some(bytes),
+            allowed: budget,
+            instead,
+            trace: String::new(),
+        });
+        TraceError::new(TraceErrorKind::Budget, message)
     }
 
     /// The error that ended the reading: of a term, with its line and the place of the specification; or of the trace.
     pub fn word(&self, session: &Session, spec: &Specification, opened: &Opened, error: TraceError) -> Error {
-        let Some((node, position)) = self.0 else { return trace_error(spec, error) };
+        if let Some(budget) = &self.over {
+            return Error::Budget(Budget { trace: opened.name.clone(), ..budget.clone() });
+        }
+        let Some((node, position)) = self.term else { return trace_error(spec, error) };
         let mut error = error;
         // Sorting moves positions; what was read to find this error is not kept.
         if session.read.sort.is_none()
@@ -88,15 +110,7 @@ pub(crate) fn nothing_to(name: &str, verb: &str) -> Error {
 
 /// A trace without timestamps, where they are needed.
 pub(crate) fn without_timestamps(trace: &str, why: &str) -> Error {
-    let message = format!("{why}, and this trace has none (`--time COL` names their column)");
+    let time = Setting::Time.to("COL");
+    let message = format!("{why}, and this trace has none (`{time}` names their column)");
     TraceError::new(TraceErrorKind::Usage, message).in_file(trace).into()
-}
-
-/// More than the memory budget allows; signals can be read as a stream instead.
-pub(crate) fn over_budget(what: &str, bytes: usize, budget: usize, signals: bool) -> TraceError {
-    let help = if signals { ", or read the trace as a stream with --live" } else { "" };
-    let message = format!(
-        "{what} take {bytes} bytes, beyond the memory budget of {budget} (raise it with --memory{help})"
-    );
-    TraceError::new(TraceErrorKind::Budget, message)
 }

@@ -1,6 +1,8 @@
 //! Opening files as one trace, and scanning it.
 
-use crate::{Error, Session, format_named, formats};
+use crate::error::Setting;
+use crate::trace::{format_named, formats};
+use crate::{Error, Session};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use tw_core::{Batch, Position};
@@ -68,7 +70,7 @@ fn in_memory(session: &Session, files: &[String]) -> Result<Option<Input>, Error
         let Some((name, table)) = table(file) else {
             let message =
                 format!("`{file}` is a file, and others are records in memory: they cannot be one trace");
-            return Err(Error::Usage(message));
+            return Err(Error::refused(message));
         };
         let next = Input::from_table(name, table.clone());
         input = Some(match input {
@@ -91,7 +93,7 @@ pub(crate) fn display_name(files: &[String]) -> String {
 /// What to add when a format (or the extension of its files) is known, but not to this build.
 fn missing_feature(name: &str) -> &'static str {
     match name {
-        "parquet" | "arrow" => " (this build lacks Parquet and Arrow: build with `--features parquet`)",
+        "parquet" | "arrow" => " (this build lacks Parquet and Arrow: build with the feature `parquet`)",
         _ => "",
     }
 }
@@ -105,7 +107,7 @@ pub(crate) fn format_of(session: &Session, first: &str) -> Result<&'static dyn T
             let near = tw_core::suggest(name, all.iter().map(|format| format.name()))
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
-            Error::Usage(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))
+            Error::refused(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))
         });
     }
     if first == "-" {
@@ -117,8 +119,9 @@ pub(crate) fn format_of(session: &Session, first: &str) -> Result<&'static dyn T
     // A missing file is the likelier mistake than an unknown extension.
     Input::open(&[first.to_string()])?;
     let feature = missing_feature(first.rsplit('.').next().unwrap_or(""));
-    Err(Error::Usage(format!(
-        "cannot tell the format of `{first}` by its name{feature}; say it with --format ({})",
+    Err(Error::refused(format!(
+        "cannot tell the format of `{first}` by its name{feature}; say it with {} ({})",
+        Setting::Format,
         known()
     )))
 }

@@ -1,7 +1,7 @@
 //! Queries on a live trace: their values so far.
 
 use super::WatchValue;
-use crate::registry::engines;
+use crate::engines;
 use crate::{Error, Session, Specification, plan, query};
 use tw_core::codec::Corrupt;
 use tw_core::{Batch, Bits, Position, Time};
@@ -52,11 +52,11 @@ impl Accounts {
             )
             .at(root.span, "this query")
             .help("`tracewise query` computes it on a stored trace");
-            return Err(Error::Unsupported { diagnostic, sources: Box::new(spec.sources.clone()) });
+            return Err(Error::unsupported(&spec, diagnostic));
         }
         let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
         let mut refusal = None;
-        for engine in engines(Answers::Values).filter(|engine| engine.reads_forward()) {
+        for engine in engines::giving(Answers::Values).filter(|engine| engine.reads_forward()) {
             match engine.monitor(&spec.program, &options, Telling::Verdicts) {
                 Ok(monitor) => {
                     let (atoms, terms) =
@@ -70,7 +70,7 @@ impl Accounts {
         }
         Err(match refusal {
             Some((engine, refusal)) => plan::refused(&spec, engine, refusal),
-            None => Error::Usage("this build has no engine that watches queries".into()),
+            None => Error::refused("this build has no engine that watches queries"),
         })
     }
 

@@ -16,7 +16,7 @@ use std::path::Path;
 use tw_core::codec::put;
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 5;
+const VERSION: u8 = 6;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.

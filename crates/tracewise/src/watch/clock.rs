@@ -5,6 +5,7 @@
 //! floor under the timestamps to come; an event below it cannot be taken any more.
 
 use super::state::{number, number_out, signed, signed_out};
+use crate::error::Setting;
 use std::time::Instant;
 use tw_core::{Time, TimeUnit};
 use tw_trace::{Stamp, TimeStyle, TraceError, TraceErrorKind};
@@ -63,14 +64,17 @@ impl StreamClock {
                 ),
                 (Some((floor, Said::Heartbeat)), ..) if time < floor => format!(
                     "the timestamp `{}` comes too late: no line came for so long that time was taken to have come to \
-                     `{}` (`--heartbeat`; `--sort SKEW` waits for late lines)",
+                     `{}` (`{}`; `{}` waits for late lines)",
                     shown(time),
-                    shown(floor)
+                    shown(floor),
+                    Setting::Heartbeat,
+                    Setting::Sort.to("SKEW")
                 ),
                 (_, Some(skew), Some(latest)) if time < latest.saturating_sub(skew) => format!(
-                    "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows ({} {})",
+                    "the timestamp `{}` comes after `{}`: further out of order than `{}` allows ({} {})",
                     shown(time),
                     shown(latest),
+                    Setting::Sort,
                     self.unit.format_number(skew),
                     self.unit.name()
                 ),

@@ -91,7 +91,7 @@ impl Feed {
                 if is_compressed(&mut file).map_err(|error| fault(path, &error))? {
                     if follow {
                         let message = "a compressed file cannot be followed while it grows";
-                        return Err(Error::Usage(format!("{path}: {message}")));
+                        return Err(Error::refused(format!("{path}: {message}")));
                     }
                     let (input, path) = (Input::open(std::slice::from_ref(path))?, path.clone());
                     spawn(move || match input.reader(0) {
@@ -110,7 +110,7 @@ impl Feed {
             }
             WatchSource::Push(pushed) => {
                 let Some(pieces) = pushed.take() else {
-                    return Err(Error::Usage(format!("{}: these bytes are watched already", pushed.name)));
+                    return Err(Error::refused(format!("{}: these bytes are watched already", pushed.name)));
                 };
                 spawn(move || pieces.forward(&pump.sender, resume.offset, &resume.tail))?;
             }
@@ -151,7 +151,7 @@ impl Drop for Feed {
 
 fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     let spawned = std::thread::Builder::new().name("feed".into()).spawn(work);
-    spawned.map(drop).map_err(|error| Error::Usage(format!("cannot start a thread: {error}")))
+    spawned.map(drop).map_err(|error| Error::io("cannot start a thread", error))
 }
 
 fn fault(name: &str, error: &io::Error) -> TraceError {

@@ -1,7 +1,8 @@
 //! Why the reading of a stream ends early.
 
 use crate::run::faults::{not_computable_at, trace_error};
-use crate::{Error, LiveSink, Specification};
+use crate::watch::LiveSink;
+use crate::{Error, Specification};
 use std::io;
 use tw_ir::NodeId;
 use tw_monitor::Unsupported;
@@ -39,7 +40,7 @@ impl From<Unsupported> for Halt {
 
 /// The output cannot be written.
 pub(crate) fn unwritten(error: io::Error) -> Error {
-    Error::Usage(format!("cannot write the output: {error}"))
+    Error::io("cannot write the output", error)
 }
 
 /// What is wrong with a line: its bytes, or a term that has no value there.

@@ -10,9 +10,11 @@ use super::lines::LineMap;
 use super::times::LatestTimes;
 use super::watcher::Watcher;
 use super::{Deadline, LiveSink, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
+use crate::check::{LogLine, Violation};
+use crate::error::Setting;
 use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
-use crate::{Error, LogLine, Session, Specification, Verdict, Violation};
+use crate::{Error, Session, Specification, Verdict};
 use rustc_hash::FxHashSet;
 use std::io;
 use std::time::Instant;
@@ -93,24 +95,27 @@ impl<'k> Keyed<'k> {
         sink: &'k mut dyn WatchSink,
     ) -> Result<Self, Error> {
         let refusals = [
-            (options.observers, "--observers"),
-            (session.read.sort.is_some(), "--sort"),
-            (options.values_every.is_some(), "--values-every"),
+            (options.observers, Setting::Observers),
+            (session.read.sort.is_some(), Setting::Sort),
+            (options.values_every.is_some(), Setting::ValuesEvery),
         ];
         if let Some((_, option)) = refusals.iter().find(|(given, _)| *given) {
-            return Err(Error::Usage(format!("{option} is for one trace: leave out --by")));
+            return Err(Error::refused_instead(
+                format!("{option} is for one trace"),
+                format!("leave out {}", Setting::By),
+            ));
         }
         let evaluate = session.evaluate_options();
         let plan_options = |clock: Clock| PlanOptions {
-            semantics: session.semantics,
+            semantics: session.evaluate.semantics,
             clock,
             unit: session.read.unit,
             telling: options.telling(),
-            engine: session.engine.clone(),
+            engine: session.evaluate.engine.clone(),
             memory_budget: evaluate.memory_budget,
             state_budget: evaluate.state_budget,
         };
-        let plan = Plan::new(spec, &plan_options(session.clock))?;
+        let plan = Plan::new(spec, &plan_options(session.evaluate.clock))?;
         let counting = needs_times(session, spec)
             .then(|| Plan::new(spec, &plan_options(Clock::Index)).map_err(|error| error.to_string()));
         Ok(Self {

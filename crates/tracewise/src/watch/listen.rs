@@ -51,7 +51,7 @@ pub(super) fn listen(
     max_record: usize,
 ) -> Result<(Socket, String), Error> {
     let fault = |place: &dyn std::fmt::Display, error: io::Error| {
-        Error::Usage(format!("cannot listen on {place}: {error}"))
+        Error::io(format!("cannot listen on {place}"), error)
     };
     let server =
         Server { sender, greets, max_record, free: Arc::new((Mutex::new(CONNECTIONS), Condvar::new())) };
@@ -89,7 +89,7 @@ pub(super) fn listen(
             Ok((Socket(Some(path.clone())), name))
         }
         #[cfg(not(unix))]
-        Address::Unix(path) => Err(Error::Usage(format!(
+        Address::Unix(path) => Err(Error::refused(format!(
             "cannot listen on unix:{}: this system has no such sockets",
             path.display()
         ))),
@@ -135,7 +135,7 @@ impl Server {
             }
         };
         let spawned = std::thread::Builder::new().name("listen".into()).spawn(accepting);
-        spawned.map(drop).map_err(|error| Error::Usage(format!("cannot start a thread: {error}")))
+        spawned.map(drop).map_err(|error| Error::io("cannot start a thread", error))
     }
 
     fn take_place(&self) {

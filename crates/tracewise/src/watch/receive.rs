@@ -5,7 +5,9 @@ use super::halt::{self, Halt};
 use super::judge::Judge;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
+use crate::Error;
 use crate::Verdict;
+use crate::error::{Budget, Setting};
 use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
 use tw_monitor::{Positions, Stretch};
@@ -187,10 +189,14 @@ impl Judge<'_> {
                 sorter.push(time, lines[index], stretch.row(index).to_vec(), read);
             }
             if sorter.heap_bytes() > self.memory_budget {
-                let budget = self.memory_budget;
-                let message =
-                    format!("the lines that wait for earlier ones (`--sort`) take more than {budget} bytes");
-                return Err(TraceError::new(TraceErrorKind::Budget, message).in_file(self.name).into());
+                return Err(Halt::Fault(Error::Budget(Budget {
+                    setting: Setting::Memory,
+                    what: format!("the lines that wait for earlier ones (`{}`)", Setting::Sort),
+                    needed: None,
+                    allowed: self.memory_budget,
+                    instead: None,
+                    trace: self.name.to_string(),
+                })));
             }
         }
         self.release_up_to(self.clock.complete())

@@ -12,11 +12,13 @@ use super::timers::Timers;
 use super::untimed::Untimed;
 use super::watcher::Watcher;
 use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, WatchSource};
-use crate::delay::horizon;
+use crate::diag::Diagnostic;
+use crate::error::Setting;
+use crate::explain::horizon;
 use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
 use crate::run::open::format_of;
-use crate::{Diagnostic, Error, Session, Specification, plan};
+use crate::{Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
 use tw_monitor::{Engine, Monitor};
@@ -36,7 +38,7 @@ pub(crate) fn watch(
 ) -> Result<WatchReport, Error> {
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    if let Some(by) = &session.by {
+    if let Some(by) = &options.by {
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -68,7 +70,7 @@ fn choose(
     sink: &mut dyn WatchSink,
 ) -> Result<(&'static dyn Engine, Box<dyn Monitor>), Error> {
     let each = options.telling();
-    if options.observers && session.engine == "auto" {
+    if options.observers && session.evaluate.engine == "auto" {
         let metric = session.clone().engine("metric");
         if let Ok(chosen) = plan::choose_monitor(&metric, spec, each, &mut |_| {}) {
             return Ok(chosen);
@@ -133,23 +135,26 @@ impl<'r> Run<'r, Judge<'r>> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
         if sorted && accounts.is_some() && options.checkpoints.is_some() {
-            let message = "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out \
-                           `--sort`, the queries or `--checkpoint`";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::refused(format!(
+                "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
+                 queries or `{}`",
+                Setting::Sort,
+                Setting::Checkpoint
+            )));
         }
         let needs = [
-            (sorted, "`--sort`"),
-            (options.heartbeat.is_some(), "`--heartbeat`"),
-            (options.watermark.is_some(), "`--watermark`"),
+            (sorted, Setting::Sort),
+            (options.heartbeat.is_some(), Setting::Heartbeat),
+            (options.watermark.is_some(), Setting::Watermark),
         ];
         let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
         let timing = Timing {
             clock: StreamClock::new(session.read.unit, session.read.sort),
             horizon: horizon(spec, &session.evaluate_options()),
             sorted,
-            counting: session.clock == Clock::Index,
+            counting: session.evaluate.clock == Clock::Index,
             untimed: Untimed::new(session, spec, options.telling(), option),
-            memory_budget: session.memory_budget,
+            memory_budget: session.evaluate.memory_budget,
         };
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =
@@ -198,7 +203,7 @@ impl<'r, W: Watcher> Run<'r, W> {
         let Some(Checkpoints { path, resume: true, .. }) = &self.options.checkpoints else {
             return Ok(Resume::default());
         };
-        let refuse = |why: String| Error::Usage(format!("cannot resume from {}: {why}", path.display()));
+        let refuse = |why: String| Error::refused(format!("cannot resume from {}: {why}", path.display()));
         let Some(state) = Checkpoint::read(path).map_err(refuse)? else {
             self.judge.sink().note(&format!("there is no {} yet; starting anew", path.display()));
             return Ok(Resume::default());
@@ -335,7 +340,8 @@ impl<'r, W: Watcher> Run<'r, W> {
     fn checkpoint(&mut self) -> Result<(), Error> {
         let options = self.options;
         let Some(Checkpoints { path, .. }) = &options.checkpoints else { return Ok(()) };
-        let fault = |why: String| Error::Usage(format!("cannot keep the state in {}: {why}", path.display()));
+        let fault =
+            |why: String| Error::refused(format!("cannot keep the state in {}: {why}", path.display()));
         if !self.live.reads_on() && matches!(options.source, WatchSource::Listen(_)) {
             return Err(fault(
                 "a stream of this format can be resumed only from its start, and a socket has none".into(),

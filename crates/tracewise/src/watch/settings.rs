@@ -1,6 +1,7 @@
 //! What makes two watches the same, so that one can go on where the other stopped.
 
 use super::WatchOptions;
+use crate::error::Setting;
 use crate::{Session, Specification};
 use tw_trace::TraceFormat;
 
@@ -24,24 +25,26 @@ pub(super) fn settings(
     let read = &session.read;
     let on = |flag: bool| if flag { "on" } else { "off" }.to_string();
     let column = |name: &Option<String>, default: &str| name.clone().unwrap_or(default.into());
-    [
+    let plain = [
         ("specification", program.finalize().to_hex().to_string()),
         ("engine", engine.to_string()),
-        ("semantics", session.semantics.name().to_string()),
+        ("semantics", session.evaluate.semantics.name().to_string()),
         ("format", format.name().to_string()),
-        ("--each-position", on(options.each_position)),
-        ("--observers", on(options.observers)),
-        ("--first", on(options.first)),
-        ("--by", session.by.clone().unwrap_or("off".into())),
-        ("--watermark", options.watermark.clone().unwrap_or("off".into())),
-        ("--skip-bad-lines", on(options.skip_bad_lines)),
-        ("--time", column(&read.time, "time")),
-        ("--event", column(&read.event, "event")),
-        ("--time-unit", read.unit.name().to_string()),
-        ("--timed", on(read.timed)),
-        ("--sort", read.sort.map_or("off".into(), |skew| format!("{skew} ns"))),
-        ("--clock", format!("{:?}", session.clock).to_lowercase()),
-    ]
-    .map(|(label, value)| (label.to_string(), value))
-    .into()
+    ];
+    let set = [
+        (Setting::EachPosition, on(options.each_position)),
+        (Setting::Observers, on(options.observers)),
+        (Setting::First, on(options.first)),
+        (Setting::By, options.by.clone().unwrap_or("off".into())),
+        (Setting::Watermark, options.watermark.clone().unwrap_or("off".into())),
+        (Setting::SkipBadLines, on(options.skip_bad_lines)),
+        (Setting::Time, column(&read.time, "time")),
+        (Setting::Event, column(&read.event, "event")),
+        (Setting::TimeUnit, read.unit.name().to_string()),
+        (Setting::Timed, on(read.timed)),
+        (Setting::Sort, read.sort.map_or("off".into(), |skew| format!("{skew} ns"))),
+        (Setting::Clock, format!("{:?}", session.evaluate.clock).to_lowercase()),
+    ];
+    let plain = plain.map(|(label, value)| (label.to_string(), value));
+    plain.into_iter().chain(set.map(|(setting, value)| (setting.to_string(), value))).collect()
 }

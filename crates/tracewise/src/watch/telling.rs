@@ -5,7 +5,7 @@ use super::judge::{Judge, verdict};
 use super::times::Times;
 use super::told::{Failure, Place, Told, earliest};
 use super::{Due, Pending, WatchVerdict};
-use crate::{LogLine, Violation};
+use crate::check::{LogLine, Violation};
 use std::io;
 use tw_core::{Position, Time, Value};
 use tw_monitor::{Bindings, Obligation, Settled};

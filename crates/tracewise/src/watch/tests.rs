@@ -53,7 +53,7 @@ impl WatchSink for Heard {
         Ok(())
     }
 
-    fn value(&mut self, value: &crate::WatchValue) -> io::Result<()> {
+    fn value(&mut self, value: &crate::watch::WatchValue) -> io::Result<()> {
         self.say(format!("{} = {}", value.query, value.value));
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Streams without timestamps: intervals count positions then, unless something asks for time.
 
+use crate::error::Setting;
 use crate::run::clock::needs_times;
 use crate::{Session, Specification, plan};
 use tw_ir::{Clock, NodeId};
@@ -19,10 +20,10 @@ pub(super) struct Untimed {
 
 impl Untimed {
     /// For a specification that measures time by timestamps or an option that needs them.
-    pub fn new(session: &Session, spec: &Specification, each: Telling, option: Option<&str>) -> Self {
-        let time = "(`--time COL` names their column)";
+    pub fn new(session: &Session, spec: &Specification, each: Telling, option: Option<Setting>) -> Self {
+        let time = format!("(`{}` names their column)", Setting::Time.to("COL"));
         if let Some(option) = option {
-            let refusal = format!("found no timestamp, and {option} needs them {time}");
+            let refusal = format!("found no timestamp, and `{option}` needs them {time}");
             return Self { refusal: Some(refusal), ..Self::default() };
         }
         if !needs_times(session, spec) || spec.program.roots.is_empty() {

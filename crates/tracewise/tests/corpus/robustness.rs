@@ -2,10 +2,10 @@
 
 use super::Case;
 use std::io;
-use tracewise::{
-    Control, Diagnostic, Error, LiveSink, RobustLive, RobustOptions, RobustSink, RobustTold, RobustValue,
-    Session, Specification, WatchSource,
-};
+use tracewise::diag::Diagnostic;
+use tracewise::robust::{RobustLive, RobustOptions, RobustSink, RobustTold, RobustValue};
+use tracewise::watch::{Control, LiveSink, WatchSource};
+use tracewise::{Error, Session, Specification};
 
 /// How many properties were compared.
 pub fn run(case: &Case, session: &Session, trace: &str) -> usize {

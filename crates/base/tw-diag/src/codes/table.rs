@@ -170,6 +170,8 @@ pub static CODES: &[Code] = &[
         "Nothing, or raise `--states` or `--memory`."),
     error(Run, "engine-refuses", "The engine asked for cannot run this formula.",
         "Use `--engine auto`, or the engine that the message names."),
+    error(Run, "internal", "A bug of Tracewise: what it relies on turned out otherwise.",
+        "Report it, with the specification and the trace if you can."),
     error(Run, "not-computable", "The value of a query cannot be computed, for example as it overflows.",
         "Give a value for that case with `??`, or guard the division."),
     warning(Run, "not-explained", "A verdict stands, but its explanation takes too much memory.",

@@ -10,7 +10,7 @@ use crate::report::text::Text;
 use crate::report::{self, Reporter};
 use clap::Args;
 use std::time::Instant;
-use tracewise::Statistic;
+use tracewise::check::{CheckOptions, Statistic};
 use tracewise::findings::Report;
 
 /// Verdict of each property on each trace, with an explanation of every violation
@@ -83,20 +83,23 @@ impl Check {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
-        let session = self
-            .evaluate
-            .apply(self.read.session()?)
+        let session = self.read.session(self.evaluate.evaluating())?;
+        let options = CheckOptions {
             // With `--quiet` verdicts alone count: no need to go back for log lines.
-            .violations(if context.quiet { 0 } else { self.violations })
-            .witness(self.witness)
-            .explain(!self.no_explain && !context.quiet)
-            .by(self.by.clone())
-            .clock_error(self.clock_error.error(self.read.time_unit)?)
-            .statistic(self.stat);
+            violations: if context.quiet { 0 } else { self.violations },
+            explain: !self.no_explain && !context.quiet,
+            witness: self.witness,
+            by: self.by.clone(),
+            statistic: self.stat,
+            clock_error: self.clock_error.error(self.read.time_unit)?,
+        };
         let mut exit = Exit::Holds;
         if self.show_residual {
             if !report::streams(&self.output) {
                 return Err(usage("--show-residual is no finding: it is told as text or json"));
+            }
+            if options.clock_error.is_some() {
+                return Err(usage("formulas are rewritten event by event: leave out --clock-error"));
             }
             for trace in self.read.traces(&files)? {
                 for report in session.residuals(&spec, &trace)? {
@@ -113,7 +116,7 @@ impl Check {
             let result = {
                 let message = format!("checking {}", trace.join(", "));
                 let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
-                session.check(&spec, &trace)
+                session.check(&spec, &trace, &options)
             };
             match result {
                 Ok(report) => {

@@ -8,6 +8,7 @@ use crate::progress::Progress;
 use crate::words;
 use clap::Args;
 use std::io::Write;
+use tracewise::Evaluating;
 use tracewise::findings::json::Object;
 
 /// Write a trace in another format
@@ -35,7 +36,7 @@ pub struct Convert {
 impl Runnable for Convert {
     fn run(self, context: &mut Context) -> Outcome {
         let trace = self.read.one_trace(&self.files, "convert")?;
-        let session = self.read.session()?;
+        let session = self.read.session(Evaluating::default())?;
         let report = {
             let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")), None);
             session.convert(&trace, &self.out, self.to.as_deref())

@@ -9,8 +9,9 @@ use clap::Args;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use tracewise::findings::json;
-use tracewise::{Coverage, Estimate, read_model};
-use tw_plot::{Axis, Body, Chart, Series};
+use tracewise::merge::{Coverage, Estimate};
+use tracewise::model::read_model;
+use tracewise::plot::{Axis, Body, Chart, Series};
 
 /// How much the traces of a merged model have shown, and what may be missing
 ///
@@ -55,8 +56,8 @@ impl Runnable for CoverageOf {
             }
         }
         if let Some(path) = &self.plot {
-            let drawn = tw_plot::write(&chart(&self.model, &coverage), path);
-            drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
+            let drawn = tracewise::plot::write(&chart(&self.model, &coverage), path);
+            drawn.map_err(|error| Failure::Error(tracewise::Error::refused(error.to_string())))?;
         }
         Ok(Exit::Holds)
     }
@@ -119,7 +120,7 @@ impl CoverageOf {
         writeln!(
             out,
             "transitions as traces are added  {}  {} after {}",
-            tw_plot::sparkline(&grown, 40),
+            tracewise::plot::sparkline(&grown, 40),
             words::count(coverage.transitions.distinct),
             words::counted(coverage.traces as u64, "trace")
         )
@@ -167,7 +168,7 @@ fn range(estimate: Estimate) -> String {
 
 /// States and transitions against the number of traces: as given, and as to be expected in any order.
 fn chart(model: &str, coverage: &Coverage) -> Chart {
-    let line = |name: &str, value: &dyn Fn(&tracewise::CoveragePoint) -> f64, step| Series {
+    let line = |name: &str, value: &dyn Fn(&tracewise::merge::Point) -> f64, step| Series {
         name: name.into(),
         points: coverage.curve.iter().map(|point| (point.traces as f64, Some(value(point)))).collect(),
         step,
@@ -190,7 +191,7 @@ fn chart(model: &str, coverage: &Coverage) -> Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracewise::Completeness;
+    use tracewise::merge::Completeness;
 
     fn seen(traces: usize, unseen_mass: f64, unseen: Option<f64>) -> Coverage {
         let estimate = unseen.map(|unseen| Estimate { value: 3.0 + unseen, low: 3.0, high: 9.0 });

@@ -9,7 +9,7 @@ use crate::style::Ink;
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
-use tracewise::EvalReport;
+use tracewise::eval::EvalReport;
 use tracewise::findings::json;
 
 /// Truth value of a formula at each position
@@ -44,7 +44,7 @@ impl Runnable for Eval {
         let spec = formulas(std::slice::from_ref(&self.formula))?;
         context.warnings(&spec.warnings, &spec.sources);
         let trace = self.read.one_trace(&self.files, "eval")?;
-        let session = self.evaluate.apply(self.read.session()?);
+        let session = self.read.session(self.evaluate.evaluating())?;
         let report = {
             let message = format!("evaluating {}", trace.join(", "));
             let (_progress, session) = Progress::reading(context.quiet, message, session);

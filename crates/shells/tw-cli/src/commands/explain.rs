@@ -4,15 +4,19 @@ use super::Runnable;
 use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
+use crate::flags::flagged;
 use crate::options::{EvaluateArgs, FILES, clocks, either, named, specification};
 use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
+use tracewise::explain::{
+    AutomatonKind, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SpecReport,
+};
 use tracewise::findings::json::{Object, array};
-use tracewise::{AutomatonKind, Clock, ClockLabels, Graph, Label, LiveDelay, LiveReport, Obstacle};
-use tracewise::{RootReport, Session, SpecReport, TimeUnit};
+use tracewise::imprecise::{ClockLabels, Label, Obstacle};
+use tracewise::{Clock, Evaluating, Session, TimeUnit};
 
 /// Fragment, chosen engine and why, and size of each property
 #[derive(Args, Debug)]
@@ -67,7 +71,7 @@ impl Runnable for Explain {
             (Some(_), _) => Clock::Dense,
             (None, clock) => clock,
         };
-        let session = self.evaluate.apply(Session::new()).clock(clock).clock_error(error);
+        let session = Session::new().evaluating(Evaluating { clock, ..self.evaluate.evaluating() });
         if self.maude {
             let text = session.maude(&spec)?;
             if !context.quiet {
@@ -84,7 +88,8 @@ impl Runnable for Explain {
                 self.output
             )));
         }
-        let report = session.explain_spec(&spec)?;
+        let mut report = session.explain_spec(&spec, ExplainOptions { clock_error: error.is_some() })?;
+        in_reasons(&mut report);
         if !context.quiet {
             if self.output == "json" {
                 write_json(name, &report, &mut context.out)?;
@@ -93,6 +98,17 @@ impl Runnable for Explain {
             }
         }
         Ok(Exit::Holds)
+    }
+}
+
+/// Flags for settings in the reasons why something runs or does not.
+fn in_reasons(report: &mut SpecReport) {
+    let spell = |text: &mut String| *text = flagged(text);
+    spell(&mut report.choice.reason);
+    for root in &mut report.roots {
+        spell(&mut root.choice.reason);
+        root.not_live.iter_mut().for_each(spell);
+        root.live.iter_mut().filter_map(|live| live.engine.as_mut().err()).for_each(spell);
     }
 }
 

@@ -7,8 +7,9 @@ use crate::options::FILES;
 use crate::style::{Ink, Style};
 use clap::Args;
 use std::io::{self, Read, Write};
+use tracewise::Error;
+use tracewise::diag::Sources;
 use tracewise::findings::json::Object;
-use tracewise::{Error, Sources};
 
 /// Canonical formatting of specifications
 #[derive(Args, Debug)]
@@ -96,12 +97,12 @@ fn format(file: &str, text: &str) -> Result<String, Failure> {
     }
     let mut sources = Sources::default();
     let source = sources.add(if file == "-" { "<stdin>" } else { file }, text);
-    let parsed = tw_spec::parse(text, source);
+    let parsed = tracewise::language::parse(text, source);
     if parsed.has_errors() {
         let diagnostics = parsed.diagnostics;
         return Err(Error::Specification { diagnostics, sources: Box::new(sources) }.into());
     }
-    Ok(tw_spec::print(&parsed.value))
+    Ok(tracewise::language::print(&parsed.value))
 }
 
 /// The stretch of lines between the first and the last that differ, before and after.

@@ -8,7 +8,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::{Read, Write};
 use tracewise::findings::json::Object;
-use tracewise::{Error, IMPORT_FORMATS, ImportOptions, TimeUnit};
+use tracewise::{Error, TimeUnit, import};
 
 /// Read the specification of another monitor and print it as a `.tw` file
 #[derive(Args, Debug)]
@@ -38,12 +38,12 @@ pub struct Import {
 }
 
 fn formats() -> PossibleValuesParser {
-    PossibleValuesParser::new(IMPORT_FORMATS.iter().map(|format| format.name))
+    PossibleValuesParser::new(import::FORMATS.iter().map(|format| format.name))
 }
 
 fn about() -> String {
     let mut text = "Format to read [default: by the extension of SPEC, where that tells]\n\n".to_owned();
-    for format in IMPORT_FORMATS {
+    for format in import::FORMATS {
         text.push_str(&format!("{}: {}\n", format.name, format.about));
     }
     text
@@ -67,15 +67,16 @@ impl Runnable for Import {
     fn run(self, context: &mut Context) -> Outcome {
         let text = read(&self.file)?;
         let name = if self.file == "-" { "<stdin>" } else { &self.file };
-        let named = self.from.as_deref().map(|from| IMPORT_FORMATS.iter().find(|format| format.name == from));
-        let Some(format) = named.unwrap_or_else(|| tracewise::guess_import(name, &text)) else {
-            let names: Vec<&str> = IMPORT_FORMATS.iter().map(|format| format.name).collect();
+        let named =
+            self.from.as_deref().map(|from| import::FORMATS.iter().find(|format| format.name == from));
+        let Some(format) = named.unwrap_or_else(|| tracewise::import::guess(name, &text)) else {
+            let names: Vec<&str> = import::FORMATS.iter().map(|format| format.name).collect();
             let message =
                 format!("`{name}` does not tell its format; add `--from` with one of: {}", names.join(", "));
             return Err(usage(message));
         };
-        let options = ImportOptions { period: self.period, unit: self.unit };
-        let (made, findings, sources) = tracewise::import(name, &text, format, &options)?;
+        let options = import::Options { period: self.period, unit: self.unit };
+        let (made, findings, sources) = tracewise::import::import(name, &text, format, &options)?;
         context.warnings(&findings, &sources);
         if let Some(out) = &self.out {
             if *out == self.file {
@@ -106,7 +107,7 @@ fn read(file: &str) -> Result<String, Error> {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         file => std::fs::read(file).map(|read| bytes = read),
     };
-    result.map_err(|error| Error::Usage(format!("cannot read the specification `{file}`: {error}")))?;
+    result.map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
     String::from_utf8(bytes)
-        .map_err(|_| Error::Usage(format!("the specification `{file}` is not UTF-8 text")))
+        .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))
 }

@@ -10,8 +10,9 @@ use crate::words;
 use clap::Args;
 use std::io::{self, Write};
 use tracewise::findings::json::{self, Object, array};
-use tracewise::{ColumnSummary, InspectReport, Value};
-use tw_trace::{Arguments, Row};
+use tracewise::inspect::{ColumnSummary, InspectReport};
+use tracewise::trace::{Arguments, Row};
+use tracewise::{Evaluating, Value};
 
 /// Columns, types, event names, time span and sample rows of a trace
 #[derive(Args, Debug)]
@@ -29,7 +30,7 @@ pub struct Inspect {
 
 impl Runnable for Inspect {
     fn run(self, context: &mut Context) -> Outcome {
-        let session = self.read.session()?;
+        let session = self.read.session(Evaluating::default())?;
         let mut exit = Exit::Holds;
         for (index, trace) in self.read.traces(&self.files)?.into_iter().enumerate() {
             let result = {
@@ -226,7 +227,7 @@ fn to_json(report: &InspectReport) -> String {
 }
 
 fn row_json(row: &Row) -> String {
-    let event = |event: &tw_trace::Event| {
+    let event = |event: &tracewise::trace::Event| {
         let object = Object::new().field("name", event.name.as_ref());
         match &event.arguments {
             Arguments::Positional(arguments) => {

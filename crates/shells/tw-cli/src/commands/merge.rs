@@ -4,6 +4,7 @@ use super::Runnable;
 use super::model_check::FormulaArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
+use crate::flags;
 use crate::options::{FILES, ReadArgs};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
@@ -11,9 +12,12 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
+use tracewise::Evaluating;
+use tracewise::diag::Diagnostic;
 use tracewise::findings::json::Object;
 use tracewise::findings::{Warning, lost_ends};
-use tracewise::{Coverage, Diagnostic, Ends, Keep, MergeOptions, MergeReport, StateNames, write_model};
+use tracewise::merge::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames};
+use tracewise::model::write_model;
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///
@@ -80,7 +84,7 @@ impl Merge {
             "history" => Keep::History(self.history.unwrap_or(1)),
             other => Keep::parse(other).ok_or_else(|| usage(format!("cannot keep `{other}`")))?,
         };
-        let mut options = MergeOptions::new(keep);
+        let mut options = MergeOptions { by: self.by.clone(), ..MergeOptions::new(keep) };
         options.ends = Ends::parse(&self.end_loops).unwrap_or_default();
         options.states = match (&self.states, self.state.as_slice()) {
             (Some(file), _) => StateNames::Specification(file.clone()),
@@ -105,7 +109,7 @@ impl Merge {
                 format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
             found.push(Diagnostic::warning("without-key", message));
         }
-        found.extend(lost_ends(report.lost_ends, report.traces));
+        found.extend(lost_ends(report.lost_ends, report.traces).into_iter().map(flags::in_diagnostic));
         found.into_iter().map(|found| Warning::new(found, &Arc::default())).collect()
     }
 
@@ -190,7 +194,7 @@ impl Merge {
         }
         let options = self.options()?;
         let traces = self.read.traces(&self.files)?;
-        let session = self.read.session()?.by(self.by.clone());
+        let session = self.read.session(Evaluating::default())?;
         let report = {
             let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));
             let (_progress, session) = Progress::reading(context.quiet, message, session.clone());

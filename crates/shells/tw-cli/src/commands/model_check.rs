@@ -5,13 +5,15 @@ mod text;
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome};
 use crate::exit::Exit;
+use crate::flags;
 use crate::options::{FILES, limit};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
+use tracewise::Session;
 use tracewise::findings::{Report, Warning};
-use tracewise::{Logic, Model, ModelOptions, Question, Session, questions_in, read_model, write_model};
+use tracewise::model::{Logic, Model, ModelOptions, Question, questions_in, read_model, write_model};
 
 /// Check formulas on a model: CTL, LTL, how likely they are
 ///
@@ -121,6 +123,7 @@ impl FormulaArgs {
             session.model_check(model, &questions, &options)?
         };
         let mut report = Report::of_model(report, model, name, &questions, started.elapsed());
+        flags::in_warnings(&mut report);
         let new = also.iter().filter(|warning| !report.warnings.contains(warning));
         let new: Vec<Warning> = new.cloned().collect();
         report.warnings.splice(0..0, new);

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 use tracewise::findings::{Detail, Report};
-use tracewise::{Approximation, Totals, Value};
+use tracewise::query::{Approximation, QueryOptions, Totals};
+use tracewise::{Evaluating, Value};
 
 /// Value of each query on each trace: counts, extremes, averages, quantiles
 #[derive(Args, Debug)]
@@ -139,20 +140,21 @@ impl Query {
             // Before the work, not after it.
             let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
             if !["svg", "png"].contains(&extension.to_ascii_lowercase().as_str()) {
-                return Err(usage(tw_plot::Error::Extension(path.clone()).to_string()));
+                return Err(usage(tracewise::plot::Error::Extension(path.clone()).to_string()));
             }
         }
-        let mut session = self
-            .read
-            .session()?
-            .engine(&self.engine)
-            .everywhere(self.at.is_some())
-            .witness(self.witness)
-            .explain(!context.quiet)
-            .by(self.by.clone());
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
-        }
+        let defaults = Evaluating::default();
+        let session = self.read.session(Evaluating {
+            engine: self.engine.clone(),
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            ..defaults
+        })?;
+        let options = QueryOptions {
+            by: self.by.clone(),
+            everywhere: self.at.is_some(),
+            witness: self.witness,
+            explain: !context.quiet,
+        };
         let traces = self.read.traces(&files)?;
         let several = traces.len() > 1;
         let mut totals = Totals::new();
@@ -165,8 +167,8 @@ impl Query {
                 let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
                 // Totals cost a pass of their own, and one trace is its own total.
                 match several {
-                    true => session.query_and_add(&spec, &trace, &mut totals),
-                    false => session.query(&spec, &trace),
+                    true => session.query_and_add(&spec, &trace, &options, &mut totals),
+                    false => session.query(&spec, &trace, &options),
                 }
             };
             match result {
@@ -188,8 +190,8 @@ impl Query {
             }
         }
         if totals.traces() > 1 {
-            let mut told = |total: Option<tracewise::Total>| {
-                let tracewise::Total { value, approximate } = total?;
+            let mut told = |total: Option<tracewise::query::Total>| {
+                let tracewise::query::Total { value, approximate } = total?;
                 match value {
                     Ok(value) => Some((value, approximate)),
                     Err(error) => {
@@ -210,8 +212,8 @@ impl Query {
             }
         }
         if let Some(path) = self.plot.as_ref().filter(|_| !answers.reports.is_empty()) {
-            let drawn = tw_plot::write(&plot::chart(&answers), path);
-            drawn.map_err(|error| Failure::Error(tracewise::Error::Usage(error.to_string())))?;
+            let drawn = tracewise::plot::write(&plot::chart(&answers), path);
+            drawn.map_err(|error| Failure::Error(tracewise::Error::refused(error.to_string())))?;
         }
         Ok(exit)
     }

@@ -10,8 +10,9 @@ use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
+use tracewise::Evaluating;
 use tracewise::findings::Report;
-use tracewise::{RaceFields, RaceLimits, RacesReport};
+use tracewise::races::{self, RacesOptions, RacesReport};
 
 /// Possible deadlocks and data races, from one trace of locks and accesses
 ///
@@ -56,10 +57,10 @@ pub struct Races {
 }
 
 impl Races {
-    fn fields(&self) -> RaceFields {
-        let default = RaceFields::default();
+    fn fields(&self) -> races::Fields {
+        let default = races::Fields::default();
         let or = |given: &Option<String>, default| given.clone().map_or(default, |name| vec![name]);
-        RaceFields {
+        races::Fields {
             thread: or(&self.thread_field, default.thread),
             lock: or(&self.lock_field, default.lock),
             variable: or(&self.variable_field, default.variable),
@@ -77,15 +78,16 @@ impl Runnable for Races {
 
 impl Races {
     fn search(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
-        let session = self.read.session()?;
-        let limits = RaceLimits { cycles: self.cycles, ..RaceLimits::default() };
+        let session = self.read.session(Evaluating::default())?;
+        let limits = races::Limits { cycles: self.cycles, ..races::Limits::default() };
+        let options = RacesOptions { fields: self.fields(), limits };
         let mut exit = Exit::Holds;
         for trace in self.read.traces(&self.files)? {
             let started = Instant::now();
             let result = {
                 let message = format!("looking for races in {}", trace.join(", "));
                 let _progress = Progress::start(context.quiet, message, None);
-                session.races(&trace, &self.fields(), limits)
+                session.races(&trace, &options)
             };
             match result {
                 Ok(found) => {

@@ -5,8 +5,9 @@ use crate::exit::Exit;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
+use tracewise::explain::{ResidualReport, ResidualStep};
 use tracewise::findings::json::{Object, line};
-use tracewise::{ResidualReport, ResidualStep, Semantics, Verdict};
+use tracewise::{Semantics, Verdict};
 
 /// The verdict: settled, or by the end of the trace, which `ltl3` leaves open.
 fn verdict(report: &ResidualReport, semantics: Semantics) -> Verdict {

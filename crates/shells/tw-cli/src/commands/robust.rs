@@ -18,8 +18,9 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
 use tracewise::findings::Report;
-use tracewise::{Address, Clock, Interpolation, Predictor, RobustAlgorithm};
-use tracewise::{RobustOptions, Semantics, Session, Specification};
+use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions};
+use tracewise::watch::Address;
+use tracewise::{Clock, Evaluating, Semantics, Session, Specification};
 
 /// By how much each property holds or fails, and which sample decides that
 #[derive(Args, Debug)]
@@ -150,12 +151,12 @@ impl Robust {
     fn compute(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = self.specification_and_files()?;
         context.warnings(&spec.warnings, &spec.sources);
-        let mut session =
-            self.read.session()?.semantics(self.semantics).explain(!context.quiet || self.plot.is_some());
-        if let Some(bytes) = self.memory {
-            session = session.memory_budget(bytes);
-        }
-        session = session.by(self.by.clone());
+        let defaults = Evaluating::default();
+        let session = self.read.session(Evaluating {
+            semantics: self.semantics,
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            ..defaults
+        })?;
         if self.live.wanted() {
             if self.by.is_some() {
                 return Err(usage(
@@ -208,6 +209,8 @@ impl Robust {
             plot::refuse(path, traces.len())?;
         }
         let options = RobustOptions {
+            by: self.by.clone(),
+            explain: !context.quiet || self.plot.is_some(),
             everywhere: self.at.is_some(),
             picture: self.plot.is_some(),
             interpolate: self.interpolate,
@@ -249,7 +252,7 @@ impl Robust {
                 reporter.report(&report, &mut context.out)?;
             }
             if let Some((path, panels)) = panels {
-                tw_plot::write_panels(&panels, path).map_err(|error| usage(error.to_string()))?;
+                tracewise::plot::write_panels(&panels, path).map_err(|error| usage(error.to_string()))?;
             }
         }
         Ok(exit)

@@ -10,9 +10,10 @@ use crate::progress::Progress;
 use crate::words;
 use clap::Args;
 use std::io::{Read, Write};
+use tracewise::Error;
+use tracewise::diag::{Diagnostic, Severity, Sources};
 use tracewise::findings::json::Object;
-use tracewise::{Diagnostic, Error, Severity, Sources};
-use tw_spl::{Program, Stuck};
+use tracewise::spl::{Program, Stuck};
 
 /// Run an SPL program and write the trace of its states
 #[derive(Args, Debug)]
@@ -49,7 +50,7 @@ impl Runnable for Simulate {
     fn run(self, context: &mut Context) -> Outcome {
         let text = read(&self.program)?;
         let name = if self.program == "-" { "<stdin>" } else { &self.program };
-        let (program, findings) = tw_spl::parse(name, &text);
+        let (program, findings) = tracewise::spl::parse(name, &text);
         if findings.iter().any(|found| found.severity == Severity::Error) {
             return Err(failed(findings, program.sources()).into());
         }
@@ -121,11 +122,11 @@ fn read(path: &str) -> Result<String, Error> {
         "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
         path => std::fs::read(path).map(|read| bytes = read),
     };
-    result.map_err(|error| Error::Usage(format!("cannot read `{shown}`: {error}")))?;
+    result.map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
-        Error::Usage(format!("cannot read `{shown}`: line {line} is not UTF-8"))
+        Error::refused(format!("cannot read `{shown}`: line {line} is not UTF-8"))
     })
 }
 

@@ -14,9 +14,8 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracewise::findings::Gathered;
-use tracewise::{
-    Address, Checkpoints, Control, Every, Semantics, Specification, Verdict, WatchOptions, WatchSource,
-};
+use tracewise::watch::{Address, Checkpoints, Control, Every, WatchOptions, WatchSource};
+use tracewise::{Evaluating, Semantics, Specification, Verdict};
 use voice::Voice;
 
 /// Verdicts on a live trace, one line as soon as each is settled
@@ -136,13 +135,18 @@ impl Watch {
         if spec.program.roots.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
-        let session = self.read.session()?.engine(&self.engine).semantics(self.semantics).by(self.by.clone());
+        let session = self.read.session(Evaluating {
+            engine: self.engine.clone(),
+            semantics: self.semantics,
+            ..Evaluating::default()
+        })?;
         let checkpoints = self.checkpoint.clone().map(|path| Checkpoints {
             path,
             every: self.checkpoint_every,
             resume: self.resume,
         });
         let options = WatchOptions {
+            by: self.by.clone(),
             first: self.first,
             each_position: self.each_position,
             observers: self.observers,

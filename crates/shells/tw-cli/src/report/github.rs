@@ -2,6 +2,7 @@
 
 use super::escape::{data, parameter};
 use super::{Outlet, Reporter, place_of};
+use crate::flags::flagged;
 use crate::words;
 use std::io;
 use tracewise::findings::{Item, Report, Severity, Violation};
@@ -34,7 +35,7 @@ impl Reporter for Github {
 
     fn error(&mut self, trace: Option<&str>, error: &Error, out: &mut dyn Outlet) -> io::Result<()> {
         let (file, line) = place_of(error);
-        let message = error.render(false);
+        let message = flagged(&error.render(false));
         annotate(out, "error", file.as_deref().or(trace), line, "tracewise", message.trim_end())
     }
 }

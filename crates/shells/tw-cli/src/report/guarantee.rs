@@ -1,13 +1,13 @@
 //! What `--clock-error` answers, for people.
 
 use crate::words;
-use tracewise::{Guarantee, GuaranteeKind, Stretch};
+use tracewise::imprecise::{self, Guarantee, Stretch};
 
 /// When it fails, beside the events at which it does.
 pub fn instants(guarantee: &Guarantee) -> Option<String> {
     let verb = match guarantee.kind {
-        GuaranteeKind::ViolatedForAll => "fails",
-        GuaranteeKind::ViolatedForSome => "may fail",
+        imprecise::Outcome::ViolatedForAll => "fails",
+        imprecise::Outcome::ViolatedForSome => "may fail",
         _ => return None,
     };
     let listed: Vec<String> = guarantee.instants.iter().map(Stretch::to_string).collect();

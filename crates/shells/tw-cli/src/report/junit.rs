@@ -2,6 +2,7 @@
 
 use super::escape::{attribute, content};
 use super::{Outlet, Reporter, place_of};
+use crate::flags::flagged;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Duration;
@@ -74,7 +75,7 @@ impl Reporter for Junit {
             (None, Error::Specification { .. }) => ("the specification can be read", "specification"),
             (None, _) => ("the command can be run", "run"),
         };
-        let text = error.render(false);
+        let text = flagged(&error.render(false));
         let message = text.lines().next().unwrap_or_default().to_string();
         let outcome = Err(Trouble { element: "error", kind, message, text });
         self.suites.push(Suite {
@@ -247,7 +248,7 @@ mod tests {
         let mut junit = Junit::default();
         let mut out = Vec::new();
         junit.report(&report, &mut out).unwrap();
-        junit.error(Some("gone.csv"), &Error::Usage("no <file>".into()), &mut out).unwrap();
+        junit.error(Some("gone.csv"), &Error::refused("no <file>"), &mut out).unwrap();
         assert!(out.is_empty());
         junit.finish(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();

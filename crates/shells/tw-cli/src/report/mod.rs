@@ -136,7 +136,7 @@ impl Reporter for Silent {
 
 /// Where an error points: file and line, as far as known.
 fn place_of(error: &Error) -> (Option<String>, Option<u64>) {
-    let in_source = |diagnostic: &tracewise::Diagnostic, sources: &tracewise::Sources| {
+    let in_source = |diagnostic: &tracewise::diag::Diagnostic, sources: &tracewise::diag::Sources| {
         let Some((span, _)) = diagnostic.labels.first() else { return (None, None) };
         let source = sources.get(span.source);
         let before = source.text.as_bytes().iter().take(span.start as usize);
@@ -146,8 +146,9 @@ fn place_of(error: &Error) -> (Option<String>, Option<u64>) {
         Error::Specification { diagnostics, sources } => {
             diagnostics.first().map_or((None, None), |first| in_source(first, sources))
         }
-        Error::Unsupported { diagnostic, sources } => in_source(diagnostic, sources),
+        Error::Unsupported { diagnostic, sources, .. } => in_source(diagnostic, sources),
         Error::Trace { error, .. } => (Some(error.file.clone()).filter(|file| !file.is_empty()), error.line),
-        Error::Model(_) | Error::Usage(_) => (None, None),
+        Error::Budget(budget) => (Some(budget.trace.clone()), None),
+        Error::Model(_) | Error::Refused(_) | Error::Io { .. } | Error::Internal(_) => (None, None),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::escape::uri;
 use super::{Outlet, Reporter, place_of};
+use crate::flags::flagged;
 use crate::words;
 use serde_json::{Value as Json, json};
 use std::io;
@@ -48,7 +49,7 @@ impl Reporter for Sarif {
     fn error(&mut self, trace: Option<&str>, error: &Error, _: &mut dyn Outlet) -> io::Result<()> {
         let (file, line) = place_of(error);
         let mut notification =
-            json!({ "level": "error", "message": { "text": error.render(false).trim_end() } });
+            json!({ "level": "error", "message": { "text": flagged(&error.render(false)).trim_end() } });
         if let Some(file) = file.as_deref().or(trace) {
             notification["locations"] = json!([location(file, line, None)]);
         }
@@ -236,7 +237,7 @@ mod tests {
         for _ in 0..2 {
             sarif.report(&report, &mut out).unwrap();
         }
-        sarif.error(Some("gone.csv"), &Error::Usage("no file".into()), &mut out).unwrap();
+        sarif.error(Some("gone.csv"), &Error::refused("no file"), &mut out).unwrap();
         sarif.finish(&mut out).unwrap();
         let document: Json = serde_json::from_slice(&out).unwrap();
         let run = &document["runs"][0];

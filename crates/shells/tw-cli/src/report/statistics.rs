@@ -2,8 +2,8 @@
 
 use crate::style::{Ink, Style};
 use crate::words;
+use tracewise::check::{Part, StatisticReport, Wait};
 use tracewise::findings::Item;
-use tracewise::{Part, StatisticReport, Wait};
 
 /// Lines to print below the verdict.
 pub fn text(item: &Item, statistic: &StatisticReport, style: Style) -> Vec<String> {

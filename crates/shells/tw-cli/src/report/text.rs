@@ -4,8 +4,9 @@ use super::{Outlet, Reporter, guarantee, statistics};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
+use tracewise::check::{LogLine, Step};
 use tracewise::findings::{Item, Report, Violation};
-use tracewise::{Error, LogLine, Step, Verdict};
+use tracewise::{Error, Verdict};
 
 /// Writes each trace as soon as it is checked.
 pub struct Text {

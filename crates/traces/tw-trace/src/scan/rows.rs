@@ -120,13 +120,13 @@ impl Sorting {
         let Some(skew) = self.skew else { return Ok(()) };
         let Some(now) = row.time else {
             let message =
-                "`--sort` needs timestamps, and this trace has none (`--time COL` names their column)";
+                "`⟨sort⟩` needs timestamps, and this trace has none (`⟨time: COL⟩` names their column)";
             return Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1));
         };
         if now.time < self.latest.saturating_sub(skew) {
             let latest = Stamp { time: self.latest, style: now.style };
             let message = format!(
-                "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows ({} {})",
+                "the timestamp `{}` comes after `{}`: further out of order than `⟨sort⟩` allows ({} {})",
                 now.format(),
                 latest.format(),
                 unit.format_number(skew),

@@ -3,7 +3,7 @@
 use super::statistic::statistic;
 use super::write::{Object, array, bindings, line, step, time};
 use crate::findings::{Item, Report, Severity, Violation};
-use crate::{ClockError, Guarantee, Stretch};
+use crate::imprecise::{ClockError, Guarantee, Stretch};
 
 pub(super) fn object(report: &Report, item: &Item) -> Object {
     let statistics = &report.statistics;

@@ -1,7 +1,7 @@
 //! The object of `coverage`.
 
 use super::write::{Object, array};
-use crate::{Completeness, Coverage, Estimate};
+use crate::merge::{Completeness, Coverage, Estimate};
 
 /// What the traces of a model have shown; `names` are the traces of numbers.
 pub fn coverage(model: &str, coverage: &Coverage, names: &dyn Fn(&[u32]) -> Vec<String>) -> String {

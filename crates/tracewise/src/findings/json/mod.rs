@@ -21,7 +21,8 @@ pub use robust::{number, told};
 pub use write::{Object, array, bindings, line, step, time, value};
 
 use super::{Detail, Item, Report, Warning};
-use crate::{Error, EvalReport};
+use crate::Error;
+use crate::eval::EvalReport;
 use std::io::{self, Write};
 use tw_diag::{Diagnostic, Sources};
 

@@ -2,7 +2,8 @@
 
 use super::write::{Object, array, value};
 use crate::findings::{Evidence, EvidencePath, EvidenceStep, Item};
-use crate::{PathOrigin, Piece, Value};
+use crate::merge::Piece;
+use crate::{Value, merge};
 
 pub(super) fn object(item: &Item, found: &Evidence) -> Object {
     let mut object = Object::new().field("formula", item.formula.as_str()).field("logic", found.logic.name());
@@ -16,12 +17,12 @@ pub(super) fn object(item: &Item, found: &Evidence) -> Object {
         None => object.raw("trace", "[]"),
     };
     object = match &found.origin {
-        PathOrigin::Nowhere => object,
-        PathOrigin::Gone(why) => object.field("origin", "unknown").field("origin_unknown", why.as_str()),
-        PathOrigin::Observed(pieces) => {
+        merge::Origin::Nowhere => object,
+        merge::Origin::Gone(why) => object.field("origin", "unknown").field("origin_unknown", why.as_str()),
+        merge::Origin::Observed(pieces) => {
             object.field("origin", "observed").raw("pieces", &array(pieces.iter().map(piece)))
         }
-        PathOrigin::Spliced(pieces) => {
+        merge::Origin::Spliced(pieces) => {
             object.field("origin", "spliced").raw("pieces", &array(pieces.iter().map(piece)))
         }
     };

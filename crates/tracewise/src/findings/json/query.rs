@@ -2,8 +2,9 @@
 
 use super::write::{Object, array, line, time, value};
 use super::{Outlet, Rest};
+use crate::Value;
 use crate::findings::Report;
-use crate::{Approximation, Edge, Group, Origin, QueryResult, Value};
+use crate::query::{Approximation, Edge, Group, Origin, QueryResult};
 use std::io;
 
 /// The value at each position, a line each. What does not change is written once.

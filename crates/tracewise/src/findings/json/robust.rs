@@ -3,7 +3,7 @@
 use super::write::{Object, array, bindings, line, time, value};
 use super::{Outlet, Rest};
 use crate::findings::Report;
-use crate::{Contribution, Contributions, RobustTold, RobustValue, Robustness, WeakestLink};
+use crate::robust::{Contribution, Contributions, RobustTold, RobustValue, Robustness, WeakestLink};
 use std::io;
 use tw_core::Position;
 

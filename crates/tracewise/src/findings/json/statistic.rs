@@ -1,7 +1,7 @@
 //! The statistics of `check --stat`.
 
 use super::write::{Object, array};
-use crate::{Part, StatisticReport, Wait};
+use crate::check::{Part, StatisticReport, Wait};
 
 /// The value of the field `stat`.
 pub(super) fn statistic(statistic: &StatisticReport) -> String {

@@ -1,7 +1,8 @@
 //! What a watch says, as JSON: an object on a line of its own each.
 
 use super::write::{self as json, Object};
-use crate::{Deadline, Observation, Pending, Stamp, WatchValue, WatchVerdict};
+use crate::trace::Stamp;
+use crate::watch::{Deadline, Observation, Pending, WatchValue, WatchVerdict};
 
 /// A timestamp, where there is one.
 fn with_time(object: Object, key: &str, time: Option<Stamp>) -> Object {

@@ -1,7 +1,9 @@
 //! JSON lines, written field by field: the order of fields is part of the contract, decimals stay exact, and nested
 //! values and explanations are walked with a list, not by recursion.
 
-use crate::{LogLine, Stamp, Step, TimeStyle, Value};
+use crate::Value;
+use crate::check::{LogLine, Step};
+use crate::trace::{Stamp, TimeStyle};
 
 /// An object under construction.
 #[derive(Clone, Debug)]

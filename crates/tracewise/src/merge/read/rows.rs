@@ -2,6 +2,7 @@
 
 use super::{Keys, Read, Source};
 use crate::Session;
+use crate::error::Setting;
 use crate::merge::names::Valuations;
 use crate::run::open::Opened;
 use tw_core::Value;
@@ -122,8 +123,9 @@ impl Taken {
 /// What the states are was decided by what came before, and does not fit this row.
 fn undecided(row: &Row, found: &str, before: &str) -> TraceError {
     let message = format!(
-        "found {found}, but what was read before has {before}, so that states would be of two kinds; say with --state \
-         what they are"
+        "found {found}, but what was read before has {before}, so that states would be of two kinds; say with {} what \
+         they are",
+        Setting::StateColumns
     );
     TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1)
 }

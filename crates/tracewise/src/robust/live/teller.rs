@@ -2,10 +2,13 @@
 
 use super::sorted::Sorted;
 use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustValue, Telling};
+use crate::error::Setting;
 use crate::robust::{below_always, engine, engine_without_times, signals};
+use crate::trace::{Stamp, TimeStyle};
 use crate::watch::halt::{self, Halt};
 use crate::watch::watcher::Watcher;
-use crate::{Error, LiveSink, Session, Specification, Stamp, TimeStyle, WatchReport};
+use crate::watch::{LiveSink, WatchReport};
+use crate::{Error, Session, Specification};
 use std::collections::VecDeque;
 use tw_core::{Batch, Position, Time, TimeUnit};
 use tw_engine_robust::{Online, Robust, Samples};
@@ -60,8 +63,10 @@ impl<'t> Teller<'t> {
     ) -> Result<Self, Error> {
         let evaluate = session.evaluate_options();
         if evaluate.clock == tw_ir::Clock::Dense {
-            let message = "a stream tells values at its samples: use --clock stamps or index";
-            return Err(Error::Usage(message.into()));
+            return Err(Error::refused_instead(
+                "a stream tells values at its samples",
+                format!("use {} or index", Setting::Clock.to("stamps")),
+            ));
         }
         let robust = engine(spec, &evaluate)?;
         let roots = &spec.program.roots;
@@ -271,9 +276,10 @@ impl<'t> Teller<'t> {
         let style = self.style.unwrap_or(TimeStyle::Number(self.evaluate.unit));
         let shown = |time: Time| Stamp { time, style }.format();
         let message = format!(
-            "the timestamp `{}` comes after `{}`: further out of order than `--sort` allows",
+            "the timestamp `{}` comes after `{}`: further out of order than `{}` allows",
             shown(time),
-            shown(latest)
+            shown(latest),
+            Setting::Sort
         );
         let mut error = TraceError::new(TraceErrorKind::Time, message).in_file(self.name);
         error.line = line;

@@ -1,8 +1,9 @@
 //! A million violations take no more memory than a thousand.
 
+use crate::trace::format_named;
 use crate::watch::run::Run;
 use crate::watch::{WatchOptions, WatchSource};
-use crate::{Semantics, Session, Specification, format_named};
+use crate::{Semantics, Session, Specification};
 
 /// Bytes held after so many chunks of a thousand positions, which all settle a violation or two.
 fn held(formula: &str, chunks: &[usize]) -> Vec<usize> {
@@ -29,25 +30,25 @@ fn held(formula: &str, chunks: &[usize]) -> Vec<usize> {
 /// Hears nothing.
 struct Silent(usize);
 
-impl crate::LiveSink for Silent {
+impl crate::watch::LiveSink for Silent {
     fn bad_line(&mut self, _: &crate::Error) {}
 
     fn note(&mut self, _: &str) {}
 
-    fn warnings(&mut self, _: &[crate::Diagnostic]) {}
+    fn warnings(&mut self, _: &[crate::diag::Diagnostic]) {}
 
     fn flush(&mut self) -> std::io::Result<()> {
         Ok(())
     }
 }
 
-impl crate::WatchSink for Silent {
-    fn verdict(&mut self, verdict: &crate::WatchVerdict<'_>) -> std::io::Result<()> {
+impl crate::watch::WatchSink for Silent {
+    fn verdict(&mut self, verdict: &crate::watch::WatchVerdict<'_>) -> std::io::Result<()> {
         self.0 += verdict.violation_count as usize;
         Ok(())
     }
 
-    fn value(&mut self, _: &crate::WatchValue) -> std::io::Result<()> {
+    fn value(&mut self, _: &crate::watch::WatchValue) -> std::io::Result<()> {
         Ok(())
     }
 

@@ -1,8 +1,11 @@
 //! Events out of order, in pieces, with watermarks and heartbeats between them, mean what they mean when sorted.
 
+use crate::check::CheckOptions;
+use crate::diag::Diagnostic;
+use crate::trace::format_named;
 use crate::watch::run::{Ended, Run};
 use crate::watch::{LiveSink, Observation, Pending, WatchOptions, WatchSink, WatchSource, WatchVerdict};
-use crate::{Diagnostic, Error, Semantics, Session, Specification, Verdict, format_named};
+use crate::{Error, Semantics, Session, Specification, Verdict};
 use std::collections::BTreeMap;
 use std::io;
 use tw_core::{Time, TimeUnit};
@@ -45,7 +48,7 @@ impl WatchSink for Heard {
         Ok(())
     }
 
-    fn value(&mut self, _: &crate::WatchValue) -> io::Result<()> {
+    fn value(&mut self, _: &crate::watch::WatchValue) -> io::Result<()> {
         Ok(())
     }
 
@@ -99,7 +102,7 @@ struct How {
 fn watch(spec: &Specification, stream: &Stream, how: &How, rng: &mut Rng) -> Heard {
     let sort = how.sort.then_some(stream.skew * 1_000_000);
     let read = ReadOptions { sort, unit: TimeUnit::Milliseconds, ..ReadOptions::default() };
-    let session = Session::new().semantics(Semantics::Ltl3).read(read);
+    let session = Session::new().semantics(Semantics::Ltl3).reading(read);
     let options = WatchOptions {
         each_position: how.each,
         observers: how.observers,
@@ -154,7 +157,7 @@ fn out_of_order_is_as_sorted() {
         std::fs::write(&file, sorted.arrivals.iter().map(|(_, line)| line.as_str()).collect::<String>())
             .unwrap();
         let read = ReadOptions { unit: TimeUnit::Milliseconds, ..ReadOptions::default() };
-        let session = Session::new().read(read).explain(false);
+        let session = Session::new().reading(read);
         let truth: Vec<Vec<bool>> = texts
             .iter()
             .map(|(_, part)| {
@@ -165,7 +168,8 @@ fn out_of_order_is_as_sorted() {
                 (0..stream.arrivals.len()).map(|at| values.get(at)).collect()
             })
             .collect();
-        let checked = session.check(&spec, std::slice::from_ref(&file)).unwrap();
+        let options = CheckOptions { explain: false, ..CheckOptions::default() };
+        let checked = session.check(&spec, std::slice::from_ref(&file), &options).unwrap();
 
         let plain = How { each: false, observers: false, sort: false, marks: false, beats: false };
         let by_sorted = watch(&spec, &sorted, &plain, &mut rng);

@@ -4,8 +4,8 @@ use crate::report::{Outlet, Reporter};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
-use tracewise::ProbabilityMethod;
 use tracewise::findings::{Detail, Evidence, EvidencePath, Item, Report};
+use tracewise::model;
 
 /// Writes the answers to all formulas of one run.
 pub struct Text {
@@ -80,7 +80,7 @@ impl Text {
                     _ => String::new(),
                 };
                 let of = match found.method {
-                    ProbabilityMethod::Starts => "probability to begin in a state that satisfies it:",
+                    model::Method::Starts => "probability to begin in a state that satisfies it:",
                     _ => "probability",
                 };
                 writeln!(out, "  {of} {}{fraction}, going by how often each step was seen", found.value)?;

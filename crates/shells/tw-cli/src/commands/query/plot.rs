@@ -6,8 +6,9 @@ use super::text::{histogram, number};
 use crate::words::value as shown;
 use std::collections::HashMap;
 use tracewise::findings::Report;
-use tracewise::{Edge, Group, QueryResult, TimeStyle};
-use tw_plot::{Axis, Body, Chart, Scale, Series};
+use tracewise::plot::{Axis, Body, Chart, Scale, Series};
+use tracewise::query::{Edge, Group, QueryResult};
+use tracewise::trace::TimeStyle;
 
 /// Values at every position or per window are lines, a histogram is one, everything else is bars.
 pub fn chart(answers: &Answers) -> Chart {

@@ -4,8 +4,9 @@ use super::Answers;
 use crate::report::Outlet;
 use crate::words::{self, value as shown};
 use std::io;
+use tracewise::Value;
 use tracewise::findings::json;
-use tracewise::{Approximation, Edge, Group, QueryResult, Value};
+use tracewise::query::{Approximation, Edge, Group, QueryResult};
 
 /// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
 pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {

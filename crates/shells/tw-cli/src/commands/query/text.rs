@@ -6,8 +6,9 @@ use crate::report::Outlet;
 use crate::style::{Ink, Style};
 use crate::words::{self, value as shown};
 use std::io;
+use tracewise::Value;
 use tracewise::findings::Report;
-use tracewise::{Group, Origin, QueryResult, Value};
+use tracewise::query::{Group, Origin, QueryResult};
 
 /// Parts of a divided query that are listed; the rest is for CSV.
 const LISTED: usize = 20;
@@ -74,7 +75,7 @@ fn one(
     let title = result.title.as_ref().map(|title| style.paint(Ink::Faint, format!("   {title}")));
     writeln!(out, "{name}{pad}  {sign}{}{}", style.paint(Ink::Strong, value), title.unwrap_or_default())?;
     if let Some(rows) = bins {
-        for row in tw_plot::bars(&rows, style.width.unwrap_or(80).min(100)) {
+        for row in tracewise::plot::bars(&rows, style.width.unwrap_or(80).min(100)) {
             writeln!(out, "  {row}")?;
         }
     }
@@ -143,7 +144,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
     let windows = result.by.is_none();
     let numbers: Vec<Option<f64>> = result.groups.iter().map(|group| number(&group.value)).collect();
     let spark = windows && numbers.iter().any(Option::is_some);
-    let line = if spark { tw_plot::sparkline(&numbers, 40) } else { String::new() };
+    let line = if spark { tracewise::plot::sparkline(&numbers, 40) } else { String::new() };
     let gap = if line.is_empty() { "" } else { "  " };
     writeln!(out, "{}{gap}{}", style.paint(Ink::Strong, head), style.paint(Ink::Faint, line))?;
     let mut order: Vec<usize> = (0..result.groups.len()).collect();
@@ -182,8 +183,11 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
 /// Stretches of positions with the same value.
 fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let numbers: Vec<Option<f64>> = values.iter().map(number).collect();
-    let line =
-        if numbers.iter().any(Option::is_some) { tw_plot::sparkline(&numbers, 60) } else { String::new() };
+    let line = if numbers.iter().any(Option::is_some) {
+        tracewise::plot::sparkline(&numbers, 60)
+    } else {
+        String::new()
+    };
     let name = style.paint(Ink::Strong, words::printable(&result.name));
     writeln!(out, "{name}  {}", style.paint(Ink::Faint, line))?;
     let last = values.len().saturating_sub(1).to_string().len();
@@ -299,7 +303,7 @@ pub fn histogram(value: &Value) -> Option<Vec<(f64, f64, u64)>> {
 
 fn bins(value: &Value) -> Option<Vec<(String, Option<f64>)>> {
     let row = |(low, high, count)| {
-        (format!("{} – {}", tw_plot::number(low), tw_plot::number(high)), Some(count as f64))
+        (format!("{} – {}", tracewise::plot::number(low), tracewise::plot::number(high)), Some(count as f64))
     };
     Some(histogram(value)?.into_iter().map(row).collect())
 }

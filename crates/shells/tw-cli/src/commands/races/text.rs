@@ -4,7 +4,7 @@ use crate::report::{Outlet, Reporter};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
-use tracewise::LogLine;
+use tracewise::check::LogLine;
 use tracewise::findings::{About, Detail, Item, Report};
 
 /// Writes what was found on each trace.

@@ -10,7 +10,9 @@ use crate::report::{self, Reporter};
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 use tracewise::findings::Report;
-use tracewise::{Control, Predictor, RobustLive, Session, Specification, Telling, WatchSource};
+use tracewise::robust::{Predictor, RobustLive, Telling};
+use tracewise::watch::{Control, WatchSource};
+use tracewise::{Session, Specification};
 
 /// Follows one stream.
 pub fn run(

@@ -5,8 +5,8 @@ use crate::context::{Failure, usage};
 use crate::words;
 use crate::words::number;
 use std::path::Path;
-use tracewise::{Reason, RobustReport, Signal};
-use tw_plot::{Axis, Level, Panel, Panels, Series, Thinner, WIDTH};
+use tracewise::plot::{Axis, Level, Panel, Panels, Series, Thinner, WIDTH};
+use tracewise::robust::{Reason, RobustReport, Signal};
 
 /// Panels of signals that a picture has at most; more would be too low to read.
 const PANELS: usize = 5;
@@ -15,7 +15,7 @@ const PANELS: usize = 5;
 pub fn refuse(path: &Path, traces: usize) -> Result<(), Failure> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
     if !["svg", "png"].contains(&extension.to_ascii_lowercase().as_str()) {
-        return Err(usage(tw_plot::Error::Extension(path.to_owned()).to_string()));
+        return Err(usage(tracewise::plot::Error::Extension(path.to_owned()).to_string()));
     }
     match traces {
         1 => Ok(()),
@@ -107,7 +107,7 @@ pub fn panels(report: &RobustReport, steps: bool) -> Panels {
     Panels { title, subtitle: Some(subtitle), x, panels, bands, mark }
 }
 
-fn said(link: &tracewise::WeakestLink) -> String {
+fn said(link: &tracewise::robust::WeakestLink) -> String {
     match link.reason {
         Reason::Predicate => format!("weakest link: {} is worth {}", link.formula, number(link.value)),
         Reason::Constant => format!("weakest link: {}", link.formula),

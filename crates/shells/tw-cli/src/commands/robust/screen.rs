@@ -10,8 +10,8 @@ use crate::words;
 use history::{History, Range};
 use std::io::{self, Write};
 use std::time::Duration;
-use tracewise::{RobustTold, RobustValue};
-use tw_plot::Braille;
+use tracewise::plot::Braille;
+use tracewise::robust::{RobustTold, RobustValue};
 
 /// Characters at the left for numbers.
 const GUTTER: usize = 11;

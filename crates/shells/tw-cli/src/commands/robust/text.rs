@@ -5,7 +5,7 @@ use crate::style::{Ink, Style};
 use crate::words::{self, number};
 use std::io;
 use tracewise::findings::Report;
-use tracewise::{Contributions, RobustTold, RobustValue, Robustness};
+use tracewise::robust::{Contributions, RobustTold, RobustValue, Robustness};
 
 /// How a value is marked: it holds, it fails, or it stands on the border.
 pub fn mark(value: f64) -> (Ink, &'static str) {

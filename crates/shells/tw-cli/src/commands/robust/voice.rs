@@ -8,8 +8,11 @@ use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
+use tracewise::Error;
+use tracewise::diag::{Diagnostic, Sources};
 use tracewise::findings::json;
-use tracewise::{Diagnostic, Error, Least, LiveSink, RobustLiveReport, RobustSink, RobustTold, Sources};
+use tracewise::robust::{Least, RobustLiveReport, RobustSink, RobustTold};
+use tracewise::watch::LiveSink;
 
 /// Tells values.
 pub struct Voice<'v> {

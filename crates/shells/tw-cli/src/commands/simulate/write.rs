@@ -4,9 +4,10 @@ use super::failed;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use tracewise::{Error, TraceError, Value};
-use tw_spl::{Form, Kind, Lines, Program, Simulator, Stuck};
-use tw_trace::{Row, TraceFormat};
+use tracewise::spl::{Form, Kind, Lines, Program, Simulator, Stuck};
+use tracewise::trace::TraceError;
+use tracewise::trace::{Row, TraceFormat};
+use tracewise::{Error, Value};
 
 /// Bytes of lines gathered before they are handed over.
 const CHUNK: usize = 1 << 18;
@@ -23,23 +24,23 @@ pub(super) struct Run {
 
 /// The format to write.
 pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
-    let known = tracewise::formats();
+    let known = tracewise::trace::formats();
     let states = || {
         let names = known.iter().map(|format| format.name()).filter(|name| STATES.contains(name));
         names.collect::<Vec<_>>().join(", ")
     };
     let found = match to {
-        Some(name) => tracewise::format_named(name),
-        None if out == "-" => tracewise::format_named("jsonl"),
-        None => tw_trace::detect(out, &known),
+        Some(name) => tracewise::trace::format_named(name),
+        None if out == "-" => tracewise::trace::format_named("jsonl"),
+        None => tracewise::trace::detect(out, &known),
     };
     match found {
         Some(format) if STATES.contains(&format.name()) => Ok(format),
         Some(format) => {
             let message = "holds events, and a simulated trace has states";
-            Err(Error::Usage(format!("`{}` {message}; write one of {}", format.name(), states())))
+            Err(Error::refused(format!("`{}` {message}; write one of {}", format.name(), states())))
         }
-        None => Err(Error::Usage(format!(
+        None => Err(Error::refused(format!(
             "cannot tell the format of `{}` by its name; say it with --to ({})",
             to.unwrap_or(out),
             states()
@@ -74,17 +75,17 @@ pub(super) fn write(
         return states(program, run, Box::new(std::io::stdout().lock()), format);
     }
     if std::fs::metadata(out).is_ok_and(|found| found.is_dir()) {
-        return Err(cannot_write(out, &std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+        return Err(cannot_write(out, std::io::Error::from(std::io::ErrorKind::IsADirectory)));
     }
     let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
     let partial = if special { out.to_owned() } else { format!("{out}.partial") };
-    let file = File::create(&partial).map_err(|error| cannot_write(out, &error))?;
-    let written = tw_trace::compress(out, file)
-        .map_err(|error| cannot_write(out, &error))
+    let file = File::create(&partial).map_err(|error| cannot_write(out, error))?;
+    let written = tracewise::trace::compress(out, file)
+        .map_err(|error| cannot_write(out, error))
         .and_then(|file| states(program, run, file, format));
     if !special {
         match &written {
-            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, &error))?,
+            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, error))?,
             // Best effort: the error to report is the first one.
             Err(_) => drop(std::fs::remove_file(&partial)),
         }
@@ -98,7 +99,7 @@ fn states(
     out: Box<dyn Write + '_>,
     format: &'static dyn TraceFormat,
 ) -> Result<Option<Stuck>, Error> {
-    let fault = |found: Box<tracewise::Diagnostic>| failed(vec![*found], program.sources());
+    let fault = |found: Box<tracewise::diag::Diagnostic>| failed(vec![*found], program.sources());
     let mut simulator = Simulator::new(program, run.seed, run.loss).map_err(fault)?;
     match format.name() {
         "csv" => lines(program, &mut simulator, run.steps, out, Form::Csv),
@@ -116,7 +117,7 @@ fn lines(
     mut out: Box<dyn Write + '_>,
     form: Form,
 ) -> Result<(), Error> {
-    let unwritable = |error: std::io::Error| Error::Usage(format!("cannot write the trace: {error}"));
+    let unwritable = |error: std::io::Error| Error::io("cannot write the trace", error);
     let lines = Lines::new(program, form);
     let mut chunk = Vec::with_capacity(2 * CHUNK);
     chunk.extend_from_slice(lines.header().as_bytes());
@@ -143,7 +144,7 @@ fn rows(
 ) -> Result<(), Error> {
     let names: Vec<Arc<str>> = program.columns().iter().map(|column| column.name.clone()).collect();
     let out = Box::new(BufWriter::with_capacity(CHUNK, out));
-    let mut sink = format.writer(out, tw_trace::Outline { columns: &names, ..Default::default() })?;
+    let mut sink = format.writer(out, tracewise::trace::Outline { columns: &names, ..Default::default() })?;
     let variables = names.iter().map(|name| (name.clone(), Value::Null)).collect();
     let mut row = Row { variables, typed: true, ..Row::default() };
     for at in 0..steps {
@@ -159,6 +160,6 @@ fn rows(
     sink.finish().map_err(|error: TraceError| error.into())
 }
 
-fn cannot_write(out: &str, error: &std::io::Error) -> Error {
-    Error::Usage(format!("cannot write `{out}`: {error}"))
+fn cannot_write(out: &str, error: std::io::Error) -> Error {
+    Error::io(format!("cannot write `{out}`"), error)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use tracewise::WatchVerdict;
+use tracewise::watch::WatchVerdict;
 
 /// Commands that run at once.
 const AT_ONCE: usize = 4;

@@ -1,7 +1,7 @@
 //! Signals that a watch answers to.
 
 use std::io;
-use tracewise::Control;
+use tracewise::watch::Control;
 
 /// Interrupt, termination and hang-up end the watch; a second interrupt kills it; `SIGUSR1` lists what is pending.
 #[cfg(unix)]

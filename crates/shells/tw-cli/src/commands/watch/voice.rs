@@ -6,12 +6,13 @@ use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
+use tracewise::diag::{Diagnostic, Sources};
 use tracewise::findings::Gathered;
 use tracewise::findings::json::watch as object;
-use tracewise::{
-    Deadline, Diagnostic, Due, Error, LiveSink, Observation, Pending, Sources, Verdict, WatchReport,
-    WatchSink, WatchValue, WatchVerdict,
+use tracewise::watch::{
+    Deadline, Due, LiveSink, Observation, Pending, WatchReport, WatchSink, WatchValue, WatchVerdict,
 };
+use tracewise::{Error, Verdict};
 
 /// Characters of a log line shown to people.
 const SHOWN: usize = 120;
@@ -84,7 +85,7 @@ impl Voice<'_> {
             text.push_str("settled: ");
         }
         text.push_str(verdict.verdict.as_str());
-        let time = verdict.time.map(tracewise::Stamp::format);
+        let time = verdict.time.map(tracewise::trace::Stamp::format);
         let at_time = || time.as_ref().map_or(String::new(), |time| format!(" ({time})"));
         match (verdict.about, verdict.settled, &verdict.due) {
             (Some(about), true, None) => {
@@ -307,7 +308,7 @@ impl WatchSink for Voice<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tracewise::{Stamp, TimeStyle};
+    use tracewise::trace::{Stamp, TimeStyle};
 
     #[test]
     fn what_did_not_come_is_said_in_plain_words() {

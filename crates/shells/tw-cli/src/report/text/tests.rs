@@ -2,7 +2,9 @@
 
 use super::*;
 use std::time::Duration;
-use tracewise::{CheckReport, PropertyReport, Specification, Stamp, TimeStyle, TimeUnit, Value};
+use tracewise::check::{CheckReport, PropertyReport};
+use tracewise::trace::{Stamp, TimeStyle};
+use tracewise::{Specification, TimeUnit, Value};
 
 fn line(number: u64, text: &str) -> Option<LogLine> {
     Some(LogLine { file: "web.jsonl".into(), line: number, text: text.into() })
@@ -43,7 +45,7 @@ pub(crate) fn sample() -> Report {
         step("req -> F ack", false, (6, 6), "`req` holds but `F ack` does not", vec![request, reply]);
     let always =
         step("G (req -> F ack)", false, (0, 0), "`req -> F ack` fails at position 6", vec![implication]);
-    let violation = |position: usize, number, user: &str| tracewise::Violation {
+    let violation = |position: usize, number, user: &str| tracewise::check::Violation {
         position: Some(position),
         time: stamp(position as i64 * 2),
         bindings: vec![("u".into(), Value::text(user))],

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::time::Duration;
-use tw_plot::Braille;
+use tracewise::plot::Braille;
 
 /// A screenful that passes faster is drawn with more samples to a column.
 const SCREENFUL: Duration = Duration::from_secs(15);

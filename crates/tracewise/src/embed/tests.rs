@@ -1,7 +1,8 @@
-use crate::{Monitor, Specification, Value};
+use crate::embed::RowMonitor;
+use crate::{Specification, Value};
 
-fn monitor(text: &str) -> Monitor {
-    Monitor::new(&Specification::from_text("test.tw", text).unwrap()).unwrap()
+fn monitor(text: &str) -> RowMonitor {
+    RowMonitor::new(&Specification::from_text("test.tw", text).unwrap()).unwrap()
 }
 
 #[test]

@@ -1,12 +1,28 @@
 //! Why an engine was chosen, and what else is known of a specification before it meets a trace: `explain`.
 
-use super::{Chosen, Who, choose};
-use crate::registry::engines;
-use crate::{
-    AutomatonSizes, ClockLabels, Error, LiveReport, Session, Specification, delay, imprecise, robust, show,
-};
+mod automata;
+mod latency;
+mod residuals;
+
+use crate::imprecise::{self, ClockLabels};
+use crate::plan::{Chosen, Who, choose};
+use crate::{Error, Session, Specification, engines, robust};
+pub use automata::{AutomatonKind, AutomatonSizes};
+pub(crate) use automata::{automaton, maude};
+pub(crate) use latency::horizon;
+pub use latency::{LiveDelay, LiveReport};
+pub(crate) use residuals::rewriting;
+pub use residuals::{ResidualReport, ResidualStep};
+pub use tw_automata::draw::Graph;
 use tw_ir::{Fragment, Root, RootKind};
 use tw_monitor::{Answers, EvaluateOptions, Telling};
+
+/// What is told of a specification beside its fragments and engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExplainOptions {
+    /// What verdicts would guarantee when timestamps are off.
+    pub clock_error: bool,
+}
 
 /// An engine and the reason for it.
 #[derive(Clone, Debug)]
@@ -63,7 +79,11 @@ pub struct RootReport {
     pub labels: Option<ClockLabels>,
 }
 
-pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecReport, Error> {
+pub(crate) fn explain(
+    session: &Session,
+    spec: &Specification,
+    asked: ExplainOptions,
+) -> Result<SpecReport, Error> {
     let options = session.evaluate_options();
     let mut alone = spec.clone();
     let roots = spec
@@ -84,12 +104,12 @@ pub(crate) fn explain(session: &Session, spec: &Specification) -> Result<SpecRep
                     RootKind::Property => choice(session, &alone, &options, &fragment),
                 },
                 not_live: not_live(&alone, root, &options),
-                live: (root.kind == RootKind::Property).then(|| delay::live(session, &alone, root)),
+                live: (root.kind == RootKind::Property).then(|| latency::live(session, &alone, root)),
                 extent: (root.kind == RootKind::Property)
                     .then(|| robust::extent(session, &alone, root))
                     .flatten(),
-                automata: show::sizes(session, spec, root),
-                labels: session.clock_error.as_ref().map(|_| imprecise::labels(spec, root)),
+                automata: automata::sizes(session, spec, root),
+                labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,
             }
         })
@@ -134,9 +154,11 @@ fn whole_choice(
 }
 
 fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptions) -> EngineChoice {
-    told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| match session.engine.as_str() {
-        "auto" => format!("the fastest engine for these queries: {}", chosen.about),
-        _ => "you named it".to_string(),
+    told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| {
+        match session.evaluate.engine.as_str() {
+            "auto" => format!("the fastest engine for these queries: {}", chosen.about),
+            _ => "you named it".to_string(),
+        }
     })
 }
 
@@ -159,7 +181,7 @@ fn not_live(spec: &Specification, root: &Root, options: &EvaluateOptions) -> Opt
     if !root.division.is_whole() {
         return Some("it divides the trace (`by`, `every`)".into());
     }
-    let mut refusals = engines(Answers::Values)
+    let mut refusals = engines::giving(Answers::Values)
         .filter(|engine| engine.reads_forward())
         .map(|engine| engine.monitor(&spec.program, options, Telling::Verdicts).err());
     // One that accepts is enough.
@@ -174,12 +196,12 @@ fn choice(
     fragment: &Fragment,
 ) -> EngineChoice {
     told(choose(session, spec, options, Who::Any(Answers::Verdicts)), |chosen| {
-        if session.engine != "auto" {
+        if session.evaluate.engine != "auto" {
             return "you named it".to_string();
         }
         // Engines that refuse the same thing are named together.
         let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();
-        for other in engines(Answers::Verdicts).take_while(|other| other.name() != chosen.engine) {
+        for other in engines::giving(Answers::Verdicts).take_while(|other| other.name() != chosen.engine) {
             let Err(refusal) = other.plan(&spec.program, options) else { continue };
             match refusals.iter_mut().find(|(_, what)| *what == refusal.what) {
                 Some((names, _)) => names.push(other.name()),

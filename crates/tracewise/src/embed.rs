@@ -1,10 +1,11 @@
 //! Monitoring from code: a program feeds positions and gets verdicts the moment they are settled.
 //!
 //! ```
-//! use tracewise::{Monitor, Specification};
+//! use tracewise::embed::RowMonitor;
+//! use tracewise::Specification;
 //! # fn main() -> Result<(), tracewise::Error> {
 //! let spec = Specification::from_text("door.tw", "property closed : G (moving -> !open);")?;
-//! let mut monitor = Monitor::new(&spec)?;
+//! let mut monitor = RowMonitor::new(&spec)?;
 //! let (moving, open) = (monitor.slot("moving")?, monitor.slot("open")?);
 //! let mut row = monitor.row();
 //! row.set(moving, true);
@@ -16,19 +17,19 @@
 //! # }
 //! ```
 //!
-//! Two ways lead in. [`Monitor::push`] takes a [`Row`] whose slots were looked up before: a proposition is one bit, so
-//! ten automata over propositions cost some nanoseconds per position. [`Monitor::event`] takes an event by name with
+//! Two ways lead in. [`RowMonitor::push`] takes a [`Row`] whose slots were looked up before: a proposition is one bit, so
+//! ten automata over propositions cost some nanoseconds per position. [`RowMonitor::event`] takes an event by name with
 //! its arguments, as a line of JSON would give it.
-
 //!
-//! Properties that measure time are given it: [`Monitor::push_at`] and [`Monitor::event_at`] say when a position is, and
-//! [`Monitor::advance`] that time has passed though nothing happened, so that what did not come is told.
+//! Properties that measure time are given it: [`RowMonitor::push_at`] and [`RowMonitor::event_at`] say when a position is, and
+//! [`RowMonitor::advance`] that time has passed though nothing happened, so that what did not come is told.
 //!
 //! ```
-//! use tracewise::{Monitor, Specification};
+//! use tracewise::embed::RowMonitor;
+//! use tracewise::Specification;
 //! # fn main() -> Result<(), tracewise::Error> {
 //! let spec = Specification::from_text("s.tw", "property answered : G (req -> F[0,5s] ack);")?;
-//! let mut monitor = Monitor::new(&spec)?;
+//! let mut monitor = RowMonitor::new(&spec)?;
 //! let second = 1_000_000_000;
 //! assert!(monitor.event_at(10 * second, "req", &[])?.is_empty());
 //! assert_eq!(monitor.pending()[0].deadline, Some(15 * second));
@@ -48,11 +49,12 @@ use cells::Cells;
 use std::sync::Arc;
 use tw_core::{Time, Value};
 use tw_ir::Semantics;
-use tw_monitor::{Known, Obligation, Predicates, Settled, Sink, Telling, Unsupported};
+pub use tw_monitor::{Bindings, Known, Obligation, Settled};
+use tw_monitor::{Predicates, Sink, Telling, Unsupported};
 use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
 
 /// A specification at work on a live trace, owned by the program that it watches.
-pub struct Monitor {
+pub struct RowMonitor {
     spec: Specification,
     engine: &'static str,
     inner: Box<dyn tw_monitor::Monitor>,
@@ -104,10 +106,10 @@ impl Row {
     }
 }
 
-impl Monitor {
+impl RowMonitor {
     /// Watches every property, `ltl3`, with the engine that suits it.
     pub fn new(spec: &Specification) -> Result<Self, Error> {
-        Session::builder().semantics(Semantics::Ltl3).monitor(spec)
+        Session::new().semantics(Semantics::Ltl3).monitor(spec)
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
@@ -142,13 +144,13 @@ impl Monitor {
         let mut found = names.iter().enumerate().filter(|(_, other)| *other == name);
         match (found.next(), found.next()) {
             (Some((index, _)), None) => Ok(self.handle(index)),
-            (Some(_), Some(_)) => Err(Error::Usage(format!(
+            (Some(_), Some(_)) => Err(Error::refused(format!(
                 "the specification uses `{name}` in several ways (as an event with arguments, say): give events by name"
             ))),
             (None, _) => {
                 let near = tw_core::suggest(name, names.iter().map(String::as_str))
                     .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                Err(Error::Usage(format!("the specification does not use `{name}`{near}")))
+                Err(Error::refused(format!("the specification does not use `{name}`{near}")))
             }
         }
     }
@@ -286,7 +288,7 @@ impl Monitor {
         Some(known.iter().map(|known| *known == Known::Truth(true)).collect())
     }
 
-    /// The state, for another process with the same specification to [`Monitor::restore`].
+    /// The state, for another process with the same specification to [`RowMonitor::restore`].
     pub fn save(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.inner.save(&mut bytes);
@@ -295,7 +297,7 @@ impl Monitor {
 
     /// Goes on from a saved state.
     pub fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
-        self.inner.restore(saved).map_err(|corrupt| Error::Usage(format!("cannot resume: {corrupt}")))
+        self.inner.restore(saved).map_err(|corrupt| Error::refused(format!("cannot resume: {corrupt}")))
     }
 
     /// A verdict in words: the property, its sentence and formula, and the position that settled it.
@@ -312,9 +314,8 @@ impl Monitor {
 /// A position without a time, for properties that measure it.
 #[cold]
 fn no_time() -> Error {
-    Error::Usage(
-        "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`"
-            .into(),
+    Error::refused(
+        "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`",
     )
 }
 

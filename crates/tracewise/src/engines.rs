@@ -1,7 +1,7 @@
-//! The registries: one row per engine and per format.
+//! The registry of engines: one row each.
 
-use tw_monitor::{Answers, Engine, Queries};
-use tw_trace::TraceFormat;
+use tw_monitor::Queries;
+pub use tw_monitor::{Answers, Engine};
 
 /// Every engine. Of those that give the kind of answer wanted, `auto` takes the first that accepts the program (of those
 /// that read forward, for live traces), so the fastest stand first; the reference, which refuses least, stands last.
@@ -23,25 +23,11 @@ pub static ENGINES: &[&dyn Engine] = &[
 ];
 
 /// The engines that answer so, in the order of [`ENGINES`].
-pub fn engines(answers: Answers) -> impl Iterator<Item = &'static dyn Engine> {
+pub fn giving(answers: Answers) -> impl Iterator<Item = &'static dyn Engine> {
     ENGINES.iter().copied().filter(move |engine| engine.answers() == answers)
 }
 
 /// The engine called `name` that answers so. Verdicts and values may come from engines of one name.
-pub fn engine(answers: Answers, name: &str) -> Option<&'static dyn Engine> {
-    engines(answers).find(|engine| engine.name() == name)
-}
-
-/// Every trace format of this build.
-pub fn formats() -> Vec<&'static dyn TraceFormat> {
-    #[allow(unused_mut)]
-    let mut formats = tw_trace::FORMATS.to_vec();
-    #[cfg(feature = "parquet")]
-    formats.extend_from_slice(tw_arrow::ARROW_FORMATS);
-    formats
-}
-
-/// The format called `name`.
-pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
-    formats().into_iter().find(|format| format.name() == name)
+pub fn named(answers: Answers, name: &str) -> Option<&'static dyn Engine> {
+    giving(answers).find(|engine| engine.name() == name)
 }

@@ -83,7 +83,7 @@ impl fmt::Display for LiveDelay {
 
 /// Of the only property of `spec`.
 pub(crate) fn live(session: &Session, spec: &Specification, root: &Root) -> LiveReport {
-    let semantics = match session.semantics {
+    let semantics = match session.evaluate.semantics {
         Semantics::Finite => Semantics::Ltl3,
         other => other,
     };
@@ -91,7 +91,7 @@ pub(crate) fn live(session: &Session, spec: &Specification, root: &Root) -> Live
     let engine = match plan::choose_monitor(&session, spec, Telling::Verdicts, &mut |_| {}) {
         Ok((engine, _)) => Ok(engine.name()),
         Err(Error::Unsupported { diagnostic, .. }) => Err(diagnostic.message),
-        Err(Error::Usage(message)) => Err(message),
+        Err(Error::Refused(refusal)) => Err(refusal.to_string()),
         Err(other) => Err(other.to_string()),
     };
     LiveReport { engine, delay: delay(spec, root, &session.evaluate_options()) }

@@ -1,7 +1,8 @@
 //! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
 
-use crate::{Guarantee, StatisticReport};
-use tw_core::{Bits, Position, Value, Verdict};
+use crate::check::StatisticReport;
+use crate::imprecise::Guarantee;
+use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
 use tw_trace::Stamp;
 
@@ -103,17 +104,4 @@ pub struct Step {
     pub pending_since: Option<Position>,
     /// The steps it rests on.
     pub because: Vec<Step>,
-}
-
-/// The truth of one formula at every position.
-#[derive(Clone, Debug)]
-pub struct EvalReport {
-    /// The trace as the user named it.
-    pub trace: String,
-    /// Engine that ran.
-    pub engine: &'static str,
-    /// Truth per position.
-    pub values: Bits,
-    /// Findings that did not stop the run.
-    pub warnings: Vec<Diagnostic>,
 }

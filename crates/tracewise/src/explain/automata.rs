@@ -1,12 +1,10 @@
-//! What engines make of a formula: its automata, the rules that rewrite it, and the formula after each event.
+//! What engines make of a formula: its automata, and the rules that rewrite it.
 
-use crate::run::columns::{Need, read};
-use crate::run::faults::refuse_empty;
-use crate::{Error, LogLine, Session, Specification, check, plan};
+use crate::error::Setting;
+use crate::{Error, Session, Specification, plan};
 use tw_automata::algebraic;
 use tw_automata::alternating::{Alternating, Options, Refused};
 use tw_automata::draw::{Graph, alternating};
-use tw_engine_rewrite::residuals;
 use tw_ir::{Root, RootKind, Semantics};
 use tw_monitor::Unsupported;
 
@@ -34,41 +32,6 @@ pub struct AutomatonSizes {
     pub deterministic: Option<String>,
 }
 
-/// The formula after an event.
-#[derive(Clone, Debug)]
-pub struct ResidualStep {
-    /// The position.
-    pub position: usize,
-    /// Its line in the log.
-    pub line: Option<LogLine>,
-    /// What the rest of the trace owes, in the user's words.
-    pub owed: String,
-    /// The same as an exclusive or of conjunctions.
-    pub canonical: String,
-    /// The verdict that no continuation changes.
-    pub settled: Option<bool>,
-    /// The verdict should the trace end here.
-    pub at_end: bool,
-}
-
-/// How one property was rewritten along a trace.
-#[derive(Clone, Debug)]
-pub struct ResidualReport {
-    /// The trace as the user named it.
-    pub trace: String,
-    /// The property.
-    pub name: String,
-    /// Its formula before the first event.
-    pub formula: String,
-    /// Up to the event that settles it, or as many as are shown.
-    pub steps: Vec<ResidualStep>,
-    /// Positions of the trace.
-    pub positions: usize,
-}
-
-/// Events after which the formula is shown; the rest is left to the verdict.
-const SHOWN: usize = 10_000;
-
 /// The automaton of one property, ready to be drawn.
 pub(crate) fn automaton(
     session: &Session,
@@ -83,10 +46,13 @@ pub(crate) fn automaton(
                 plan::refused(spec, "alternating", Unsupported::construct(refused.node, refused.what))
             })
         }
-        AutomatonKind::Deterministic if root.kind == RootKind::Query => Err(Error::Usage(format!(
-            "`{}` is a query: its automaton computes values and is alternating (--automaton alternating)",
-            root.name
-        ))),
+        AutomatonKind::Deterministic if root.kind == RootKind::Query => Err(Error::refused_instead(
+            format!("`{}` is a query", root.name),
+            format!(
+                "its automaton computes values and is alternating ({})",
+                Setting::Automaton.to("alternating")
+            ),
+        )),
         AutomatonKind::Alternating => {
             let (automaton, expr) = build_alternating(session, spec, root)?;
             Ok(alternating(&spec.program, &automaton, expr, &root.name))
@@ -103,8 +69,8 @@ fn build_alternating(
     spec: &Specification,
     root: &Root,
 ) -> Result<(Alternating, tw_automata::alternating::ExprId), Error> {
-    let repeat_last = session.semantics == Semantics::RepeatLast;
-    let mut automaton = Alternating::new(Options { repeat_last, faithful: session.faithful });
+    let repeat_last = session.evaluate.semantics == Semantics::RepeatLast;
+    let mut automaton = Alternating::new(Options { repeat_last, faithful: session.evaluate.faithful });
     match automaton.formula(&spec.program, root.node, false) {
         Ok(expr) => Ok((automaton, expr)),
         Err(Refused { node, what }) => {
@@ -134,39 +100,4 @@ pub(crate) fn maude(spec: &Specification) -> Result<String, Error> {
     let formulas: Vec<_> = spec.program.roots.iter().map(|root| root.node).collect();
     tw_engine_rewrite::maude(&spec.program, &formulas, None)
         .map_err(|refusal| plan::refused(spec, "rewrite", refusal))
-}
-
-/// Every property, rewritten event by event.
-pub(crate) fn rewriting(
-    session: &Session,
-    spec: &Specification,
-    files: &[String],
-) -> Result<Vec<ResidualReport>, Error> {
-    let spec = &*spec.properties()?;
-    let loaded = read(session, spec, files, Need::default(), None)?;
-    refuse_empty(&loaded)?;
-    let options = session.evaluate_options();
-    let mut reports = Vec::with_capacity(spec.program.roots.len());
-    for root in &spec.program.roots {
-        let steps = residuals(&spec.program, root.node, &loaded.trace, &options, SHOWN)
-            .map_err(|refusal| plan::refused(spec, "rewrite", refusal))?;
-        let positions: Vec<usize> = steps.iter().map(|step| step.position).collect();
-        let lines = loaded.locate(session, &positions);
-        let step = |step: tw_engine_rewrite::Residual| ResidualStep {
-            position: step.position,
-            line: lines.get(&step.position).and_then(check::log_line),
-            owed: step.owed,
-            canonical: step.canonical,
-            settled: step.settled,
-            at_end: step.at_end,
-        };
-        reports.push(ResidualReport {
-            trace: loaded.name().to_string(),
-            name: root.name.clone(),
-            formula: spec.words(root.node),
-            steps: steps.into_iter().map(step).collect(),
-            positions: loaded.trace.len,
-        });
-    }
-    Ok(reports)
 }

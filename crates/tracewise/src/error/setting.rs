@@ -1,0 +1,127 @@
+//! Settings as messages name them: by what they are, so that each shell spells them as its users write them.
+
+use std::fmt;
+
+macro_rules! settings {
+    ($($variant:ident $name:literal $doc:literal),* $(,)?) => {
+        /// What a caller may set. In messages a setting stands in angle brackets, `⟨clock⟩` or `⟨clock: dense⟩`; a shell
+        /// with options of its own puts those in its place ([`spelled`]).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Setting {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Setting {
+            /// Every setting.
+            pub const ALL: &'static [Setting] = &[$(Setting::$variant),*];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Setting::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    Automaton "automaton" "Which automaton is drawn.",
+    Branching "branching" "Questions of branching time.",
+    By "by" "The column that divides a trace.",
+    Checkpoint "checkpoint" "Where a watch keeps its state.",
+    Clock "clock" "What intervals measure.",
+    Concat "concat" "Several files as one trace.",
+    EachPosition "each_position" "Verdicts about every position.",
+    Ends "ends" "What paths do where traces end.",
+    Engine "engine" "The engine.",
+    Event "event" "The column of event names.",
+    First "first" "The first violation alone.",
+    Format "format" "The format of traces.",
+    Heartbeat "heartbeat" "When time goes on with the wall clock.",
+    Keep "keep" "What two moments share to be one state.",
+    Live "live" "A trace read as a stream.",
+    Memory "memory_budget" "Bytes that columns and engine may take.",
+    Observers "observers" "What can be said at once about every position.",
+    Semantics "semantics" "How the end of the trace is read.",
+    SkipBadLines "skip_bad_lines" "Lines that cannot be read are left out.",
+    Sort "sort" "How far out of order timestamps may be.",
+    StateColumns "state_columns" "The columns that states are made of.",
+    StateSpecification "state_specification" "The file that says what states are.",
+    Statistic "statistic" "What is computed beside each verdict.",
+    Time "time" "The column of timestamps.",
+    TimeUnit "unit" "The unit of timestamps.",
+    Timed "timed" "Whether events end in a timestamp.",
+    To "to" "The format to write.",
+    ValuesEvery "values_every" "How often values are told.",
+    Watermark "watermark" "Lines that say how far time has come.",
+}
+
+impl Setting {
+    /// With this value, in a message.
+    pub fn to(self, value: impl fmt::Display) -> String {
+        format!("⟨{}: {value}⟩", self.name())
+    }
+
+    /// The settings that a message names, each once.
+    pub fn named_in(text: &str) -> Vec<Setting> {
+        let mut found = Vec::new();
+        spelled(text, |setting, _| {
+            if !found.contains(&setting) {
+                found.push(setting);
+            }
+            String::new()
+        });
+        found
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "⟨{}⟩", self.name())
+    }
+}
+
+/// A message with every setting in it as `spell` writes it, given the value it is named with.
+pub fn spelled(text: &str, mut spell: impl FnMut(Setting, Option<&str>) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('⟨') {
+        let inside = &rest[open + '⟨'.len_utf8()..];
+        let named = inside.find('⟩').and_then(|close| {
+            let (name, value) = match inside[..close].split_once(": ") {
+                Some((name, value)) => (name, Some(value)),
+                None => (&inside[..close], None),
+            };
+            let setting = Setting::ALL.iter().find(|setting| setting.name() == name)?;
+            Some((spell(*setting, value), close + '⟩'.len_utf8()))
+        });
+        // Brackets around anything else are the user's own.
+        let (text, taken) = named.unwrap_or_else(|| ("⟨".to_string(), 0));
+        out.push_str(&rest[..open]);
+        out.push_str(&text);
+        rest = &inside[taken..];
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_spelled_and_nothing_else_is() {
+        let text = format!("leave out {}, or use `{}`", Setting::By, Setting::Clock.to("stamps"));
+        assert_eq!(text, "leave out ⟨by⟩, or use `⟨clock: stamps⟩`");
+        let flags = spelled(&text, |setting, value| {
+            format!("/{}{}", setting.name(), value.map_or(String::new(), |value| format!(" {value}")))
+        });
+        assert_eq!(flags, "leave out /by, or use `/clock stamps`");
+        assert_eq!(Setting::named_in(&text), [Setting::By, Setting::Clock]);
+        for own in ["⟨", "⟩⟨", "⟨bye⟩", "⟨clock : x⟩ and ⟨by", "a ⟨⟩ b"] {
+            assert_eq!(spelled(own, |_, _| "!".into()), own);
+        }
+        assert_eq!(spelled("⟨⟨by⟩⟩", |_, _| "!".into()), "⟨!⟩");
+    }
+}

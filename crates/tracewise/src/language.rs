@@ -1,0 +1,3 @@
+//! The specification language: its parser and printer, and the library of patterns.
+
+pub use tw_spec::{PATTERNS, PatternDoc, parse, print};

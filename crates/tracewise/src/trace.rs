@@ -1,0 +1,44 @@
+//! Traces: formats, rows, records in memory, and how far the reading is.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(feature = "parquet")]
+pub use tw_arrow::{Reader as RecordReader, Records, arrow};
+pub use tw_trace::{
+    Arguments, Event, Outline, Projection, Row, Stamp, Table, TimeStyle, TraceError, TraceErrorKind,
+    TraceFormat, compress, detect,
+};
+
+/// Every trace format of this build.
+pub fn formats() -> Vec<&'static dyn TraceFormat> {
+    #[allow(unused_mut)]
+    let mut formats = tw_trace::FORMATS.to_vec();
+    #[cfg(feature = "parquet")]
+    formats.extend_from_slice(tw_arrow::ARROW_FORMATS);
+    formats
+}
+
+/// The format called `name`.
+pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
+    formats().into_iter().find(|format| format.name() == name)
+}
+
+/// How far the reading of a trace is; another thread may watch.
+#[derive(Debug, Default)]
+pub struct Progress {
+    read: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress {
+    /// Bytes read so far, and bytes in all if that is known (files, not streams).
+    pub fn get(&self) -> (u64, Option<u64>) {
+        let total = self.total.load(Ordering::Relaxed);
+        (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
+    }
+
+    pub(crate) fn set(&self, read: u64, total: Option<u64>) {
+        self.read.store(read, Ordering::Relaxed);
+        self.total.store(total.unwrap_or(0), Ordering::Relaxed);
+    }
+}
