@@ -5,9 +5,9 @@ use crate::run::open::Opened;
 use crate::trace::{format_named, formats};
 use crate::{Error, Session};
 use std::collections::HashSet;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
+use tw_core::NewFile;
 use tw_trace::{Arguments, Row, TraceFormat};
 
 /// What was written.
@@ -64,47 +64,34 @@ pub(crate) fn convert(
     // Arguments without names are called so in formats that need a name.
     columns.extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
 
-    // Written beside the target and moved into place, so that a failure leaves no half of a file.
-    let partial = format!("{output}.partial");
-    let to_stdout = output == "-";
-    let written = (|| -> Result<u64, Error> {
-        let file: Box<dyn Write> = if to_stdout {
-            Box::new(BufWriter::new(std::io::stdout().lock()))
-        } else {
-            let file = File::create(&partial).map_err(|error| cannot_write(output, error))?;
-            tw_trace::compress(output, BufWriter::new(file)).map_err(|error| cannot_write(output, error))?
-        };
-        let mut sink = target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event })?;
-        let mut positions = 0;
-        if rereadable {
-            tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
-                positions += 1;
-                sink.write(row).map(|()| true)
-            })?;
-        } else {
-            for row in &kept {
-                positions += 1;
-                sink.write(row)?;
-            }
+    let failed = |error| cannot_write(output, error);
+    let new = (output != "-").then(|| NewFile::create(output.as_ref())).transpose().map_err(failed)?;
+    let file: Box<dyn Write> = match &new {
+        None => Box::new(BufWriter::new(std::io::stdout().lock())),
+        Some(new) => {
+            let file = new.writer().map(BufWriter::new);
+            file.and_then(|file| tw_trace::compress(output, file)).map_err(failed)?
         }
-        sink.finish()?;
-        Ok(positions)
-    })();
-    match written {
-        Ok(positions) => {
-            if !to_stdout {
-                std::fs::rename(&partial, output).map_err(|error| cannot_write(output, error))?;
-            }
-            Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
-        }
-        Err(error) => {
-            if !to_stdout {
-                // Best effort: the error to report is the first one.
-                let _ = std::fs::remove_file(&partial);
-            }
-            Err(error)
+    };
+    let mut sink = target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event })?;
+    let mut positions = 0;
+    if rereadable {
+        tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+            positions += 1;
+            sink.write(row).map(|()| true)
+        })?;
+    } else {
+        for row in &kept {
+            positions += 1;
+            sink.write(row)?;
         }
     }
+    sink.finish()?;
+    drop(sink);
+    if let Some(new) = new {
+        new.commit().map_err(failed)?;
+    }
+    Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
 }
 
 fn target(output: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {

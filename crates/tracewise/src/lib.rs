@@ -24,7 +24,7 @@
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
 //! | look at specifications | [`explain`], [`language`], [`import`], [`ir`] |
-//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot` |
+//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
 
 #[cfg(feature = "parquet")]
 mod batches;
@@ -35,6 +35,7 @@ pub mod engines;
 pub mod error;
 pub mod eval;
 pub mod explain;
+pub mod files;
 pub mod findings;
 pub mod import;
 pub mod imprecise;

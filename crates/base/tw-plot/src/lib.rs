@@ -135,5 +135,5 @@ pub fn write(chart: &Chart, path: &Path) -> Result<(), Error> {
         "png" => png(&svg(chart, WIDTH, HEIGHT))?,
         _ => return Err(Error::Extension(path.to_owned())),
     };
-    std::fs::write(path, bytes).map_err(|error| Error::Write(path.to_owned(), error))
+    tw_core::write_file(path, &bytes).map_err(|error| Error::Write(path.to_owned(), error))
 }

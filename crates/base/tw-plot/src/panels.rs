@@ -60,5 +60,5 @@ pub fn write_panels(panels: &Panels, path: &Path) -> Result<(), Error> {
         "png" => png(&picture())?,
         _ => return Err(Error::Extension(path.to_owned())),
     };
-    std::fs::write(path, bytes).map_err(|error| Error::Write(path.to_owned(), error))
+    tw_core::write_file(path, &bytes).map_err(|error| Error::Write(path.to_owned(), error))
 }

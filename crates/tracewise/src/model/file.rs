@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::error::Setting;
 use std::io::{BufWriter, Read, Write};
+use tw_core::NewFile;
 use tw_model::formats::of_file;
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
 
@@ -60,33 +61,20 @@ fn extensions(which: impl Fn(&ModelFormat) -> bool) -> Vec<String> {
 pub fn write_model(model: &Model, path: &str) -> Result<(), Error> {
     let format = format_of(if path == "-" { "model.json" } else { path })?;
     let write = |out: &mut dyn Write| (format.write)(model, out);
-    let result = if path == "-" {
-        write(&mut BufWriter::new(std::io::stdout().lock()))
-    } else {
-        write_file(path, &write)
-    };
-    result.map_err(|error| model_error(path, error))
-}
-
-/// To a file beside the one asked for, which takes its place when all is written: half a model is never left behind.
-fn write_file(
-    path: &str,
-    write: &dyn Fn(&mut dyn Write) -> Result<(), ModelError>,
-) -> Result<(), ModelError> {
-    let special = std::fs::metadata(path).is_ok_and(|data| !data.is_file());
-    let partial = if special { path.to_string() } else { format!("{path}.part") };
-    let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(&partial)?);
-    let written = write(&mut out).and_then(|()| out.flush().map_err(ModelError::from));
-    if special {
-        return written;
-    }
-    match written {
-        Ok(()) => Ok(std::fs::rename(&partial, path)?),
-        Err(error) => {
-            let _ = std::fs::remove_file(&partial);
-            Err(error)
+    let written = || -> Result<(), ModelError> {
+        if path == "-" {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            write(&mut out)?;
+            return Ok(out.flush()?);
         }
-    }
+        // All of it or nothing: half a model is never left behind.
+        let new = NewFile::create(path.as_ref())?;
+        let mut out = BufWriter::with_capacity(1 << 20, new.writer()?);
+        write(&mut out)?;
+        out.flush()?;
+        Ok(new.commit()?)
+    };
+    written().map_err(|error| model_error(path, error))
 }
 
 /// The format that a file is written in.

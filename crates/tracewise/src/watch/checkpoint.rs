@@ -10,9 +10,9 @@
 
 use super::state::{bytes, number, put_bytes, text};
 use super::told::Record;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use tw_core::NewFile;
 use tw_core::codec::put;
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
@@ -42,22 +42,12 @@ impl Checkpoint {
     /// Replaces the file at `path`.
     pub fn write(&self, path: &Path) -> io::Result<()> {
         let body = self.encode();
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".new");
-        let mut file = File::create(&beside)?;
+        let mut file = NewFile::create(path)?;
         file.write_all(MAGIC)?;
         file.write_all(&[VERSION])?;
         file.write_all(blake3::hash(&body).as_bytes())?;
         file.write_all(&body)?;
-        file.sync_all()?;
-        drop(file);
-        std::fs::rename(&beside, path)?;
-        #[cfg(unix)]
-        if let Some(directory) = path.parent() {
-            let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
-            File::open(directory)?.sync_all()?;
-        }
-        Ok(())
+        file.commit()
     }
 
     /// Reads it back; `None` if there is none.

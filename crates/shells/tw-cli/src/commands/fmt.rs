@@ -9,6 +9,7 @@ use clap::Args;
 use std::io::{self, Read, Write};
 use tracewise::Error;
 use tracewise::diag::Sources;
+use tracewise::files::write_file;
 use tracewise::findings::json::Object;
 
 /// Canonical formatting of specifications
@@ -56,7 +57,7 @@ impl Fmt {
             if file == "-" {
                 return Err(usage("standard input cannot be written back; leave out `--write`"));
             }
-            std::fs::write(file, &formatted)
+            write_file(file.as_ref(), formatted.as_bytes())
                 .map_err(|error| usage(format!("cannot write `{file}`: {error}")))?;
         }
         if !context.quiet {

@@ -7,6 +7,7 @@ use crate::options::FILES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::{Read, Write};
+use tracewise::files::write_file;
 use tracewise::findings::json::Object;
 use tracewise::{Error, TimeUnit, import};
 
@@ -82,7 +83,8 @@ impl Runnable for Import {
             if *out == self.file {
                 return Err(usage(format!("`{out}` is the specification itself; write to another file")));
             }
-            std::fs::write(out, &made).map_err(|error| usage(format!("cannot write `{out}`: {error}")))?;
+            write_file(out.as_ref(), made.as_bytes())
+                .map_err(|error| usage(format!("cannot write `{out}`: {error}")))?;
         }
         if context.quiet {
             return Ok(Exit::Holds);

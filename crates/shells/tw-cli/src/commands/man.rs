@@ -7,6 +7,7 @@ use clap::{Args, ValueHint};
 use clap_mangen::Man as Page;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use tracewise::files::write_file;
 
 /// Manual pages: the main one on standard output, or all of them into a directory
 #[derive(Args, Debug)]
@@ -36,7 +37,7 @@ impl Runnable for Man {
         std::fs::create_dir_all(&directory).map_err(|error| failed(&directory, error))?;
         for (name, bytes) in pages {
             let path = directory.join(name);
-            std::fs::write(&path, bytes).map_err(|error| failed(&path, error))?;
+            write_file(&path, &bytes).map_err(|error| failed(&path, error))?;
             if !context.quiet {
                 writeln!(context.out, "{}", path.display())?;
             }

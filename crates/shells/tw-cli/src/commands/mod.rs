@@ -19,11 +19,12 @@ mod robust;
 mod simulate;
 mod watch;
 
-use crate::context::{Context, Outcome};
+use crate::context::{Context, Failure, Outcome};
 use crate::exit::Exit;
 use crate::style::ColorChoice;
 use clap::{Arg, ArgAction, ArgMatches, Args, value_parser};
 use std::ffi::OsString;
+use std::io;
 
 /// A command of the program.
 pub struct Command {
@@ -116,9 +117,17 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     let matches = match program.try_get_matches_from(&arguments) {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are "errors" of code 0, on standard output.
-            let _ = error.print();
-            return if error.exit_code() == 0 { Exit::Holds } else { Exit::Bad };
+            // Help and version are "errors" of code 0, on standard output; a reader who has seen enough may leave.
+            let printed = error.print();
+            if error.exit_code() != 0 {
+                return Exit::Bad;
+            }
+            let printed = printed.or_else(|error| match error.kind() {
+                io::ErrorKind::BrokenPipe => Ok(()),
+                _ => Err(Failure::Output(error)),
+            });
+            let mut context = Context::new(ColorChoice::default(), false, false);
+            return context.conclude(printed.map(|()| Exit::Holds));
         }
     };
     let Some((name, matches)) = matches.subcommand() else { return Exit::Bad };

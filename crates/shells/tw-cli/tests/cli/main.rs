@@ -6,6 +6,7 @@ mod clock_error;
 mod commands;
 mod common;
 mod dense;
+mod files;
 mod forms;
 mod import;
 mod merging;

@@ -1,9 +1,9 @@
 //! Writing a run: lines of text where the format has them (fast), rows for all others. Memory is that of one state.
 
 use super::failed;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
+use tracewise::files::NewFile;
 use tracewise::spl::{Form, Kind, Lines, Program, Simulator, Stuck};
 use tracewise::trace::TraceError;
 use tracewise::trace::{Row, TraceFormat};
@@ -63,8 +63,7 @@ pub(super) fn same_file(a: &str, b: &str) -> bool {
     }
 }
 
-/// Runs the program and writes its states to `out`. A file is written beside the target and moved into place, so that a
-/// failure leaves no half of it; what is there and is no file (`/dev/null`, a pipe) is written to as it is.
+/// Runs the program and writes its states to `out`: all of them, or none.
 pub(super) fn write(
     program: &Program,
     run: &Run,
@@ -74,23 +73,12 @@ pub(super) fn write(
     if out == "-" {
         return states(program, run, Box::new(std::io::stdout().lock()), format);
     }
-    if std::fs::metadata(out).is_ok_and(|found| found.is_dir()) {
-        return Err(cannot_write(out, std::io::Error::from(std::io::ErrorKind::IsADirectory)));
-    }
-    let special = std::fs::metadata(out).is_ok_and(|found| !found.is_file() && !found.is_dir());
-    let partial = if special { out.to_owned() } else { format!("{out}.partial") };
-    let file = File::create(&partial).map_err(|error| cannot_write(out, error))?;
-    let written = tracewise::trace::compress(out, file)
-        .map_err(|error| cannot_write(out, error))
-        .and_then(|file| states(program, run, file, format));
-    if !special {
-        match &written {
-            Ok(_) => std::fs::rename(&partial, out).map_err(|error| cannot_write(out, error))?,
-            // Best effort: the error to report is the first one.
-            Err(_) => drop(std::fs::remove_file(&partial)),
-        }
-    }
-    written
+    let failed = |error| cannot_write(out, error);
+    let new = NewFile::create(out.as_ref()).map_err(failed)?;
+    let file = new.writer().and_then(|file| tracewise::trace::compress(out, file)).map_err(failed)?;
+    let stuck = states(program, run, file, format)?;
+    new.commit().map_err(failed)?;
+    Ok(stuck)
 }
 
 fn states(
