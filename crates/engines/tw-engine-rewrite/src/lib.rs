@@ -39,13 +39,13 @@ mod machine;
 mod maude;
 mod memo;
 mod memory;
+mod residuals;
 mod room;
 mod run;
 mod settle;
-mod show;
 
 pub use maude::maude;
-pub use show::{Residual, Show, residuals};
+pub use residuals::{Residual, Rewriting, residuals};
 
 use machine::Rewriter;
 use tw_ir::Program;

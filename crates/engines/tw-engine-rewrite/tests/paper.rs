@@ -5,7 +5,7 @@ mod common;
 use common::{canonical, event, program, row, satisfies, trace};
 use std::collections::BTreeSet;
 use tw_automata::residual::{FormulaId, Syntax};
-use tw_engine_rewrite::{Rewrite, Show, residuals};
+use tw_engine_rewrite::{Rewrite, Rewriting, residuals};
 use tw_ir::Semantics;
 use tw_monitor::{Engine, EvaluateOptions, words};
 use tw_testkit::conformance::cases;
@@ -235,11 +235,11 @@ fn what_is_owed_is_said_in_the_users_words() {
         );
     }
     let program = program(&["G (a -> F b)"]);
-    let mut show = Show::new(&program, program.roots[0].node, &repeat_last()).unwrap();
-    assert_eq!(show.canonical(), "G (true ^ a ^ a & F b)");
-    let step = show.step(&row(&program, "a")).unwrap();
+    let mut rewriting = Rewriting::new(&program, program.roots[0].node, &repeat_last()).unwrap();
+    assert_eq!(rewriting.canonical(), "G (true ^ a ^ a & F b)");
+    let step = rewriting.step(&row(&program, "a")).unwrap();
     assert_eq!((step.position, step.settled, step.at_end), (0, None, false));
-    assert_eq!(show.residuals_met(), 2);
+    assert_eq!(rewriting.residuals_met(), 2);
 }
 
 /// The words mean what the canonical form means: both are read back as the same residual.

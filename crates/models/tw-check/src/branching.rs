@@ -6,12 +6,12 @@
 //! that meet every fairness set again and again. Quantifiers over other path formulas are CTL*, which is left to the
 //! product with an automaton (`star`).
 
+mod evidence;
 mod fair;
 mod fixpoint;
 mod search;
 mod sets;
 mod shape;
-mod show;
 mod window;
 
 #[cfg(test)]
@@ -89,7 +89,7 @@ impl Branching<'_> {
 
     /// Why the formula holds in a state, or why it does not.
     pub fn evidence(&self, state: State) -> Evidence {
-        show::show(self, self.root, state)
+        evidence::evidence(self, self.root, state)
     }
 
     fn evaluate(&mut self, used: &[NodeId], known: &[NodeId], atoms: &[Bits]) -> Result<(), Unsupported> {

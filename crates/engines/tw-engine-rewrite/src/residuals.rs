@@ -22,13 +22,13 @@ pub struct Residual {
 }
 
 /// A formula that is rewritten event by event.
-pub struct Show {
+pub struct Rewriting {
     machine: Rewriter,
     state: State,
     position: Position,
 }
 
-impl Show {
+impl Rewriting {
     /// Before the first event.
     pub fn new(program: &Program, formula: NodeId, options: &EvaluateOptions) -> Result<Self, Unsupported> {
         let mut machine = Rewriter::build(program, &[formula], options)?;
@@ -76,13 +76,13 @@ pub fn residuals(
 ) -> Result<Vec<Residual>, Unsupported> {
     /// Rows are made from columns in blocks, so that a verdict early in a long trace costs little.
     const BLOCK: usize = 1 << 10;
-    let mut show = Show::new(program, formula, options)?;
+    let mut rewriting = Rewriting::new(program, formula, options)?;
     let len = trace.segment_end(0).min(limit);
     let mut out = Vec::new();
     for block in (0..len).step_by(BLOCK) {
         let stretch = Stretch::new(&trace.atoms, block, BLOCK.min(len - block));
         for at in 0..stretch.len() {
-            let residual = show.step(stretch.row(at))?;
+            let residual = rewriting.step(stretch.row(at))?;
             let settled = residual.settled.is_some();
             out.push(residual);
             if settled {

@@ -38,7 +38,8 @@ struct Path {
     asks: Vec<(usize, usize, Operand)>,
 }
 
-struct Show<'a> {
+/// The claims of one tree of evidence, as far as they have been found.
+struct Claims<'a> {
     answer: &'a Branching<'a>,
     search: Search<'a>,
     /// Formulas without path quantifiers: the state's values show them.
@@ -47,24 +48,24 @@ struct Show<'a> {
     seen: FxHashSet<(NodeId, State)>,
 }
 
-pub(super) fn show(answer: &Branching, root: NodeId, state: State) -> Evidence {
+pub(super) fn evidence(answer: &Branching, root: NodeId, state: State) -> Evidence {
     let holds = answer.satisfied(root).get(state as usize);
-    let mut show = Show {
+    let mut claims = Claims {
         answer,
         search: Search::new(answer.checker.graph()),
         plain: plain(answer),
         pieces: Vec::new(),
         seen: FxHashSet::default(),
     };
-    let evidence = Evidence::path(root, holds, vec![state], None);
-    show.pieces.push(Piece { evidence, parent: 0, at: 0, depth: 0 });
-    show.seen.insert((root, state));
+    let first = Evidence::path(root, holds, vec![state], None);
+    claims.pieces.push(Piece { evidence: first, parent: 0, at: 0, depth: 0 });
+    claims.seen.insert((root, state));
     let mut next = 0;
-    while next < show.pieces.len() {
-        show.expand(next);
+    while next < claims.pieces.len() {
+        claims.expand(next);
         next += 1;
     }
-    assemble(show.pieces)
+    assemble(claims.pieces)
 }
 
 fn plain(answer: &Branching) -> Vec<bool> {
@@ -93,7 +94,7 @@ fn assemble(pieces: Vec<Piece>) -> Evidence {
     root.expect("the first piece is the root")
 }
 
-impl Show<'_> {
+impl Claims<'_> {
     fn expand(&mut self, index: usize) {
         let evidence = &self.pieces[index].evidence;
         let (node, holds, from) = (evidence.node, evidence.holds, evidence.steps[0]);
