@@ -1,4 +1,4 @@
-//! `check --clock-error`: verdicts about every execution that imprecise timestamps allow.
+//! `CheckOptions::clock_error`: verdicts about every execution that imprecise timestamps allow.
 
 mod judge;
 mod read;
@@ -37,7 +37,7 @@ pub struct Guarantee {
     pub kind: Outcome,
     /// How far timestamps may be off.
     pub clock_error: ClockError,
-    /// With `--by`, the column and its first value that the answer is due to.
+    /// With `by`, the column and its first value that the answer is due to.
     pub due_to: Option<(String, Value)>,
     /// Unless the answer is about all executions: the subformula that prevents that.
     pub blocked: Option<Obstacle>,

@@ -6,7 +6,6 @@
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
 //! process goes on exactly there ([`checkpoint`]).
 
-mod accounts;
 mod checkpoint;
 mod clock;
 mod control;
@@ -18,6 +17,7 @@ mod lines;
 mod listen;
 mod passing;
 mod push;
+mod queries;
 mod receive;
 pub(crate) mod run;
 mod settings;
