@@ -1,4 +1,5 @@
-//! `CheckOptions::clock_error`: verdicts about every execution that imprecise timestamps allow.
+//! Verdicts about every execution that imprecise timestamps allow: what [`check`](mod@crate::check) answers where it is told how far
+//! clocks are off ([`CheckOptions::clock_error`](crate::check::CheckOptions::clock_error)).
 
 mod judge;
 mod read;

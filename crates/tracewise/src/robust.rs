@@ -1,7 +1,7 @@
 //! `robust`: how far a trace is from violating a property, or from satisfying it, and which sample decides that.
 //!
 //! What predicates are worth is computed block by block on the threads that read; only those numbers are kept, and the
-//! columns that a picture shows. Streams are read as `watch` reads them ([`live`]).
+//! columns that a picture shows. Streams are read as `watch` reads them.
 
 mod contributions;
 mod extent;
