@@ -162,8 +162,10 @@ fn several_tables_are_one_trace_and_errors_name_the_row() {
     let inspected = session.inspect(&names(&["one"])).unwrap();
     assert_eq!(inspected.positions, 30);
     let read = Reading { time: Some("x".into()), sort: Some(i64::MAX), ..Reading::default() };
-    let sorted =
-        session.read(read).check(&Specification::from_formula("G open").unwrap(), &names(&["two"])).unwrap();
+    let sorted = session
+        .reading(read)
+        .check(&Specification::from_formula("G open").unwrap(), &names(&["two"]), &CheckOptions::default())
+        .unwrap();
     let violation = &sorted.properties[0].violations[0];
     assert_eq!((violation.position, violation.line.as_ref().unwrap().line), (Some(18), 2));
 }
