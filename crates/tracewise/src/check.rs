@@ -42,7 +42,7 @@ impl Default for CheckOptions {
 /// How many violations get their log line looked up; the rest are positions and times alone.
 pub(crate) const LOCATED: usize = 100;
 
-/// Every property on the whole trace or, with `--by`, once per value of a column: the engine runs once either way.
+/// Every property on the whole trace or, with `by`, once per value of a column: the engine runs once either way.
 pub(crate) fn check(
     session: &Session,
     spec: &Specification,
@@ -53,7 +53,7 @@ pub(crate) fn check(
     let asked = Asked { times: options.violations > LOCATED, by: options.by.as_deref(), ..Asked::default() };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
-    let limit = if run.order.is_some() { usize::MAX } else { options.violations.max(1) };
+    let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(1) };
     let answers = run.answers(limit)?;
 
     let newlines = newlines(spec);
@@ -73,7 +73,7 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
-    let narrator = Narrator::new(session, spec, &run.loaded, run.order.as_deref());
+    let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings, options.violations);
     let mut report = report(&mut run, options, properties);
@@ -97,15 +97,17 @@ fn violations(
     };
     // Position in the log, position in the trace, number of the violation.
     let mut failing: Vec<(Position, Position, usize)> = match invariant {
-        true => answer.violations.iter().enumerate().map(|(nth, &at)| (run.original(at), at, nth)).collect(),
-        false if run.order.is_none() => Vec::new(),
+        true => {
+            answer.violations.iter().enumerate().map(|(nth, &at)| (run.order.original(at), at, nth)).collect()
+        }
+        false if !run.order.by_key() => Vec::new(),
         false => {
             let starts = (0..trace.starts().len()).filter(fails).map(|segment| trace.starts()[segment]);
-            starts.map(|at| (run.original(at), at, 0)).collect()
+            starts.map(|at| (run.order.original(at), at, 0)).collect()
         }
     };
     finding.report.violation_count = if invariant { answer.violation_count } else { failing.len() };
-    if run.order.is_some() {
+    if run.order.by_key() {
         failing.sort_unstable();
     }
     let segment = |at: Position| trace.starts().partition_point(|&start| start <= at) - 1;

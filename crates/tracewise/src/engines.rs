@@ -1,4 +1,4 @@
-//! The registry of engines: one row each.
+//! Engines: the registry of them, one row each.
 
 use tw_monitor::Queries;
 pub use tw_monitor::{Answers, Engine};

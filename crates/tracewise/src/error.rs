@@ -178,76 +178,63 @@ impl Error {
         }
     }
 
-    /// For people: message, underlined text, hint. Settings stand in angle brackets ([`spelled`]).
-    pub fn render(&self, color: bool) -> String {
-        match self {
-            Error::Specification { diagnostics, sources } => tw_diag::render(diagnostics, sources, color),
-            Error::Unsupported { diagnostic, sources, .. } => {
-                tw_diag::render(std::slice::from_ref(diagnostic), sources, color)
-            }
+    /// As findings, and the texts they point into.
+    fn findings(&self) -> (Vec<Diagnostic>, Option<&Sources>) {
+        let (found, sources) = match self {
+            Error::Specification { diagnostics, sources } => return (diagnostics.clone(), Some(sources)),
             Error::Trace { error, asked, sources } => {
-                let mut text = match asked {
-                    Some(asked) => tw_diag::render(std::slice::from_ref(asked), sources, color),
-                    None => tw_diag::render(&[trace_diagnostic(error)], sources, color),
-                };
-                if !text.ends_with('\n') {
-                    text.push('\n');
-                }
-                text
+                (asked.clone().unwrap_or_else(|| trace_diagnostic(error)), Some(&**sources))
             }
-            other => tw_diag::render(&[other.unplaced()], &Sources::default(), color),
-        }
+            Error::Unsupported { diagnostic, sources, .. } => (diagnostic.clone(), Some(&**sources)),
+            Error::Model(error) => (Diagnostic::error("model-syntax", error.to_string()), None),
+            Error::Refused(refusal) => (Diagnostic::error("usage", refusal.to_string()), None),
+            Error::Io { what, error } => (Diagnostic::error("usage", format!("{what}: {error}")), None),
+            Error::Budget(budget) => (Diagnostic::error("trace-limit", budget.to_string()), None),
+            Error::Internal(what) => {
+                let found = Diagnostic::error("internal", format!("this is a bug of Tracewise: {what}"));
+                (found.help("please report it, with the specification and the trace if you can"), None)
+            }
+        };
+        (vec![found], sources)
     }
 
-    /// What has no place in a specification, as a finding.
-    fn unplaced(&self) -> Diagnostic {
-        match self {
-            Error::Model(error) => Diagnostic::error("model-syntax", error.to_string()),
-            Error::Refused(refusal) => Diagnostic::error("usage", refusal.to_string()),
-            Error::Io { what, error } => Diagnostic::error("usage", format!("{what}: {error}")),
-            Error::Budget(budget) => Diagnostic::error("trace-limit", budget.to_string()),
-            Error::Internal(what) => {
-                Diagnostic::error("internal", format!("this is a bug of Tracewise: {what}"))
-                    .help("please report it, with the specification and the trace if you can")
-            }
-            Error::Trace { error, .. } => trace_diagnostic(error),
-            Error::Unsupported { diagnostic, .. } => diagnostic.clone(),
-            Error::Specification { diagnostics, .. } => {
-                diagnostics.first().cloned().unwrap_or_else(|| Diagnostic::error("usage", ""))
-            }
+    /// For people: message, underlined text, hint. Settings stand in angle brackets ([`spelled`]).
+    pub fn render(&self, color: bool) -> String {
+        let (found, sources) = self.findings();
+        let mut text = tw_diag::render(&found, sources.unwrap_or(&Sources::default()), color);
+        if matches!(self, Error::Trace { .. }) && !text.ends_with('\n') {
+            text.push('\n');
         }
+        text
     }
 
     /// For programs: one object per finding.
     pub fn to_json(&self) -> Vec<serde_json::Value> {
+        let (found, sources) = self.findings();
+        let none = Sources::default();
+        let sources = sources.unwrap_or(&none);
+        let objects = found.iter().map(|found| tw_diag::to_json(found, sources));
         match self {
-            Error::Specification { diagnostics, sources } => {
-                diagnostics.iter().map(|d| tw_diag::to_json(d, sources)).collect()
-            }
-            Error::Unsupported { diagnostic, sources, .. } => vec![tw_diag::to_json(diagnostic, sources)],
-            Error::Trace { error, asked, sources } => {
-                let own = trace_diagnostic(error);
-                let object = tw_diag::to_json(asked.as_ref().unwrap_or(&own), sources);
-                vec![in_trace(object, &error.file, error.line, error.column)]
+            Error::Trace { error, .. } => {
+                objects.map(|object| in_trace(object, &error.file, error.line, error.column)).collect()
             }
             Error::Budget(budget) => {
-                let object = tw_diag::to_json(&self.unplaced(), &Sources::default());
-                vec![in_trace(object, &budget.trace, None, None)]
+                objects.map(|object| in_trace(object, &budget.trace, None, None)).collect()
             }
-            Error::Model(error) => {
-                let mut object = tw_diag::to_json(&self.unplaced(), &Sources::default());
-                if let tw_model::ModelError::Syntax { file, line, column, .. } = &**error {
-                    object["file"] = file.clone().into();
-                    object["line"] = (*line).into();
-                    object["column"] = (*column).into();
-                }
-                vec![object]
-            }
-            Error::Refused(_) | Error::Io { .. } | Error::Internal(_) => {
-                vec![tw_diag::to_json(&self.unplaced(), &Sources::default())]
-            }
+            Error::Model(error) => objects.map(|object| in_model(object, error)).collect(),
+            _ => objects.collect(),
         }
     }
+}
+
+/// A finding with its place in the file of a model.
+fn in_model(mut object: serde_json::Value, error: &tw_model::ModelError) -> serde_json::Value {
+    if let tw_model::ModelError::Syntax { file, line, column, .. } = error {
+        object["file"] = file.clone().into();
+        object["line"] = (*line).into();
+        object["column"] = (*column).into();
+    }
+    object
 }
 
 /// A finding with its place in a trace; where it has none in a specification, that is its place.

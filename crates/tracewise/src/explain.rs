@@ -75,7 +75,7 @@ pub struct RootReport {
     pub automata: AutomatonSizes,
     /// How far its robustness looks ahead and back, if it compares numbers.
     pub extent: Option<String>,
-    /// With `--clock-error`, what a verdict would guarantee.
+    /// If asked for, what a verdict would guarantee when clocks err.
     pub labels: Option<ClockLabels>,
 }
 

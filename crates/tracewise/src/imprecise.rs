@@ -1,4 +1,5 @@
-//! `check --clock-error`: verdicts about every execution that imprecise timestamps allow.
+//! Verdicts about every execution that imprecise timestamps allow: what [`check`](mod@crate::check) answers where it is told how far
+//! clocks are off ([`CheckOptions::clock_error`](crate::check::CheckOptions::clock_error)).
 
 mod judge;
 mod read;
@@ -37,7 +38,7 @@ pub struct Guarantee {
     pub kind: Outcome,
     /// How far timestamps may be off.
     pub clock_error: ClockError,
-    /// With `--by`, the column and its first value that the answer is due to.
+    /// With `by`, the column and its first value that the answer is due to.
     pub due_to: Option<(String, Value)>,
     /// Unless the answer is about all executions: the subformula that prevents that.
     pub blocked: Option<Obstacle>,

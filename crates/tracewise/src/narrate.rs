@@ -5,6 +5,7 @@ mod windows;
 use crate::check::{Finding, LOCATED, log_line};
 use crate::check::{PropertyReport, Step};
 use crate::run::columns::Loaded;
+use crate::run::divide::Order;
 use crate::{Session, Specification, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
@@ -18,8 +19,7 @@ pub(crate) struct Narrator<'a> {
     pub(crate) session: &'a Session,
     pub(crate) spec: &'a Specification,
     pub(crate) loaded: &'a Loaded,
-    /// Original position of each position of the trace, if it was sorted by key.
-    order: Option<&'a [u32]>,
+    order: &'a Order,
 }
 
 impl<'a> Narrator<'a> {
@@ -27,7 +27,7 @@ impl<'a> Narrator<'a> {
         session: &'a Session,
         spec: &'a Specification,
         loaded: &'a Loaded,
-        order: Option<&'a [u32]>,
+        order: &'a Order,
     ) -> Self {
         Self { session, spec, loaded, order }
     }
@@ -131,9 +131,9 @@ impl<'a> Narrator<'a> {
         steps.into_iter().next().flatten()
     }
 
-    /// What ends and begins: the log, or with `--by` the part of it that belongs to one value.
+    /// What ends and begins: the log, or with `by` the part of it that belongs to one value.
     fn whole(&self) -> &'static str {
-        if self.order.is_some() { "this value's trace" } else { "the trace" }
+        if self.order.by_key() { "this value's trace" } else { "the trace" }
     }
 
     /// Whether a truth slot is about an event here, rather than a variable.
@@ -148,7 +148,7 @@ impl<'a> Narrator<'a> {
     }
 
     pub(crate) fn original(&self, at: Position) -> Position {
-        self.order.map_or(at, |order| order[at] as usize)
+        self.order.original(at)
     }
 
     fn lines(&self, findings: &[Finding]) -> HashMap<Position, Located> {

@@ -1,7 +1,7 @@
 //! `robust`: how far a trace is from violating a property, or from satisfying it, and which sample decides that.
 //!
 //! What predicates are worth is computed block by block on the threads that read; only those numbers are kept, and the
-//! columns that a picture shows. Streams are read as `watch` reads them ([`live`]).
+//! columns that a picture shows. Streams are read as `watch` reads them.
 
 mod contributions;
 mod extent;
@@ -42,7 +42,7 @@ pub struct RobustOptions {
     pub everywhere: bool,
     /// What a picture shows: the signals, and the robustness over time.
     pub picture: bool,
-    /// Signals go on between the samples. `--clock dense` asks for steps.
+    /// Signals go on between the samples. `Clock::Dense` asks for steps.
     pub interpolate: Option<Interpolation>,
     /// What each subformula contributes to the value at position 0.
     pub contributions: bool,
@@ -74,9 +74,9 @@ pub struct RobustReport {
     pub positions: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// The column of `--by` and how many different values it had.
+    /// The column of `by` and how many different values it had.
     pub by: Option<(String, usize)>,
-    /// One per property, in the order written, and with `--by` per value of the column, in the order in which they turn up.
+    /// One per property, in the order written, and with `by` per value of the column, in the order in which they turn up.
     pub properties: Vec<Robustness>,
     /// Timestamps and how they are written, if the trace has some and every position was asked for.
     pub times: Option<(Vec<Time>, TimeStyle)>,
@@ -101,7 +101,7 @@ pub struct Robustness {
     pub name: String,
     /// The sentence in quotes after the name.
     pub title: Option<String>,
-    /// The value of the `--by` column whose trace this is about.
+    /// The value of the `by` column whose trace this is about.
     pub key: Option<Value>,
     /// The first position of that trace: 0, unless the log is divided.
     pub position: Position,
@@ -281,13 +281,13 @@ fn values(run: &Run<'_>, root: &Root, column: Vec<f64>, everywhere: bool) -> Vec
     let part = |(segment, &start): (usize, &Position)| {
         let everywhere = everywhere.then(|| {
             let places = start..trace.segment_end(segment);
-            places.map(|at| (run.original(at), column[at])).collect()
+            places.map(|at| (run.order.original(at), column[at])).collect()
         });
         Robustness {
             name: root.name.clone(),
             title: root.title.clone(),
             key: run.labels.get(segment).key,
-            position: run.original(start),
+            position: run.order.original(start),
             value: column.get(start).copied().unwrap_or(f64::NAN),
             time: None,
             weakest: None,
@@ -329,8 +329,10 @@ fn stamp(run: &Run<'_>, found: &mut [Robustness]) {
 /// The timestamps in the order of the log.
 fn times_of(run: &Run<'_>) -> Option<(Vec<Time>, TimeStyle)> {
     let (times, style) = run.loaded.trace.times.as_ref().zip(run.loaded.summary.style)?;
-    let Some(order) = &run.order else { return Some((times.clone(), style)) };
+    if !run.order.by_key() {
+        return Some((times.clone(), style));
+    }
     let mut all = vec![0; run.loaded.summary.positions as usize];
-    order.iter().zip(times).for_each(|(&at, &time)| all[at as usize] = time);
+    times.iter().enumerate().for_each(|(at, &time)| all[run.order.original(at)] = time);
     Some((all, style))
 }

@@ -14,7 +14,7 @@ pub(crate) mod open;
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
 use columns::{Loaded, Need};
-use divide::{Divided, Labels};
+use divide::{Divided, Labels, Order};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use tw_core::{Bits, Position};
@@ -41,8 +41,7 @@ pub(crate) struct Run<'p> {
     pub chosen: Chosen<'p>,
     /// How to evaluate, now that it is known whether the trace has timestamps.
     pub options: EvaluateOptions,
-    /// Original position of each position, if they were sorted by key.
-    pub order: Option<Vec<u32>>,
+    pub order: Order,
     pub labels: Labels,
 }
 
@@ -81,7 +80,7 @@ impl<'p> Run<'p> {
         let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals())?;
         faults::refuse_empty(&loaded)?;
         let (chosen, options) = clock::settle(session, spec, &loaded, chosen, who)?;
-        Ok(Self { session, spec, loaded, chosen, options, order: None, labels: Labels::Whole })
+        Ok(Self { session, spec, loaded, chosen, options, order: Order::default(), labels: Labels::Whole })
     }
 
     /// What each property is worth. Where the engine's budget runs out, another answers, and a note says so.
@@ -92,11 +91,6 @@ impl<'p> Run<'p> {
     /// The truth of formulas at every position, likewise.
     pub fn columns(&mut self, nodes: &[NodeId]) -> Result<Vec<Bits>, Error> {
         self.chosen.columns(self.spec, &self.options, &self.loaded.trace, nodes)
-    }
-
-    /// Where a position of the divided trace stands in the log.
-    pub fn original(&self, position: Position) -> Position {
-        self.order.as_ref().map_or(position, |order| order[position] as Position)
     }
 
     /// The timestamp of a position of the divided trace, where they were read.

@@ -1,4 +1,4 @@
-//! `check --stat`: what else a run says about a property than whether it holds.
+//! `check::Statistic`: what else a run says about a property than whether it holds.
 //!
 //! `rejecting` and `coverage` are values of the alternating automaton's runs (`tw-engine-alternating`). `waiting` and
 //! `vacuity` read the truth of subformulas, from whichever engine runs the property.

@@ -1,12 +1,11 @@
 //! `watch`: verdicts on a trace that is still being written, the moment they are settled.
 //!
-//! Threads deliver bytes in the order of their arrival ([`feed`], [`listen`]); one thread reads the lines that they
-//! complete ([`receive`]), steps the monitor and tells the sink ([`judge`]). When no event comes, watermarks or the wall
-//! clock say how far time has come ([`clock`]), and what was due by then is settled ([`passing`]). Kept are the monitor's state and the line that is still
+//! Threads deliver bytes in the order of their arrival (`feed`, `listen`); one thread reads the lines that they
+//! complete (`receive`), steps the monitor and tells the sink (`judge`). When no event comes, watermarks or the wall
+//! clock say how far time has come (`clock`), and what was due by then is settled (`passing`). Kept are the monitor's state and the line that is still
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
-//! process goes on exactly there ([`checkpoint`]).
+//! process goes on exactly there (`checkpoint`).
 
-mod accounts;
 mod checkpoint;
 mod clock;
 mod control;
@@ -18,6 +17,7 @@ mod lines;
 mod listen;
 mod passing;
 mod push;
+mod queries;
 mod receive;
 pub(crate) mod run;
 mod settings;

@@ -19,7 +19,7 @@ pub struct CheckReport {
     pub engine: &'static str,
     /// Name of the semantics.
     pub semantics: &'static str,
-    /// The column of `--by` and how many different values it had.
+    /// The column of `by` and how many different values it had.
     pub by: Option<(String, usize)>,
     /// One per property, in the order written.
     pub properties: Vec<PropertyReport>,
@@ -48,11 +48,11 @@ pub struct PropertyReport {
     pub violations: Vec<Violation>,
     /// How many there are in all.
     pub violation_count: usize,
-    /// Why: for a violated property, and with `--witness` for a satisfied one.
+    /// Why: for a violated property, and with `witness` for a satisfied one.
     pub explanation: Option<Step>,
-    /// What `--stat` asked for.
+    /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
-    /// With `--clock-error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
+    /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
     /// violated if all of them have or lack the property, else unknown.
     pub guarantee: Option<Guarantee>,
 }
@@ -64,7 +64,7 @@ pub struct Violation {
     pub position: Option<Position>,
     /// Its timestamp.
     pub time: Option<Stamp>,
-    /// What quantified variables and the `--by` column are there.
+    /// What quantified variables and the `by` column are there.
     pub bindings: Vec<(String, Value)>,
     /// The log line.
     pub line: Option<LogLine>,

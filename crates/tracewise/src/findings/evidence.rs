@@ -77,12 +77,12 @@ impl EvidenceStep {
 impl Evidence {
     /// What was found, with what the model knows about its states; `rare` transitions were left out of it.
     pub(super) fn new(report: &FormulaReport, model: &Model, fair: bool, rare: bool) -> Self {
-        let told = Teller { model, rare };
+        let writer = PathWriter { model, rare };
         Self {
             logic: report.logic,
             holds: report.holds,
             failing: report.failing.clone(),
-            paths: report.path.as_ref().map_or(Vec::new(), |path| told.paths(path, report.origin.pieces())),
+            paths: report.path.as_ref().map_or(Vec::new(), |path| writer.paths(path, report.origin.pieces())),
             origin: report.origin.clone(),
             probability: report.probability.clone(),
             merged: model.merged.is_some(),
@@ -91,12 +91,12 @@ impl Evidence {
     }
 }
 
-struct Teller<'m> {
+struct PathWriter<'m> {
     model: &'m Model,
     rare: bool,
 }
 
-impl Teller<'_> {
+impl PathWriter<'_> {
     /// A path and all inside it, each before those at its steps. The list stands in for the stack: evidence nests as deep
     /// as formulas do.
     fn paths(&self, path: &TracePath, pieces: &[Piece]) -> Vec<EvidencePath> {

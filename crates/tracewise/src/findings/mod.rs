@@ -108,7 +108,7 @@ pub struct Statistics {
     pub engine: Option<&'static str>,
     /// Name of the semantics.
     pub semantics: Option<&'static str>,
-    /// The column of `--by` and how many different values it had.
+    /// The column of `by` and how many different values it had.
     pub by: Option<(String, usize)>,
     /// What else was counted, by name: `states`, `threads`.
     pub counts: Vec<(&'static str, u64)>,
@@ -202,9 +202,9 @@ pub struct Item {
     pub violation_count: usize,
     /// Why the verdict is what it is.
     pub explanation: Option<Step>,
-    /// What `--stat` asked for.
+    /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
-    /// With `--clock-error`, what is known about the executions that the timestamps allow.
+    /// With `clock_error`, what is known about the executions that the timestamps allow.
     pub guarantee: Option<Guarantee>,
     /// What was still owed when a stream ended.
     pub pending: Option<Owed>,
@@ -245,7 +245,7 @@ pub struct Violation {
     pub position: Option<Position>,
     /// Its timestamp.
     pub time: Option<Stamp>,
-    /// What quantified variables and the `--by` column are there, in the order of the quantifiers.
+    /// What quantified variables and the `by` column are there, in the order of the quantifiers.
     pub bindings: Vec<(String, Value)>,
     /// The class of failure, where the specification names one.
     pub category: Option<String>,

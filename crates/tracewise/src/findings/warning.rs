@@ -50,7 +50,7 @@ pub(super) fn owned(spec: &Specification, kind: RootKind) -> Vec<(&str, Span)> {
     roots.map(|root| (root.name.as_str(), own(root.span))).collect()
 }
 
-/// Items per root: with `--by` there is one for each value of the column.
+/// Items per root: with `by` there is one for each value of the column.
 pub(super) fn parts(items: usize, roots: usize) -> usize {
     match roots {
         0 => 1,

@@ -7,7 +7,7 @@ use crate::error::Setting;
 use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::columns::{Loaded, Need};
-use crate::run::divide::{Divided, Labels};
+use crate::run::divide::{Divided, Labels, Order};
 use crate::run::faults::{refuse_empty, without_timestamps};
 use crate::{Error, Session, Specification, plan};
 use std::borrow::Cow;
@@ -77,22 +77,22 @@ pub(crate) fn check(
         }
         _ => Vec::new(),
     };
-    let (mut order, mut labels) = (None, Labels::Whole);
+    let (mut order, mut labels) = (Order::default(), Labels::Whole);
     if let Some(column) = &asked.by {
         let division = Division { by: Some(Path::parse(column)), every: None };
         let trace = Cow::Owned(std::mem::take(&mut loaded.trace));
         let divided = Divided::new(&division, None, &loaded, trace, &options)?;
         (order, labels) = (divided.order, divided.labels);
         loaded.trace = divided.trace.into_owned();
-        if let (Some(order), false) = (&order, errors.is_empty()) {
-            errors = order.iter().map(|&at| errors[at as usize]).collect();
+        if !errors.is_empty() {
+            errors = order.gather(errors);
         }
     }
-    let order = order.as_deref();
     let names = asked.by.as_deref().map(|column| Names { column, labels: &labels });
     let mut findings = Vec::with_capacity(spec.program.roots.len());
     let newlines = newlines(&spec);
-    let known = Known { session, asked, spec: &spec, loaded: &loaded, error, errors: &errors, order, names };
+    let known =
+        Known { session, asked, spec: &spec, loaded: &loaded, error, errors: &errors, order: &order, names };
     for (index, root) in spec.program.roots.iter().enumerate() {
         if index == 0 {
             known.refuse_clashes()?;
@@ -100,7 +100,7 @@ pub(crate) fn check(
         let judgements = known.judge(root, engine, &options)?;
         findings.push(known.finding(property(&spec, &newlines, root, Verdict::Unknown), judgements));
     }
-    let properties = Narrator::new(session, &spec, &loaded, order).tell(findings, asked.violations);
+    let properties = Narrator::new(session, &spec, &loaded, &order).tell(findings, asked.violations);
     let by = asked.by.clone().map(|column| (column, labels.len()));
     let mut warnings = spec.warnings.clone();
     warnings.append(&mut loaded.warnings);
@@ -116,7 +116,7 @@ pub(crate) fn check(
     })
 }
 
-/// The value of `--by` of each segment.
+/// The value of `by` of each segment.
 #[derive(Clone, Copy)]
 struct Names<'a> {
     column: &'a str,
@@ -132,7 +132,7 @@ struct Known<'a> {
     error: &'a ClockError,
     /// One per position if they differ.
     errors: &'a [Time],
-    order: Option<&'a [u32]>,
+    order: &'a Order,
     names: Option<Names<'a>>,
 }
 
@@ -150,7 +150,7 @@ impl Known<'_> {
     fn refuse_clashes(&self) -> Result<(), Error> {
         for segment in 0..self.loaded.trace.starts().len() {
             let Some(at) = self.observation(segment).clash() else { continue };
-            let at = self.order.map_or(at, |order| order[at] as usize);
+            let at = self.order.original(at);
             let message = "this timestamp is exact (its clock error is 0), but another event may have happened at the \
                            same instant, and no two do: give every event a clock error above 0";
             return Err(at_line(self.session, self.loaded, at, message.into()));
@@ -166,7 +166,7 @@ impl Known<'_> {
         options: &tw_monitor::EvaluateOptions,
     ) -> Result<Vec<Judgement>, Error> {
         // With several segments, violations are listed in the order of the log.
-        let limit = if self.order.is_some() { usize::MAX } else { self.asked.violations.max(1) };
+        let limit = if self.order.by_key() { usize::MAX } else { self.asked.violations.max(1) };
         let judge = |segment| {
             let observation = self.observation(segment);
             tw_engine_dense::judge(&self.spec.program, root.node, &observation, options, limit)
@@ -212,10 +212,10 @@ impl Known<'_> {
         // In the order of the log: where it is, where it was sorted to, its segment, whether it is an event's own.
         let mut failing: Vec<(Position, Position, usize, bool)> = Vec::new();
         for (segment, judgement) in judgements.iter().enumerate() {
-            let original = |at: Position| self.order.map_or(at, |order| order[at] as usize);
+            let original = |at: Position| self.order.original(at);
             failing.extend(judgement.violations.iter().map(|&at| (original(at), at, segment, true)));
             finding.report.violation_count += judgement.violation_count;
-            // A value of `--by` for which something else fails is named without a position.
+            // A value of `by` for which something else fails is named without a position.
             if self.names.is_some()
                 && judgement.outcome == Outcome::ViolatedForAll
                 && judgement.violations.is_empty()

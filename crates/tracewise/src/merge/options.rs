@@ -68,7 +68,7 @@ pub(super) fn remember(
     if let Some(skew) = read.sort {
         add("sort", skew.to_string());
     }
-    // What `--states` says of intervals depends on both.
+    // What a specification of states says of intervals depends on both.
     if read.unit != ReadOptions::default().unit {
         add("time-unit", read.unit.name().into());
     }

@@ -92,7 +92,7 @@ impl Job<'_> {
         for (root, result) in spec.program.roots.iter().zip(results) {
             let column = ready.column(trace, root.node)?;
             if let Some((at, message)) = column.errors.first() {
-                let place = format!(" at position {}", divided.original(*at));
+                let place = format!(" at position {}", divided.order.original(*at));
                 failures.push(failed(spec, root, &place, message));
                 result.everywhere = Some(Vec::new());
                 continue;
@@ -100,7 +100,7 @@ impl Job<'_> {
             let mut values = vec![Value::Null; self.loaded.trace.len];
             for at in 0..trace.len {
                 if let Computed::Value(value) = column.at(at) {
-                    values[divided.original(at)] = value;
+                    values[divided.order.original(at)] = value;
                 }
             }
             result.everywhere = Some(values);

@@ -68,9 +68,9 @@ pub(super) fn add(
         for group in groups.into_iter().take(EXPLAINED) {
             let mut witness = walk.from(ready, root.node, trace.starts()[group.segment])?;
             for origin in &mut witness.origins {
-                origin.from = divided.original(origin.from);
-                origin.to = divided.original(origin.to);
-                origin.positions.iter_mut().for_each(|at| *at = divided.original(*at));
+                origin.from = divided.order.original(origin.from);
+                origin.to = divided.order.original(origin.to);
+                origin.positions.iter_mut().for_each(|at| *at = divided.order.original(*at));
                 wanted.extend([origin.from, origin.to]);
             }
             group.witness = Some(witness);

@@ -44,7 +44,7 @@ pub(super) fn add(run: &Run<'_>, robust: &Robust, properties: &mut [Robustness])
         let links = robust.chain(&samples, root.node, at, MOST)?.into_iter().map(|link| Contribution {
             formula: run.spec.words(link.node),
             depth: link.depth,
-            position: run.original(link.position),
+            position: run.order.original(link.position),
             time: run.stamp(link.position),
             value: link.value,
             decides: link.decides,

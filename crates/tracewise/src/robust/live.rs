@@ -3,7 +3,7 @@
 //! Kept are the samples that intervals still reach over, and a timestamp for each position that is pending.
 
 mod sorted;
-mod teller;
+mod watcher;
 
 use crate::run::faults::nothing_to;
 use crate::run::open::format_of;
@@ -13,11 +13,11 @@ use crate::watch::{Control, Every, LiveSink, WatchOptions, WatchSource};
 use crate::{Error, Session, Specification};
 use std::io;
 use std::time::Duration;
-use teller::Teller;
 use tw_core::Position;
 use tw_engine_robust::Predictor;
 use tw_ir::RootKind;
 use tw_trace::{Live, Projection};
+use watcher::RobustWatcher;
 
 /// What is told of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,14 +157,14 @@ pub(crate) fn live(
     let format = format_of(session, path)?;
     let projection = Projection::new(&spec.program.slots, None, true);
     let live = Live::new(name, format, &projection, &session.read);
-    let teller = Teller::new(session, spec, options, name, sink)?;
+    let watcher = RobustWatcher::new(session, spec, options, name, sink)?;
     let watch = WatchOptions {
         skip_bad_lines: options.skip_bad_lines,
         // Nothing is pending, but what was told is flushed.
         pending_every: options.every.map(Every::Time),
         ..WatchOptions::new(options.source.clone())
     };
-    let mut run = Run::new(live, teller, &watch, spec, Vec::new());
+    let mut run = Run::new(live, watcher, &watch, spec, Vec::new());
     run.watch(session, control)?;
     match run.judge.report() {
         report if report.positions == 0 => Err(nothing_to(name, "compute")),

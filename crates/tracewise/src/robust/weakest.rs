@@ -32,7 +32,7 @@ pub(super) fn add(
         }
     }
     let mut positions: Vec<Position> =
-        found.iter().flatten().map(|weakest| run.original(weakest.position)).collect();
+        found.iter().flatten().map(|weakest| run.order.original(weakest.position)).collect();
     positions.sort_unstable();
     positions.dedup();
     let lines = run.locate(&positions);
@@ -41,7 +41,7 @@ pub(super) fn add(
         let Some(weakest) = weakest.filter(|weakest| weakest.value.abs() == property.value.abs()) else {
             continue;
         };
-        let position = run.original(weakest.position);
+        let position = run.order.original(weakest.position);
         let located = lines.get(&position);
         let reason = reason(run.spec, weakest.node);
         property.weakest = Some(WeakestLink {

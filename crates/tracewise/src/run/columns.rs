@@ -45,13 +45,13 @@ pub(crate) struct Need<'a> {
     pub wanted: Wanted,
     /// Timestamps, whether or not the program measures time.
     pub times: bool,
-    /// The `--by` column.
+    /// The `by` column.
     pub key: Option<&'a str>,
     /// Slots to be kept as they are read.
     pub kept: &'a [SlotId],
 }
 
-/// The `--by` column.
+/// The `by` column.
 #[derive(Default)]
 pub(crate) struct Keys {
     /// Distinct texts, in order of appearance.

@@ -1,4 +1,4 @@
-//! Parts of a trace, each a trace of its own: `--by user`, `by user`, `every 1m`.
+//! Parts of a trace, each a trace of its own: `by` in options, `by user`, `every 1m`.
 //!
 //! Positions are sorted by key (stably, by counting), laid end to end and evaluated as segments: an engine runs once,
 //! whatever the number of keys. Positions where the key is null belong to no part. Windows cut each part further.
@@ -65,11 +65,34 @@ impl Labels {
     }
 }
 
+/// Where the positions of a divided trace stand in the log: sorted by key, or as they are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Order(Option<Vec<u32>>);
+
+impl Order {
+    /// Where a position stands in the log.
+    pub fn original(&self, position: Position) -> Position {
+        self.0.as_ref().map_or(position, |order| order[position] as Position)
+    }
+
+    /// Whether positions were sorted by key.
+    pub fn by_key(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// What belongs to positions of the log, for those of the divided trace.
+    pub fn gather<T: Copy>(&self, column: Vec<T>) -> Vec<T> {
+        match &self.0 {
+            Some(order) => order.iter().map(|&at| column[at as usize]).collect(),
+            None => column,
+        }
+    }
+}
+
 /// A trace whose segments are the parts.
 pub(crate) struct Divided<'t> {
     pub trace: Cow<'t, Trace>,
-    /// Original position of each position, if they were sorted.
-    pub order: Option<Vec<u32>>,
+    pub order: Order,
     pub labels: Labels,
 }
 
@@ -83,7 +106,7 @@ impl<'t> Divided<'t> {
         options: &EvaluateOptions,
     ) -> Result<Self, Error> {
         let mut divided = match &division.by {
-            None => Divided { trace, order: None, labels: Labels::Whole },
+            None => Divided { trace, order: Order(None), labels: Labels::Whole },
             Some(path) => {
                 let of_column;
                 let keys = match (column, &loaded.keys) {
@@ -101,11 +124,6 @@ impl<'t> Divided<'t> {
             divided.cut(every, loaded, options)?;
         }
         Ok(divided)
-    }
-
-    /// Where the position of this trace stands in the log.
-    pub fn original(&self, position: Position) -> Position {
-        self.order.as_ref().map_or(position, |order| order[position] as Position)
     }
 
     /// Cuts every part into windows. Times do not decrease, so a window is a stretch of positions.
@@ -186,7 +204,7 @@ fn by(
         return Err(no_value(column, file));
     }
     let trace = Cow::Owned(trace.gather(&groups.order, groups.starts));
-    Ok(Divided { trace, order: Some(groups.order), labels: Labels::Keys(names.to_vec()) })
+    Ok(Divided { trace, order: Order(Some(groups.order)), labels: Labels::Keys(names.to_vec()) })
 }
 
 /// A key that no position has.

@@ -1,7 +1,7 @@
 //! How far the time of a stream has come: what timestamps, watermarks and the wall clock say.
 //!
 //! Between events the wall clock goes on for the stream: its time is the latest timestamp plus what has elapsed since
-//! that arrived. With `--sort` events may be late by the skew, so that much less counts as past. What counts as past is a
+//! that arrived. With `sort` events may be late by the skew, so that much less counts as past. What counts as past is a
 //! floor under the timestamps to come; an event below it cannot be taken any more.
 
 use super::state::{number, number_out, signed, signed_out};

@@ -51,21 +51,31 @@ pub(crate) fn wrong(spec: &Specification, error: TraceError, fault: Option<(Node
     }
 }
 
-/// A line that cannot be read ends a stream, or is left out and told of where that was asked for.
-pub(crate) fn leave_out(
-    spec: &Specification,
-    skip: bool,
-    error: TraceError,
-    fault: &mut Option<(NodeId, usize)>,
-    bad_lines: &mut u64,
-    sink: &mut dyn LiveSink,
-) -> Result<(), Halt> {
-    if !skip {
-        return Err(error.into());
+/// Lines that cannot be read.
+#[derive(Debug, Default)]
+pub(crate) struct BadLines {
+    /// How many were left out.
+    pub count: u64,
+    /// Where a term has no value, of the line that is read.
+    pub fault: Option<(NodeId, usize)>,
+}
+
+impl BadLines {
+    /// One more, which ends the stream, or is left out and told of where that was asked for.
+    pub fn leave_out(
+        &mut self,
+        spec: &Specification,
+        skip: bool,
+        error: TraceError,
+        sink: &mut dyn LiveSink,
+    ) -> Result<(), Halt> {
+        if !skip {
+            return Err(error.into());
+        }
+        self.count += 1;
+        sink.bad_line(&wrong(spec, error, self.fault.take()));
+        Ok(())
     }
-    *bad_lines += 1;
-    sink.bad_line(&wrong(spec, error, fault.take()));
-    Ok(())
 }
 
 /// An early end as an error, unless it is none; `refused` words a refusal of the engine that ran.

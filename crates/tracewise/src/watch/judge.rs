@@ -1,9 +1,9 @@
 //! From lines to verdicts: the receiver of a live trace.
 
-use super::accounts::{Accounts, Read};
 use super::clock::StreamClock;
-use super::halt::{self, Halt};
+use super::halt::{self, BadLines, Halt};
 use super::lines::LineMap;
+use super::queries::{QueryMonitor, Read};
 use super::sorter::Sorter;
 use super::times::{LatestTimes, OpenTimes, Times};
 use super::told::Record;
@@ -11,7 +11,6 @@ use super::untimed::Untimed;
 use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
 use crate::{Error, Specification, Verdict, plan};
 use tw_core::{Position, Time};
-use tw_ir::NodeId;
 use tw_monitor::{Monitor, Obligation, Predicates, Sink};
 use tw_trace::Progress;
 
@@ -24,17 +23,15 @@ pub(super) struct Judge<'j> {
     pub monitor: Box<dyn Monitor>,
     pub sink: &'j mut dyn WatchSink,
     /// The queries, if there are some.
-    pub accounts: Option<Accounts>,
+    pub queries: Option<QueryMonitor>,
     pub predicates: Predicates<'j>,
     pub sink_of_engine: Sink,
     /// What was told of properties so far.
     pub told: Record,
-    pub bad_lines: u64,
-    /// Where a predicate had no value.
-    pub fault: Option<(NodeId, usize)>,
+    pub bad_lines: BadLines,
     pub lines: LineMap,
     pub clock: StreamClock,
-    /// Positions that wait for earlier ones, with `--sort`.
+    /// Positions that wait for earlier ones, with `sort`.
     pub sorter: Option<Sorter>,
     /// Times of positions about which something is to be told.
     pub times: Option<Times>,
@@ -67,7 +64,7 @@ impl<'j> Judge<'j> {
         options: &'j WatchOptions,
         name: &'j str,
         (engine, monitor): (&'static str, Box<dyn Monitor>),
-        accounts: Option<Accounts>,
+        queries: Option<QueryMonitor>,
         timing: Timing,
         sink: &'j mut dyn WatchSink,
     ) -> Self {
@@ -84,12 +81,11 @@ impl<'j> Judge<'j> {
             engine,
             monitor,
             sink,
-            accounts,
+            queries,
             predicates: Predicates::new(&spec.program),
             sink_of_engine: Sink::default(),
             told: Record::default(),
-            bad_lines: 0,
-            fault: None,
+            bad_lines: BadLines::default(),
             lines: LineMap::default(),
             clock: timing.clock,
             sorter: timing.sorted.then(|| Sorter::new(width)),
@@ -153,12 +149,12 @@ impl<'j> Judge<'j> {
         let mut from = 0;
         while from < len {
             let step = (every - (before + from) % every).min(len - from);
-            let Some(accounts) = &mut self.accounts else { return Ok(()) };
+            let Some(queries) = &mut self.queries else { return Ok(()) };
             let taken = match step == len {
-                true => accounts.take(len, read, times),
+                true => queries.take(len, read, times),
                 false => {
                     let times = times.map(|times| &times[from..from + step]);
-                    accounts.take(step, &read.part(from, step), times)
+                    queries.take(step, &read.part(from, step), times)
                 }
             };
             taken.map_err(Halt::Uncounted)?;
@@ -172,8 +168,8 @@ impl<'j> Judge<'j> {
 
     /// Tells what queries are worth so far.
     pub fn tell_values(&mut self) -> Result<(), Error> {
-        let Some(accounts) = &mut self.accounts else { return Ok(()) };
-        for value in accounts.values()? {
+        let Some(queries) = &mut self.queries else { return Ok(()) };
+        for value in queries.values()? {
             let told = self.sink.value(&value);
             told.map_err(halt::unwritten)?;
         }
@@ -182,10 +178,10 @@ impl<'j> Judge<'j> {
 
     /// An early end as an error, unless it is none.
     pub fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
-        let fault = self.fault.take();
+        let fault = self.bad_lines.fault.take();
         let uncounted = matches!(halt, Halt::Uncounted(_));
-        halt::conclude(self.spec, halt, fault, |refusal| match &self.accounts {
-            Some(accounts) if uncounted => accounts.refused(refusal),
+        halt::conclude(self.spec, halt, fault, |refusal| match &self.queries {
+            Some(queries) if uncounted => queries.refused(refusal),
             _ => plan::refused(self.spec, self.engine, refusal),
         })
     }

@@ -1,11 +1,11 @@
-//! `watch --by COL`: a trace for each value of a column, all of them in one [`ShardMonitor`].
+//! `WatchOptions::by`: a trace for each value of a column, all of them in one [`ShardMonitor`].
 //!
 //! Memory: what a shard keeps of each key ([`crate::live`]), and the lines and times of the latest positions. Time passes in
 //! every key's trace as the log goes on, so that a deadline is told when it is missed, whoever's line came next.
 
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
-use super::halt::{self, Halt, unwritten};
+use super::halt::{self, BadLines, Halt, unwritten};
 use super::lines::LineMap;
 use super::times::LatestTimes;
 use super::watcher::Watcher;
@@ -20,7 +20,7 @@ use std::io;
 use std::time::Instant;
 use tw_core::codec::put;
 use tw_core::{Batch, Position, Time, Value};
-use tw_ir::{Clock, NodeId};
+use tw_ir::Clock;
 use tw_monitor::{Bindings, Computed, Known};
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
 
@@ -50,8 +50,7 @@ pub(super) struct Keyed<'k> {
     /// Lines told, and how many of them are a property's first of a key.
     told_lines: (usize, u64),
     violated: Vec<bool>,
-    bad_lines: u64,
-    fault: Option<(NodeId, usize)>,
+    bad_lines: BadLines,
 }
 
 /// What was settled, as it is told.
@@ -134,8 +133,7 @@ impl<'k> Keyed<'k> {
             first: FxHashSet::default(),
             told_lines: (0, 0),
             violated: vec![false; spec.program.roots.len()],
-            bad_lines: 0,
-            fault: None,
+            bad_lines: BadLines::default(),
         })
     }
 
@@ -306,7 +304,7 @@ impl Receiver for Keyed<'_> {
             (None, _) => {}
         }
         self.shard.prepare(&batch).map_err(|error| {
-            self.fault = Some((error.node, self.shard.positions() + error.position));
+            self.bad_lines.fault = Some((error.node, self.shard.positions() + error.position));
             (error.position, TraceError::new(TraceErrorKind::Type, error.message))
         })
     }
@@ -332,8 +330,7 @@ impl Receiver for Keyed<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
-        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
+        self.bad_lines.leave_out(self.spec, self.options.skip_bad_lines, error, self.sink)
     }
 
     fn watermark(&mut self, stamp: Stamp, _line: u64) -> Result<(), Halt> {
@@ -453,12 +450,12 @@ impl Watcher for Keyed<'_> {
     }
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
-        let (fault, engines) = (self.fault.take(), self.engines());
+        let (fault, engines) = (self.bad_lines.fault.take(), self.engines());
         halt::conclude(self.spec, halt, fault, |refusal| crate::plan::refused(self.spec, &engines, refusal))
     }
 
     fn save(&mut self, state: &mut Checkpoint) {
-        state.bad_lines = self.bad_lines;
+        state.bad_lines = self.bad_lines.count;
         self.clock.save(&mut state.time);
         state.monitor = self.shard.snapshot();
         // How the queries are counted stands with the monitors; here is how much was told.
@@ -501,7 +498,7 @@ impl Watcher for Keyed<'_> {
             let key = u32::try_from(number()?).map_err(|_| "it has too many keys")?;
             self.first.insert((key, number()? as usize));
         }
-        self.bad_lines = state.bad_lines;
+        self.bad_lines.count = state.bad_lines;
         Ok(())
     }
 
@@ -527,7 +524,7 @@ impl Watcher for Keyed<'_> {
         }
         WatchReport {
             positions,
-            bad_lines: self.bad_lines,
+            bad_lines: self.bad_lines.count,
             engine: self.shard.plan().properties().first().map_or("", |property| property.engine),
             verdicts: verdicts.into_iter().flatten().collect(),
         }

@@ -1,8 +1,8 @@
 //! Positions on their way to the monitor: as they come, or sorted, or one by one for observers.
 
-use super::accounts::Read;
-use super::halt::{self, Halt};
+use super::halt::Halt;
 use super::judge::Judge;
+use super::queries::Read;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
 use crate::Error;
@@ -33,12 +33,12 @@ impl Receiver for Judge<'_> {
             Some(times) => self.clock.check(times)?,
             None => self.untimed.check().map_err(|error| (0, error))?,
         }
-        let queries = self.accounts.as_ref().map(|accounts| accounts.read(&batch)).transpose();
+        let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
         match both {
             Ok((columns, queries)) => Ok(Atoms { columns, times, queries }),
             Err(error) => {
-                self.fault = Some((error.node, self.monitor.positions() + error.position));
+                self.bad_lines.fault = Some((error.node, self.monitor.positions() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
             }
         }
@@ -69,8 +69,7 @@ impl Receiver for Judge<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
-        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
+        self.bad_lines.leave_out(self.spec, self.options.skip_bad_lines, error, self.sink)
     }
 
     fn watermark(&mut self, stamp: Stamp, _line: u64) -> Result<(), Halt> {

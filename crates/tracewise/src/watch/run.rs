@@ -1,12 +1,12 @@
 //! The loop of a watch: messages in, verdicts out; timers, checkpoints, and the end.
 
-use super::accounts::Accounts;
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
 use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
+use super::queries::QueryMonitor;
 use super::settings::settings;
 use super::timers::Timers;
 use super::untimed::Untimed;
@@ -46,10 +46,10 @@ pub(crate) fn watch(
         let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
     }
-    let accounts = Accounts::open(session, spec)?;
+    let queries = QueryMonitor::open(session, spec)?;
     let whole = spec;
     let spec = &*spec.of_kind(RootKind::Property);
-    Run::open(session, [whole, spec], options, (name, format), accounts, sink)?.watch(session, control)
+    Run::open(session, [whole, spec], options, (name, format), queries, sink)?.watch(session, control)
 }
 
 /// How a live source is called in reports, and the path that tells its format.
@@ -129,12 +129,12 @@ impl<'r> Run<'r, Judge<'r>> {
         [whole, spec]: [&'r Specification; 2],
         options: &'r WatchOptions,
         (name, format): (&'r str, &'static dyn TraceFormat),
-        accounts: Option<Accounts>,
+        queries: Option<QueryMonitor>,
         sink: &'r mut dyn WatchSink,
     ) -> Result<Self, Error> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
-        if sorted && accounts.is_some() && options.checkpoints.is_some() {
+        if sorted && queries.is_some() && options.checkpoints.is_some() {
             return Err(Error::refused(format!(
                 "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
                  queries or `{}`",
@@ -163,7 +163,7 @@ impl<'r> Run<'r, Judge<'r>> {
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        let judge = Judge::new(spec, options, name, (engine.name(), monitor), accounts, timing, sink);
+        let judge = Judge::new(spec, options, name, (engine.name(), monitor), queries, timing, sink);
         let settings = settings(session, whole, options, format, engine.name());
         Ok(Self::new(live, judge, options, spec, settings))
     }

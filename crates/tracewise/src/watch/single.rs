@@ -84,25 +84,25 @@ impl Watcher for Judge<'_> {
     }
 
     fn save(&mut self, state: &mut Checkpoint) {
-        (state.told, state.bad_lines) = (self.told.clone(), self.bad_lines);
+        (state.told, state.bad_lines) = (self.told.clone(), self.bad_lines.count);
         self.save_time(&mut state.time);
         self.monitor.save(&mut state.monitor);
-        if let Some(accounts) = &self.accounts {
-            accounts.save(&mut state.queries);
+        if let Some(queries) = &self.queries {
+            queries.save(&mut state.queries);
         }
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
         self.load_time(&state.time)?;
         self.monitor.restore(&state.monitor).map_err(|corrupt| corrupt.to_string())?;
-        if let Some(accounts) = &mut self.accounts {
-            accounts.restore(&state.queries).map_err(|corrupt| corrupt.to_string())?;
+        if let Some(queries) = &mut self.queries {
+            queries.restore(&state.queries).map_err(|corrupt| corrupt.to_string())?;
         }
         let roots = self.spec.program.roots.len();
         if state.told.first.iter().any(|told| told.root >= roots) {
             return Err("its parts do not belong together".into());
         }
-        self.bad_lines = state.bad_lines;
+        self.bad_lines.count = state.bad_lines;
         Ok(())
     }
 
@@ -130,9 +130,9 @@ impl Watcher for Judge<'_> {
         let settled = || self.told.first.iter().map(|told| told.holds).collect();
         WatchReport {
             positions,
-            bad_lines: self.bad_lines,
-            engine: match &self.accounts {
-                Some(accounts) if self.spec.program.roots.is_empty() => accounts.engine(),
+            bad_lines: self.bad_lines.count,
+            engine: match &self.queries {
+                Some(queries) if self.spec.program.roots.is_empty() => queries.engine(),
                 _ => self.engine,
             },
             verdicts: finite.unwrap_or_else(settled),

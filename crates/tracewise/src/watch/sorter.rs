@@ -1,6 +1,6 @@
-//! Positions that wait for earlier ones, with `--sort`: what the monitor reads of each, ordered by time, then by arrival.
+//! Positions that wait for earlier ones, with `sort`: what the monitor reads of each, ordered by time, then by arrival.
 
-use super::accounts::Read;
+use super::queries::Read;
 use super::state::{number, number_out, signed, signed_out};
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};

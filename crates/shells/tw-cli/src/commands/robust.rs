@@ -2,9 +2,9 @@
 
 mod follow;
 mod plot;
+mod printer;
 mod screen;
 mod text;
-mod voice;
 
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};

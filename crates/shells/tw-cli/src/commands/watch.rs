@@ -1,8 +1,8 @@
 //! `tracewise watch`: verdicts on a live trace, the moment they are settled.
 
 mod alarm;
+mod printer;
 pub(super) mod signals;
-mod voice;
 
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
@@ -11,12 +11,12 @@ use crate::options::{FILES, ReadArgs, engines, inline, semantics, specification}
 use crate::report::{self, FormArgs, Reporter, Silent};
 use alarm::Alarm;
 use clap::Args;
+use printer::Printer;
 use std::path::PathBuf;
 use std::time::Duration;
 use tracewise::findings::Gathered;
 use tracewise::watch::{Address, Checkpoints, Control, Every, WatchOptions, WatchSource};
 use tracewise::{Evaluating, Semantics, Specification, Verdict};
-use voice::Voice;
 
 /// Verdicts on a live trace, one line as soon as each is settled
 #[derive(Args, Debug)]
@@ -166,12 +166,12 @@ impl Watch {
         let (observers, started) = (self.observers, std::time::Instant::now());
         let gathers = !report::streams(&self.form.output);
         let gathered = gathers.then(|| Gathered::new(&spec, self.semantics.name()));
-        let mut voice = Voice { context, sources, json, observers, gathered, alarm, started };
-        let report = session.watch(&spec, &options, &control, &mut voice);
-        voice.silence();
+        let mut printer = Printer { context, sources, json, observers, gathered, alarm, started };
+        let report = session.watch(&spec, &options, &control, &mut printer);
+        printer.silence();
         let report = report?;
-        voice.summary(&report);
-        if let Some(gathered) = voice.gathered.take().filter(|_| !context.quiet) {
+        printer.summary(&report);
+        if let Some(gathered) = printer.gathered.take().filter(|_| !context.quiet) {
             let found = gathered.finish(options.source.name(), &report, started.elapsed());
             reporter.report(&found, &mut context.out)?;
         }

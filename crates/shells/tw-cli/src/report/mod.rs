@@ -125,6 +125,20 @@ pub fn failed(
     Ok(Exit::Bad)
 }
 
+/// Keeps what is told of several traces apart.
+#[derive(Debug, Default)]
+pub struct Apart(bool);
+
+impl Apart {
+    /// A blank line, before all but the first.
+    pub fn next(&mut self, out: &mut dyn Outlet) -> io::Result<()> {
+        if std::mem::replace(&mut self.0, true) {
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+}
+
 /// Text for commands that write it as things happen.
 pub struct Silent;
 

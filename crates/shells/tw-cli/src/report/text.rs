@@ -1,6 +1,6 @@
 //! `check --output text`: for people. What failed, the log line where it failed, and why, in their own words.
 
-use super::{Outlet, Reporter, guarantee, statistics};
+use super::{Apart, Outlet, Reporter, guarantee, statistics};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
@@ -11,6 +11,7 @@ use tracewise::{Error, Verdict};
 /// Writes each trace as soon as it is checked.
 pub struct Text {
     style: Style,
+    apart: Apart,
     /// Traces checked, and those of them with violations.
     checked: (u64, u64),
     unreadable: u64,
@@ -19,15 +20,13 @@ pub struct Text {
 impl Text {
     /// A reporter for a stream of that style.
     pub fn new(style: Style) -> Self {
-        Self { style, checked: (0, 0), unreadable: 0 }
+        Self { style, apart: Apart::default(), checked: (0, 0), unreadable: 0 }
     }
 }
 
 impl Reporter for Text {
     fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
-        if self.checked.0 > 0 {
-            writeln!(out)?;
-        }
+        self.apart.next(out)?;
         self.checked.0 += 1;
         self.checked.1 += u64::from(report.violated().next().is_some());
         for property in &report.items {

@@ -66,7 +66,7 @@ pub(super) fn object(report: &Report, property: &Robustness) -> Object {
     }
 }
 
-/// The value of the `--by` column, as `query` tells it.
+/// The value of the `by` column, as `query` tells it.
 fn with_key(object: Object, report: &Report, property: &Robustness) -> Object {
     match (&report.statistics.by, &property.key) {
         (Some((column, _)), Some(key)) => object.raw("by", &Object::new().raw(column, &value(key)).end()),

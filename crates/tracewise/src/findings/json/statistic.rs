@@ -1,4 +1,4 @@
-//! The statistics of `check --stat`.
+//! The statistics of `check::Statistic`.
 
 use super::write::{Object, array};
 use crate::check::{Part, StatisticReport, Wait};

@@ -1,6 +1,6 @@
 //! Samples out of order by up to a skew: each waits until none before it can come.
 
-use super::teller::Taken;
+use super::watcher::Taken;
 use std::collections::BTreeMap;
 use tw_core::Time;
 use tw_engine_robust::Samples;

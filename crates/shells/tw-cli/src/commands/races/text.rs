@@ -1,6 +1,6 @@
 //! Findings for people: who, where, the log lines, and why.
 
-use crate::report::{Outlet, Reporter};
+use crate::report::{Apart, Outlet, Reporter};
 use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
@@ -10,21 +10,19 @@ use tracewise::findings::{About, Detail, Item, Report};
 /// Writes what was found on each trace.
 pub struct Text {
     style: Style,
-    written: bool,
+    apart: Apart,
 }
 
 impl Text {
     /// For a stream of that style.
     pub fn new(style: Style) -> Self {
-        Self { style, written: false }
+        Self { style, apart: Apart::default() }
     }
 }
 
 impl Reporter for Text {
     fn report(&mut self, report: &Report, out: &mut dyn Outlet) -> io::Result<()> {
-        if std::mem::replace(&mut self.written, true) {
-            writeln!(out)?;
-        }
+        self.apart.next(out)?;
         Page { report, style: self.style, out }.write()
     }
 }

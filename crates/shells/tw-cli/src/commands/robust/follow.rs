@@ -1,8 +1,8 @@
 //! Streams: values are told as they come.
 
 use super::Robust;
+use super::printer::Printer;
 use super::screen::Screen;
-use super::voice::Voice;
 use crate::commands::watch::signals;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
@@ -74,12 +74,12 @@ pub fn run(
     let named = spec.program.roots.len() > 1;
     let form = arguments.form.output.as_str();
     let (json, streams, sources) = (form == "json", report::streams(form), &spec.sources);
-    let mut voice = Voice { context, sources, json, streams, named, screen, started: Instant::now() };
-    let report = session.robust_live(spec, &options, &control, &mut voice);
-    voice.last_picture()?;
+    let mut printer = Printer { context, sources, json, streams, named, screen, started: Instant::now() };
+    let report = session.robust_live(spec, &options, &control, &mut printer);
+    printer.last_picture()?;
     let report = report?;
-    voice.summary(&report);
-    let elapsed = voice.started.elapsed();
+    printer.summary(&report);
+    let elapsed = printer.started.elapsed();
     if !streams && !context.quiet {
         let report = Report::of_robust_live(options.source.name(), &report, spec, None, elapsed);
         reporter.report(&report, &mut context.out)?;

@@ -1,6 +1,6 @@
 //! Robustness for people: the value, and the sample that decides it.
 
-use crate::report::{Outlet, Reporter};
+use crate::report::{Apart, Outlet, Reporter};
 use crate::style::{Ink, Style};
 use crate::words::{self, number};
 use std::io;
@@ -19,13 +19,13 @@ pub fn mark(value: f64) -> (Ink, &'static str) {
 /// Writes each trace as soon as it is known.
 pub struct Text {
     style: Style,
-    written: bool,
+    apart: Apart,
 }
 
 impl Text {
     /// For a stream of that style.
     pub fn new(style: Style) -> Self {
-        Self { style, written: false }
+        Self { style, apart: Apart::default() }
     }
 }
 
@@ -36,9 +36,7 @@ impl Reporter for Text {
         if report.robustness().next().is_none() {
             return Ok(());
         }
-        if std::mem::replace(&mut self.written, true) {
-            writeln!(out)?;
-        }
+        self.apart.next(out)?;
         if report.robustness().any(|property| property.everywhere.is_some()) {
             everywhere(report, style, out)?;
         } else {

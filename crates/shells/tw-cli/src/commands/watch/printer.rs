@@ -18,7 +18,7 @@ use tracewise::{Error, Verdict};
 const SHOWN: usize = 120;
 
 /// Tells a watch's findings.
-pub struct Voice<'v> {
+pub struct Printer<'v> {
     pub context: &'v mut Context,
     pub sources: &'v Sources,
     pub json: bool,
@@ -30,7 +30,7 @@ pub struct Voice<'v> {
     pub started: Instant,
 }
 
-impl Voice<'_> {
+impl Printer<'_> {
     /// Waits for the commands that violations started.
     pub fn silence(&mut self) {
         if let Some(alarm) = self.alarm.take() {
@@ -203,7 +203,7 @@ fn eventually(owed: &str) -> Option<(&str, &str)> {
     Some((bound.trim(), goal.trim()))
 }
 
-impl LiveSink for Voice<'_> {
+impl LiveSink for Printer<'_> {
     fn bad_line(&mut self, error: &Error) {
         self.context.error(error);
     }
@@ -233,7 +233,7 @@ impl LiveSink for Voice<'_> {
     }
 }
 
-impl WatchSink for Voice<'_> {
+impl WatchSink for Printer<'_> {
     fn verdict(&mut self, verdict: &WatchVerdict<'_>) -> io::Result<()> {
         if verdict.settled
             && verdict.verdict == Verdict::Violated

@@ -15,7 +15,7 @@ use tracewise::robust::{Least, RobustLiveReport, RobustSink, RobustTold};
 use tracewise::watch::LiveSink;
 
 /// Tells values.
-pub struct Voice<'v> {
+pub struct Printer<'v> {
     pub context: &'v mut Context,
     pub sources: &'v Sources,
     pub json: bool,
@@ -27,7 +27,7 @@ pub struct Voice<'v> {
     pub started: Instant,
 }
 
-impl Voice<'_> {
+impl Printer<'_> {
     /// Whether lines are written: not where a picture stands.
     fn speaks(&self) -> bool {
         !self.context.quiet && self.streams && self.screen.as_ref().is_none_or(Screen::beside_output)
@@ -75,7 +75,7 @@ impl Voice<'_> {
     }
 }
 
-impl LiveSink for Voice<'_> {
+impl LiveSink for Printer<'_> {
     fn bad_line(&mut self, error: &Error) {
         self.interrupt();
         self.context.error(error);
@@ -113,7 +113,7 @@ impl LiveSink for Voice<'_> {
     }
 }
 
-impl RobustSink for Voice<'_> {
+impl RobustSink for Printer<'_> {
     fn told(&mut self, told: &RobustTold<'_>) -> io::Result<()> {
         if let Some(screen) = &mut self.screen {
             screen.told(told);

@@ -12,7 +12,7 @@ use tw_monitor::{
 };
 
 /// The queries of a specification and what they have seen.
-pub(super) struct Accounts {
+pub(super) struct QueryMonitor {
     spec: Specification,
     engine: &'static str,
     monitor: Box<dyn Monitor>,
@@ -38,7 +38,7 @@ impl Read {
     }
 }
 
-impl Accounts {
+impl QueryMonitor {
     /// Of the queries of `spec`, if it has some.
     pub(super) fn open(session: &Session, spec: &Specification) -> Result<Option<Self>, Error> {
         let spec = spec.of_kind(RootKind::Query).into_owned();
@@ -46,13 +46,7 @@ impl Accounts {
             return Ok(None);
         }
         if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
-            let diagnostic = tw_diag::Diagnostic::error(
-                "engine-refuses",
-                "a query that divides the trace (`by`, `every`) cannot be watched",
-            )
-            .at(root.span, "this query")
-            .help("`tracewise query` computes it on a stored trace");
-            return Err(Error::unsupported(&spec, diagnostic));
+            return Err(plan::refuse_division(&spec, root));
         }
         let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
         let mut refusal = None;

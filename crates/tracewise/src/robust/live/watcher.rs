@@ -5,7 +5,7 @@ use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustV
 use crate::error::Setting;
 use crate::robust::{below_always, engine, engine_without_times, signals};
 use crate::trace::{Stamp, TimeStyle};
-use crate::watch::halt::{self, Halt};
+use crate::watch::halt::{self, BadLines, Halt};
 use crate::watch::watcher::Watcher;
 use crate::watch::{LiveSink, WatchReport};
 use crate::{Error, Session, Specification};
@@ -25,7 +25,7 @@ struct Followed<'t> {
 }
 
 /// Reads positions and tells what they settle.
-pub(super) struct Teller<'t> {
+pub(super) struct RobustWatcher<'t> {
     spec: &'t Specification,
     options: &'t RobustLive,
     evaluate: EvaluateOptions,
@@ -44,16 +44,14 @@ pub(super) struct Teller<'t> {
     style: Option<TimeStyle>,
     /// Time between the last two samples that were apart.
     period: Option<i64>,
-    /// Samples that wait for earlier ones, with `--sort`.
+    /// Samples that wait for earlier ones, with `sort`.
     sorted: Option<Sorted>,
-    bad_lines: u64,
-    /// Where a predicate had no value.
-    fault: Option<(NodeId, Position)>,
+    bad_lines: BadLines,
     /// Whether a negative value ended it.
     stopped: bool,
 }
 
-impl<'t> Teller<'t> {
+impl<'t> RobustWatcher<'t> {
     pub fn new(
         session: &Session,
         spec: &'t Specification,
@@ -101,8 +99,7 @@ impl<'t> Teller<'t> {
             style: None,
             period: options.period,
             sorted: session.read.sort.map(Sorted::new),
-            bad_lines: 0,
-            fault: None,
+            bad_lines: BadLines::default(),
             stopped: false,
         })
     }
@@ -123,7 +120,7 @@ impl<'t> Teller<'t> {
     pub fn report(&self) -> RobustLiveReport {
         RobustLiveReport {
             positions: self.online.seen() as u64,
-            bad_lines: self.bad_lines,
+            bad_lines: self.bad_lines.count,
             least: self.followed.iter().map(|one| (one.name.to_string(), one.least)).collect(),
             stopped: self.stopped,
         }
@@ -325,7 +322,7 @@ pub(super) struct Taken {
     pub signals: Vec<Vec<f64>>,
 }
 
-impl Receiver for Teller<'_> {
+impl Receiver for RobustWatcher<'_> {
     type Mapped = Taken;
     type Error = Halt;
 
@@ -334,7 +331,7 @@ impl Receiver for Teller<'_> {
         match self.robust.samples(&batch) {
             Ok(samples) => Ok(Taken { samples, signals }),
             Err(error) => {
-                self.fault = Some((error.node, self.online.seen() + error.position));
+                self.bad_lines.fault = Some((error.node, self.online.seen() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
             }
         }
@@ -357,12 +354,11 @@ impl Receiver for Teller<'_> {
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
-        let (skip, fault, bad) = (self.options.skip_bad_lines, &mut self.fault, &mut self.bad_lines);
-        halt::leave_out(self.spec, skip, error, fault, bad, self.sink)
+        self.bad_lines.leave_out(self.spec, self.options.skip_bad_lines, error, self.sink)
     }
 }
 
-impl Watcher for Teller<'_> {
+impl Watcher for RobustWatcher<'_> {
     fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
     }
@@ -377,12 +373,12 @@ impl Watcher for Teller<'_> {
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
         self.stopped |= matches!(halt, Halt::Enough);
-        let fault = self.fault.take();
+        let fault = self.bad_lines.fault.take();
         halt::conclude(self.spec, halt, fault, |refusal| crate::robust::refused(self.spec, refusal))
     }
 
     fn report(&mut self, _: bool, positions: u64) -> WatchReport {
-        WatchReport { positions, bad_lines: self.bad_lines, engine: "robust", verdicts: Vec::new() }
+        WatchReport { positions, bad_lines: self.bad_lines.count, engine: "robust", verdicts: Vec::new() }
     }
 }
 
