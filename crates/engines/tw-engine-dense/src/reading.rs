@@ -125,7 +125,7 @@ fn gallop<T>(items: &[T], yes: impl Fn(&T) -> bool) -> usize {
 /// let what = What::Proposition(Path::field("p"));
 /// program.slots.push(Slot { what, declared: false, span: Default::default() });
 /// let p = program.dag.add(Node::Truth(0));
-/// let node = program.dag.add(Node::Finally(None, p));
+/// let node = program.dag.add(Node::Unary(Temporal::Finally, None, p));
 /// let root = Root::property("F p", node);
 /// program.roots.push(root);
 ///

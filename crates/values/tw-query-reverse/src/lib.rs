@@ -57,7 +57,7 @@ use walk::{Asked, Walk};
 /// program.slots.push(Slot { what: What::Proposition(Path::field("p")), declared: false, span: Default::default() });
 /// let p = program.dag.add(Node::Truth(0));
 /// let not = program.dag.add(Node::Not(p));
-/// let next = program.dag.add(Node::Next(None, not));
+/// let next = program.dag.add(Node::Unary(Temporal::Next, None, not));
 /// let falls = program.dag.add(Node::And(p, next));
 /// let node = program.dag.add(Node::Collect(Aggregate::Count, falls));
 /// let kind = RootKind::Query;
