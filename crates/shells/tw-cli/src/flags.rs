@@ -2,7 +2,7 @@
 
 use tracewise::diag::Diagnostic;
 use tracewise::error::{Setting, spelled};
-use tracewise::findings::Report;
+use tracewise::findings::{Report, Warning};
 
 /// The flag of a setting.
 fn flag(setting: Setting) -> String {
@@ -37,7 +37,7 @@ pub fn in_diagnostic(mut found: Diagnostic) -> Diagnostic {
 pub fn in_warnings(report: &mut Report) {
     let items = report.items.iter_mut().flat_map(|item| &mut item.warnings);
     for warning in report.warnings.iter_mut().chain(items) {
-        warning.diagnostic = in_diagnostic(warning.diagnostic.clone());
+        *warning = Warning::new(in_diagnostic(warning.diagnostic.clone()), &warning.sources);
     }
 }
 

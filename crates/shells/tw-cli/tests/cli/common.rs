@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use tracewise::error::Setting;
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -59,11 +60,15 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
     // It may exit without reading.
     let _ = child.stdin.take().expect("piped").write_all(input.as_bytes());
     let output = child.wait_with_output().expect("the command ends");
-    Run {
+    let run = Run {
         code: output.status.code().expect("an exit code, not a signal"),
         out: String::from_utf8(output.stdout).expect("UTF-8"),
         err: String::from_utf8(output.stderr).expect("UTF-8"),
-    }
+    };
+    // Users of the command read flags.
+    let unspelled = [&run.out, &run.err].map(|text| Setting::named_in(text));
+    assert_eq!(unspelled, [vec![], vec![]], "settings of the library in {run:?}");
+    run
 }
 
 fn words(line: &str) -> Vec<String> {

@@ -281,6 +281,11 @@ fn one_trace_per_value_of_a_column() {
     std::fs::write(case.0.join("t1.csv"), format!("{log}3,placed\n")).unwrap();
     let run = case.merge_with("state", "orders.json", &["--by", "order", "--state", "event"]);
     assert!(run.err.contains("1 trace ends where others go on"), "{}", run.err);
+    // Both the merging and the question know of it: it is told once.
+    let asked = ["--by", "order", "--state", "event", "--ctl", "EF placed", "--output", "json"];
+    let answer = case.merge_with("state", "orders.json", &asked).json().remove(0);
+    let told = answer["warnings"].as_array().unwrap().iter().filter(|told| told["code"] == "lost-ends");
+    assert_eq!(told.count(), 1, "{answer}");
     let lost = "AG (placed -> AX (paid | cancelled))";
     assert_eq!(case.ask("orders.json", "--ctl", lost)["holds"], json!(true));
     case.merge_with("state", "orders.json", &["--by", "order", "--state", "event", "--end-loops", "state"]);

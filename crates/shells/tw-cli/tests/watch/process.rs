@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
+use tracewise::error::Setting;
 
 /// Long enough for a loaded machine; nothing waits so long that goes well.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -137,7 +138,10 @@ impl Watch {
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         };
-        End { code: status.code(), out: self.out.iter().collect(), err: self.err.iter().collect() }
+        let (out, err): (_, Vec<String>) = (self.out.iter().collect(), self.err.iter().collect());
+        let unspelled = err.iter().find(|line| !Setting::named_in(line).is_empty());
+        assert_eq!(unspelled, None, "users of the command read flags");
+        End { code: status.code(), out, err }
     }
 }
 
