@@ -1,9 +1,9 @@
-//! The one way in which files are written: whole, or not at all.
+//! The one way in which files are written: whole, or not at all; and in which they are read whole: up to a limit.
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Links that lead to each other are followed so often.
@@ -87,6 +87,28 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut new = NewFile::create(path)?;
     new.write_all(bytes)?;
     new.commit()
+}
+
+/// Most bytes of a text that people write: a specification, a program, something to be imported.
+pub const LONGEST_TEXT: u64 = 64 << 20;
+
+/// All that there is to read, an error if that is more than the limit: what never ends must not fill the memory.
+pub fn read_all(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        let limit = limit >> 20;
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it is larger than {limit} MiB, the limit"),
+        ));
+    }
+    Ok(bytes)
+}
+
+/// A file, or standard input if the path is `-`, as [`read_all`].
+pub fn read_file(path: &str, limit: u64) -> io::Result<Vec<u8>> {
+    if path == "-" { read_all(io::stdin().lock(), limit) } else { read_all(File::open(path)?, limit) }
 }
 
 fn folder(path: &Path) -> &Path {
@@ -211,6 +233,17 @@ mod tests {
         let round = folder.join("round");
         symlink("round", &round).unwrap();
         assert!(write_file(&round, b"").is_err());
+    }
+
+    #[test]
+    fn what_never_ends_is_not_read() {
+        let error = read_file("/dev/zero", 1 << 20).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (io::ErrorKind::FileTooLarge, "it is larger than 1 MiB, the limit")
+        );
+        assert_eq!(read_all(&b"abc"[..], 3).unwrap(), b"abc");
+        assert!(read_all(&b"abcd"[..], 3).is_err());
     }
 
     #[test]

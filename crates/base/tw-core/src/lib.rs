@@ -1,6 +1,6 @@
 //! Values, time, bit columns and verdicts: the vocabulary every other crate speaks.
 //!
-//! Nothing here reads files (the one way to write them, [`NewFile`], is here), parses text beyond numbers and instants, or knows about logic.
+//! Nothing here reads files (but for the one way to read and write them whole, [`NewFile`]), parses text beyond numbers and instants, or knows about logic.
 //!
 //! ```
 //! use tw_core::Bits;
@@ -27,7 +27,7 @@ mod xml;
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
 pub use components::Components;
-pub use files::{NewFile, write_file};
+pub use files::{LONGEST_TEXT, NewFile, read_all, read_file, write_file};
 pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};

@@ -4,9 +4,10 @@ use crate::context::{Failure, usage};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io;
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
+use tracewise::files::{LONGEST_TEXT, read_file};
 use tracewise::{Clock, Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
@@ -141,10 +142,10 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
     if path != "-" {
         return Ok(Specification::from_file(path)?);
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| usage(format!("cannot read the specification from standard input: {error}")))?;
+    let read = read_file(path, LONGEST_TEXT);
+    let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    let text =
+        read.map_err(|error| usage(format!("cannot read the specification from standard input: {error}")))?;
     Ok(Specification::from_text("<stdin>", &text)?)
 }
 

@@ -2,8 +2,9 @@
 
 use crate::Error;
 use crate::error::Setting;
-use std::io::{BufWriter, Read, Write};
-use tw_core::NewFile;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use tw_core::{NewFile, read_all};
 use tw_model::formats::of_file;
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
 
@@ -33,10 +34,17 @@ pub fn read_model(path: &str) -> Result<Model, Error> {
             readable()
         )));
     };
-    let bytes = if plain.len() < path.len() { unpacked(path) } else { std::fs::read(path) };
+    let bytes = if plain.len() < path.len() {
+        unpacked(path)
+    } else {
+        File::open(path).and_then(|file| read_all(file, LARGEST))
+    };
     let bytes = bytes.map_err(|error| Error::io(format!("cannot read `{path}`"), error))?;
     read(path, &bytes).map_err(|error| model_error(path, error))
 }
+
+/// Most bytes of a model.
+const LARGEST: u64 = 4 << 30;
 
 /// A file's name without the suffix that says how it is compressed.
 fn plain_name(path: &str) -> &str {
@@ -46,9 +54,7 @@ fn plain_name(path: &str) -> &str {
 /// What a compressed file holds.
 fn unpacked(path: &str) -> std::io::Result<Vec<u8>> {
     let input = tw_trace::Input::open(&[path.to_string()]).map_err(std::io::Error::other)?;
-    let mut bytes = Vec::new();
-    input.reader(0).map_err(std::io::Error::other)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    read_all(input.reader(0).map_err(std::io::Error::other)?, LARGEST)
 }
 
 /// Extensions of formats, with their points.

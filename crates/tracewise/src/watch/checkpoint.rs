@@ -10,13 +10,16 @@
 
 use super::state::{bytes, number, put_bytes, text};
 use super::told::Record;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
-use tw_core::NewFile;
 use tw_core::codec::put;
+use tw_core::{NewFile, read_all};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
 const VERSION: u8 = 6;
+/// Most bytes of a checkpoint that are read.
+const LARGEST: u64 = 4 << 30;
 const HEADER: usize = MAGIC.len() + 1 + 32;
 
 /// The state of a watch.
@@ -52,7 +55,7 @@ impl Checkpoint {
 
     /// Reads it back; `None` if there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
-        let bytes = match std::fs::read(path) {
+        let bytes = match File::open(path).and_then(|file| read_all(file, LARGEST)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.to_string()),

@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::options::FILES;
 use crate::style::{Ink, Style};
 use clap::Args;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use tracewise::Error;
 use tracewise::diag::Sources;
-use tracewise::files::write_file;
+use tracewise::files::{LONGEST_TEXT, read_file, write_file};
 use tracewise::findings::json::Object;
 
 /// Canonical formatting of specifications
@@ -80,22 +80,13 @@ impl Fmt {
 }
 
 fn read(file: &str) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    let result = if file == "-" {
-        io::stdin().read_to_end(&mut bytes).map(|_| ())
-    } else {
-        std::fs::read(file).map(|read| bytes = read)
-    };
-    result.map_err(|error| usage(format!("cannot read the specification `{file}`: {error}")))?;
+    let bytes = read_file(file, LONGEST_TEXT)
+        .map_err(|error| usage(format!("cannot read the specification `{file}`: {error}")))?;
     String::from_utf8(bytes).map_err(|_| usage(format!("the specification `{file}` is not UTF-8 text")))
 }
 
 /// Names and types are not looked at: a file in the middle of being written can be formatted once it parses.
 fn format(file: &str, text: &str) -> Result<String, Failure> {
-    // Spans are 32-bit.
-    if text.len() > u32::MAX as usize / 2 {
-        return Err(usage(format!("the specification `{file}` is larger than 2 GB")));
-    }
     let mut sources = Sources::default();
     let source = sources.add(if file == "-" { "<stdin>" } else { file }, text);
     let parsed = tracewise::language::parse(text, source);

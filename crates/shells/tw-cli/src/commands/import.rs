@@ -6,8 +6,8 @@ use crate::exit::Exit;
 use crate::options::FILES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use std::io::{Read, Write};
-use tracewise::files::write_file;
+use std::io::Write;
+use tracewise::files::{LONGEST_TEXT, read_file, write_file};
 use tracewise::findings::json::Object;
 use tracewise::{Error, TimeUnit, import};
 
@@ -104,12 +104,8 @@ impl Runnable for Import {
 }
 
 fn read(file: &str) -> Result<String, Error> {
-    let mut bytes = Vec::new();
-    let result = match file {
-        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
-        file => std::fs::read(file).map(|read| bytes = read),
-    };
-    result.map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
+    let bytes = read_file(file, LONGEST_TEXT)
+        .map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
     String::from_utf8(bytes)
         .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))
 }

@@ -9,9 +9,10 @@ use crate::options::{FILES, formats};
 use crate::progress::Progress;
 use crate::words;
 use clap::Args;
-use std::io::{Read, Write};
+use std::io::Write;
 use tracewise::Error;
 use tracewise::diag::{Diagnostic, Severity, Sources};
+use tracewise::files::{LONGEST_TEXT, read_file};
 use tracewise::findings::json::Object;
 use tracewise::spl::{Program, Stuck};
 
@@ -117,12 +118,8 @@ impl Simulate {
 
 fn read(path: &str) -> Result<String, Error> {
     let shown = if path == "-" { "standard input" } else { path };
-    let mut bytes = Vec::new();
-    let result = match path {
-        "-" => std::io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
-        path => std::fs::read(path).map(|read| bytes = read),
-    };
-    result.map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
+    let bytes =
+        read_file(path, LONGEST_TEXT).map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();

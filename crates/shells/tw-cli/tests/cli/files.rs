@@ -115,3 +115,20 @@ fn devices_are_written_to() {
         assert!(!std::fs::metadata("/dev/null").unwrap().is_file());
     }
 }
+
+#[test]
+fn what_never_ends_is_refused_with_its_limit() {
+    let folder = place("endless");
+    std::fs::File::create(folder.join("huge.spl")).unwrap().set_len((64 << 20) + 1).unwrap();
+    for command in [
+        "fmt --write /dev/zero",
+        "check /dev/zero trace.csv",
+        "import --from rtamt /dev/zero",
+        "simulate huge.spl -o -",
+    ] {
+        let found = run(&folder, command, Stdio::null());
+        let told = String::from_utf8_lossy(&found.stderr);
+        assert_eq!(found.status.code(), Some(2), "{command}: {told}");
+        assert!(told.contains("larger than 64 MiB"), "{command}: {told}");
+    }
+}
