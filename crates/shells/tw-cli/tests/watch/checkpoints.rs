@@ -20,13 +20,14 @@ property h : G F r;
 ";
 
 /// Random positions, which settle now and then, as `jsonl`.
-fn stream(lines: usize, seed: u64) -> String {
-    let mut rng = tw_testkit::Rng::new(seed);
+fn stream(lines: usize, mut seed: u64) -> String {
     let mut text = String::new();
     for line in 0..lines {
-        let (p, q) = (rng.one_in(7), rng.one_in(5));
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let bit = |at: u32, odds: u64| (seed >> at).is_multiple_of(odds);
+        let (p, q) = (bit(20, 7), bit(30, 5));
         // Rare ones late, so that verdicts are spread over the stream.
-        let r = rng.one_in(40) && line > lines / 3;
+        let r = bit(40, 40) && line > lines / 3;
         text.push_str(&format!("{{\"p\":{p},\"q\":{q},\"r\":{r},\"n\":{line}}}\n"));
         if line % 97 == 0 {
             text.push('\n');

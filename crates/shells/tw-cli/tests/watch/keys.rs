@@ -13,8 +13,13 @@ type Found = BTreeMap<(String, String), (u64, u64)>;
 
 /// A log of random events of so many users; some lines have no user.
 fn log(seed: u64, lines: usize, users: u64) -> String {
-    let mut rng = tw_testkit::Rng::new(seed);
-    let mut roll = |sides: u64| rng.below(sides as usize) as u64;
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut roll = |sides: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 20) % sides
+    };
     let (mut text, mut time) = (String::new(), 0);
     for _ in 0..lines {
         time += roll(3) * 500 / users.clamp(1, 500);
