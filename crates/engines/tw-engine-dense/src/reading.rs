@@ -117,7 +117,7 @@ fn gallop<T>(items: &[T], yes: impl Fn(&T) -> bool) -> usize {
 /// ```
 /// use tw_core::Bits;
 /// use tw_engine_dense::{Reading, dense};
-/// use tw_ir::{Clock, Node, Path, Program, Root, Slot, What};
+/// use tw_ir::{Clock, Node, Path, Program, Root, Slot, Temporal, What};
 /// use tw_monitor::{EvaluateOptions, Trace};
 ///
 /// // F p, where p is true from 2 s on and false again from 5 s on

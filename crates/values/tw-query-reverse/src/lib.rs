@@ -48,7 +48,7 @@ use walk::{Asked, Walk};
 ///
 /// ```
 /// use tw_core::{Bits, Value};
-/// use tw_ir::{Aggregate, Node, Program, Root, RootKind, Slot, What, Path};
+/// use tw_ir::{Aggregate, Node, Program, Root, RootKind, Slot, What, Path, Temporal};
 /// use tw_monitor::{Computed, EvaluateOptions, QueryEngine, Trace};
 /// use tw_query_reverse::Reverse;
 ///
