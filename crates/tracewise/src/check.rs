@@ -5,7 +5,7 @@ use crate::plan::Who;
 use crate::run::{Asked, Run};
 use crate::{CheckReport, Error, LogLine, PropertyReport, Session, Specification, Violation, statistics};
 use tw_core::{Bits, Position, Verdict};
-use tw_ir::{Node, NodeId, Root};
+use tw_ir::{Node, NodeId, Root, Temporal};
 use tw_monitor::{Answer, Answers, Bindings, Explanation};
 use tw_trace::Located;
 
@@ -154,7 +154,7 @@ pub(crate) fn is_invariant(spec: &Specification, root: &Root) -> bool {
     while let Node::Forall(_, body) = spec.program.dag.node(node) {
         node = body;
     }
-    matches!(spec.program.dag.node(node), Node::Globally(None, _))
+    matches!(spec.program.dag.node(node), Node::Unary(Temporal::Globally, None, _))
 }
 
 pub(crate) fn log_line(located: &Located) -> Option<LogLine> {

@@ -4,7 +4,7 @@ use crate::{Error, Session, Specification, plan};
 use std::fmt;
 use tw_core::{Time, duration};
 use tw_engine_metric::{Each, Online};
-use tw_ir::{Clock, Node, NodeId, Root, Semantics};
+use tw_ir::{Clock, Node, NodeId, Root, Semantics, Temporal};
 use tw_monitor::EvaluateOptions;
 use tw_monitor::Telling;
 
@@ -127,17 +127,12 @@ pub(crate) fn horizon(spec: &Specification, options: &EvaluateOptions) -> Option
 fn unbounded(spec: &Specification, root: &Root) -> Option<NodeId> {
     let dag = &spec.program.dag;
     let told = match dag.node(root.node) {
-        Node::Globally(None, body) => body,
+        Node::Unary(Temporal::Globally, None, body) => body,
         _ => root.node,
     };
-    let looks_ahead = |id: &NodeId| match dag.node(*id) {
-        Node::Finally(interval, _)
-        | Node::Globally(interval, _)
-        | Node::Until(interval, ..)
-        | Node::WeakUntil(interval, ..)
-        | Node::Release(interval, ..)
-        | Node::StrongRelease(interval, ..) => interval.is_none_or(|interval| interval.high.is_none()),
-        _ => false,
+    let looks_ahead = |id: &NodeId| {
+        let operator = dag.node(*id).temporal().filter(|operator| !operator.past && !operator.is_step());
+        operator.is_some_and(|operator| operator.interval.is_none_or(|interval| interval.high.is_none()))
     };
     // Operands have smaller numbers.
     spec.program.reachable(&[told]).into_iter().filter(looks_ahead).min()

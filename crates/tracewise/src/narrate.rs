@@ -1,5 +1,6 @@
 //! Explanations in the user's own words: claims become sentences, positions become log lines.
 
+mod operators;
 mod windows;
 
 use crate::check::{Finding, LOCATED, log_line};
@@ -231,28 +232,17 @@ impl<'a> Narrator<'a> {
             };
             return format!("{} {verb} at every position from {from} to {to}{edge}", words(claim.node));
         }
-        // Where the deciding operand is: the position of a child about that operand.
-        let child_at = |node: NodeId| {
-            claim
-                .children
-                .iter()
-                .map(|&child| &explanation.claims[child])
-                .find(|child| child.node == node && child.range.0 == child.range.1)
-                .map(|child| self.original(child.range.0))
-        };
-        let fails_at = |node: NodeId| {
-            let at = claim.children.iter().map(|&child| &explanation.claims[child]);
-            let mut at =
-                at.filter(|child| child.node == node && !child.holds && child.range.0 == child.range.1);
-            at.next().map(|child| self.original(child.range.0))
-        };
         if let Some(sentence) = self.window(claim) {
             return sentence;
         }
-        let at_end = first == end;
-        let at_begin = first == begin;
+        let node = dag.node(claim.node);
+        if let Some(sentence) =
+            node.temporal().and_then(|operator| self.operator(claim, operator, explanation))
+        {
+            return sentence;
+        }
         use Node::*;
-        match (dag.node(claim.node), claim.holds) {
+        match (node, claim.holds) {
             (Truth(slot), holds) if self.is_event(slot, located) => {
                 format!("it {} at position {from}", if holds { "happens" } else { "does not happen" })
             }
@@ -273,76 +263,9 @@ impl<'a> Narrator<'a> {
             (Xor(..), true) | (Iff(..), false) => "the sides differ".into(),
             (Xor(..), false) | (Iff(..), true) => "the sides agree".into(),
             (Implies(a, b), false) => format!("{} holds, but {} does not", words(a), words(b)),
-            (Implies(a, b), true) => match fails_at(a) {
+            (Implies(a, b), true) => match self.fails_at(claim, a, explanation) {
                 Some(_) => format!("{} does not hold, so nothing is asked", words(a)),
                 None => format!("{} holds", words(b)),
-            },
-            (Next(..) | WeakNext(..), holds) if at_end && claim.children.is_empty() => {
-                format!("there is no next position{}", if holds { ", so nothing is asked" } else { "" })
-            }
-            (Previous(..) | WeakPrevious(..), holds) if at_begin && claim.children.is_empty() => {
-                format!("there is no previous position{}", if holds { ", so nothing is asked" } else { "" })
-            }
-            (Next(_, a) | WeakNext(_, a), holds) => {
-                format!("{} {} at the next position", words(a), if holds { "holds" } else { "fails" })
-            }
-            (Previous(_, a) | WeakPrevious(_, a), holds) => {
-                format!("{} {} at the previous position", words(a), if holds { "holds" } else { "fails" })
-            }
-            (Finally(None, a), false) => format!(
-                "{} never holds from position {from} to the end of {} ({}): still pending",
-                words(a),
-                self.whole(),
-                self.original(end)
-            ),
-            (Finally(_, a) | Once(_, a), true) => match child_at(a) {
-                Some(at) => format!("{} holds at position {at}", words(a)),
-                None => format!("{} holds there", words(a)),
-            },
-            (Once(None, a), false) => format!("{} has not held at any position up to {from}", words(a)),
-            (Globally(_, a) | Historically(_, a), false) => match child_at(a) {
-                Some(at) => format!("{} fails at position {at}", words(a)),
-                None => format!("{} fails", words(a)),
-            },
-            (Globally(None, a), true) => {
-                format!("{} holds at every position from {from} to the end", words(a))
-            }
-            (Historically(None, a), true) => format!("{} has held at every position up to {from}", words(a)),
-            (Until(_, a, b) | StrongRelease(_, b, a), false) | (WeakUntil(_, a, b), false) => {
-                match fails_at(a) {
-                    Some(at) => format!("{} fails at position {at}, before {} comes", words(a), words(b)),
-                    None => format!(
-                        "{} never comes before {} ends: still pending since position {from}",
-                        words(b),
-                        self.whole()
-                    ),
-                }
-            }
-            (Until(_, a, b) | WeakUntil(_, a, b), true) => match child_at(b) {
-                Some(at) if at == from => format!("{} holds right here", words(b)),
-                Some(at) => format!("{} holds until {} comes at position {at}", words(a), words(b)),
-                None => format!("{} holds to the end of {}", words(a), self.whole()),
-            },
-            (Release(_, _, b) | Trigger(_, _, b), false) => match fails_at(b) {
-                Some(at) => format!("{} fails at position {at} and was not released", words(b)),
-                None => format!("{} fails and was not released", words(b)),
-            },
-            (Release(_, a, b) | StrongRelease(_, a, b) | Trigger(_, a, b), true) => match child_at(a) {
-                Some(at) => format!("{} holds up to position {at}, where {} releases it", words(b), words(a)),
-                None => format!("{} holds throughout", words(b)),
-            },
-            (Since(_, a, b) | BackTo(_, a, b), false) => match fails_at(a) {
-                Some(at) => format!(
-                    "{} fails at position {at}, and {} has not held from there on",
-                    words(a),
-                    words(b)
-                ),
-                None => format!("{} has not held at any position up to {from}", words(b)),
-            },
-            (Since(_, a, b) | BackTo(_, a, b), true) => match child_at(b) {
-                Some(at) if at == from => format!("{} holds right here", words(b)),
-                Some(at) => format!("{} holds since {} at position {at}", words(a), words(b)),
-                None => format!("{} has held since the start of {}", words(a), self.whole()),
             },
             (_, true) => "it holds".into(),
             (_, false) => "it fails".into(),

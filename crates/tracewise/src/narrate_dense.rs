@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use tw_core::Position;
 use tw_diag::Diagnostic;
 use tw_engine_dense::{Claim, Run};
-use tw_ir::Node;
+use tw_ir::{Applied, Node};
 use tw_monitor::Rule;
 use tw_trace::{Located, Stamp, TimeStyle};
 
@@ -104,12 +104,12 @@ impl Narrator<'_> {
         let mut parts: Vec<String> = claim.children.iter().map(|&child| said(&claims[child])).collect();
         if parts.is_empty() {
             let node = self.spec.program.dag.node(claim.node);
+            let way = node.temporal().and_then(Applied::way);
             parts.push(match node {
                 Node::Bool(_) => "it is a constant".into(),
-                Node::WeakUntil(..) | Node::StrongRelease(..) | Node::BackTo(..) => {
-                    "by its definition".into()
-                }
-                _ if !(node.is_future() || node.is_past()) => {
+                // What abbreviates formulas that were not written.
+                _ if way.is_some_and(|way| way.goal.1.is_some()) => "by its definition".into(),
+                _ if !node.is_temporal() => {
                     return format!("{} {here}", if claim.holds { "true" } else { "false" });
                 }
                 _ if claim.holds => "there is no such time within the trace, so nothing is asked".into(),

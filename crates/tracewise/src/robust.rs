@@ -17,7 +17,7 @@ use crate::{Diagnostic, Error, LogLine, Session, Specification, Stamp, TimeStyle
 use std::borrow::Cow;
 use tw_core::{Position, Time};
 use tw_engine_robust::Robust;
-use tw_ir::{Clock, Node, NodeId, Root};
+use tw_ir::{Clock, Node, NodeId, Root, Temporal};
 use tw_monitor::EvaluateOptions;
 
 pub use contributions::{Contribution, Contributions};
@@ -173,7 +173,7 @@ fn refused(spec: &Specification, refusal: tw_monitor::Unsupported) -> Error {
 /// φ for a property `G φ` without an interval: its least value from here on is the property's.
 fn below_always(spec: &Specification, root: &Root) -> Option<NodeId> {
     let mut node = root.node;
-    while let Node::Globally(None, body) = spec.program.dag.node(node) {
+    while let Node::Unary(Temporal::Globally, None, body) = spec.program.dag.node(node) {
         node = body;
     }
     (node != root.node).then_some(node)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use tracewise::Specification;
-use tw_ir::{Fingerprint, Node, NodeId, Program, alone, display, fingerprints};
+use tw_ir::{Fingerprint, Node, NodeId, Program, Temporal, alone, display, fingerprints};
 
 fn program(text: &str) -> Program {
     match Specification::from_text("s.tw", text) {
@@ -124,10 +124,10 @@ fn depth_is_no_danger() {
     let mut program = program("property p : a;");
     let mut node = program.roots[0].node;
     for _ in 0..200_000 {
-        node = program.dag.add(Node::Next(None, node));
+        node = program.dag.add(Node::Unary(Temporal::Next, None, node));
     }
     program.roots[0].node = node;
     let one = fingerprints(&program)[0];
-    program.roots[0].node = program.dag.add(Node::Next(None, node));
+    program.roots[0].node = program.dag.add(Node::Unary(Temporal::Next, None, node));
     assert_ne!(fingerprints(&program)[0], one);
 }

@@ -1,6 +1,6 @@
 //! The arena: nodes, hash-consing, sorts of operators.
 
-use crate::{ArgumentKey, Interval, SlotId};
+use crate::{Applied, ArgumentKey, Interval, SlotId, Temporal};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 
@@ -158,39 +158,9 @@ pub enum Node {
     Implies(NodeId, NodeId),
     Iff(NodeId, NodeId),
 
-    // Future.
-    /// `X`: there is a next position, and there.
-    Next(Option<Interval>, NodeId),
-    /// `N`: if there is a next position, there.
-    WeakNext(Option<Interval>, NodeId),
-    /// `F`.
-    Finally(Option<Interval>, NodeId),
-    /// `G`.
-    Globally(Option<Interval>, NodeId),
-    /// `U`.
-    Until(Option<Interval>, NodeId, NodeId),
-    /// `W`.
-    WeakUntil(Option<Interval>, NodeId, NodeId),
-    /// `R`.
-    Release(Option<Interval>, NodeId, NodeId),
-    /// `M`.
-    StrongRelease(Option<Interval>, NodeId, NodeId),
-
-    // Past.
-    /// `Y`: there is a previous position, and there.
-    Previous(Option<Interval>, NodeId),
-    /// `Z`: if there is a previous position, there.
-    WeakPrevious(Option<Interval>, NodeId),
-    /// `O`.
-    Once(Option<Interval>, NodeId),
-    /// `H`.
-    Historically(Option<Interval>, NodeId),
-    /// `S`.
-    Since(Option<Interval>, NodeId, NodeId),
-    /// `B`.
-    BackTo(Option<Interval>, NodeId, NodeId),
-    /// `T`.
-    Trigger(Option<Interval>, NodeId, NodeId),
+    // Time. Which operator has one operand and which has two is said by its row.
+    Unary(Temporal, Option<Interval>, NodeId),
+    Binary(Temporal, Option<Interval>, NodeId, NodeId),
 
     // Branching time: about the paths of a model that begin here, never about a trace.
     /// `A`.
@@ -244,14 +214,7 @@ impl Node {
             | In(a, _)
             | Matches(a, _)
             | Not(a)
-            | Next(_, a)
-            | WeakNext(_, a)
-            | Finally(_, a)
-            | Globally(_, a)
-            | Previous(_, a)
-            | WeakPrevious(_, a)
-            | Once(_, a)
-            | Historically(_, a)
+            | Unary(_, _, a)
             | AllPaths(a)
             | SomePath(a)
             | Forall(_, a)
@@ -265,13 +228,7 @@ impl Node {
             | Xor(a, b)
             | Implies(a, b)
             | Iff(a, b)
-            | Until(_, a, b)
-            | WeakUntil(_, a, b)
-            | Release(_, a, b)
-            | StrongRelease(_, a, b)
-            | Since(_, a, b)
-            | BackTo(_, a, b)
-            | Trigger(_, a, b)
+            | Binary(_, _, a, b)
             | Emit(a, b)
             | Both(_, a, b)
             | Either(_, a, b)
@@ -297,14 +254,7 @@ impl Node {
             In(a, set) => In(f(a), set),
             Matches(a, regex) => Matches(f(a), regex),
             Not(a) => Not(f(a)),
-            Next(i, a) => Next(i, f(a)),
-            WeakNext(i, a) => WeakNext(i, f(a)),
-            Finally(i, a) => Finally(i, f(a)),
-            Globally(i, a) => Globally(i, f(a)),
-            Previous(i, a) => Previous(i, f(a)),
-            WeakPrevious(i, a) => WeakPrevious(i, f(a)),
-            Once(i, a) => Once(i, f(a)),
-            Historically(i, a) => Historically(i, f(a)),
+            Unary(op, i, a) => Unary(op, i, f(a)),
             AllPaths(a) => AllPaths(f(a)),
             SomePath(a) => SomePath(f(a)),
             Forall(v, a) => Forall(v, f(a)),
@@ -318,13 +268,7 @@ impl Node {
             Xor(a, b) => Xor(f(a), f(b)),
             Implies(a, b) => Implies(f(a), f(b)),
             Iff(a, b) => Iff(f(a), f(b)),
-            Until(i, a, b) => Until(i, f(a), f(b)),
-            WeakUntil(i, a, b) => WeakUntil(i, f(a), f(b)),
-            Release(i, a, b) => Release(i, f(a), f(b)),
-            StrongRelease(i, a, b) => StrongRelease(i, f(a), f(b)),
-            Since(i, a, b) => Since(i, f(a), f(b)),
-            BackTo(i, a, b) => BackTo(i, f(a), f(b)),
-            Trigger(i, a, b) => Trigger(i, f(a), f(b)),
+            Binary(op, i, a, b) => Binary(op, i, f(a), f(b)),
             Emit(a, b) => Emit(f(a), f(b)),
             Both(g, a, b) => Both(g, f(a), f(b)),
             Either(g, a, b) => Either(g, f(a), f(b)),
@@ -337,58 +281,36 @@ impl Node {
         }
     }
 
-    /// The interval of a temporal operator that has one.
-    pub fn interval(self) -> Option<Interval> {
-        use Node::*;
+    /// A temporal operator and its operands, by properties.
+    pub fn temporal(self) -> Option<Applied> {
         match self {
-            Next(i, _)
-            | WeakNext(i, _)
-            | Finally(i, _)
-            | Globally(i, _)
-            | Previous(i, _)
-            | WeakPrevious(i, _)
-            | Once(i, _)
-            | Historically(i, _)
-            | Until(i, ..)
-            | WeakUntil(i, ..)
-            | Release(i, ..)
-            | StrongRelease(i, ..)
-            | Since(i, ..)
-            | BackTo(i, ..)
-            | Trigger(i, ..) => i,
+            Node::Unary(operator, interval, a) => Some(Applied::new(operator, interval, None, a)),
+            Node::Binary(operator, interval, a, b) => Some(Applied::new(operator, interval, Some(a), b)),
             _ => None,
         }
     }
 
+    /// The interval of a temporal operator that has one.
+    pub fn interval(self) -> Option<Interval> {
+        match self {
+            Node::Unary(_, interval, _) | Node::Binary(_, interval, ..) => interval,
+            _ => None,
+        }
+    }
+
+    /// Whether this is a temporal operator.
+    pub fn is_temporal(self) -> bool {
+        matches!(self, Node::Unary(..) | Node::Binary(..))
+    }
+
     /// Whether this is a future operator.
     pub fn is_future(self) -> bool {
-        use Node::*;
-        matches!(
-            self,
-            Next(..)
-                | WeakNext(..)
-                | Finally(..)
-                | Globally(..)
-                | Until(..)
-                | WeakUntil(..)
-                | Release(..)
-                | StrongRelease(..)
-        )
+        matches!(self, Node::Unary(operator, ..) | Node::Binary(operator, ..) if !operator.is_past())
     }
 
     /// Whether this is a past operator.
     pub fn is_past(self) -> bool {
-        use Node::*;
-        matches!(
-            self,
-            Previous(..)
-                | WeakPrevious(..)
-                | Once(..)
-                | Historically(..)
-                | Since(..)
-                | BackTo(..)
-                | Trigger(..)
-        )
+        matches!(self, Node::Unary(operator, ..) | Node::Binary(operator, ..) if operator.is_past())
     }
 
     /// Whether this is about the paths of a model.
@@ -439,21 +361,7 @@ impl Node {
             Xor(..) => "^",
             Implies(..) => "->",
             Iff(..) => "<->",
-            Next(..) => "X",
-            WeakNext(..) => "N",
-            Finally(..) => "F",
-            Globally(..) => "G",
-            Until(..) => "U",
-            WeakUntil(..) => "W",
-            Release(..) => "R",
-            StrongRelease(..) => "M",
-            Previous(..) => "Y",
-            WeakPrevious(..) => "Z",
-            Once(..) => "O",
-            Historically(..) => "H",
-            Since(..) => "S",
-            BackTo(..) => "B",
-            Trigger(..) => "T",
+            Unary(operator, ..) | Binary(operator, ..) => operator.row().letter,
             AllPaths(_) => "A",
             SomePath(_) => "E",
             Forall(..) => "forall",
@@ -492,6 +400,7 @@ impl Dag {
     /// The node for `node`, made if it is new.
     pub fn add(&mut self, node: Node) -> NodeId {
         debug_assert!(node.children().all(|child| child.index() < self.nodes.len()));
+        debug_assert!(node.temporal().is_none_or(|t| t.operator.row().prefix == t.left.is_none()));
         *self.index.entry(node).or_insert_with(|| {
             self.nodes.push(node);
             NodeId((self.nodes.len() - 1) as u32)

@@ -5,11 +5,14 @@
 
 mod leaf;
 
+use crate::binding::{
+    AND, ATOM, COMPARE, DEFAULT, EMIT, IFF, IMPLIES, NOTHING, OR, PREFIX, PRODUCT, SUM, UNARY, UNTIL, XOR,
+};
 use crate::{
     Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PatternArgument, Program, SlotId,
-    What,
+    Temporal, What, quote,
 };
-use leaf::{aggregate_name, comparison, event, name, quoted, set, sign, value, what};
+use leaf::{event, name, set, value, what};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -17,24 +20,6 @@ use tw_core::Value;
 
 /// Longest output, in bytes.
 const LIMIT: usize = 1 << 22;
-
-// How tightly operators bind, loosest first.
-const DEFAULT: u8 = 0;
-const EMIT: u8 = 1;
-const IFF: u8 = 2;
-const IMPLIES: u8 = 3;
-const XOR: u8 = 4;
-const OR: u8 = 5;
-const AND: u8 = 6;
-const UNTIL: u8 = 7;
-const PREFIX: u8 = 8;
-const COMPARE: u8 = 9;
-const SUM: u8 = 10;
-const PRODUCT: u8 = 11;
-const UNARY: u8 = 12;
-const ATOM: u8 = 13;
-/// No operator follows.
-const NOTHING: u8 = 0;
 
 /// The formula, term or experiment at `node`, as a user would write it.
 pub fn display(program: &Program, node: NodeId) -> String {
@@ -122,25 +107,11 @@ impl Printer<'_> {
                 ArithmeticOp::Min | ArithmeticOp::Max => ATOM,
             },
             And(..) | Both(..) => AND,
-            Until(..)
-            | WeakUntil(..)
-            | Release(..)
-            | StrongRelease(..)
-            | Since(..)
-            | BackTo(..)
-            | Trigger(..)
-            | UntilMap { .. } => UNTIL,
+            Binary(..) | UntilMap { .. } => UNTIL,
             Forall(..) | Exists(..) if follow >= IFF => DEFAULT,
             IfThenElse(..) if follow >= SUM => DEFAULT,
             Not(_)
-            | Next(..)
-            | WeakNext(..)
-            | Finally(..)
-            | Globally(..)
-            | Previous(..)
-            | WeakPrevious(..)
-            | Once(..)
-            | Historically(..)
+            | Unary(..)
             | AllPaths(_)
             | SomePath(_)
             | Forall(..)
@@ -204,15 +175,14 @@ impl Printer<'_> {
             Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
             First => self.out.push_str("first"),
             Last => self.out.push_str("last"),
-            Compare(op, a, b) => self.infix(comparison(op), None, a, SUM, b, SUM, follow),
+            Compare(op, a, b) => self.infix(op.symbol(), None, a, SUM, b, SUM, follow),
             In(a, index) => {
                 let mut list = String::new();
                 set(&mut list, &program.dag.sets[index as usize]);
                 self.push([Task::Node(a, SUM, COMPARE), text(" in "), owned(list)]);
             }
             Matches(a, index) => {
-                let mut regex = String::new();
-                quoted(&mut regex, program.dag.regexes[index as usize].as_str());
+                let regex = quote(program.dag.regexes[index as usize].as_str());
                 self.push([Task::Node(a, SUM, COMPARE), text(" matches "), owned(regex)]);
             }
             Pattern(index) => self.pattern(index),
@@ -222,14 +192,7 @@ impl Printer<'_> {
             Xor(a, b) => self.infix("^", None, a, XOR, b, XOR + 1, follow),
             Implies(a, b) => self.infix("->", None, a, IMPLIES + 1, b, IMPLIES, follow),
             Iff(a, b) => self.infix("<->", None, a, IFF, b, IFF + 1, follow),
-            Next(i, a)
-            | WeakNext(i, a)
-            | Finally(i, a)
-            | Globally(i, a)
-            | Previous(i, a)
-            | WeakPrevious(i, a)
-            | Once(i, a)
-            | Historically(i, a) => {
+            Unary(_, i, a) => {
                 let mut operator = node.operator().to_owned();
                 if let Some(interval) = i {
                     let _ = write!(operator, "{interval}");
@@ -237,20 +200,17 @@ impl Printer<'_> {
                 operator.push(' ');
                 self.push([owned(operator), Task::Node(a, self.operand(a), follow)]);
             }
-            Until(i, a, b)
-            | WeakUntil(i, a, b)
-            | Release(i, a, b)
-            | StrongRelease(i, a, b)
-            | Since(i, a, b)
-            | BackTo(i, a, b)
-            | Trigger(i, a, b) => {
+            Binary(_, i, a, b) => {
                 self.infix(node.operator(), i, a, UNTIL + 1, b, UNTIL, follow);
             }
             AllPaths(a) | SomePath(a) => {
                 self.out.push_str(node.operator());
                 match program.dag.node(a) {
-                    Next(..) | Finally(..) | Globally(..) => self.push([Task::Node(a, PREFIX, follow)]),
-                    Until(..) | WeakUntil(..) | Release(..) | StrongRelease(..) => {
+                    // `AX`, `AF`, `AG` are words, others would be names.
+                    Unary(Temporal::Next | Temporal::Finally | Temporal::Globally, ..) => {
+                        self.push([Task::Node(a, PREFIX, follow)]);
+                    }
+                    path @ Binary(..) if path.is_future() => {
                         self.push([text("["), Task::Node(a, UNTIL, NOTHING), text("]")]);
                     }
                     _ => self.push([text(" ("), Task::Node(a, IFF, NOTHING), text(")")]),
@@ -328,8 +288,10 @@ impl Printer<'_> {
                 Task::Node(b, IFF, NOTHING),
                 text(")"),
             ]),
-            ArithmeticOp::Add | ArithmeticOp::Sub => self.infix(sign(op), None, a, SUM, b, PRODUCT, follow),
-            _ => self.infix(sign(op), None, a, PRODUCT, b, UNARY, follow),
+            ArithmeticOp::Add | ArithmeticOp::Sub => {
+                self.infix(op.symbol(), None, a, SUM, b, PRODUCT, follow)
+            }
+            _ => self.infix(op.symbol(), None, a, PRODUCT, b, UNARY, follow),
         }
     }
 
@@ -382,7 +344,7 @@ impl Printer<'_> {
     ) {
         let function = match function {
             Function::True => String::new(),
-            Function::Arithmetic(op) => format!("{{{}}}", sign(op)),
+            Function::Arithmetic(op) => format!("{{{}}}", op.symbol()),
             Function::Pair => "{pair}".to_owned(),
             Function::First => "{first}".to_owned(),
             Function::Second => "{second}".to_owned(),
@@ -392,8 +354,7 @@ impl Printer<'_> {
     }
 
     fn collect(&mut self, aggregate: Aggregate, a: NodeId, during: Option<NodeId>) {
-        self.out.push_str(&aggregate_name(aggregate));
-        self.out.push('[');
+        let _ = write!(self.out, "{aggregate}[");
         self.stack.push(text("]"));
         if let Some(during) = during {
             self.stack.push(Task::Node(during, DEFAULT, NOTHING));

@@ -4,7 +4,7 @@
 //! change with the place of a property in its file, nor with its name, title, layout or comments, and it changes with
 //! anything that changes what is true.
 
-use crate::{Program, alone};
+use crate::{Node, Program, alone};
 use std::fmt;
 
 /// 256 bits of BLAKE3.
@@ -50,7 +50,14 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
         dag.patterns.len(),
         slots.len(),
     ]);
-    dag.nodes().iter().for_each(|node| note(node));
+    dag.nodes().iter().for_each(|node| match node {
+        // Operators are noted by their own names: what is told apart is the operator, not how many operands it has.
+        Node::Unary(operator, interval, a) => note(&format_args!("{operator:?}({interval:?}, {a:?})")),
+        Node::Binary(operator, interval, a, b) => {
+            note(&format_args!("{operator:?}({interval:?}, {a:?}, {b:?})"));
+        }
+        node => note(node),
+    });
     dag.constants.iter().for_each(|constant| note(constant));
     dag.sets.iter().for_each(|set| note(set));
     dag.regexes.iter().for_each(|regex| note(&regex.as_str()));

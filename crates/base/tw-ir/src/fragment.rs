@@ -52,7 +52,7 @@ pub fn fragment(program: &Program, root: NodeId) -> Fragment {
     let mut depth = vec![0u32; program.dag.len()];
     for &id in &reachable {
         let node = program.dag.node(id);
-        let temporal = node.is_future() || node.is_past();
+        let temporal = node.is_temporal();
         depth[id.index()] =
             node.children().map(|c| depth[c.index()]).max().unwrap_or(0) + u32::from(temporal);
         fragment.future |= node.is_future();
@@ -136,7 +136,7 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
         let node = dag.node(id);
         let itself = match node {
             Node::First | Node::Last | Node::AllPaths(_) | Node::SomePath(_) => false,
-            _ => !(node.is_future() || node.is_past() || is_first_order(node) || node.is_experiment()),
+            _ => !(node.is_temporal() || is_first_order(node) || node.is_experiment()),
         };
         local[id.index()] = itself && node.children().all(|child| local[child.index()]);
     }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::{
         Aggregate, Bound, CompareOp, Expect, Interval, Path, Pattern, PatternArgument, Root, RootKind, Slot,
-        What,
+        Temporal, What,
     };
     use crate::{ArgumentKey, display};
     use tw_core::Value;
@@ -245,18 +245,18 @@ mod tests {
         let (p, q) = (m.p("p"), m.p("q"));
         let bound = |n: i128| Bound { billionths: n * 1_000_000_000, unit: None, open: false };
         let interval = Some(Interval { low: bound(0), high: Some(bound(5)) });
-        let future = m.add(Node::Finally(None, p));
-        let past = m.add(Node::Since(None, p, q));
-        let mixed = m.add(Node::Globally(None, past));
-        let metric = m.add(Node::Finally(interval, p));
-        let metric_past = m.add(Node::Once(interval, p));
+        let future = m.add(Node::Unary(Temporal::Finally, None, p));
+        let past = m.add(Node::Binary(Temporal::Since, None, p, q));
+        let mixed = m.add(Node::Unary(Temporal::Globally, None, past));
+        let metric = m.add(Node::Unary(Temporal::Finally, interval, p));
+        let metric_past = m.add(Node::Unary(Temporal::Once, interval, p));
         let metric_mixed = m.add(Node::And(metric, metric_past));
         let arguments = vec![(ArgumentKey::Index(0), PatternArgument::Variable(0))];
         m.0.dag.patterns.push(Pattern { name: "e".into(), arguments, arity: Some(1), slot: 0 });
         m.0.dag.variables = vec!["u".into(), "v".into()];
         let pattern = m.add(Node::Pattern(0));
         let forall = m.add(Node::Forall(0, pattern));
-        let quantified = m.add(Node::Globally(None, forall));
+        let quantified = m.add(Node::Unary(Temporal::Globally, None, forall));
         let count = m.add(Node::Collect(Aggregate::Count, future));
         let parameter = m.add(Node::Variable(1));
         let mapped = m.add(Node::NextMap { body: count, result: parameter, parameter: 1 });
@@ -289,7 +289,7 @@ mod tests {
         let mut m = Make::default();
         let (p, q) = (m.p("p"), m.p("q"));
         let unused = m.add(Node::Not(q));
-        let next = m.add(Node::Next(None, p));
+        let next = m.add(Node::Unary(Temporal::Next, None, p));
         let root = m.add(Node::And(p, next));
         assert_eq!(m.0.reachable(&[root]), [p, next, root]);
         assert_eq!(m.0.reachable(&[unused, next]), [p, q, unused, next]);
@@ -311,7 +311,7 @@ mod tests {
         let both = m.add(Node::And(p, more));
         let either = m.add(Node::Or(both, yes));
         let all = m.add(Node::Xor(either, first));
-        let root = m.add(Node::Globally(None, all));
+        let root = m.add(Node::Unary(Temporal::Globally, None, all));
         let unused = m.p("unused");
         m.add(Node::Not(unused));
         m.root(root);
@@ -327,7 +327,7 @@ mod tests {
         let compare = m.add(Node::Compare(CompareOp::Lt, x, term));
         m.root(compare);
         assert_eq!(m.atoms(), ["x < if p then 1 else 2"]);
-        let also = m.add(Node::Finally(None, p));
+        let also = m.add(Node::Unary(Temporal::Finally, None, p));
         m.root(also);
         assert_eq!(m.atoms(), ["p", "x < if p then 1 else 2"]);
     }
@@ -350,7 +350,7 @@ mod tests {
         let mut m = Make::default();
         let mut node = m.p("p");
         for _ in 0..100_000 {
-            node = m.add(Node::Next(None, node));
+            node = m.add(Node::Unary(Temporal::Next, None, node));
         }
         m.root(node);
         assert_eq!(fragment(&m.0, node).temporal_depth, 100_000);

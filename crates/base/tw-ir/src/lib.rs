@@ -10,7 +10,9 @@ mod display;
 mod fingerprint;
 mod fragment;
 mod interval;
+mod operators;
 mod slot;
+mod spelling;
 
 pub use alone::{Alone, alone};
 pub use dag::{
@@ -21,7 +23,9 @@ pub use display::display;
 pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
+pub use operators::{Applied, Form, Row, Temporal, Way};
 pub use slot::{ArgumentKey, Expect, Path, PathStep, Slot, SlotId, What};
+pub use spelling::{binding, is_keyword, quote};
 
 use tw_diag::Span;
 

@@ -16,7 +16,7 @@
 
 use crate::alternating::Refused;
 use rustc_hash::FxHashMap;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Form, Node, NodeId, Program};
 
 /// Truth values of some kind: bits, or functions of atoms.
 pub trait Algebra {
@@ -146,6 +146,17 @@ impl Past {
             self.index.insert(id, memory);
             memory
         };
+        if let Some(Applied { form, weak, left, right, .. }) = node.temporal() {
+            let (memory, left, right) =
+                (remember(weak), left.map(|left| registers[&left]), registers[&right]);
+            let step = match form {
+                Form::Step => Step::Previous(memory, right),
+                Form::Until => Step::Since(memory, left, right),
+                Form::Release => Step::Trigger(memory, left, right),
+            };
+            self.push(registers, id, step);
+            return Ok(());
+        }
         let step = match node {
             Bool(value) => Step::Constant(value),
             First => Step::First(remember(true)),
@@ -160,13 +171,6 @@ impl Past {
                 let first = (self.steps.len() - 1) as u32;
                 if matches!(node, Iff(..)) { Step::Not(first) } else { Step::Or(first, b) }
             }
-            Previous(_, a) => Step::Previous(remember(false), registers[&a]),
-            WeakPrevious(_, a) => Step::Previous(remember(true), registers[&a]),
-            Once(_, a) => Step::Since(remember(false), None, registers[&a]),
-            Historically(_, a) => Step::Trigger(remember(true), None, registers[&a]),
-            Since(_, f, g) => Step::Since(remember(false), Some(registers[&f]), registers[&g]),
-            BackTo(_, f, g) => Step::Since(remember(true), Some(registers[&f]), registers[&g]),
-            Trigger(_, f, g) => Step::Trigger(remember(true), Some(registers[&f]), registers[&g]),
             Forall(..) | Exists(..) | Variable(_) => {
                 return Err(Refused { node: id, what: "quantified variables" });
             }

@@ -41,7 +41,7 @@ pub use translate::Untranslatable;
 use arena::Sets;
 use rustc_hash::FxHashMap;
 use state::Code;
-use tw_ir::NodeId;
+use tw_ir::{Form, NodeId, Temporal};
 
 /// A formula in canonical form; equal formulas of one [`Terms`] have equal ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,7 +81,6 @@ impl AtomId {
 
 /// What conjunctions are made of. The arguments of temporal operators consist of atoms with smaller numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Atom {
     /// An index into `Program::atoms()`, or beyond them a past operator.
     Proposition(u32),
@@ -89,14 +88,8 @@ pub enum Atom {
     Last,
     /// A combination of propositions that is too wide to be multiplied out.
     State(NodeId),
-    Next(FormulaId),
-    WeakNext(FormulaId),
-    Globally(FormulaId),
-    Finally(FormulaId),
-    Until(FormulaId, FormulaId),
-    WeakUntil(FormulaId, FormulaId),
-    Release(FormulaId, FormulaId),
-    StrongRelease(FormulaId, FormulaId),
+    /// A future operator; one with two arguments has the first of them on the left.
+    Temporal(Temporal, Option<FormulaId>, FormulaId),
 }
 
 impl Atom {
@@ -105,10 +98,14 @@ impl Atom {
         use Atom::*;
         let (a, b) = match self {
             Proposition(_) | Last | State(_) => (None, None),
-            Next(a) | WeakNext(a) | Globally(a) | Finally(a) => (Some(a), None),
-            Until(a, b) | WeakUntil(a, b) | Release(a, b) | StrongRelease(a, b) => (Some(a), Some(b)),
+            Temporal(_, left, right) => (left, Some(right)),
         };
         [a, b].into_iter().flatten()
+    }
+
+    /// Whether it is `X` or `N`.
+    fn is_step(self) -> bool {
+        matches!(self, Atom::Temporal(operator, ..) if operator.row().form == Form::Step)
     }
 
     /// The atom with other arguments.
@@ -116,14 +113,7 @@ impl Atom {
         use Atom::*;
         match self {
             Proposition(_) | Last | State(_) => self,
-            Next(a) => Next(to(a)),
-            WeakNext(a) => WeakNext(to(a)),
-            Globally(a) => Globally(to(a)),
-            Finally(a) => Finally(to(a)),
-            Until(a, b) => Until(to(a), to(b)),
-            WeakUntil(a, b) => WeakUntil(to(a), to(b)),
-            Release(a, b) => Release(to(a), to(b)),
-            StrongRelease(a, b) => StrongRelease(to(a), to(b)),
+            Temporal(operator, left, right) => Temporal(operator, left.map(&mut to), to(right)),
         }
     }
 }

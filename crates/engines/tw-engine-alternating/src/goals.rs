@@ -2,7 +2,7 @@
 
 use tw_automata::alternating::{Alternating, ExprId, Label, Options, Refused};
 use tw_core::{Bits, Position};
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{EvaluateOptions, Trace, Unsupported};
 
 /// Formulas and their common automaton.
@@ -52,7 +52,7 @@ pub(crate) fn refuse(refused: Refused) -> Unsupported {
 /// φ of a formula `G φ` without interval: where it is false, `G φ` is violated.
 pub(crate) fn body(program: &Program, root: NodeId) -> Option<NodeId> {
     match program.dag.node(root) {
-        Node::Globally(None, body) => Some(body),
+        Node::Unary(Temporal::Globally, None, body) => Some(body),
         _ => None,
     }
 }

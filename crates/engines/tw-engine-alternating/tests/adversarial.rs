@@ -2,7 +2,7 @@
 
 use tw_core::Bits;
 use tw_engine_alternating::{BreadthFirst, DepthFirst, Reverse};
-use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, What};
+use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, Temporal, What};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Trace, Unsupported};
 use tw_testkit::Rng;
 
@@ -76,9 +76,9 @@ fn responses(count: usize) -> Program {
     program(2 * count, |program, p| {
         let mut all = Vec::new();
         for pair in p.chunks(2) {
-            let finally = program.dag.add(Node::Finally(None, pair[1]));
+            let finally = program.dag.add(Node::Unary(Temporal::Finally, None, pair[1]));
             let implies = program.dag.add(Node::Implies(pair[0], finally));
-            all.push(program.dag.add(Node::Globally(None, implies)));
+            all.push(program.dag.add(Node::Unary(Temporal::Globally, None, implies)));
         }
         connect(program, all, Node::And)
     })
@@ -98,7 +98,8 @@ fn thirty_responses() {
 #[test]
 fn wide_disjunctions_of_eventualities() {
     let program = program(300, |program, p| {
-        let each: Vec<NodeId> = p.iter().map(|&p| program.dag.add(Node::Finally(None, p))).collect();
+        let each: Vec<NodeId> =
+            p.iter().map(|&p| program.dag.add(Node::Unary(Temporal::Finally, None, p))).collect();
         connect(program, each, Node::Or)
     });
     let trace = trace(&program, 300, 100_000);
@@ -111,9 +112,9 @@ fn nested_untils() {
         let program = program(6, |program, p| {
             let mut nest = p[0];
             for level in 1..=30 {
-                nest = program.dag.add(Node::Until(None, p[level % 6], nest));
+                nest = program.dag.add(Node::Binary(Temporal::Until, None, p[level % 6], nest));
             }
-            if always { program.dag.add(Node::Globally(None, nest)) } else { nest }
+            if always { program.dag.add(Node::Unary(Temporal::Globally, None, nest)) } else { nest }
         });
         for times in [2, 5] {
             check(&program, &trace(&program, 500, times), &EvaluateOptions::default(), true);
@@ -126,7 +127,8 @@ fn nested_untils() {
 fn exclusive_or_of_eventualities() {
     for count in [4, 24] {
         let program = program(count, |program, p| {
-            let each: Vec<NodeId> = p.iter().map(|&p| program.dag.add(Node::Finally(None, p))).collect();
+            let each: Vec<NodeId> =
+                p.iter().map(|&p| program.dag.add(Node::Unary(Temporal::Finally, None, p))).collect();
             connect(program, each, Node::Xor)
         });
         let refused = check(&program, &trace(&program, 50, 10), &EvaluateOptions::default(), count > 4);
@@ -175,18 +177,18 @@ fn too_little_memory_is_refused() {
 fn a_hundred_thousand_deep() {
     type Wrap = fn(&mut Program, NodeId, NodeId) -> NodeId;
     let wraps: [(&str, Wrap); 6] = [
-        ("X", |program, _, f| program.dag.add(Node::Next(None, f))),
+        ("X", |program, _, f| program.dag.add(Node::Unary(Temporal::Next, None, f))),
         ("F N", |program, _, f| {
-            let next = program.dag.add(Node::WeakNext(None, f));
-            program.dag.add(Node::Finally(None, next))
+            let next = program.dag.add(Node::Unary(Temporal::WeakNext, None, f));
+            program.dag.add(Node::Unary(Temporal::Finally, None, next))
         }),
         ("!", |program, _, f| program.dag.add(Node::Not(f))),
         ("& |", |program, p, f| {
             let or = program.dag.add(Node::Or(p, f));
             program.dag.add(Node::And(or, p))
         }),
-        ("Y", |program, _, f| program.dag.add(Node::Previous(None, f))),
-        ("S", |program, p, f| program.dag.add(Node::Since(None, p, f))),
+        ("Y", |program, _, f| program.dag.add(Node::Unary(Temporal::Previous, None, f))),
+        ("S", |program, p, f| program.dag.add(Node::Binary(Temporal::Since, None, p, f))),
     ];
     for (name, wrap) in wraps {
         let program = program(2, |program, p| (0..100_000).fold(p[1], |f, _| wrap(program, p[0], f)));
@@ -204,7 +206,11 @@ fn many_changes_of_direction() {
     let program = program(2, |program, p| {
         (0..2000).fold(p[0], |f, level| {
             let or = program.dag.add(Node::Or(f, p[1]));
-            let node = if level % 2 == 0 { Node::Previous(None, or) } else { Node::Next(None, or) };
+            let node = if level % 2 == 0 {
+                Node::Unary(Temporal::Previous, None, or)
+            } else {
+                Node::Unary(Temporal::Next, None, or)
+            };
             program.dag.add(node)
         })
     });

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tw_core::Bits;
 use tw_engine_columnar::Columnar;
-use tw_ir::{Node, NodeId, Program, Root, RootKind};
+use tw_ir::{Node, NodeId, Program, Root, RootKind, Temporal};
 use tw_monitor::{Engine, EvaluateOptions, Segments, Trace};
 
 /// Prefix notation, one letter per operator: `->`, `&`, `|`, `^`, `!` and `X N F G U W R M Y Z O H S B T`.
@@ -53,22 +53,11 @@ fn parse(program: &mut Program, text: &str) -> NodeId {
             "|" => Node::Or(pop(), pop()),
             "^" => Node::Xor(pop(), pop()),
             "!" => Node::Not(pop()),
-            "X" => Node::Next(None, pop()),
-            "N" => Node::WeakNext(None, pop()),
-            "F" => Node::Finally(None, pop()),
-            "G" => Node::Globally(None, pop()),
-            "U" => Node::Until(None, pop(), pop()),
-            "W" => Node::WeakUntil(None, pop(), pop()),
-            "R" => Node::Release(None, pop(), pop()),
-            "M" => Node::StrongRelease(None, pop(), pop()),
-            "Y" => Node::Previous(None, pop()),
-            "Z" => Node::WeakPrevious(None, pop()),
-            "O" => Node::Once(None, pop()),
-            "H" => Node::Historically(None, pop()),
-            "S" => Node::Since(None, pop(), pop()),
-            "B" => Node::BackTo(None, pop(), pop()),
-            "T" => Node::Trigger(None, pop(), pop()),
-            atom => Node::Truth(u32::from(atom.as_bytes()[0] - b'a')),
+            token => match Temporal::spelled(token) {
+                Some(operator) if operator.row().prefix => Node::Unary(operator, None, pop()),
+                Some(operator) => Node::Binary(operator, None, pop(), pop()),
+                None => Node::Truth(u32::from(token.as_bytes()[0] - b'a')),
+            },
         };
         stack.push(program.dag.add(node));
     }

@@ -1,8 +1,9 @@
 //! The steps of each pass, and registers and columns for their results.
 
-use crate::graph::{Lit, Op};
+use crate::graph::Op;
 use crate::order::{NONE, Order, direction_of};
 use crate::schedule::{Code, Operand, Pass, Place, Schedule, Sink, Step, Want};
+use tw_monitor::Lit;
 
 /// Writes down the steps of every pass.
 pub(crate) fn emit(order: &Order<'_>, sinks: &[Sink], segmented: bool) -> Schedule {

@@ -1,46 +1,11 @@
 //! Formulas reduced to what the kernels can do.
 //!
-//! Edges carry a negation bit ([`Lit`]), so that duals need no operation of their own: with `¬` free on every edge,
-//! conjunction, exclusive or, a shift by one, the chain `r = now | hold & r'` and the fill "some position up to here"
-//! are all that is left of the connectives and fifteen temporal operators. Equal operations are stored once, operands
-//! before their users.
+//! Edges carry a negation bit ([`Lit`]): with `¬` free on every edge, conjunction, exclusive or, a shift by one, the chain
+//! `r = now | hold & r'` and the fill "some position up to here" are all that is left of the connectives and temporal
+//! operators.
 
-use rustc_hash::FxHashMap;
-use std::ops::Not;
-
-/// An operation or its negation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Lit(u32);
-
-impl Lit {
-    pub(crate) const FALSE: Lit = Lit(0);
-    pub(crate) const TRUE: Lit = Lit(1);
-
-    pub(crate) fn new(op: usize, negated: bool) -> Self {
-        Lit((op as u32) << 1 | u32::from(negated))
-    }
-
-    /// Index of the operation.
-    pub(crate) fn op(self) -> usize {
-        (self.0 >> 1) as usize
-    }
-
-    pub(crate) fn is_negated(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    /// The operation without its negation.
-    fn positive(self) -> Lit {
-        Lit(self.0 & !1)
-    }
-}
-
-impl Not for Lit {
-    type Output = Lit;
-    fn not(self) -> Lit {
-        Lit(self.0 ^ 1)
-    }
-}
+use tw_ir::{Applied, Form, Interval, Node, NodeId};
+use tw_monitor::{Circuit, Connectives, Gate, Gates, Lit, Lower, Unsupported};
 
 /// Which way information flows: from the first position on (past operators) or from the last one back (future).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,110 +68,56 @@ impl Op {
     }
 }
 
+impl Gate for Op {
+    const FALSE: Op = Op::False;
+    const FIRST: Op = Op::First;
+    const LAST: Op = Op::Last;
+
+    fn atom(index: u32) -> Op {
+        Op::Atom(index)
+    }
+
+    fn and(a: Lit, b: Lit) -> Op {
+        Op::And(a, b)
+    }
+
+    fn xor(a: Lit, b: Lit) -> Op {
+        Op::Xor(a, b)
+    }
+}
+
 /// The operations of a program, simplified while they are added.
-#[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    ops: Vec<Op>,
-    index: FxHashMap<Op, u32>,
+    gates: Gates<Op>,
+    /// Whether the last position is its own successor.
+    repeat: bool,
 }
 
 impl Graph {
-    pub(crate) fn new() -> Self {
-        let mut graph = Graph { ops: Vec::new(), index: FxHashMap::default() };
-        graph.add(Op::False);
-        graph
+    pub(crate) fn new(repeat: bool) -> Self {
+        Graph { gates: Gates::default(), repeat }
     }
 
     /// All operations, operands first.
     pub(crate) fn ops(&self) -> &[Op] {
-        &self.ops
-    }
-
-    fn add(&mut self, op: Op) -> Lit {
-        let ops = &mut self.ops;
-        let index = *self.index.entry(op).or_insert_with(|| {
-            ops.push(op);
-            (ops.len() - 1) as u32
-        });
-        Lit::new(index as usize, false)
-    }
-
-    pub(crate) fn atom(&mut self, index: u32) -> Lit {
-        self.add(Op::Atom(index))
-    }
-
-    pub(crate) fn first(&mut self) -> Lit {
-        self.add(Op::First)
-    }
-
-    pub(crate) fn last(&mut self) -> Lit {
-        self.add(Op::Last)
-    }
-
-    pub(crate) fn and(&mut self, a: Lit, b: Lit) -> Lit {
-        let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        if a == Lit::FALSE || a == !b {
-            Lit::FALSE
-        } else if a == Lit::TRUE || a == b {
-            b
-        } else {
-            self.add(Op::And(a, b))
-        }
-    }
-
-    pub(crate) fn or(&mut self, a: Lit, b: Lit) -> Lit {
-        !self.and(!a, !b)
-    }
-
-    pub(crate) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
-        let negated = a.is_negated() ^ b.is_negated();
-        let (a, b) = (a.positive(), b.positive());
-        let (a, b) = if a <= b { (a, b) } else { (b, a) };
-        let xor = if a == b {
-            Lit::FALSE
-        } else if a == Lit::FALSE {
-            b
-        } else {
-            self.add(Op::Xor(a, b))
-        };
-        if negated { !xor } else { xor }
-    }
-
-    /// `X`/`Y`, or with `repeat` the next of the semantics that repeats the last position.
-    pub(crate) fn shift(&mut self, direction: Direction, body: Lit, repeat: bool) -> Lit {
-        if repeat {
-            // Its own dual, so the negation can stand outside.
-            let positive = body.positive();
-            let shifted = if positive == Lit::FALSE {
-                Lit::FALSE
-            } else {
-                self.add(Op::Shift { direction, body: positive, repeat })
-            };
-            return if body.is_negated() { !shifted } else { shifted };
-        }
-        match (body, direction) {
-            (Lit::FALSE, _) => Lit::FALSE,
-            (Lit::TRUE, Direction::Forward) => !self.first(),
-            (Lit::TRUE, Direction::Backward) => !self.last(),
-            _ => self.add(Op::Shift { direction, body, repeat }),
-        }
+        self.gates.list()
     }
 
     /// `F`/`O`.
-    pub(crate) fn fill(&mut self, direction: Direction, body: Lit) -> Lit {
+    fn fill(&mut self, direction: Direction, body: Lit) -> Lit {
         if body == Lit::FALSE || body == Lit::TRUE {
             return body;
         }
         // "Some time before, some time before" is "some time before". Not so under a negation: `F G` is not `G`.
-        let inner = self.ops[body.op()].direction();
-        if !body.is_negated() && inner == Some(direction) && matches!(self.ops[body.op()], Op::Fill { .. }) {
+        let inner = self.ops()[body.op()];
+        if !body.is_negated() && inner.direction() == Some(direction) && matches!(inner, Op::Fill { .. }) {
             return body;
         }
-        self.add(Op::Fill { direction, body })
+        self.gates.add(Op::Fill { direction, body })
     }
 
     /// `U`/`S`, weak `W`/`B`.
-    pub(crate) fn chain(&mut self, direction: Direction, hold: Lit, now: Lit, weak: bool) -> Lit {
+    fn chain(&mut self, direction: Direction, hold: Lit, now: Lit, weak: bool) -> Lit {
         if now == Lit::TRUE || hold == now || hold == Lit::FALSE {
             return now;
         }
@@ -217,7 +128,101 @@ impl Graph {
             (false, Lit::TRUE, _) => self.fill(direction, now),
             (false, _, Lit::FALSE) => Lit::FALSE,
             (true, _, Lit::FALSE) => !self.fill(direction, !hold),
-            _ => self.add(Op::Chain { direction, hold, now, weak }),
+            _ => self.gates.add(Op::Chain { direction, hold, now, weak }),
         }
+    }
+}
+
+fn direction(past: bool) -> Direction {
+    if past { Direction::Forward } else { Direction::Backward }
+}
+
+/// Whether an interval leaves nothing out.
+fn is_whole(interval: Interval) -> bool {
+    interval.high.is_none() && interval.low.billionths == 0 && !interval.low.open
+}
+
+impl Lower for Graph {
+    fn enter(&mut self, id: NodeId, node: Node) -> Result<(), Unsupported> {
+        match node.interval() {
+            Some(interval) if !is_whole(interval) => Err(self.refusal(id, node)),
+            _ => Ok(()),
+        }
+    }
+
+    fn refusal(&self, id: NodeId, node: Node) -> Unsupported {
+        let operator = node.operator();
+        let (what, help) = if let Some(interval) = node.interval() {
+            (
+                format!("the interval of `{operator}{interval}`"),
+                "leave the interval out, or use the engine for metric operators (`--engine metric`)",
+            )
+        } else {
+            match node {
+                Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => (
+                    format!("`{operator}`, since it has no place for the values of variables"),
+                    "use `--engine reference`, or `--by COLUMN` to check each value's trace on its own",
+                ),
+                node if node.is_experiment() => (
+                    format!("`{operator}`, since it computes truth and no other values"),
+                    "use `--engine reference`",
+                ),
+                _ => (
+                    format!("{operator} here, since its truth is not among the trace's columns"),
+                    "ask for formulas of the program's properties",
+                ),
+            }
+        };
+        Unsupported { node: Some(id), what, help: Some(help.into()), exhausted: false }
+    }
+}
+
+impl Circuit for Graph {
+    type Edge = Lit;
+    type Gates = Gates<Op>;
+
+    fn gates(&mut self) -> &mut Gates<Op> {
+        &mut self.gates
+    }
+
+    /// `X`/`Y`, or the next of the semantics that repeats the last position.
+    fn step(&mut self, past: bool, body: Lit) -> Lit {
+        let (direction, repeat) = (direction(past), self.repeat && !past);
+        if repeat {
+            // Its own dual, so the negation can stand outside.
+            let positive = body.positive();
+            let shifted = if positive == Lit::FALSE {
+                Lit::FALSE
+            } else {
+                self.gates.add(Op::Shift { direction, body: positive, repeat })
+            };
+            return if body.is_negated() { !shifted } else { shifted };
+        }
+        match (body, past) {
+            (Lit::FALSE, _) => Lit::FALSE,
+            (Lit::TRUE, true) => !self.gates.first(),
+            (Lit::TRUE, false) => !self.gates.last(),
+            _ => self.gates.add(Op::Shift { direction, body, repeat }),
+        }
+    }
+
+    fn until(&mut self, past: bool, hold: Option<Lit>, goal: Lit) -> Lit {
+        match hold {
+            Some(hold) => self.chain(direction(past), hold, goal, false),
+            None => self.fill(direction(past), goal),
+        }
+    }
+
+    /// A chain may be weak, which spares `W` and `M` a conjunction: release is the dual of until, strong release that of
+    /// weak until.
+    fn path(&mut self, operator: Applied, of: &impl Fn(NodeId) -> Lit) -> Lit {
+        let dual = operator.form == Form::Release;
+        let of = |id: NodeId| if dual { !of(id) } else { of(id) };
+        let direction = direction(operator.past);
+        let made = match operator.left.map(of) {
+            Some(left) => self.chain(direction, left, of(operator.right), operator.weak != dual),
+            None => self.fill(direction, of(operator.right)),
+        };
+        if dual { !made } else { made }
     }
 }

@@ -19,13 +19,13 @@
 //!
 //! ```
 //! use tw_core::Bits;
-//! use tw_ir::{Node, Program, Root, RootKind};
+//! use tw_ir::{Node, Program, Root, RootKind, Temporal};
 //! use tw_engine_columnar::Columnar;
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! let mut program = Program::default();
 //! let a = program.dag.add(Node::Truth(0));
-//! let always = program.dag.add(Node::Globally(None, a));
+//! let always = program.dag.add(Node::Unary(Temporal::Globally, None, a));
 //! program.roots.push(Root {
 //!     name: "always a".into(),
 //!     title: None, division: Default::default(),
@@ -48,7 +48,6 @@ mod findings;
 mod graph;
 mod grid;
 mod kernels;
-mod lower;
 mod operators;
 mod order;
 mod schedule;
@@ -57,12 +56,12 @@ mod tests;
 mod worker;
 
 use evaluate::{Found, evaluate};
+use graph::Graph;
 use kernels::Kernels;
-use lower::{Lowered, body_of_globally};
 use schedule::{Schedule, Sink, Want, schedule};
 use tw_core::Bits;
-use tw_ir::{NodeId, Program};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Trace, Unsupported, Wanted};
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Lowered, Trace, Unsupported, Wanted};
 
 /// The columnar engine: propositional formulas with future and past operators, without intervals.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,7 +90,7 @@ struct Planned<'p> {
     program: &'p Program,
     options: EvaluateOptions,
     kernels: &'static Kernels,
-    lowered: Lowered<'p>,
+    lowered: Lowered<'p, Graph>,
     sinks: Vec<Sink>,
     /// Schedules for a plain and for a segmented trace, made when first needed.
     schedules: [Option<Schedule>; 2],
@@ -104,22 +103,31 @@ impl<'p> Planned<'p> {
         kernels: &'static Kernels,
     ) -> Result<Self, Unsupported> {
         options.pointwise()?;
-        let mut lowered = Lowered::new(program, options.semantics)?;
+        if options.semantics == Semantics::Ltl3 {
+            return Err(Unsupported {
+                node: None,
+                what: "three-valued verdicts (`--semantics ltl3`)".into(),
+                help: Some("use `--semantics finite`, or an engine that looks at all continuations".into()),
+                exhausted: false,
+            });
+        }
+        let mut lowered = Lowered::new(program, Graph::new(options.semantics == Semantics::RepeatLast));
         // For `G φ` it is φ that is looked at, position by position.
         let looked_at: Vec<(NodeId, bool)> = program
             .roots
             .iter()
-            .map(|root| match body_of_globally(program.dag.node(root.node)) {
-                Some(body) => (body, true),
-                None => (root.node, false),
+            .map(|root| match program.dag.node(root.node) {
+                Node::Unary(Temporal::Globally, None, body) => (body, true),
+                _ => (root.node, false),
             })
             .collect();
-        lowered.lower(&looked_at.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
-        let sinks = looked_at
+        let lits = lowered.lower(&looked_at.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
+        let sinks = lits
             .into_iter()
-            .map(|(id, globally)| match globally {
-                true => Sink { lit: !lowered.lit(id), want: Want::Violations },
-                false => Sink { lit: lowered.lit(id), want: Want::Starts },
+            .zip(looked_at)
+            .map(|(lit, (_, globally))| match globally {
+                true => Sink { lit: !lit, want: Want::Violations },
+                false => Sink { lit, want: Want::Starts },
             })
             .collect();
         Ok(Planned { program, options: options.clone(), kernels, lowered, sinks, schedules: [None, None] })
@@ -148,7 +156,7 @@ impl Evaluator for Planned<'_> {
         self.check_atoms(trace)?;
         let segmented = trace.segments.is_some();
         let schedule = self.schedules[usize::from(segmented)]
-            .get_or_insert_with(|| schedule(&self.lowered.graph, &self.sinks, segmented));
+            .get_or_insert_with(|| schedule(&self.lowered.circuit, &self.sinks, segmented));
         let found = evaluate(schedule, trace, &self.options, sink.limit, self.kernels)?;
         let answer = |(found, sink): (Found, &Sink)| Answer {
             // On a plain trace the count says all.
@@ -174,10 +182,9 @@ impl Evaluator for Planned<'_> {
                 exhausted: false,
             });
         }
-        self.lowered.lower(nodes)?;
-        let sinks: Vec<Sink> =
-            nodes.iter().map(|&id| Sink { lit: self.lowered.lit(id), want: Want::Column }).collect();
-        let schedule = schedule(&self.lowered.graph, &sinks, trace.segments.is_some());
+        let lits = self.lowered.lower(nodes)?;
+        let sinks: Vec<Sink> = lits.into_iter().map(|lit| Sink { lit, want: Want::Column }).collect();
+        let schedule = schedule(&self.lowered.circuit, &sinks, trace.segments.is_some());
         let found = evaluate(&schedule, trace, &self.options, 0, self.kernels)?;
         Ok(found
             .into_iter()

@@ -6,8 +6,9 @@
 //! reused as soon as their value is dead.
 
 use crate::emit::emit;
-use crate::graph::{Direction, Graph, Lit};
+use crate::graph::{Direction, Graph};
 use crate::order::Order;
+use tw_monitor::Lit;
 
 /// Where the words of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::{Columnar, Planned, kernels};
 use tw_core::Bits;
-use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, RootKind, Semantics};
+use tw_ir::{Bound, Interval, Node, NodeId, Program, Root, RootKind, Semantics, Temporal};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Segments, Trace};
 
 struct Random(u64);
@@ -48,23 +48,33 @@ fn truth(program: &Program, atoms: &[Option<Vec<bool>>], len: usize, repeat: boo
                 Node::Xor(a, b) => at(a, j) != at(b, j),
                 Node::Implies(a, b) => !at(a, j) || at(b, j),
                 Node::Iff(a, b) => at(a, j) == at(b, j),
-                Node::Next(_, a) | Node::WeakNext(_, a) if repeat && j + 1 == len => at(a, j),
-                Node::Next(_, a) => j + 1 < len && at(a, j + 1),
-                Node::WeakNext(_, a) => j + 1 == len || at(a, j + 1),
-                Node::Previous(_, a) => j > 0 && at(a, j - 1),
-                Node::WeakPrevious(_, a) => j == 0 || at(a, j - 1),
-                Node::Finally(_, a) => after.clone().any(|i| at(a, i)),
-                Node::Globally(_, a) => after.clone().all(|i| at(a, i)),
-                Node::Once(_, a) => before.clone().any(|i| at(a, i)),
-                Node::Historically(_, a) => before.clone().all(|i| at(a, i)),
-                Node::Until(_, a, b) => until(a, b),
-                Node::WeakUntil(_, a, b) => until(a, b) || after.clone().all(|i| at(a, i)),
+                Node::Unary(Temporal::Next, _, a) | Node::Unary(Temporal::WeakNext, _, a)
+                    if repeat && j + 1 == len =>
+                {
+                    at(a, j)
+                }
+                Node::Unary(Temporal::Next, _, a) => j + 1 < len && at(a, j + 1),
+                Node::Unary(Temporal::WeakNext, _, a) => j + 1 == len || at(a, j + 1),
+                Node::Unary(Temporal::Previous, _, a) => j > 0 && at(a, j - 1),
+                Node::Unary(Temporal::WeakPrevious, _, a) => j == 0 || at(a, j - 1),
+                Node::Unary(Temporal::Finally, _, a) => after.clone().any(|i| at(a, i)),
+                Node::Unary(Temporal::Globally, _, a) => after.clone().all(|i| at(a, i)),
+                Node::Unary(Temporal::Once, _, a) => before.clone().any(|i| at(a, i)),
+                Node::Unary(Temporal::Historically, _, a) => before.clone().all(|i| at(a, i)),
+                Node::Binary(Temporal::Until, _, a, b) => until(a, b),
+                Node::Binary(Temporal::WeakUntil, _, a, b) => until(a, b) || after.clone().all(|i| at(a, i)),
                 // b up to and including the first a, or for ever.
-                Node::Release(_, a, b) => after.clone().all(|k| at(b, k) || (j..k).any(|i| at(a, i))),
-                Node::StrongRelease(_, a, b) => after.clone().any(|k| at(a, k) && (j..=k).all(|i| at(b, i))),
-                Node::Since(_, a, b) => since(a, b),
-                Node::BackTo(_, a, b) => since(a, b) || before.clone().all(|i| at(a, i)),
-                Node::Trigger(_, a, b) => before.clone().all(|k| at(b, k) || (k + 1..=j).any(|i| at(a, i))),
+                Node::Binary(Temporal::Release, _, a, b) => {
+                    after.clone().all(|k| at(b, k) || (j..k).any(|i| at(a, i)))
+                }
+                Node::Binary(Temporal::StrongRelease, _, a, b) => {
+                    after.clone().any(|k| at(a, k) && (j..=k).all(|i| at(b, i)))
+                }
+                Node::Binary(Temporal::Since, _, a, b) => since(a, b),
+                Node::Binary(Temporal::BackTo, _, a, b) => since(a, b) || before.clone().all(|i| at(a, i)),
+                Node::Binary(Temporal::Trigger, _, a, b) => {
+                    before.clone().all(|k| at(b, k) || (k + 1..=j).any(|i| at(a, i)))
+                }
                 _ => unreachable!("not generated"),
             }
         });
@@ -96,23 +106,23 @@ fn random_node(random: &mut Random, a: NodeId, b: NodeId) -> Node {
         8 => Node::Xor(a, b),
         9 | 10 => Node::Implies(a, b),
         11 => Node::Iff(a, b),
-        12 => Node::Next(None, a),
-        13 => Node::WeakNext(None, a),
-        14 => Node::Previous(None, a),
-        15 => Node::WeakPrevious(None, a),
-        16 => Node::Finally(None, a),
-        17 | 18 => Node::Globally(None, a),
-        19 => Node::Once(None, a),
-        20 => Node::Historically(None, a),
-        21 | 22 => Node::Until(None, a, b),
-        23 => Node::WeakUntil(None, a, b),
-        24 => Node::Release(None, a, b),
-        25 => Node::StrongRelease(None, a, b),
-        26 | 27 => Node::Since(None, a, b),
-        28 => Node::BackTo(None, a, b),
-        29 => Node::Trigger(None, a, b),
-        30 => Node::Historically(None, a),
-        _ => Node::Once(None, a),
+        12 => Node::Unary(Temporal::Next, None, a),
+        13 => Node::Unary(Temporal::WeakNext, None, a),
+        14 => Node::Unary(Temporal::Previous, None, a),
+        15 => Node::Unary(Temporal::WeakPrevious, None, a),
+        16 => Node::Unary(Temporal::Finally, None, a),
+        17 | 18 => Node::Unary(Temporal::Globally, None, a),
+        19 => Node::Unary(Temporal::Once, None, a),
+        20 => Node::Unary(Temporal::Historically, None, a),
+        21 | 22 => Node::Binary(Temporal::Until, None, a, b),
+        23 => Node::Binary(Temporal::WeakUntil, None, a, b),
+        24 => Node::Binary(Temporal::Release, None, a, b),
+        25 => Node::Binary(Temporal::StrongRelease, None, a, b),
+        26 | 27 => Node::Binary(Temporal::Since, None, a, b),
+        28 => Node::Binary(Temporal::BackTo, None, a, b),
+        29 => Node::Binary(Temporal::Trigger, None, a, b),
+        30 => Node::Unary(Temporal::Historically, None, a),
+        _ => Node::Unary(Temporal::Once, None, a),
     }
 }
 
@@ -137,7 +147,11 @@ fn random_program(random: &mut Random, atoms: usize, size: usize) -> Program {
     add_root(&mut program, top);
     for _ in 0..random.below(3) {
         let node = NodeId(random.below(program.dag.len()) as u32);
-        let node = if random.below(2) == 0 { program.dag.add(Node::Globally(None, node)) } else { node };
+        let node = if random.below(2) == 0 {
+            program.dag.add(Node::Unary(Temporal::Globally, None, node))
+        } else {
+            node
+        };
         add_root(&mut program, node);
     }
     program
@@ -204,7 +218,9 @@ fn expected_answer(
 ) -> Answer {
     let holds = trace.starts().iter().map(|&start| table[root.node.index()][start]).collect();
     let violations: Vec<usize> = match program.dag.node(root.node) {
-        Node::Globally(None, body) => (0..trace.len).filter(|&at| !table[body.index()][at]).collect(),
+        Node::Unary(Temporal::Globally, None, body) => {
+            (0..trace.len).filter(|&at| !table[body.index()][at]).collect()
+        }
         _ => Vec::new(),
     };
     let violation_count = violations.len();
@@ -281,8 +297,8 @@ fn what_is_not_propositional_is_refused() {
     for (interval, accepted) in [(whole, true), (open, false), (upto, false)] {
         let mut program = Program::default();
         let a = program.dag.add(Node::Truth(0));
-        let once = program.dag.add(Node::Once(Some(interval), a));
-        let root = program.dag.add(Node::Globally(None, once));
+        let once = program.dag.add(Node::Unary(Temporal::Once, Some(interval), a));
+        let root = program.dag.add(Node::Unary(Temporal::Globally, None, once));
         add_root(&mut program, root);
         let plan = Columnar.plan(&program, &EvaluateOptions::default());
         match plan {
@@ -311,7 +327,7 @@ fn what_is_not_propositional_is_refused() {
 fn traces_that_do_not_fit_are_refused() {
     let mut program = Program::default();
     let a = program.dag.add(Node::Truth(0));
-    let root = program.dag.add(Node::Globally(None, a));
+    let root = program.dag.add(Node::Unary(Temporal::Globally, None, a));
     add_root(&mut program, root);
     let options = EvaluateOptions { memory_budget: 100, ..EvaluateOptions::default() };
     let mut evaluator = Columnar.plan(&program, &options).expect("propositional");
@@ -340,11 +356,11 @@ fn a_hundred_thousand_operators() {
         let mut node = a;
         for level in 0..100_000 {
             node = program.dag.add(match (kind, level % 4) {
-                (0, 0) => Node::Since(None, node, b),
-                (0, 1) => Node::Until(None, b, node),
-                (0, 2) => Node::Next(None, node),
+                (0, 0) => Node::Binary(Temporal::Since, None, node, b),
+                (0, 1) => Node::Binary(Temporal::Until, None, b, node),
+                (0, 2) => Node::Unary(Temporal::Next, None, node),
                 (0, _) => Node::Or(node, a),
-                (1, _) => Node::Next(None, node),
+                (1, _) => Node::Unary(Temporal::Next, None, node),
                 (_, 0) => Node::Not(node),
                 (_, 1) => Node::And(node, b),
                 (_, _) => Node::Xor(node, a),
@@ -367,8 +383,8 @@ fn a_list_cut_short_by_a_wrong_guess_is_filled_up() {
     let mut program = Program::default();
     let a = program.dag.add(Node::Truth(0));
     let b = program.dag.add(Node::Truth(1));
-    let since = program.dag.add(Node::Since(None, a, b));
-    let root = program.dag.add(Node::Globally(None, since));
+    let since = program.dag.add(Node::Binary(Temporal::Since, None, a, b));
+    let root = program.dag.add(Node::Unary(Temporal::Globally, None, since));
     add_root(&mut program, root);
     let len = 64 * 8;
     let mut trace =

@@ -4,7 +4,7 @@ use crate::Reading;
 use crate::formula::Formulas;
 use crate::reading::{segment_signals, times};
 use tw_core::{Bits, Position};
-use tw_ir::{Clock, Node, NodeId, Program, Semantics};
+use tw_ir::{Clock, Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{Answer, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The engine for `--clock dense`: positions are states that last to the next timestamp.
@@ -53,7 +53,7 @@ impl Engine for Dense {
         let mut bodies = Vec::with_capacity(roots.len());
         for &root in &roots {
             bodies.push(match program.dag.node(root) {
-                Node::Globally(None, body) => {
+                Node::Unary(Temporal::Globally, None, body) => {
                     wanted.push(body);
                     Some(wanted.len() - 1)
                 }

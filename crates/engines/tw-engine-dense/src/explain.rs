@@ -9,7 +9,7 @@ use crate::reading::segment_signals;
 use crate::{Reading, Run, Signal, Window};
 use std::ops::Range;
 use tw_core::Position;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Node, NodeId, Program, Way};
 use tw_monitor::{EvaluateOptions, Trace, Unsupported};
 
 /// `node` has the truth `holds` at every instant of `when`.
@@ -122,21 +122,22 @@ impl Why {
             }
         };
         let (plain, not) = (|id| (id, false), |id| (id, true));
+        // `W M B` are abbreviations of formulas that were not written: what they say is enough.
+        if let Some(Way { dual, hold, goal: (goal, None) }) = node.temporal().and_then(Applied::way) {
+            let ahead = node.is_future();
+            return self.reach(
+                hold.map(|hold| (hold, dual)),
+                (goal, dual),
+                holds != dual,
+                (cell, window, ahead),
+            );
+        }
         match node {
             Not(a) => vec![here(a)],
             And(a, b) => decided(plain(a), plain(b), false),
             Or(a, b) => decided(plain(a), plain(b), true),
             Implies(a, b) => decided(not(a), plain(b), true),
             Xor(a, b) | Iff(a, b) => vec![here(a), here(b)],
-            Finally(_, a) => self.reach(None, plain(a), holds, (cell, window, true)),
-            Once(_, a) => self.reach(None, plain(a), holds, (cell, window, false)),
-            Globally(_, a) => self.reach(None, not(a), !holds, (cell, window, true)),
-            Historically(_, a) => self.reach(None, not(a), !holds, (cell, window, false)),
-            Until(_, a, b) => self.reach(Some(plain(a)), plain(b), holds, (cell, window, true)),
-            Since(_, a, b) => self.reach(Some(plain(a)), plain(b), holds, (cell, window, false)),
-            Release(_, a, b) => self.reach(Some(not(a)), not(b), !holds, (cell, window, true)),
-            Trigger(_, a, b) => self.reach(Some(not(a)), not(b), !holds, (cell, window, false)),
-            // `W M B` are abbreviations of formulas that were not written: what they say is enough.
             _ => Vec::new(),
         }
     }

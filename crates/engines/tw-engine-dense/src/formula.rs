@@ -8,7 +8,7 @@
 use crate::algebra::{Operand, combine, finally, once, since, table, until};
 use crate::{Run, Signal, Span, Window};
 use tw_core::TimeUnit;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Node, NodeId, Program, Way};
 use tw_monitor::Unsupported;
 
 /// One node of the formulas wanted.
@@ -143,16 +143,15 @@ impl Formulas {
 fn check(id: NodeId, node: Node) -> Result<(), Unsupported> {
     use Node::*;
     let refuse = |what: &str| Err(Unsupported::construct(id, what));
+    if let Some(operator) = node.temporal().filter(|operator| operator.is_step()) {
+        let what = format!("`{}` over continuous time, where no instant is next to another", node.operator());
+        let help = match operator.past {
+            false => "say how soon: `F(0,1s]`, or use --clock stamps",
+            true => "say how long ago: `O(0,1s]`, or use --clock stamps",
+        };
+        return Err(Unsupported::construct(id, what).help(help));
+    }
     match node {
-        Next(..) | WeakNext(..) | Previous(..) | WeakPrevious(..) => {
-            let what =
-                format!("`{}` over continuous time, where no instant is next to another", node.operator());
-            let help = match node {
-                Next(..) | WeakNext(..) => "say how soon: `F(0,1s]`, or use --clock stamps",
-                _ => "say how long ago: `O(0,1s]`, or use --clock stamps",
-            };
-            Err(Unsupported::construct(id, what).help(help))
-        }
         Forall(..) | Exists(..) | Variable(_) => refuse("quantified variables"),
         Pattern(_) => refuse("event patterns with variables"),
         AllPaths(_) | SomePath(_) => refuse("paths of a model"),
@@ -175,9 +174,9 @@ fn apply<'s>(
     spare: &mut Vec<Vec<u64>>,
 ) -> Signal {
     use Node::*;
-    let window = step.window;
-    let yes = |id| Operand(of(id), true);
-    let no = |id| Operand(of(id), false);
+    if let Some(operator) = step.node.temporal() {
+        return temporal(operator, step.window, of, spare);
+    }
     let mut connective = |a, b, table| combine(of(a), of(b), table, spare.pop().unwrap_or_default());
     match step.node {
         Bool(value) => Signal::constant(span, value),
@@ -195,33 +194,31 @@ fn apply<'s>(
         Xor(a, b) => connective(a, b, table::XOR),
         Implies(a, b) => connective(a, b, table::IMPLIES),
         Iff(a, b) => connective(a, b, table::IFF),
-        Finally(_, a) => finally(of(a), true, window, spare.pop().unwrap_or_default()),
-        Globally(_, a) => finally(of(a), false, window, spare.pop().unwrap_or_default()).complement(),
-        Once(_, a) => once(of(a), true, window, spare.pop().unwrap_or_default()),
-        Historically(_, a) => once(of(a), false, window, spare.pop().unwrap_or_default()).complement(),
-        Until(_, a, b) => until(yes(a), yes(b), window, spare),
-        Release(_, a, b) => until(no(a), no(b), window, spare).complement(),
-        Since(_, a, b) => since(yes(a), yes(b), window, spare),
-        Trigger(_, a, b) => since(no(a), no(b), window, spare).complement(),
-        WeakUntil(_, a, b) => {
-            let either = connective(a, b, table::OR);
-            let result = until(no(b), Operand(&either, false), window, spare).complement();
-            spare.push(either.into_buffer());
-            result
-        }
-        BackTo(_, a, b) => {
-            let either = connective(a, b, table::OR);
-            let result = since(no(b), Operand(&either, false), window, spare).complement();
-            spare.push(either.into_buffer());
-            result
-        }
-        StrongRelease(_, a, b) => {
-            let both = connective(a, b, table::AND);
-            let result = until(yes(b), Operand(&both, true), window, spare);
-            spare.push(both.into_buffer());
-            result
-        }
         // Refused when the formulas were checked.
         _ => Signal::constant(span, false),
     }
+}
+
+/// Until or since, its dual, or what abbreviates them.
+fn temporal<'s>(
+    operator: Applied,
+    window: Window,
+    of: impl Fn(NodeId) -> &'s Signal,
+    spare: &mut Vec<Vec<u64>>,
+) -> Signal {
+    let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+        return of(operator.right).clone(); // refused when the formulas were checked
+    };
+    let connective = if dual { table::OR } else { table::AND };
+    let made =
+        beside.map(|beside| combine(of(goal), of(beside), connective, spare.pop().unwrap_or_default()));
+    let goal = made.as_ref().unwrap_or_else(|| of(goal));
+    let result = match (hold, operator.past) {
+        (None, false) => finally(goal, !dual, window, spare.pop().unwrap_or_default()),
+        (None, true) => once(goal, !dual, window, spare.pop().unwrap_or_default()),
+        (Some(hold), false) => until(Operand(of(hold), !dual), Operand(goal, !dual), window, spare),
+        (Some(hold), true) => since(Operand(of(hold), !dual), Operand(goal, !dual), window, spare),
+    };
+    spare.extend(made.map(Signal::into_buffer));
+    if dual { result.complement() } else { result }
 }

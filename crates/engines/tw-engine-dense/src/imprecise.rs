@@ -15,7 +15,7 @@ use crate::reading::columns;
 use crate::windows::{Observation, Windows};
 use crate::{Run, Signal};
 use tw_core::Time;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Node, NodeId, Program, Temporal};
 use tw_monitor::{EvaluateOptions, Unsupported};
 
 /// What is known about the executions that may be behind a trace.
@@ -117,8 +117,10 @@ pub fn reported(program: &Program, root: NodeId) -> (NodeId, bool) {
     let mut formula = root;
     loop {
         match program.dag.node(formula) {
-            Node::Globally(None, body) => formula = body,
-            Node::Globally(Some(i), body) if i.high.is_none() && i.low.billionths == 0 && !i.low.open => {
+            Node::Unary(Temporal::Globally, None, body) => formula = body,
+            Node::Unary(Temporal::Globally, Some(i), body)
+                if i.high.is_none() && i.low.billionths == 0 && !i.low.open =>
+            {
                 formula = body;
             }
             _ => return (formula, formula != root),

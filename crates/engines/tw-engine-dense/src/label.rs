@@ -8,7 +8,7 @@
 //! and trigger ask for ψ at many instants, each of which may hold in an execution of its own: `G[0,1] q` is true of
 //! every relaxed trace where q happens at 0.5 ± 1, but q happens at one instant of each execution.
 
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Node, NodeId, Program, Way};
 
 /// What a true verdict guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +132,9 @@ impl Rules<'_> {
         // A negated disjunction is the conjunction of the negations, a negated until the release of the negations, ….
         let (plain, flipped) = (|a| self.of(a, false), |a| self.of(a, true));
         let dual = |this: Labelled, other: Labelled| if self.negated { other } else { this };
+        if let Some(way) = node.temporal().and_then(Applied::way) {
+            return self.way(way);
+        }
         match node {
             // They do not depend on the events.
             Bool(_) | First | Last => Ok(Label::All),
@@ -148,26 +151,21 @@ impl Rules<'_> {
                     self.both(side(a, true), side(b, !other)),
                 )
             }
-            Finally(_, a) | Once(_, a) => dual(plain(a), self.throughout(plain(a))),
-            Globally(_, a) | Historically(_, a) => dual(self.throughout(plain(a)), plain(a)),
-            Until(_, a, b) | Since(_, a, b) => {
-                dual(self.until(plain(a), plain(b)), self.release(plain(a), plain(b)))
-            }
-            Release(_, a, b) | Trigger(_, a, b) => {
-                dual(self.release(plain(a), plain(b)), self.until(plain(a), plain(b)))
-            }
-            // b R (a | b); negated: !b U (!a & !b).
-            WeakUntil(_, a, b) | BackTo(_, a, b) => dual(
-                self.release(plain(b), self.either(plain(a), plain(b))),
-                self.until(plain(b), self.both(plain(a), plain(b))),
-            ),
-            // b U (a & b); negated: !b R (!a | !b).
-            StrongRelease(_, a, b) => dual(
-                self.until(plain(b), self.both(plain(a), plain(b))),
-                self.release(plain(b), self.either(plain(a), plain(b))),
-            ),
             _ => self.blocked(Why::Meaning),
         }
+    }
+
+    /// Negated, an until is the release of the negations.
+    fn way(&self, Way { dual, hold, goal: (goal, beside) }: Way) -> Labelled {
+        let of = |id| self.of(id, false);
+        let until = dual == self.negated;
+        let goal = match beside.map(of) {
+            Some(beside) if until => self.both(of(goal), beside),
+            Some(beside) => self.either(of(goal), beside),
+            None => of(goal),
+        };
+        let hold = hold.map_or(Ok(Label::All), of);
+        if until { self.until(hold, goal) } else { self.release(hold, goal) }
     }
 
     fn both(&self, a: Labelled, b: Labelled) -> Labelled {

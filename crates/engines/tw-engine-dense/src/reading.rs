@@ -117,7 +117,7 @@ fn gallop<T>(items: &[T], yes: impl Fn(&T) -> bool) -> usize {
 /// ```
 /// use tw_core::Bits;
 /// use tw_engine_dense::{Reading, dense};
-/// use tw_ir::{Clock, Node, Path, Program, Root, RootKind, Slot, What};
+/// use tw_ir::{Clock, Node, Path, Program, Root, RootKind, Slot, What, Temporal};
 /// use tw_monitor::{EvaluateOptions, Trace};
 ///
 /// // F p, where p is true from 2 s on and false again from 5 s on
@@ -125,7 +125,7 @@ fn gallop<T>(items: &[T], yes: impl Fn(&T) -> bool) -> usize {
 /// let what = What::Proposition(Path::field("p"));
 /// program.slots.push(Slot { what, declared: false, span: Default::default() });
 /// let p = program.dag.add(Node::Truth(0));
-/// let node = program.dag.add(Node::Finally(None, p));
+/// let node = program.dag.add(Node::Unary(Temporal::Finally, None, p));
 /// let root = Root { name: "F p".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
 /// program.roots.push(root);
 ///

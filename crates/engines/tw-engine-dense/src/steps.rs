@@ -3,7 +3,8 @@
 
 use crate::Window;
 use crate::formula::Formulas;
-use tw_ir::{Node, NodeId};
+use tw_ir::NodeId;
+use tw_monitor::{Circuit, Connectives, gate};
 
 /// A step, or its negation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +54,13 @@ impl Steps {
         let mut of: Vec<Option<Operand>> = vec![None; node.index() + 1];
         for (id, at, window, atom) in formulas.nodes() {
             let operand = |id: NodeId| of[id.index()].unwrap_or(Operand { step: 0, negated: false });
+            let mut making = Making { list: &mut list, window };
             let made = match atom {
-                Some(atom) => add(&mut list, Step::Atom(atom)),
-                None => operator(&mut list, at, window, operand),
+                Some(atom) => making.atom(atom as u32),
+                None => {
+                    // What is no formula was refused when the formulas were checked.
+                    gate(&mut making, at, operand).unwrap_or_else(|| !making.truth())
+                }
             };
             of[id.index()] = Some(made);
         }
@@ -69,41 +74,54 @@ fn add(list: &mut Vec<Step>, step: Step) -> Operand {
     Operand { step: list.len() - 1, negated: false }
 }
 
-fn operator(list: &mut Vec<Step>, node: Node, window: Window, of: impl Fn(NodeId) -> Operand) -> Operand {
-    use Node::*;
-    let reach =
-        |list: &mut Vec<Step>, hold, goal, ahead| add(list, Step::Reach { hold, goal, window, ahead });
-    match node {
-        Bool(value) => {
-            let made = add(list, Step::True);
-            if value { made } else { !made }
-        }
-        First => add(list, Step::First),
-        Last => add(list, Step::Last),
-        Not(a) => !of(a),
-        And(a, b) => add(list, Step::And(of(a), of(b))),
-        Or(a, b) => !add(list, Step::And(!of(a), !of(b))),
-        Implies(a, b) => !add(list, Step::And(of(a), !of(b))),
-        Xor(a, b) => add(list, Step::Xor(of(a), of(b))),
-        Iff(a, b) => !add(list, Step::Xor(of(a), of(b))),
-        Finally(_, a) => reach(list, None, of(a), true),
-        Once(_, a) => reach(list, None, of(a), false),
-        Globally(_, a) => !reach(list, None, !of(a), true),
-        Historically(_, a) => !reach(list, None, !of(a), false),
-        Until(_, a, b) => reach(list, Some(of(a)), of(b), true),
-        Since(_, a, b) => reach(list, Some(of(a)), of(b), false),
-        Release(_, a, b) => !reach(list, Some(!of(a)), !of(b), true),
-        Trigger(_, a, b) => !reach(list, Some(!of(a)), !of(b), false),
-        // b R (a | b), which is !(!b U (!a & !b)); and mirrored.
-        WeakUntil(_, a, b) | BackTo(_, a, b) => {
-            let neither = add(list, Step::And(!of(a), !of(b)));
-            !reach(list, Some(!of(b)), neither, matches!(node, WeakUntil(..)))
-        }
-        StrongRelease(_, a, b) => {
-            let both = add(list, Step::And(of(a), of(b)));
-            reach(list, Some(of(b)), both, true)
-        }
-        // Refused when the formulas were checked.
-        _ => !add(list, Step::True),
+/// The steps of an operator that has this window.
+struct Making<'l> {
+    list: &'l mut Vec<Step>,
+    window: Window,
+}
+
+impl Connectives for Making<'_> {
+    type Edge = Operand;
+
+    fn truth(&mut self) -> Operand {
+        add(self.list, Step::True)
+    }
+
+    fn atom(&mut self, index: u32) -> Operand {
+        add(self.list, Step::Atom(index as usize))
+    }
+
+    fn first(&mut self) -> Operand {
+        add(self.list, Step::First)
+    }
+
+    fn last(&mut self) -> Operand {
+        add(self.list, Step::Last)
+    }
+
+    fn and(&mut self, a: Operand, b: Operand) -> Operand {
+        add(self.list, Step::And(a, b))
+    }
+
+    fn xor(&mut self, a: Operand, b: Operand) -> Operand {
+        add(self.list, Step::Xor(a, b))
+    }
+}
+
+impl<'l> Circuit for Making<'l> {
+    type Edge = Operand;
+    type Gates = Making<'l>;
+
+    fn gates(&mut self) -> &mut Self {
+        self
+    }
+
+    /// Refused when the formulas were checked.
+    fn step(&mut self, _: bool, _: Operand) -> Operand {
+        !self.truth()
+    }
+
+    fn until(&mut self, past: bool, hold: Option<Operand>, goal: Operand) -> Operand {
+        add(self.list, Step::Reach { hold, goal, window: self.window, ahead: !past })
     }
 }

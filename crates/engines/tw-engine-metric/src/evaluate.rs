@@ -1,13 +1,13 @@
 //! Runs the operations over a stored trace, one column after another; a column is dropped after its last use.
 
-use crate::graph::{Graph, Lit, Op};
+use crate::graph::{Graph, Op};
 use crate::stamps::{self, Stamps};
 use crate::steps;
 use crate::time::{Pace, in_steps};
 use crate::words::{Words, chain, clear_tail, cut, fill, paste};
 use std::mem::take;
 use tw_ir::{Clock, Ticks};
-use tw_monitor::{EvaluateOptions, Trace, Unsupported};
+use tw_monitor::{EvaluateOptions, Lit, Trace, Unsupported};
 
 /// The columns at hand.
 pub(crate) struct Run<'r> {

@@ -1,37 +1,10 @@
 //! Formulas reduced to what the kernels can do.
 //!
-//! Edges carry a negation bit ([`Lit`]), so that duals need no operation of their own, and the future is the past read
-//! from the end: conjunction, exclusive or, a shift by one position and `hold S[I] goal` are all that is left of the
-//! connectives and fifteen temporal operators. Equal operations are stored once, operands before their users.
+//! Edges carry a negation bit ([`Lit`]), and the future is the past read from the end: conjunction, exclusive or, a shift
+//! by one position and `hold S[I] goal` are all that is left of the connectives and temporal operators.
 
-use rustc_hash::FxHashMap;
-use std::ops::Not;
-use tw_ir::Ticks;
-
-/// An operation or its negation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Lit(u32);
-
-impl Lit {
-    pub(crate) const FALSE: Lit = Lit(0);
-    pub(crate) const TRUE: Lit = Lit(1);
-
-    /// Index of the operation.
-    pub(crate) fn op(self) -> usize {
-        (self.0 >> 1) as usize
-    }
-
-    pub(crate) fn is_negated(self) -> bool {
-        self.0 & 1 == 1
-    }
-}
-
-impl Not for Lit {
-    type Output = Lit;
-    fn not(self) -> Lit {
-        Lit(self.0 ^ 1)
-    }
-}
+use tw_ir::{Clock, Node, NodeId, Semantics, Ticks};
+use tw_monitor::{Circuit, EvaluateOptions, Gate, Gates, Lit, Lower, Unsupported};
 
 /// One operation. Temporal ones look at the past, or (`back`) at the future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,71 +49,97 @@ impl Op {
     }
 }
 
+impl Gate for Op {
+    const FALSE: Op = Op::False;
+    const FIRST: Op = Op::First;
+    const LAST: Op = Op::Last;
+
+    fn atom(index: u32) -> Op {
+        Op::Atom(index)
+    }
+
+    fn and(a: Lit, b: Lit) -> Op {
+        Op::And(a, b)
+    }
+
+    fn xor(a: Lit, b: Lit) -> Op {
+        Op::Xor(a, b)
+    }
+}
+
 /// The operations of a program, simplified while they are added.
-#[derive(Clone, Debug)]
 pub(crate) struct Graph {
-    ops: Vec<Op>,
-    index: FxHashMap<Op, u32>,
+    gates: Gates<Op>,
+    options: EvaluateOptions,
+    /// The interval of the operator being lowered, if it leaves anything out.
+    ticks: Option<Ticks>,
 }
 
 impl Graph {
-    pub(crate) fn new() -> Self {
-        let mut graph = Graph { ops: Vec::new(), index: FxHashMap::default() };
-        graph.add(Op::False);
-        graph
+    pub(crate) fn new(options: &EvaluateOptions) -> Self {
+        Graph { gates: Gates::default(), options: options.clone(), ticks: None }
     }
 
     /// All operations, operands first.
     pub(crate) fn ops(&self) -> &[Op] {
-        &self.ops
+        self.gates.list()
+    }
+}
+
+impl Lower for Graph {
+    fn enter(&mut self, id: NodeId, node: Node) -> Result<(), Unsupported> {
+        self.ticks = None;
+        let Some(interval) = node.interval() else { return Ok(()) };
+        if self.options.clock == Clock::Dense {
+            return Err(Unsupported::construct(id, "intervals over continuous time (`--clock dense`)"));
+        }
+        match interval.ticks(self.options.clock, self.options.unit) {
+            Ok(ticks) => self.ticks = narrower(ticks),
+            Err(error) => return Err(Unsupported::construct(id, format!("this interval: {error}"))),
+        }
+        Ok(())
     }
 
-    /// The operation, made if it is new.
-    pub(crate) fn add(&mut self, op: Op) -> Lit {
-        let index = *self.index.entry(op).or_insert_with(|| {
-            self.ops.push(op);
-            (self.ops.len() - 1) as u32
-        });
-        Lit(index << 1)
-    }
-
-    pub(crate) fn and(&mut self, a: Lit, b: Lit) -> Lit {
-        let (a, b) = (a.min(b), a.max(b));
-        match (a, b) {
-            (Lit::FALSE, _) => Lit::FALSE,
-            (Lit::TRUE, b) => b,
-            (a, b) if a == b => a,
-            (a, b) if a == !b => Lit::FALSE,
-            (a, b) => self.add(Op::And(a, b)),
+    fn refusal(&self, id: NodeId, node: Node) -> Unsupported {
+        let operator = node.operator();
+        match node {
+            Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => {
+                Unsupported::construct(id, "quantified variables and event patterns with variables")
+                    .help("`--by COL` checks a property once per value of a column")
+            }
+            node if node.is_experiment() => Unsupported::construct(
+                id,
+                format!("`{operator}`, since it computes truth and no other values"),
+            ),
+            node if node.is_branching() => {
+                Unsupported::construct(id, format!("`{operator}`, which is about the paths of a model"))
+            }
+            _ => {
+                let what = format!("{operator} here, since its truth is not among the trace's columns");
+                Unsupported::construct(id, what).help("ask for formulas of the program's properties")
+            }
         }
     }
+}
 
-    pub(crate) fn or(&mut self, a: Lit, b: Lit) -> Lit {
-        !self.and(!a, !b)
+impl Circuit for Graph {
+    type Edge = Lit;
+    type Gates = Gates<Op>;
+
+    fn gates(&mut self) -> &mut Gates<Op> {
+        &mut self.gates
     }
 
-    pub(crate) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
-        // Negations move outwards, so that `!a ^ b` and `a ^ b` are one operation.
-        let negated = a.is_negated() != b.is_negated();
-        let (a, b) = (Lit(a.0 & !1), Lit(b.0 & !1));
-        let (a, b) = (a.min(b), a.max(b));
-        let differ = match (a, b) {
-            (a, b) if a == b => Lit::FALSE,
-            (Lit::FALSE, b) => b,
-            (a, b) => self.add(Op::Xor(a, b)),
-        };
-        if negated { !differ } else { differ }
-    }
-
-    pub(crate) fn shift(&mut self, back: bool, body: Lit, ticks: Option<Ticks>, repeat: bool) -> Lit {
+    fn step(&mut self, past: bool, body: Lit) -> Lit {
         if body == Lit::FALSE {
             return Lit::FALSE;
         }
-        self.add(Op::Shift { back, body, ticks: narrower(ticks), repeat })
+        let repeat = !past && self.options.semantics == Semantics::RepeatLast;
+        self.gates.add(Op::Shift { back: !past, body, ticks: self.ticks, repeat })
     }
 
-    pub(crate) fn since(&mut self, back: bool, hold: Lit, goal: Lit, ticks: Option<Ticks>) -> Lit {
-        let ticks = narrower(ticks);
+    fn until(&mut self, past: bool, hold: Option<Lit>, goal: Lit) -> Lit {
+        let (ticks, hold) = (self.ticks, hold.unwrap_or(Lit::TRUE));
         let here = ticks.is_none_or(|ticks| ticks.low == 0);
         match (hold, goal) {
             (_, Lit::FALSE) => Lit::FALSE,
@@ -153,12 +152,12 @@ impl Graph {
                     Lit::FALSE
                 }
             }
-            _ => self.add(Op::Since { back, hold, goal, ticks }),
+            _ => self.gates.add(Op::Since { back: !past, hold, goal, ticks }),
         }
     }
 }
 
 /// An interval that leaves something out.
-fn narrower(ticks: Option<Ticks>) -> Option<Ticks> {
-    ticks.filter(|&ticks| ticks != Ticks { low: 0, high: i64::MAX })
+fn narrower(ticks: Ticks) -> Option<Ticks> {
+    Some(ticks).filter(|&ticks| ticks != Ticks { low: 0, high: i64::MAX })
 }

@@ -16,15 +16,15 @@
 //! ```
 //! use tw_core::Bits;
 //! use tw_engine_metric::Metric;
-//! use tw_ir::{Bound, Interval, Node, Program, Root, RootKind};
+//! use tw_ir::{Bound, Interval, Node, Program, Root, RootKind, Temporal};
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! // G F[0,2s] a
 //! let mut program = Program::default();
 //! let a = program.dag.add(Node::Truth(0));
 //! let bound = |n: i128| Bound { billionths: n * 1_000_000_000, unit: None, open: false };
-//! let soon = program.dag.add(Node::Finally(Some(Interval { low: bound(0), high: Some(bound(2)) }), a));
-//! let always = program.dag.add(Node::Globally(None, soon));
+//! let soon = program.dag.add(Node::Unary(Temporal::Finally, Some(Interval { low: bound(0), high: Some(bound(2)) }), a));
+//! let always = program.dag.add(Node::Unary(Temporal::Globally, None, soon));
 //! program.roots.push(Root {
 //!     name: "soon a".into(),
 //!     title: None, division: Default::default(),
@@ -48,7 +48,6 @@
 
 mod evaluate;
 mod graph;
-mod lower;
 mod online;
 mod stamps;
 mod steps;
@@ -60,12 +59,12 @@ mod words;
 pub use online::{Delay, Each, MetricMonitor, OBLIGATIONS, Online, Open, Owned, Prefixes};
 
 use evaluate::Run;
-use graph::Lit;
-use lower::Lowered;
+use graph::Graph;
 use tw_core::Bits;
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{
-    Answer, Engine, EvaluateOptions, Evaluator, Monitor, Sink, Telling, Trace, Unsupported, Wanted,
+    Answer, Engine, EvaluateOptions, Evaluator, Lit, Lowered, Monitor, Sink, Telling, Trace, Unsupported,
+    Wanted,
 };
 use words::{Words, clear_tail};
 
@@ -115,7 +114,7 @@ impl Engine for Metric {
 struct Stored<'p> {
     program: &'p Program,
     options: EvaluateOptions,
-    lowered: Lowered<'p>,
+    lowered: Lowered<'p, Graph>,
     roots: Vec<Looked>,
 }
 
@@ -131,14 +130,14 @@ struct Looked {
 impl<'p> Stored<'p> {
     fn new(program: &'p Program, options: &EvaluateOptions) -> Result<Self, Unsupported> {
         let looked_at = |root: &tw_ir::Root| match program.dag.node(root.node) {
-            Node::Globally(None, body) => (body, true),
+            Node::Unary(Temporal::Globally, None, body) => (body, true),
             _ => (root.node, false),
         };
         let roots: Vec<(NodeId, bool)> = program.roots.iter().map(looked_at).collect();
-        let mut lowered = Lowered::new(program, options);
-        lowered.lower(&roots.iter().map(|&(id, _)| id).collect::<Vec<_>>())?;
+        let mut lowered = Lowered::new(program, Graph::new(options));
+        let lits = lowered.lower(&roots.iter().map(|&(id, _)| id).collect::<Vec<_>>())?;
         let roots =
-            roots.into_iter().map(|(id, globally)| Looked { lit: lowered.lit(id), globally }).collect();
+            lits.into_iter().zip(roots).map(|(lit, (_, globally))| Looked { lit, globally }).collect();
         Ok(Stored { program, options: options.clone(), lowered, roots })
     }
 
@@ -171,7 +170,7 @@ impl Evaluator for Stored<'_> {
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         self.check(trace)?;
         let outputs: Vec<Lit> = self.roots.iter().map(|root| root.lit).collect();
-        let run = Run::new(&self.lowered.graph, &outputs, trace, &self.options)?;
+        let run = Run::new(&self.lowered.circuit, &outputs, trace, &self.options)?;
         let answer = |root: &Looked| match root.globally {
             true => violations(run.column(!root.lit), trace, sink.limit),
             false => {
@@ -190,9 +189,8 @@ impl Evaluator for Stored<'_> {
         if let Some(&unknown) = nodes.iter().find(|id| id.index() >= self.program.dag.len()) {
             return Err(Unsupported::construct(unknown, "a node of another program"));
         }
-        self.lowered.lower(nodes)?;
-        let outputs: Vec<Lit> = nodes.iter().map(|&id| self.lowered.lit(id)).collect();
-        let run = Run::new(&self.lowered.graph, &outputs, trace, &self.options)?;
+        let outputs = self.lowered.lower(nodes)?;
+        let run = Run::new(&self.lowered.circuit, &outputs, trace, &self.options)?;
         let bits = |lit: &Lit| {
             let column = run.column(*lit);
             Bits::from_words(column.words.iter().map(|word| word ^ column.flip).collect(), trace.len)

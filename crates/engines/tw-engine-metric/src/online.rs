@@ -43,7 +43,7 @@ use network::Network;
 use progress::Progress;
 use rustc_hash::FxHashSet;
 use tw_core::Position;
-use tw_ir::{Clock, Node, NodeId, Program, Semantics};
+use tw_ir::{Clock, Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{EvaluateOptions, Unsupported, words};
 
 /// Which truth is told at each position.
@@ -125,12 +125,12 @@ impl Online {
         let mut roots = Vec::with_capacity(edges.len());
         for ((&node, &edge), (parts, negated)) in nodes.iter().zip(&edges).zip(splits) {
             let observed = match (program.dag.node(node), each) {
-                (Node::Globally(None, _), Each::Body | Each::Nothing | Each::Invariants) => {
+                (Node::Unary(Temporal::Globally, None, _), Each::Body | Each::Nothing | Each::Invariants) => {
                     globally(&graph, edge)
                 }
                 _ => edge,
             };
-            let invariant = matches!(program.dag.node(node), Node::Globally(None, _));
+            let invariant = matches!(program.dag.node(node), Node::Unary(Temporal::Globally, None, _));
             let each = match each {
                 Each::Nothing => None,
                 Each::Invariants if !invariant => None,

@@ -6,7 +6,7 @@ use crate::steps;
 use crate::time::{Pace, in_steps};
 use crate::words::{Words, cut, paste};
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Bound, Clock, Interval, Node, Program, Root, RootKind, Ticks};
+use tw_ir::{Bound, Clock, Interval, Node, Program, Root, RootKind, Temporal, Ticks};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
 use tw_testkit::conformance::{describe, difference};
 use tw_testkit::{Case, Rng, Shape, cases, shrink};
@@ -162,8 +162,12 @@ fn soon() -> Program {
     let mut program = Program::default();
     let a = program.dag.add(Node::Truth(0));
     let bound = |n: i128| Bound { billionths: n * 1_000_000_000, unit: None, open: false };
-    let node = program.dag.add(Node::Finally(Some(Interval { low: bound(0), high: Some(bound(5)) }), a));
-    let node = program.dag.add(Node::Globally(None, node));
+    let node = program.dag.add(Node::Unary(
+        Temporal::Finally,
+        Some(Interval { low: bound(0), high: Some(bound(5)) }),
+        a,
+    ));
+    let node = program.dag.add(Node::Unary(Temporal::Globally, None, node));
     let (name, division) = ("soon".into(), Default::default());
     let kind = RootKind::Property;
     program.roots.push(Root { name, title: None, division, kind, node, span: Default::default() });

@@ -10,7 +10,7 @@ use crate::{Definition, term, ticks};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tw_core::{Column, Position, Value};
-use tw_ir::{Node, NodeId, Program, SetItem};
+use tw_ir::{Node, NodeId, Program, SetItem, Temporal};
 use tw_monitor::{Bindings, Trace, Unsupported};
 
 /// Whether the node has quantifiers or variables below it that this module has to interpret.
@@ -229,7 +229,7 @@ fn outer(program: &Program, root: NodeId) -> Option<(Vec<u32>, NodeId)> {
                 variables.push(variable);
                 body
             }
-            Node::Globally(None, body) if !always => {
+            Node::Unary(Temporal::Globally, None, body) if !always => {
                 always = true;
                 body
             }

@@ -9,7 +9,7 @@
 //! ```
 //! use tw_core::Bits;
 //! use tw_engine_reference::Reference;
-//! use tw_ir::{Node, Path, Program, Root, RootKind, Slot, What};
+//! use tw_ir::{Node, Path, Program, Root, RootKind, Slot, What, Temporal};
 //! use tw_monitor::{Engine, EvaluateOptions, Trace};
 //!
 //! // F p, on a trace where p holds at the last of three positions
@@ -17,7 +17,7 @@
 //! let what = What::Proposition(Path::field("p"));
 //! program.slots.push(Slot { what, declared: false, span: Default::default() });
 //! let p = program.dag.add(Node::Truth(0));
-//! let node = program.dag.add(Node::Finally(None, p));
+//! let node = program.dag.add(Node::Unary(Temporal::Finally, None, p));
 //! let root = Root { name: "F p".into(), title: None, division: Default::default(), kind: RootKind::Property, node, span: Default::default() };
 //! program.roots.push(root);
 //!
@@ -38,7 +38,7 @@ use first_order::Tables;
 use std::collections::BTreeSet;
 use temporal::{Places, Time};
 use tw_core::{Bits, Column, Position, Value};
-use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Ticks};
+use tw_ir::{Clock, Interval, Node, NodeId, Program, Semantics, Temporal, Ticks};
 use tw_monitor::{Answer, Bindings, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted};
 
 /// The reference engine.
@@ -252,7 +252,9 @@ impl Evaluator for Definition<'_> {
         let answer = |root: &NodeId| {
             let holds = trace.starts().iter().map(|&start| truths[root.index()][start]).collect();
             let violations: Vec<Position> = match self.program.dag.node(*root) {
-                Node::Globally(None, body) => (0..trace.len).filter(|&i| !truths[body.index()][i]).collect(),
+                Node::Unary(Temporal::Globally, None, body) => {
+                    (0..trace.len).filter(|&i| !truths[body.index()][i]).collect()
+                }
                 _ => Vec::new(),
             };
             let violation_count = violations.len();

@@ -1,7 +1,7 @@
 //! The temporal operators and the connectives, at one position.
 
 use tw_core::Position;
-use tw_ir::{Clock, Node, NodeId, Ticks};
+use tw_ir::{Applied, Clock, Node, NodeId, Ticks, Way};
 use tw_monitor::Trace;
 
 /// The interval of an operator and the clock it is read on.
@@ -54,11 +54,9 @@ impl Places<'_> {
     /// own successor (at distance 0).
     pub(crate) fn holds(&self, node: Node, repeat: bool, truth: impl Fn(NodeId, Position) -> bool) -> bool {
         let i = self.at;
-        let future = || i..self.end;
-        let past = || (self.start..=i).rev();
-        let next = if i + 1 < self.end { Some(i + 1) } else { repeat.then_some(i) };
-        let previous = if i > self.start { Some(i - 1) } else { None };
-        let reached = |k: Option<Position>| k.filter(|&k| self.time.within(i, k));
+        if let Some(operator) = node.temporal() {
+            return self.temporal(operator, repeat, truth);
+        }
         match node {
             Node::Bool(value) => value,
             Node::First => i == self.start,
@@ -70,33 +68,27 @@ impl Places<'_> {
             Node::Implies(a, b) => !truth(a, i) || truth(b, i),
             Node::Iff(a, b) => truth(a, i) == truth(b, i),
 
-            // There is a next position, its distance is in I, and φ holds there. The weak one is the dual.
-            Node::Next(_, a) => reached(next).is_some_and(|k| truth(a, k)),
-            Node::WeakNext(_, a) => reached(next).is_none_or(|k| truth(a, k)),
-            // F φ = true U φ, and G its dual.
-            Node::Finally(_, a) => self.until(future(), |_| true, |k| truth(a, k)),
-            Node::Globally(_, a) => !self.until(future(), |_| true, |k| !truth(a, k)),
-            Node::Until(_, a, b) => self.until(future(), |k| truth(a, k), |k| truth(b, k)),
-            // φ W ψ = ψ R (φ | ψ).
-            Node::WeakUntil(_, a, b) => {
-                self.release(future(), |k| truth(b, k), |k| truth(a, k) || truth(b, k))
-            }
-            Node::Release(_, a, b) => self.release(future(), |k| truth(a, k), |k| truth(b, k)),
-            // φ M ψ = ψ U (φ & ψ).
-            Node::StrongRelease(_, a, b) => {
-                self.until(future(), |k| truth(b, k), |k| truth(a, k) && truth(b, k))
-            }
-
-            Node::Previous(_, a) => reached(previous).is_some_and(|k| truth(a, k)),
-            Node::WeakPrevious(_, a) => reached(previous).is_none_or(|k| truth(a, k)),
-            Node::Once(_, a) => self.until(past(), |_| true, |k| truth(a, k)),
-            Node::Historically(_, a) => !self.until(past(), |_| true, |k| !truth(a, k)),
-            Node::Since(_, a, b) => self.until(past(), |k| truth(a, k), |k| truth(b, k)),
-            Node::BackTo(_, a, b) => self.release(past(), |k| truth(b, k), |k| truth(a, k) || truth(b, k)),
-            Node::Trigger(_, a, b) => self.release(past(), |k| truth(a, k), |k| truth(b, k)),
-
             // Terms and predicates are computed elsewhere, the rest was refused.
             _ => false,
+        }
+    }
+
+    fn temporal(&self, operator: Applied, repeat: bool, truth: impl Fn(NodeId, Position) -> bool) -> bool {
+        let (i, weak) = (self.at, operator.weak);
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            // There is a next position, its distance is in I, and φ holds there. The weak one is the dual.
+            let next = match operator.past {
+                true => (i > self.start).then(|| i - 1),
+                false if i + 1 < self.end => Some(i + 1),
+                false => repeat.then_some(i),
+            };
+            return next.filter(|&k| self.time.within(i, k)).map_or(weak, |k| truth(operator.right, k));
+        };
+        let hold = |k| hold.is_none_or(|hold| truth(hold, k) != dual);
+        let goal = |k| truth(goal, k) != dual && beside.is_none_or(|beside| truth(beside, k) != dual);
+        dual != match operator.past {
+            true => self.until((self.start..=i).rev(), hold, goal),
+            false => self.until(i..self.end, hold, goal),
         }
     }
 
@@ -117,15 +109,5 @@ impl Places<'_> {
             }
         }
         false
-    }
-
-    /// Release, or trigger when `places` go back: the dual of until.
-    fn release(
-        &self,
-        places: impl Iterator<Item = Position>,
-        release: impl Fn(Position) -> bool,
-        hold: impl Fn(Position) -> bool,
-    ) -> bool {
-        !self.until(places, |k| !release(k), |k| !hold(k))
     }
 }

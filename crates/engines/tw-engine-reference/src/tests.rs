@@ -1,6 +1,6 @@
 use super::*;
 use tw_core::{TimeUnit, Value};
-use tw_ir::{Bound, CompareOp, Expect, Path, Root, RootKind, Slot, What};
+use tw_ir::{Bound, CompareOp, Expect, Path, Root, RootKind, Slot, Temporal, What};
 
 /// Formulas over the propositions a, b, c, p, r.
 struct Build(Program);
@@ -66,18 +66,18 @@ fn vectors_of_the_paper() {
     let mut f = Build::new();
     let (a, b, c) = (f.p('a'), f.p('b'), f.p('c'));
     let (na, nb) = (f.add(Node::Not(a)), f.add(Node::Not(b)));
-    let until = f.add(Node::Until(None, nb, c));
+    let until = f.add(Node::Binary(Temporal::Until, None, nb, c));
     let implies = f.add(Node::Implies(na, until));
-    let always = f.add(Node::Globally(None, implies));
+    let always = f.add(Node::Unary(Temporal::Globally, None, implies));
     let states = ["ab", "", "a", "bc", "a"];
     assert_eq!(f.run(until, &states, &finite(), None), "FTTTF");
     assert_eq!(f.run(always, &states, &finite(), None), "TTTTT");
     // G(p -> O r)
     let mut f = Build::new();
     let (p, r) = (f.p('p'), f.p('r'));
-    let once = f.add(Node::Once(None, r));
+    let once = f.add(Node::Unary(Temporal::Once, None, r));
     let implies = f.add(Node::Implies(p, once));
-    let always = f.add(Node::Globally(None, implies));
+    let always = f.add(Node::Unary(Temporal::Globally, None, implies));
     assert_eq!(f.run(once, &["", "r", "p", "p", "pr"], &finite(), None), "FTTTT");
     assert_eq!(f.run(always, &["", "r", "p", "p", "pr"], &finite(), None), "TTTTT");
 }
@@ -88,22 +88,22 @@ fn every_operator_on_a_small_trace() {
     type Make = fn(NodeId, NodeId) -> Node;
     let states = ["a", "ab", "b", "", "a"];
     let table: [(&str, Make, &str, &str); 17] = [
-        ("X", |a, _| Node::Next(None, a), "TFFTF", "TFFTT"),
-        ("N", |a, _| Node::WeakNext(None, a), "TFFTT", "TFFTT"),
-        ("F", |_, b| Node::Finally(None, b), "TTTFF", "TTTFF"),
-        ("G", |a, _| Node::Globally(None, a), "FFFFT", "FFFFT"),
-        ("U", |a, b| Node::Until(None, a, b), "TTTFF", "TTTFF"),
-        ("W", |a, b| Node::WeakUntil(None, a, b), "TTTFT", "TTTFT"),
-        ("R", |a, b| Node::Release(None, a, b), "FTFFF", "FTFFF"),
-        ("R'", |a, b| Node::Release(None, b, a), "TTFFT", "TTFFT"),
-        ("M", |a, b| Node::StrongRelease(None, b, a), "TTFFF", "TTFFF"),
-        ("Y", |a, _| Node::Previous(None, a), "FTTFF", "FTTFF"),
-        ("Z", |a, _| Node::WeakPrevious(None, a), "TTTFF", "TTTFF"),
-        ("O", |_, b| Node::Once(None, b), "FTTTT", "FTTTT"),
-        ("H", |a, _| Node::Historically(None, a), "TTFFF", "TTFFF"),
-        ("S", |a, b| Node::Since(None, b, a), "TTTFT", "TTTFT"),
-        ("B", |a, b| Node::BackTo(None, a, b), "TTTFF", "TTTFF"),
-        ("T", |a, b| Node::Trigger(None, a, b), "FTTFF", "FTTFF"),
+        ("X", |a, _| Node::Unary(Temporal::Next, None, a), "TFFTF", "TFFTT"),
+        ("N", |a, _| Node::Unary(Temporal::WeakNext, None, a), "TFFTT", "TFFTT"),
+        ("F", |_, b| Node::Unary(Temporal::Finally, None, b), "TTTFF", "TTTFF"),
+        ("G", |a, _| Node::Unary(Temporal::Globally, None, a), "FFFFT", "FFFFT"),
+        ("U", |a, b| Node::Binary(Temporal::Until, None, a, b), "TTTFF", "TTTFF"),
+        ("W", |a, b| Node::Binary(Temporal::WeakUntil, None, a, b), "TTTFT", "TTTFT"),
+        ("R", |a, b| Node::Binary(Temporal::Release, None, a, b), "FTFFF", "FTFFF"),
+        ("R'", |a, b| Node::Binary(Temporal::Release, None, b, a), "TTFFT", "TTFFT"),
+        ("M", |a, b| Node::Binary(Temporal::StrongRelease, None, b, a), "TTFFF", "TTFFF"),
+        ("Y", |a, _| Node::Unary(Temporal::Previous, None, a), "FTTFF", "FTTFF"),
+        ("Z", |a, _| Node::Unary(Temporal::WeakPrevious, None, a), "TTTFF", "TTTFF"),
+        ("O", |_, b| Node::Unary(Temporal::Once, None, b), "FTTTT", "FTTTT"),
+        ("H", |a, _| Node::Unary(Temporal::Historically, None, a), "TTFFF", "TTFFF"),
+        ("S", |a, b| Node::Binary(Temporal::Since, None, b, a), "TTTFT", "TTTFT"),
+        ("B", |a, b| Node::Binary(Temporal::BackTo, None, a, b), "TTTFF", "TTTFF"),
+        ("T", |a, b| Node::Binary(Temporal::Trigger, None, a, b), "FTTFF", "FTTFF"),
         ("last", |_, _| Node::Last, "FFFFT", "FFFFT"),
     ];
     for (name, make, expected, repeated) in table {
@@ -130,14 +130,14 @@ fn intervals_on_timestamps_and_positions() {
     type Make = fn(NodeId, NodeId) -> Node;
     // (operator, on timestamps, on positions)
     let table: [(&str, Make, &str, &str); 8] = [
-        ("F[1,3] b", |_, b| Node::Finally(interval(1, Some(3)), b), "TFFFF", "TTTTF"),
-        ("G[1,3] a", |a, _| Node::Globally(interval(1, Some(3)), a), "FTTTT", "FFFFT"),
-        ("X[1,2] a", |a, _| Node::Next(interval(1, Some(2)), a), "FFFFF", "FFTFF"),
-        ("N[1,2] a", |a, _| Node::WeakNext(interval(1, Some(2)), a), "FTTTT", "FFTFT"),
-        ("O[2,inf) a", |a, _| Node::Once(interval(2, None), a), "FFFTT", "FFTTT"),
-        ("a S[0,1] b", |a, b| Node::Since(interval(0, Some(1)), a, b), "FFTFT", "FFTTT"),
-        ("a U[1,5] b", |a, b| Node::Until(interval(1, Some(5)), a, b), "FFFTF", "FFFTF"),
-        ("a R[0,2] b", |a, b| Node::Release(interval(0, Some(2)), a, b), "FFTFT", "FFFFT"),
+        ("F[1,3] b", |_, b| Node::Unary(Temporal::Finally, interval(1, Some(3)), b), "TFFFF", "TTTTF"),
+        ("G[1,3] a", |a, _| Node::Unary(Temporal::Globally, interval(1, Some(3)), a), "FTTTT", "FFFFT"),
+        ("X[1,2] a", |a, _| Node::Unary(Temporal::Next, interval(1, Some(2)), a), "FFFFF", "FFTFF"),
+        ("N[1,2] a", |a, _| Node::Unary(Temporal::WeakNext, interval(1, Some(2)), a), "FTTTT", "FFTFT"),
+        ("O[2,inf) a", |a, _| Node::Unary(Temporal::Once, interval(2, None), a), "FFFTT", "FFTTT"),
+        ("a S[0,1] b", |a, b| Node::Binary(Temporal::Since, interval(0, Some(1)), a, b), "FFTFT", "FFTTT"),
+        ("a U[1,5] b", |a, b| Node::Binary(Temporal::Until, interval(1, Some(5)), a, b), "FFFTF", "FFFTF"),
+        ("a R[0,2] b", |a, b| Node::Binary(Temporal::Release, interval(0, Some(2)), a, b), "FFTFT", "FFFFT"),
     ];
     for (name, make, on_stamps, on_positions) in table {
         let mut f = Build::new();
@@ -152,9 +152,9 @@ fn intervals_on_timestamps_and_positions() {
 fn segments_and_violations() {
     let mut f = Build::new();
     let a = f.p('a');
-    let next = f.add(Node::Next(None, a));
-    let previous = f.add(Node::Previous(None, a));
-    let always = f.add(Node::Globally(None, a));
+    let next = f.add(Node::Unary(Temporal::Next, None, a));
+    let previous = f.add(Node::Unary(Temporal::Previous, None, a));
+    let always = f.add(Node::Unary(Temporal::Globally, None, a));
     let root = |node| Root {
         name: String::new(),
         title: None,
@@ -191,7 +191,7 @@ fn refusals_name_the_node() {
     let compare = f.add(Node::Compare(CompareOp::Eq, sum, one));
     let node = f.add(Node::Forall(0, compare));
     f.run_plan(node, &finite(), Some(sum), "arithmetic on quantified variables");
-    let metric = f.add(Node::Finally(interval(0, Some(1)), a));
+    let metric = f.add(Node::Unary(Temporal::Finally, interval(0, Some(1)), a));
     f.run_plan(metric, &EvaluateOptions { clock: Clock::Dense, ..finite() }, None, "continuous time");
     f.run_plan(a, &EvaluateOptions { semantics: Semantics::Ltl3, ..finite() }, None, "ltl3");
 }

@@ -12,7 +12,7 @@ use names::Atoms;
 use std::fmt::Write;
 use tw_automata::past::Past;
 use tw_automata::residual::{Limits, Syntax, Terms};
-use tw_ir::{Node, NodeId, Program, display};
+use tw_ir::{Node, NodeId, Program, Temporal, display};
 use tw_monitor::{Trace, Unsupported};
 
 /// Longest trace that is written out, in positions.
@@ -168,8 +168,8 @@ pub fn maude(program: &Program, formulas: &[NodeId], trace: Option<&Trace>) -> R
     out.push_str("  var T : Trace .\n");
     for (used, equations) in [
         (weak_until as fn(Node) -> bool, WEAK_UNTIL),
-        (|node| matches!(node, Node::Release(..)), RELEASE),
-        (|node| matches!(node, Node::StrongRelease(..)), STRONG_RELEASE),
+        (|node| matches!(node, Node::Binary(Temporal::Release, ..)), RELEASE),
+        (|node| matches!(node, Node::Binary(Temporal::StrongRelease, ..)), STRONG_RELEASE),
         (|node| node == Node::Last, LAST),
     ] {
         if reachable.iter().any(|&id| used(program.dag.node(id))) {
@@ -202,7 +202,7 @@ pub fn maude(program: &Program, formulas: &[NodeId], trace: Option<&Trace>) -> R
 }
 
 fn weak_until(node: Node) -> bool {
-    matches!(node, Node::WeakUntil(..))
+    matches!(node, Node::Binary(Temporal::WeakUntil, ..))
 }
 
 /// Text that stays within a comment.

@@ -14,7 +14,7 @@ use crate::{
 };
 use tokens::{Scratch, Tokens};
 use tw_core::{Bits, Position};
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
 
 /// Positions whose atoms are packed at a time.
 const BLOCK: usize = 1 << 14;
@@ -79,7 +79,7 @@ impl<M: Machine + 'static> Forward<'static, M> {
 /// φ of a formula `G φ` without interval.
 fn body(program: &Program, root: NodeId) -> Option<NodeId> {
     match program.dag.node(root) {
-        Node::Globally(None, body) => Some(body),
+        Node::Unary(Temporal::Globally, None, body) => Some(body),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@
 //! explanations are built after the fact, once, for all engines ([`explain`]).
 
 mod algebra;
+mod circuit;
 mod engine;
 mod explain;
 mod forward;
@@ -20,6 +21,7 @@ mod query;
 mod slab;
 
 pub use algebra::{Map, both, either};
+pub use circuit::{Circuit, Connectives, Gate, Gates, Lit, Lower, Lowered, gate};
 pub use engine::{Answers, Engine, EvaluateOptions, Evaluator, Signals, Unsupported, Wanted};
 pub use explain::{Claim, Explanation, Rule, explain, explain_many};
 pub use forward::{Build, Forward};

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem};
+use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem, Temporal};
 
 /// Index into [`Tree::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,18 +159,11 @@ impl Type {
         [("bool", Type::Bool), ("int", Type::Int), ("real", Type::Real), ("string", Type::Text)];
 }
 
-/// Prefix temporal operators.
+/// Prefix operators about other positions or paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
 pub enum Prefix {
-    Next,
-    WeakNext,
-    Finally,
-    Globally,
-    Previous,
-    WeakPrevious,
-    Once,
-    Historically,
+    /// A temporal operator with one operand.
+    Temporal(Temporal),
     /// `A`: on all paths from here. Read by [`crate::parse_branching`] alone, as is the next.
     AllPaths,
     /// `E`: on some path from here.
@@ -186,13 +179,20 @@ pub enum Infix {
     Xor,
     Or,
     And,
-    Until,
-    WeakUntil,
-    Release,
-    StrongRelease,
-    Since,
-    BackTo,
-    Trigger,
+    /// A temporal operator with two operands.
+    Temporal(Temporal),
+}
+
+impl From<Temporal> for Prefix {
+    fn from(operator: Temporal) -> Self {
+        Prefix::Temporal(operator)
+    }
+}
+
+impl From<Temporal> for Infix {
+    fn from(operator: Temporal) -> Self {
+        Infix::Temporal(operator)
+    }
 }
 
 /// The decoration `{v => v + 1}` or `{c}` of `X{f}`, `U{f}`, `!{c}`.

@@ -3,7 +3,7 @@
 
 use crate::ast::{Infix, Prefix};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::CompareOp;
+use tw_ir::{CompareOp, Temporal};
 
 /// Kind of a token. Word forms, symbols and letters of one operator are the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,21 +79,6 @@ pub(crate) struct Lexed {
 /// The kind of a word: an operator or keyword, or a plain name.
 pub(crate) fn word_kind(word: &str) -> Tok {
     match word {
-        "X" | "next" => Tok::Prefix(Prefix::Next),
-        "N" | "weak_next" => Tok::Prefix(Prefix::WeakNext),
-        "F" | "eventually" => Tok::Prefix(Prefix::Finally),
-        "G" | "always" => Tok::Prefix(Prefix::Globally),
-        "Y" | "previously" => Tok::Prefix(Prefix::Previous),
-        "Z" | "weak_previously" => Tok::Prefix(Prefix::WeakPrevious),
-        "O" | "once" => Tok::Prefix(Prefix::Once),
-        "H" | "historically" => Tok::Prefix(Prefix::Historically),
-        "U" | "until" => Tok::Infix(Infix::Until),
-        "W" | "weak_until" => Tok::Infix(Infix::WeakUntil),
-        "R" | "release" => Tok::Infix(Infix::Release),
-        "M" => Tok::Infix(Infix::StrongRelease),
-        "S" | "since" => Tok::Infix(Infix::Since),
-        "B" | "back_to" => Tok::Infix(Infix::BackTo),
-        "T" => Tok::Infix(Infix::Trigger),
         "not" => Tok::Not,
         "and" => Tok::Infix(Infix::And),
         "or" => Tok::Infix(Infix::Or),
@@ -114,7 +99,11 @@ pub(crate) fn word_kind(word: &str) -> Tok {
         "matches" => Tok::Matches,
         "while" => Tok::While,
         "event" => Tok::Event,
-        _ => Tok::Word,
+        _ => match Temporal::spelled(word) {
+            Some(operator) if operator.row().prefix => Tok::Prefix(operator.into()),
+            Some(operator) => Tok::Infix(operator.into()),
+            None => Tok::Word,
+        },
     }
 }
 
@@ -146,8 +135,8 @@ fn symbol(bytes: &[u8]) -> Option<(Tok, usize)> {
                 b"&&" | b"/\\" => Tok::Infix(Infix::And),
                 b"||" | b"\\/" => Tok::Infix(Infix::Or),
                 b"++" => Tok::Infix(Infix::Xor),
-                b"[]" => Tok::Prefix(Prefix::Globally),
-                b"<>" => Tok::Prefix(Prefix::Finally),
+                b"[]" => Tok::Prefix(Prefix::Temporal(Temporal::Globally)),
+                b"<>" => Tok::Prefix(Prefix::Temporal(Temporal::Finally)),
                 b"==" => Tok::Compare(CompareOp::Eq),
                 b"!=" => Tok::Compare(CompareOp::Ne),
                 b"<=" => Tok::Compare(CompareOp::Le),
@@ -200,11 +189,11 @@ const MEANT: [(char, &str, Tok); 27] = [
     ('⇒', "->", Tok::Infix(Infix::Implies)),
     ('↔', "<->", Tok::Infix(Infix::Iff)),
     ('⇔', "<->", Tok::Infix(Infix::Iff)),
-    ('□', "G", Tok::Prefix(Prefix::Globally)),
-    ('◇', "F", Tok::Prefix(Prefix::Finally)),
-    ('◊', "F", Tok::Prefix(Prefix::Finally)),
-    ('○', "X", Tok::Prefix(Prefix::Next)),
-    ('◯', "X", Tok::Prefix(Prefix::Next)),
+    ('□', "G", Tok::Prefix(Prefix::Temporal(Temporal::Globally))),
+    ('◇', "F", Tok::Prefix(Prefix::Temporal(Temporal::Finally))),
+    ('◊', "F", Tok::Prefix(Prefix::Temporal(Temporal::Finally))),
+    ('○', "X", Tok::Prefix(Prefix::Temporal(Temporal::Next))),
+    ('◯', "X", Tok::Prefix(Prefix::Temporal(Temporal::Next))),
     ('∀', "forall", Tok::Forall),
     ('∃', "exists", Tok::Exists),
     ('∈', "in", Tok::In),
@@ -406,4 +395,21 @@ fn number_length(bytes: &[u8]) -> usize {
         }
     }
     i
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printers put names in backquotes that the lexer would take for something else: both know the same words.
+    #[test]
+    fn keywords_are_no_names() {
+        let mut words: Vec<&str> = include_str!("lexer.rs").split('"').filter(|word| is_word(word)).collect();
+        words.extend(Temporal::all().flat_map(|operator| [operator.row().letter, operator.row().word]));
+        words.retain(|word| !word.is_empty());
+        assert!(words.len() > 45);
+        for word in words {
+            assert_eq!(word_kind(word) != Tok::Word, tw_ir::is_keyword(word), "{word}");
+        }
+    }
 }

@@ -20,10 +20,9 @@ mod paths;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use errors::symbol;
-pub(crate) use frame::{Binary, COMPARISON, FORMULA, SIGN, SUM, is_temporal};
+pub(crate) use frame::{Binary, is_temporal};
 pub(crate) use literal::FUNCTIONS;
-pub(crate) use operand::{AGGREGATES, is_aggregate};
+pub(crate) use operand::is_aggregate;
 
 use crate::ast::{Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Tree};
 use crate::lexer::{LexedComment, Tok, Token, lex};

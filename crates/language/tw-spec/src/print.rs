@@ -11,7 +11,7 @@ mod tests;
 use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use crate::lexer::{is_plain_name, is_word};
 use expression::{Break, Printed, Printer};
-use tw_ir::{Path, PathStep};
+use tw_ir::{Path, PathStep, quote};
 
 /// Prints a whole specification. Comments keep their words; those inside a declaration move in front of it.
 pub fn print(tree: &Tree) -> String {
@@ -81,7 +81,7 @@ fn print_division(division: &Division, body: &mut Printed) {
 /// What stands before the body, and the body.
 fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
     let root = |word: &str, name: &Ident, title: &Option<String>| {
-        let title = title.as_ref().map(|title| format!(" {}", quote_text(title))).unwrap_or_default();
+        let title = title.as_ref().map(|title| format!(" {}", quote(title))).unwrap_or_default();
         format!("{word} {}{title} :", quote_name(&name.name))
     };
     match kind {
@@ -136,23 +136,5 @@ fn print_path(path: &Path, quoted: bool) -> String {
             PathStep::Each => out.push_str("[*]"),
         }
     }
-    out
-}
-
-/// Text in double quotes, with escapes.
-fn quote_text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.extend(c.escape_unicode()),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
     out
 }

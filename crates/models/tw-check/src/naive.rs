@@ -3,7 +3,7 @@
 
 use crate::Checker;
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Clock, Node, NodeId, Program};
+use tw_ir::{Clock, Node, NodeId, Program, Way};
 use tw_model::{Graph, Model, State};
 use tw_testkit::Rng;
 
@@ -140,28 +140,22 @@ impl<'a> Naive<'a> {
             Window { low: ticks.low as u64, high }
         });
         let of = |id: NodeId| sets[id.index()].clone();
-        let (no, yes) = (vec![false; self.states()], vec![true; self.states()]);
-        let either = |a: NodeId, b: NodeId| Some(map(&of(a)?, &of(b)?, |a, b| a || b));
-        let both = |a: NodeId, b: NodeId| Some(map(&of(a)?, &of(b)?, |a, b| a && b));
-        let (kind, a, b) = match node {
-            Node::Next(_, a) | Node::WeakNext(_, a) => {
-                let inside = window.low <= 1 && window.high.is_none_or(|high| high >= 1);
-                let strong = matches!(node, Node::Next(..));
-                let set = of(a)?;
-                return Some(match (inside, some) {
-                    (false, true) => map(&vec![!strong; self.states()], &self.fair, |a, b| a && b),
-                    (false, false) => map(&vec![!strong; self.states()], &self.fair, |a, b| a || !b),
-                    (true, true) => self.some_next(&map(&set, &self.fair, |a, b| a && b)),
-                    (true, false) => self.all_next(&map(&set, &self.fair, |a, b| a || !b)),
-                });
-            }
-            Node::Finally(_, a) => (Kind::Until, yes, of(a)?),
-            Node::Globally(_, a) => (Kind::Release, no, of(a)?),
-            Node::Until(_, a, b) => (Kind::Until, of(a)?, of(b)?),
-            Node::Release(_, a, b) => (Kind::Release, of(a)?, of(b)?),
-            Node::WeakUntil(_, a, b) => (Kind::Release, of(b)?, either(a, b)?),
-            Node::StrongRelease(_, a, b) => (Kind::Until, of(b)?, both(a, b)?),
-            _ => return None,
+        let operator = node.temporal()?;
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            let inside = window.low <= 1 && window.high.is_none_or(|high| high >= 1);
+            let set = of(operator.right)?;
+            return Some(match (inside, some) {
+                (false, true) => map(&vec![operator.weak; self.states()], &self.fair, |a, b| a && b),
+                (false, false) => map(&vec![operator.weak; self.states()], &self.fair, |a, b| a || !b),
+                (true, true) => self.some_next(&map(&set, &self.fair, |a, b| a && b)),
+                (true, false) => self.all_next(&map(&set, &self.fair, |a, b| a || !b)),
+            });
+        };
+        let kind = if dual { Kind::Release } else { Kind::Until };
+        let a = hold.map_or(Some(vec![!dual; self.states()]), of)?;
+        let b = match beside {
+            Some(beside) => map(&of(goal)?, &of(beside)?, |a, b| if dual { a || b } else { a && b }),
+            None => of(goal)?,
         };
         Some(match (some, self.fairness.is_empty()) {
             (true, _) => self.windowed(kind, window, &a, &b, true),

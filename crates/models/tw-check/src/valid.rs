@@ -9,7 +9,7 @@ use crate::naive::{self, Naive, Set};
 use crate::{Checker, Evidence};
 use std::collections::HashMap;
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Clock, Node, NodeId, Program};
+use tw_ir::{Clock, Node, NodeId, Program, Way};
 use tw_model::State;
 
 /// True, false, or not known.
@@ -171,7 +171,6 @@ impl Word {
         let node = judge.program.dag.node(id);
         let of = |id: NodeId, at: usize| self.at(&columns[id.index()], at);
         let (low, high) = window(node);
-        let one = low <= 1 && high >= 1;
         // Some k at a distance within the interval such that b there and a before; the mirror image looks back.
         let until = |a: &dyn Fn(usize) -> Known, b: &dyn Fn(usize) -> Known| {
             // Beyond the end and one more round nothing new comes.
@@ -195,8 +194,18 @@ impl Word {
             }
             found
         };
-        let yes = |_: usize| Some(true);
-        let (is, isnt) = (|id| move |k| of(id, k), |id| move |k| not(of(id, k)));
+        if let Some(operator) = node.temporal() {
+            let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+                let there = if operator.past { at.checked_sub(1) } else { Some(at + 1) };
+                let there = there.filter(|_| low <= 1 && high >= 1);
+                return there.map_or(Some(operator.weak), |there| of(operator.right, there));
+            };
+            let turned = |known: Known| if dual { not(known) } else { known };
+            let hold = |k| hold.map_or(Some(true), |hold| turned(of(hold, k)));
+            let beside = |k| beside.map_or(Some(true), |beside| turned(of(beside, k)));
+            let goal = |k| and(turned(of(goal, k)), beside(k));
+            return turned(if operator.past { since(&hold, &goal) } else { until(&hold, &goal) });
+        }
         match node {
             Bool(value) => Some(value),
             First => Some(at == 0),
@@ -208,21 +217,6 @@ impl Word {
             Implies(a, b) => or(not(of(a, at)), of(b, at)),
             Xor(a, b) => of(a, at).zip(of(b, at)).map(|(a, b)| a != b),
             Iff(a, b) => of(a, at).zip(of(b, at)).map(|(a, b)| a == b),
-            Next(_, a) => and(Some(one), of(a, at + 1)),
-            WeakNext(_, a) => or(Some(!one), of(a, at + 1)),
-            Finally(_, a) => until(&yes, &is(a)),
-            Globally(_, a) => not(until(&yes, &isnt(a))),
-            Until(_, a, b) => until(&is(a), &is(b)),
-            Release(_, a, b) => not(until(&isnt(a), &isnt(b))),
-            WeakUntil(_, a, b) => not(until(&isnt(b), &|k| and(not(of(a, k)), not(of(b, k))))),
-            StrongRelease(_, a, b) => until(&is(b), &|k| and(of(a, k), of(b, k))),
-            Previous(_, a) => and(Some(one && at > 0), if at > 0 { of(a, at - 1) } else { Some(false) }),
-            WeakPrevious(_, a) => or(Some(!one || at == 0), if at > 0 { of(a, at - 1) } else { Some(true) }),
-            Once(_, a) => since(&yes, &is(a)),
-            Historically(_, a) => not(since(&yes, &isnt(a))),
-            Since(_, a, b) => since(&is(a), &is(b)),
-            Trigger(_, a, b) => not(since(&isnt(a), &isnt(b))),
-            BackTo(_, a, b) => not(since(&isnt(b), &|k| and(not(of(a, k)), not(of(b, k))))),
             // Terms: what predicates are made of.
             _ => None,
         }

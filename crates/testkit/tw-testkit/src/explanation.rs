@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use tw_core::{Bits, Position};
 use tw_engine_reference::Reference;
-use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks, display};
+use tw_ir::{Applied, Clock, Node, NodeId, Program, Semantics, Ticks, Way, display};
 use tw_monitor::{Claim, Engine, EvaluateOptions, Explanation, Rule, Trace};
 
 /// Whether the explanation is right, and if not, which claim is wrong and why.
@@ -72,8 +72,7 @@ fn truths(
 }
 
 fn is_inner(node: Node) -> bool {
-    node.is_future()
-        || node.is_past()
+    node.is_temporal()
         || matches!(
             node,
             Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Xor(..) | Node::Implies(..) | Node::Iff(..)
@@ -193,11 +192,9 @@ impl View<'_> {
 
     fn holds(&self, node: Node, repeat: bool, t: impl Fn(NodeId, Position) -> Option<bool>) -> Option<bool> {
         let i = self.at;
-        let (future, past) = (|| i..self.end, || (self.start..=i).rev());
-        let next =
-            if i + 1 < self.end { Some(i + 1) } else { repeat.then_some(i) }.filter(|&k| self.within(k));
-        let previous = (i > self.start).then(|| i - 1).filter(|&k| self.within(k));
-        let yes = |_| Some(true);
+        if let Some(operator) = node.temporal() {
+            return self.temporal(operator, repeat, t);
+        }
         match node {
             Node::Not(a) => not(t(a, i)),
             Node::And(a, b) => and(t(a, i), t(b, i)),
@@ -205,27 +202,35 @@ impl View<'_> {
             Node::Implies(a, b) => or(not(t(a, i)), t(b, i)),
             Node::Xor(a, b) => Some(t(a, i)? != t(b, i)?),
             Node::Iff(a, b) => Some(t(a, i)? == t(b, i)?),
-            Node::Next(_, a) => next.map_or(Some(false), |k| t(a, k)),
-            Node::WeakNext(_, a) => next.map_or(Some(true), |k| t(a, k)),
-            Node::Previous(_, a) => previous.map_or(Some(false), |k| t(a, k)),
-            Node::WeakPrevious(_, a) => previous.map_or(Some(true), |k| t(a, k)),
-            Node::Finally(_, a) => self.until(future(), yes, |k| t(a, k)),
-            Node::Globally(_, a) => not(self.until(future(), yes, |k| not(t(a, k)))),
-            Node::Until(_, a, b) => self.until(future(), |k| t(a, k), |k| t(b, k)),
-            Node::Release(_, a, b) => not(self.until(future(), |k| not(t(a, k)), |k| not(t(b, k)))),
-            Node::WeakUntil(_, a, b) => {
-                not(self.until(future(), |k| not(t(b, k)), |k| and(not(t(a, k)), not(t(b, k)))))
-            }
-            Node::StrongRelease(_, a, b) => self.until(future(), |k| t(b, k), |k| and(t(a, k), t(b, k))),
-            Node::Once(_, a) => self.until(past(), yes, |k| t(a, k)),
-            Node::Historically(_, a) => not(self.until(past(), yes, |k| not(t(a, k)))),
-            Node::Since(_, a, b) => self.until(past(), |k| t(a, k), |k| t(b, k)),
-            Node::Trigger(_, a, b) => not(self.until(past(), |k| not(t(a, k)), |k| not(t(b, k)))),
-            Node::BackTo(_, a, b) => {
-                not(self.until(past(), |k| not(t(b, k)), |k| and(not(t(a, k)), not(t(b, k)))))
-            }
             _ => None,
         }
+    }
+
+    /// Every operator by its definition: there is a neighbour and it has the body, or some place has the goal and those
+    /// before it hold, or the dual of that.
+    fn temporal(
+        &self,
+        operator: Applied,
+        repeat: bool,
+        t: impl Fn(NodeId, Position) -> Option<bool>,
+    ) -> Option<bool> {
+        let i = self.at;
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            let next = match operator.past {
+                true => (i > self.start).then(|| i - 1),
+                false if i + 1 < self.end => Some(i + 1),
+                false => repeat.then_some(i),
+            };
+            return next.filter(|&k| self.within(k)).map_or(Some(operator.weak), |k| t(operator.right, k));
+        };
+        let turned = |known| if dual { not(known) } else { known };
+        let hold = |k| hold.map_or(Some(true), |hold| turned(t(hold, k)));
+        let beside = |k| beside.map_or(Some(true), |beside| turned(t(beside, k)));
+        let goal = |k| and(turned(t(goal, k)), beside(k));
+        turned(match operator.past {
+            true => self.until((self.start..=i).rev(), hold, goal),
+            false => self.until(i..self.end, hold, goal),
+        })
     }
 
     /// Some place inside the interval has the goal, and every place before it holds.

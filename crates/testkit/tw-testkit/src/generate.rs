@@ -4,7 +4,7 @@ use crate::Rng;
 use tw_core::{Batch, Bits, Column, Dictionary, Position, Time, TimeUnit, Value};
 use tw_ir::{
     ArithmeticOp, Bound, Clock, CompareOp, Expect, Interval, Node, NodeId, Path, PathStep, Program, Root,
-    RootKind, Semantics, SetItem, Slot, What,
+    RootKind, Semantics, SetItem, Slot, Temporal, What,
 };
 use tw_monitor::{EvaluateOptions, PredicateError, Predicates, Segments, Terms, Trace};
 
@@ -156,7 +156,7 @@ fn program(rng: &mut Rng, shape: &Shape) -> Program {
         let depth = rng.below(shape.depth + 1);
         let mut node = formula(rng, &mut program, shape, depth, &mut made);
         if rng.one_in(3) {
-            node = program.dag.add(Node::Globally(None, node));
+            node = program.dag.add(Node::Unary(Temporal::Globally, None, node));
         }
         let name = format!("root{number}");
         program.roots.push(Root {
@@ -187,35 +187,26 @@ fn formula(
         return atom(rng, program, shape);
     }
     let a = formula(rng, program, shape, depth - 1, made);
-    let choice = rng.below(24);
+    let (prefixes, infixes) = (temporals(true), temporals(false));
+    // Connectives come first among what has two operands, and until twice.
+    let binary = 2 + prefixes.len();
+    let choice = rng.below(binary + 7 + infixes.len());
     let interval = if rng.chance(shape.metric) { Some(interval(rng)) } else { None };
     let node = match choice {
         0 | 1 => Node::Not(a),
-        2 => Node::Next(interval, a),
-        3 => Node::WeakNext(interval, a),
-        4 => Node::Finally(interval, a),
-        5 => Node::Globally(interval, a),
-        6 => Node::Previous(interval, a),
-        7 => Node::WeakPrevious(interval, a),
-        8 => Node::Once(interval, a),
-        9 => Node::Historically(interval, a),
+        prefix if prefix < binary => Node::Unary(prefixes[prefix - 2], interval, a),
         _ => {
             let smaller = rng.below(depth);
             let b = formula(rng, program, shape, smaller, made);
             let (a, b) = if rng.one_in(2) { (a, b) } else { (b, a) };
-            match choice {
-                10 => Node::And(a, b),
-                11 => Node::Or(a, b),
-                12 => Node::Xor(a, b),
-                13 | 14 => Node::Implies(a, b),
-                15 => Node::Iff(a, b),
-                16 | 17 => Node::Until(interval, a, b),
-                18 => Node::WeakUntil(interval, a, b),
-                19 => Node::Release(interval, a, b),
-                20 => Node::StrongRelease(interval, a, b),
-                21 => Node::Since(interval, a, b),
-                22 => Node::BackTo(interval, a, b),
-                _ => Node::Trigger(interval, a, b),
+            match choice - binary {
+                0 => Node::And(a, b),
+                1 => Node::Or(a, b),
+                2 => Node::Xor(a, b),
+                3 | 4 => Node::Implies(a, b),
+                5 => Node::Iff(a, b),
+                6 => Node::Binary(Temporal::Until, interval, a, b),
+                infix => Node::Binary(infixes[infix - 7], interval, a, b),
             }
         }
     };
@@ -225,8 +216,13 @@ fn formula(
     node
 }
 
+/// The operators with one operand, or with two.
+pub(crate) fn temporals(prefix: bool) -> Vec<Temporal> {
+    Temporal::all().filter(|operator| operator.row().prefix == prefix).collect()
+}
+
 /// A past operator over future ones is replaced by its mirror image.
-fn readable_forward(program: &Program, node: Node) -> Node {
+pub(crate) fn readable_forward(program: &Program, node: Node) -> Node {
     let operands: Vec<NodeId> = node.children().collect();
     let future = |id: &NodeId| {
         let node = program.dag.node(*id);
@@ -236,13 +232,8 @@ fn readable_forward(program: &Program, node: Node) -> Node {
         return node;
     }
     match node {
-        Node::Previous(i, a) => Node::Next(i, a),
-        Node::WeakPrevious(i, a) => Node::WeakNext(i, a),
-        Node::Once(i, a) => Node::Finally(i, a),
-        Node::Historically(i, a) => Node::Globally(i, a),
-        Node::Since(i, a, b) => Node::Until(i, a, b),
-        Node::BackTo(i, a, b) => Node::WeakUntil(i, a, b),
-        Node::Trigger(i, a, b) => Node::Release(i, a, b),
+        Node::Unary(operator, i, a) => Node::Unary(operator.mirror().unwrap_or(operator), i, a),
+        Node::Binary(operator, i, a, b) => Node::Binary(operator.mirror().unwrap_or(operator), i, a, b),
         node => node,
     }
 }

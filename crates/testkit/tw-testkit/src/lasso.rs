@@ -140,6 +140,21 @@ impl Places {
         const YES: u64 = u64::MAX;
         let of = |id: NodeId, at: usize| columns[id.index()][at];
         let here = |value: &dyn Fn(usize) -> u64| (0..self.len).map(value).collect();
+        if let Some(operator) = node.temporal() {
+            let edge = if operator.weak { YES } else { NO };
+            // The least or the greatest solution of the operator's own equation.
+            let equation = |at: usize, neighbour: u64| {
+                let left = operator.left.map(|left| of(left, at));
+                operator.unfold(left, of(operator.right, at), neighbour)
+            };
+            let right = operator.right;
+            return match (operator.is_step(), operator.past) {
+                (true, false) => here(&|at| of(right, self.next(at))),
+                (true, true) => here(&|at| if at == 0 { edge } else { of(right, at - 1) }),
+                (false, false) => self.future(edge, equation),
+                (false, true) => self.past(edge, equation),
+            };
+        }
         match node {
             Bool(value) => here(&|_| if value { YES } else { NO }),
             First => here(&|at| if at == 0 { YES } else { NO }),
@@ -150,21 +165,6 @@ impl Places {
             Xor(a, b) => here(&|at| of(a, at) ^ of(b, at)),
             Implies(a, b) => here(&|at| !of(a, at) | of(b, at)),
             Iff(a, b) => here(&|at| !(of(a, at) ^ of(b, at))),
-            Next(_, a) | WeakNext(_, a) => here(&|at| of(a, self.next(at))),
-            // The least or the greatest solution of the operator's own equation.
-            Finally(_, a) => self.future(NO, |at, next| of(a, at) | next),
-            Globally(_, a) => self.future(YES, |at, next| of(a, at) & next),
-            Until(_, a, b) => self.future(NO, |at, next| of(b, at) | of(a, at) & next),
-            WeakUntil(_, a, b) => self.future(YES, |at, next| of(b, at) | of(a, at) & next),
-            Release(_, a, b) => self.future(YES, |at, next| of(b, at) & (of(a, at) | next)),
-            StrongRelease(_, a, b) => self.future(NO, |at, next| of(b, at) & (of(a, at) | next)),
-            Previous(_, a) => here(&|at| if at == 0 { NO } else { of(a, at - 1) }),
-            WeakPrevious(_, a) => here(&|at| if at == 0 { YES } else { of(a, at - 1) }),
-            Once(_, a) => self.past(NO, |at, before| of(a, at) | before),
-            Historically(_, a) => self.past(YES, |at, before| of(a, at) & before),
-            Since(_, a, b) => self.past(NO, |at, before| of(b, at) | of(a, at) & before),
-            BackTo(_, a, b) => self.past(YES, |at, before| of(b, at) | of(a, at) & before),
-            Trigger(_, a, b) => self.past(YES, |at, before| of(b, at) & (of(a, at) | before)),
             _ => panic!("{} has no truth on a lasso", node.operator()),
         }
     }
@@ -196,7 +196,7 @@ impl Places {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tw_ir::{Path, Root, RootKind, Slot, What};
+    use tw_ir::{Path, Root, RootKind, Slot, Temporal, What};
 
     /// A program over the propositions a (bit 0) and b (bit 1) whose root is what `make` makes of them.
     fn program(make: impl FnOnce(&mut tw_ir::Dag, NodeId, NodeId) -> Node) -> (Program, NodeId) {
@@ -234,35 +234,35 @@ mod tests {
             let (program, root) = program(make);
             assert_eq!(holds(&program, root, &stem, &cycle), expected, "{}", tw_ir::display(&program, root));
         };
-        check(true, &|_, a, b| Node::Until(None, a, b));
-        check(false, &|_, _, b| Node::Globally(None, b));
+        check(true, &|_, a, b| Node::Binary(Temporal::Until, None, a, b));
+        check(false, &|_, _, b| Node::Unary(Temporal::Globally, None, b));
         check(true, &|dag, a, _| {
-            let often = dag.add(Node::Finally(None, a));
-            Node::Globally(None, often)
+            let often = dag.add(Node::Unary(Temporal::Finally, None, a));
+            Node::Unary(Temporal::Globally, None, often)
         });
         check(false, &|dag, a, _| {
-            let always = dag.add(Node::Globally(None, a));
-            Node::Finally(None, always)
+            let always = dag.add(Node::Unary(Temporal::Globally, None, a));
+            Node::Unary(Temporal::Finally, None, always)
         });
         check(true, &|dag, _, b| {
-            let next = dag.add(Node::Globally(None, b));
-            Node::Next(None, next)
+            let next = dag.add(Node::Unary(Temporal::Globally, None, b));
+            Node::Unary(Temporal::Next, None, next)
         });
         // Position 2 has b and b before it; every later one, too.
         check(true, &|dag, _, b| {
-            let before = dag.add(Node::Previous(None, b));
-            let always = dag.add(Node::Globally(None, before));
-            Node::Finally(None, always)
+            let before = dag.add(Node::Unary(Temporal::Previous, None, b));
+            let always = dag.add(Node::Unary(Temporal::Globally, None, before));
+            Node::Unary(Temporal::Finally, None, always)
         });
         check(false, &|dag, _, b| {
-            let since = dag.add(Node::Historically(None, b));
-            Node::Finally(None, since)
+            let since = dag.add(Node::Unary(Temporal::Historically, None, b));
+            Node::Unary(Temporal::Finally, None, since)
         });
         check(true, &|dag, _, _| {
             let first = dag.add(Node::First);
             let not = dag.add(Node::Not(first));
-            let always = dag.add(Node::Globally(None, not));
-            Node::Next(None, always)
+            let always = dag.add(Node::Unary(Temporal::Globally, None, not));
+            Node::Unary(Temporal::Next, None, always)
         });
     }
 
@@ -270,10 +270,10 @@ mod tests {
     fn rounds_of_a_cycle_may_differ() {
         // On a^ω, `Y Y a` fails at 0 and 1 and holds from then on: the cycle is one position long.
         let (program, root) = program(|dag, a, _| {
-            let one = dag.add(Node::Previous(None, a));
-            let two = dag.add(Node::Previous(None, one));
-            let three = dag.add(Node::Next(None, two));
-            Node::Next(None, three)
+            let one = dag.add(Node::Unary(Temporal::Previous, None, a));
+            let two = dag.add(Node::Unary(Temporal::Previous, None, one));
+            let three = dag.add(Node::Unary(Temporal::Next, None, two));
+            Node::Unary(Temporal::Next, None, three)
         });
         assert!(holds(&program, root, &[], &[1]));
         assert!(!holds(&program, root, &[], &[2]));
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn continuations_decide_what_is_open() {
-        let (program, root) = program(|_, a, b| Node::Until(None, a, b));
+        let (program, root) = program(|_, a, b| Node::Binary(Temporal::Until, None, a, b));
         assert_eq!(naive_ltl3(&program, root, &[], BOUNDS), (true, true));
         assert_eq!(naive_ltl3(&program, root, &[1, 1], BOUNDS), (true, true));
         assert_eq!(naive_ltl3(&program, root, &[1, 2], BOUNDS), (true, false));

@@ -11,7 +11,7 @@ use crate::{Case, Rng, Shape, interleaved_difference, lasso, shrink};
 use std::ops::Range;
 use tw_core::Bits;
 use tw_engine_reference::Reference;
-use tw_ir::{Node, NodeId, Semantics};
+use tw_ir::{Node, NodeId, Semantics, Temporal};
 use tw_monitor::{
     Engine, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Telling, Trace,
     Unsupported, words,
@@ -128,8 +128,12 @@ fn wrong_violations(
 ) -> Result<Option<String>, Unsupported> {
     let monitor = engine.monitor(&case.program, &case.options, Telling::Violations)?;
     let alone = say(monitor, |monitor, out| chunks(monitor, trace, 0..trace.len, rng, out))?;
-    let invariant =
-        |root: usize| matches!(case.program.dag.node(case.program.roots[root].node), Node::Globally(None, _));
+    let invariant = |root: usize| {
+        matches!(
+            case.program.dag.node(case.program.roots[root].node),
+            Node::Unary(Temporal::Globally, None, _)
+        )
+    };
     // Each event that settles violations: the first of them, and how many.
     let together = |all: &[Settled]| {
         let told = |settled: &&Settled| settled.about.is_none() || settled.fails() && invariant(settled.root);
@@ -291,7 +295,7 @@ fn wrong_for_ever(case: &Case, trace: &Trace, said: &Said, rng: &mut Rng) -> Opt
 /// Verdicts about positions: each exactly once, and as the definition says.
 fn wrong_positions(case: &Case, trace: &Trace, said: &Said) -> Result<Option<String>, Unsupported> {
     let about = |node: NodeId| match case.program.dag.node(node) {
-        Node::Globally(None, body) => body,
+        Node::Unary(Temporal::Globally, None, body) => body,
         _ => node,
     };
     let nodes: Vec<NodeId> = case.program.roots.iter().map(|root| about(root.node)).collect();

@@ -94,7 +94,7 @@ fn replace(program: &Program, target: NodeId, by: Replacement) -> Option<Program
         } else if let Node::Constant(constant) = node {
             dag.constant(program.dag.constants[constant as usize].clone())
         } else {
-            dag.add(with_children(node, |child| renamed[child.index()]))
+            dag.add(node.with_children(|child| renamed[child.index()]))
         };
         renamed.push(id);
     }
@@ -106,48 +106,12 @@ fn replace(program: &Program, target: NodeId, by: Replacement) -> Option<Program
     Some(smaller)
 }
 
-/// The node with other children. Only the constructs that are generated.
-fn with_children(node: Node, f: impl Fn(NodeId) -> NodeId) -> Node {
-    use Node::*;
-    match node {
-        Negate(a) => Negate(f(a)),
-        Abs(a) => Abs(f(a)),
-        Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
-        IfThenElse(a, b, c) => IfThenElse(f(a), f(b), f(c)),
-        Tuple(a, b) => Tuple(f(a), f(b)),
-        Compare(op, a, b) => Compare(op, f(a), f(b)),
-        In(a, set) => In(f(a), set),
-        Matches(a, regex) => Matches(f(a), regex),
-        Not(a) => Not(f(a)),
-        And(a, b) => And(f(a), f(b)),
-        Or(a, b) => Or(f(a), f(b)),
-        Xor(a, b) => Xor(f(a), f(b)),
-        Implies(a, b) => Implies(f(a), f(b)),
-        Iff(a, b) => Iff(f(a), f(b)),
-        Next(i, a) => Next(i, f(a)),
-        WeakNext(i, a) => WeakNext(i, f(a)),
-        Finally(i, a) => Finally(i, f(a)),
-        Globally(i, a) => Globally(i, f(a)),
-        Until(i, a, b) => Until(i, f(a), f(b)),
-        WeakUntil(i, a, b) => WeakUntil(i, f(a), f(b)),
-        Release(i, a, b) => Release(i, f(a), f(b)),
-        StrongRelease(i, a, b) => StrongRelease(i, f(a), f(b)),
-        Previous(i, a) => Previous(i, f(a)),
-        WeakPrevious(i, a) => WeakPrevious(i, f(a)),
-        Once(i, a) => Once(i, f(a)),
-        Historically(i, a) => Historically(i, f(a)),
-        Since(i, a, b) => Since(i, f(a), f(b)),
-        BackTo(i, a, b) => BackTo(i, f(a), f(b)),
-        Trigger(i, a, b) => Trigger(i, f(a), f(b)),
-        leaf => leaf,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Shape;
     use tw_engine_reference::Reference;
+    use tw_ir::Temporal;
     use tw_monitor::Engine;
 
     /// "The first root is false and mentions an until" shrinks to an until of a few nodes on one position.
@@ -155,7 +119,9 @@ mod tests {
     fn shrinks_to_something_readable() {
         let fails = |case: &Case| {
             let formulas = case.formulas();
-            let until = formulas.iter().any(|&id| matches!(case.program.dag.node(id), Node::Until(..)));
+            let until = formulas
+                .iter()
+                .any(|&id| matches!(case.program.dag.node(id), Node::Binary(Temporal::Until, ..)));
             let trace = case.trace(false).unwrap();
             let mut evaluator = Reference.plan(&case.program, &case.options).unwrap();
             until && !evaluator.evaluate(&trace, 0).unwrap()[0].holds.get(0)

@@ -4,7 +4,7 @@ use tw_core::{Bits, Column, Value};
 use tw_engine_reference::Reference;
 use tw_ir::{
     ArithmeticOp, Clock, CompareOp, Expect, Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot,
-    What, display,
+    Temporal, What, display,
 };
 use tw_monitor::{Engine, EvaluateOptions, Explanation, Predicates, Segments, Trace, explain};
 use tw_testkit::check_explanation;
@@ -86,9 +86,9 @@ impl Fixture {
 #[test]
 fn an_unanswered_request() {
     let mut f = fixture(["10100", "01000", "00000"]);
-    let answered = f.add(Node::Finally(None, B));
+    let answered = f.add(Node::Unary(Temporal::Finally, None, B));
     let implies = f.add(Node::Implies(A, answered));
-    let always = f.add(Node::Globally(None, implies));
+    let always = f.add(Node::Unary(Temporal::Globally, None, implies));
     assert_eq!(
         f.tree(always, 0),
         "\
@@ -104,7 +104,7 @@ pending F b since 2"
 #[test]
 fn an_until_is_broken_pending_or_kept() {
     let mut f = fixture(["11011", "00010", "00000"]);
-    let until = f.add(Node::Until(None, A, B));
+    let until = f.add(Node::Binary(Temporal::Until, None, A, B));
     assert_eq!(
         f.tree(until, 0),
         "\
@@ -129,7 +129,7 @@ pending a U b since 4"
 #[test]
 fn the_past_is_mirrored_and_stays_in_its_segment() {
     let mut f = fixture(["01110", "10000", "00000"]);
-    let since = f.add(Node::Since(None, A, B));
+    let since = f.add(Node::Binary(Temporal::Since, None, A, B));
     assert_eq!(
         f.tree(since, 3),
         "\
@@ -149,20 +149,20 @@ a S b false at 3: Never { pending: false }
   b false at 2..3: Throughout
   a true at 2..3: Throughout"
     );
-    let previous = f.add(Node::Previous(None, A));
+    let previous = f.add(Node::Unary(Temporal::Previous, None, A));
     assert_eq!(f.tree(previous, 2), "Y a false at 2: NoPrevious");
 }
 
 #[test]
 fn ends_of_the_trace() {
     let mut f = fixture(["001", "000", "000"]);
-    let next = f.add(Node::Next(None, A));
+    let next = f.add(Node::Unary(Temporal::Next, None, A));
     assert_eq!(f.tree(next, 2), "X a false at 2: NoNext\npending X a since 2");
-    let weak = f.add(Node::WeakNext(None, B));
+    let weak = f.add(Node::Unary(Temporal::WeakNext, None, B));
     assert_eq!(f.tree(weak, 2), "N b true at 2: NoNext");
     f.options.semantics = Semantics::RepeatLast;
     assert_eq!(f.tree(next, 2), "X a true at 2: RepeatsLast\n  a true at 2: Atom");
-    let release = f.add(Node::Release(None, C, B));
+    let release = f.add(Node::Binary(Temporal::Release, None, C, B));
     let or = f.add(Node::Or(release, next));
     assert_eq!(
         f.tree(or, 0),
@@ -184,8 +184,8 @@ fn formulas_of_any_depth() {
         node = f.add(match level % 4 {
             0 => Node::Not(node),
             1 => Node::Iff(C, node),
-            2 => Node::Until(None, B, node),
-            _ => Node::Since(None, C, node),
+            2 => Node::Binary(Temporal::Until, None, B, node),
+            _ => Node::Binary(Temporal::Since, None, C, node),
         });
     }
     let explanation = f.explain(node, 0, Explanation::DEPTH);

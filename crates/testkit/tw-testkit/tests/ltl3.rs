@@ -2,7 +2,7 @@
 //! monitors.
 
 use tw_automata::{emptiness::Emptiness, past::Past};
-use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, What, display};
+use tw_ir::{Node, NodeId, Path, Program, Root, RootKind, Semantics, Slot, Temporal, What, display};
 use tw_monitor::{Engine, EvaluateOptions};
 use tw_testkit::lasso::{Bounds, exists, holds};
 use tw_testkit::{Rng, conformance::cases};
@@ -68,21 +68,21 @@ fn formula(rng: &mut Rng, program: &mut Program, depth: usize, past: bool) -> No
         3 => Node::Xor(a, b),
         4 => Node::Implies(a, b),
         5 => Node::Iff(a, b),
-        6 => Node::Previous(None, a),
-        7 => Node::WeakPrevious(None, a),
-        8 => Node::Once(None, a),
-        9 => Node::Historically(None, a),
-        10 => Node::Since(None, a, b),
-        11 => Node::BackTo(None, a, b),
-        12 => Node::Trigger(None, a, b),
-        13 => Node::Next(None, a),
-        14 => Node::WeakNext(None, a),
-        15 | 16 => Node::Finally(None, a),
-        17 | 18 => Node::Globally(None, a),
-        19 | 20 => Node::Until(None, a, b),
-        21 => Node::WeakUntil(None, a, b),
-        22 => Node::Release(None, a, b),
-        23 => Node::StrongRelease(None, a, b),
+        6 => Node::Unary(Temporal::Previous, None, a),
+        7 => Node::Unary(Temporal::WeakPrevious, None, a),
+        8 => Node::Unary(Temporal::Once, None, a),
+        9 => Node::Unary(Temporal::Historically, None, a),
+        10 => Node::Binary(Temporal::Since, None, a, b),
+        11 => Node::Binary(Temporal::BackTo, None, a, b),
+        12 => Node::Binary(Temporal::Trigger, None, a, b),
+        13 => Node::Unary(Temporal::Next, None, a),
+        14 => Node::Unary(Temporal::WeakNext, None, a),
+        15 | 16 => Node::Unary(Temporal::Finally, None, a),
+        17 | 18 => Node::Unary(Temporal::Globally, None, a),
+        19 | 20 => Node::Binary(Temporal::Until, None, a, b),
+        21 => Node::Binary(Temporal::WeakUntil, None, a, b),
+        22 => Node::Binary(Temporal::Release, None, a, b),
+        23 => Node::Binary(Temporal::StrongRelease, None, a, b),
         24 => Node::And(a, b),
         _ => Node::Or(a, b),
     };
@@ -121,7 +121,7 @@ fn emptiness_agrees_with_lassos() {
                 let id = if negated { program.dag.add(Node::Not(id)) } else { id };
                 all = program.dag.add(Node::And(all, id));
             }
-            (0..before.len()).fold(all, |node, _| program.dag.add(Node::Next(None, node)))
+            (0..before.len()).fold(all, |node, _| program.dag.add(Node::Unary(Temporal::Next, None, node)))
         };
         let roots = [conjoin(owed), conjoin(&opposite)];
         roots.iter().for_each(|&root| add_root(&mut program, root));
@@ -161,21 +161,21 @@ fn reworded(program: &mut Program, root: NodeId) -> NodeId {
             Implies(..) => (Or(na, b), false),
             Xor(..) => (Iff(a, b), true),
             Iff(..) => (Xor(na, b), false),
-            Next(..) => (WeakNext(None, a), false),
-            WeakNext(..) => (Next(None, na), true),
-            Finally(..) => (Globally(None, na), true),
-            Globally(..) => (Finally(None, na), true),
-            Until(..) => (WeakUntil(None, nb, neither), true),
-            WeakUntil(..) => (Until(None, nb, neither), true),
-            Release(..) => (Until(None, na, nb), true),
-            StrongRelease(..) => (WeakUntil(None, na, nb), true),
-            Previous(..) => (WeakPrevious(None, na), true),
-            WeakPrevious(..) => (Previous(None, na), true),
-            Once(..) => (Historically(None, na), true),
-            Historically(..) => (Once(None, na), true),
-            Since(..) => (Trigger(None, na, nb), true),
-            BackTo(..) => (Since(None, nb, neither), true),
-            Trigger(..) => (Since(None, na, nb), true),
+            Unary(Temporal::Next, ..) => (Unary(Temporal::WeakNext, None, a), false),
+            Unary(Temporal::WeakNext, ..) => (Unary(Temporal::Next, None, na), true),
+            Unary(Temporal::Finally, ..) => (Unary(Temporal::Globally, None, na), true),
+            Unary(Temporal::Globally, ..) => (Unary(Temporal::Finally, None, na), true),
+            Binary(Temporal::Until, ..) => (Binary(Temporal::WeakUntil, None, nb, neither), true),
+            Binary(Temporal::WeakUntil, ..) => (Binary(Temporal::Until, None, nb, neither), true),
+            Binary(Temporal::Release, ..) => (Binary(Temporal::Until, None, na, nb), true),
+            Binary(Temporal::StrongRelease, ..) => (Binary(Temporal::WeakUntil, None, na, nb), true),
+            Unary(Temporal::Previous, ..) => (Unary(Temporal::WeakPrevious, None, na), true),
+            Unary(Temporal::WeakPrevious, ..) => (Unary(Temporal::Previous, None, na), true),
+            Unary(Temporal::Once, ..) => (Unary(Temporal::Historically, None, na), true),
+            Unary(Temporal::Historically, ..) => (Unary(Temporal::Once, None, na), true),
+            Binary(Temporal::Since, ..) => (Binary(Temporal::Trigger, None, na, nb), true),
+            Binary(Temporal::BackTo, ..) => (Binary(Temporal::Since, None, nb, neither), true),
+            Binary(Temporal::Trigger, ..) => (Binary(Temporal::Since, None, na, nb), true),
             other => (other, false),
         };
         let dual = dag.add(dual);

@@ -2,23 +2,28 @@
 
 use super::{Narrator, QUOTED, shorten};
 use tw_core::{Position, duration};
-use tw_ir::{Clock, Interval, Node, NodeId};
+use tw_ir::{Clock, Form, Interval, NodeId};
 use tw_monitor::{Claim, Rule};
 
 impl Narrator<'_> {
     /// What decides an operator with an interval, if that is the interval.
     pub(super) fn window(&self, claim: &Claim) -> Option<String> {
-        let node = self.spec.program.dag.node(claim.node);
-        let interval = node.interval()?;
+        let operator = self.spec.program.dag.node(claim.node).temporal()?;
+        let interval = operator.interval?;
         let at = claim.range.0;
-        let (hold, goal) = operands(node)?;
+        // What has to hold meanwhile, if anything, and what is awaited or has to hold throughout.
+        let (hold, goal) = match (operator.form, operator.left) {
+            // The first operand releases the second.
+            (Form::Release, Some(left)) => (Some(operator.right), left),
+            (_, left) => (left, operator.right),
+        };
         let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node), QUOTED));
-        let side = if node.is_future() { "after" } else { "before" };
+        let side = if !operator.past { "after" } else { "before" };
         let within = format!("within {} {side} position {}", span(&interval), self.original(at));
         let asked = if claim.holds { ", so nothing is asked" } else { "" };
         // "position 3, 5.5s later"
         let away = |other: Position| {
-            let there = if node.is_future() { "later" } else { "before" };
+            let there = if !operator.past { "later" } else { "before" };
             let distance = self.distance(at.min(other), at.max(other))?;
             Some(format!("at position {}, {distance} {there}", self.original(other)))
         };
@@ -42,25 +47,23 @@ impl Narrator<'_> {
             }
             Rule::NoPosition { pending: false } => format!("no position lies {within}{asked}"),
             Rule::OutsideInterval => {
-                let other = if node.is_future() { at + 1 } else { at.checked_sub(1)? };
-                let next = if node.is_future() { "next" } else { "previous" };
+                let other = if !operator.past { at + 1 } else { at.checked_sub(1)? };
+                let next = if !operator.past { "next" } else { "previous" };
                 let distance = self.distance(at.min(other), at.max(other))?;
                 format!("the {next} position is {distance} away, not within {}{asked}", span(&interval))
             }
             Rule::Everywhere if hold.is_none() => format!("{} holds {within}", words(goal)),
             Rule::FailsAt { at: other } if other != at => format!("{} fails {}", words(goal), away(other)?),
-            Rule::BrokenAt { at: other }
-                if matches!(node, Node::Until(..) | Node::Since(..) | Node::StrongRelease(..)) =>
-            {
+            Rule::BrokenAt { at: other } if !operator.weak && hold.is_some() => {
                 let place = if other == at { "right here".into() } else { away(other)? };
-                let by_then = if node.is_future() { "up to there" } else { "from there on" };
+                let by_then = if !operator.past { "up to there" } else { "from there on" };
                 let hold = words(hold?);
                 format!("{hold} fails {place}, and {} does not hold {within} {by_then}", words(goal))
             }
             Rule::Witness { at: other } if other != at => {
-                let held = match (hold, node.is_future()) {
-                    (Some(hold), true) => format!(", and {} until then", words(hold)),
-                    (Some(hold), false) => format!(", and {} since then", words(hold)),
+                let held = match (hold, operator.past) {
+                    (Some(hold), false) => format!(", and {} until then", words(hold)),
+                    (Some(hold), true) => format!(", and {} since then", words(hold)),
                     (None, _) => String::new(),
                 };
                 format!("{} holds {}{held}", words(goal), away(other)?)
@@ -78,19 +81,6 @@ impl Narrator<'_> {
         let times = self.loaded.trace.times.as_ref()?;
         Some(duration(times.get(to)?.saturating_sub(*times.get(from)?)))
     }
-}
-
-/// What has to hold meanwhile, if anything, and what is awaited or has to hold throughout.
-fn operands(node: Node) -> Option<(Option<NodeId>, NodeId)> {
-    use Node::*;
-    Some(match node {
-        Next(_, a) | WeakNext(_, a) | Previous(_, a) | WeakPrevious(_, a) => (None, a),
-        Finally(_, a) | Once(_, a) | Globally(_, a) | Historically(_, a) => (None, a),
-        Until(_, a, b) | Since(_, a, b) | WeakUntil(_, a, b) | BackTo(_, a, b) => (Some(a), b),
-        // The first operand releases the second.
-        Release(_, a, b) | Trigger(_, a, b) | StrongRelease(_, a, b) => (Some(b), a),
-        _ => return None,
-    })
 }
 
 /// `[0,5s]` is "5s".

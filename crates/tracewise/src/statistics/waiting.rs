@@ -9,7 +9,7 @@ use super::{Part, part};
 use crate::Specification;
 use std::collections::BTreeMap;
 use tw_core::{Bits, Position};
-use tw_ir::{Node, NodeId, Root};
+use tw_ir::{Form, Node, NodeId, Root};
 use tw_monitor::{Evaluator, Trace, Unsupported};
 
 /// The waits of one eventuality.
@@ -106,7 +106,9 @@ pub(super) fn waits(
         for at in demand.iter_ones() {
             match node {
                 Node::Not(a) => ask((a, !negated), at),
-                Node::Next(_, a) | Node::WeakNext(_, a) if at + 1 < trace.segment_of(at).1 => {
+                Node::Unary(operator, _, a)
+                    if operator.row().form == Form::Step && at + 1 < trace.segment_of(at).1 =>
+                {
                     ask((a, negated), at + 1);
                 }
                 Node::Xor(a, b) | Node::Iff(a, b) => {
@@ -150,22 +152,18 @@ impl Truth<'_> {
 }
 
 fn as_loop(node: Node, negated: bool) -> Option<Loop> {
+    let operator = node.temporal().filter(|operator| !operator.past && !operator.is_step())?;
     let lit = |id: NodeId| (id, negated);
-    let (hold, goal, strong) = match node {
-        Node::Finally(_, a) if !negated => (None, vec![lit(a)], true),
-        Node::Globally(_, a) if negated => (None, vec![lit(a)], true),
-        Node::Finally(_, a) | Node::Globally(_, a) => (Some(lit(a)), vec![], false),
-        // !(f U g) = !g W (!f & !g), !(f W g) = !g U (!f & !g)
-        Node::Until(_, f, g) if negated => (Some(lit(g)), vec![lit(f), lit(g)], false),
-        Node::WeakUntil(_, f, g) if negated => (Some(lit(g)), vec![lit(f), lit(g)], true),
-        Node::Until(_, f, g) => (Some(lit(f)), vec![lit(g)], true),
-        Node::WeakUntil(_, f, g) => (Some(lit(f)), vec![lit(g)], false),
-        // f R g = g W (f & g), !(f R g) = !f U !g; f M g = g U (f & g), !(f M g) = !f W !g
-        Node::Release(_, f, g) if negated => (Some(lit(f)), vec![lit(g)], true),
-        Node::StrongRelease(_, f, g) if negated => (Some(lit(f)), vec![lit(g)], false),
-        Node::Release(_, f, g) => (Some(lit(g)), vec![lit(f), lit(g)], false),
-        Node::StrongRelease(_, f, g) => (Some(lit(g)), vec![lit(f), lit(g)], true),
-        _ => return None,
+    let right = lit(operator.right);
+    // The dual of until is release, and that of a weak operator is strong.
+    let until = (operator.form == Form::Until) != negated;
+    let strong = operator.weak == negated;
+    let (hold, goal) = match (operator.left.map(lit), until) {
+        (None, true) => (None, vec![right]),
+        (None, false) => (Some(right), vec![]),
+        (left, true) => (left, vec![right]),
+        // f R g = g W (f & g), f M g = g U (f & g)
+        (Some(left), false) => (Some(right), vec![left, right]),
     };
     Some(Loop { hold, goal, strong })
 }

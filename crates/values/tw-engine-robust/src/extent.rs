@@ -3,7 +3,7 @@
 use crate::Robust;
 use crate::plan::{is_predicate, ticks};
 use rustc_hash::FxHashMap;
-use tw_ir::{Clock, Node, NodeId, Ticks};
+use tw_ir::{Clock, Node, NodeId, Ticks, Way};
 use tw_monitor::Unsupported;
 
 /// A distance: intervals on timestamps count in ticks, neighbours in positions. Where positions are counted, everything
@@ -82,32 +82,31 @@ impl Robust {
             // What has to hold does so before the goal: one position less, where these are counted.
             true => both(farther(hold, (reach - i64::from(counted)).max(0)), farther(goal, reach)),
         };
+        if let Some(operator) = node.temporal() {
+            return Ok(match operator.way() {
+                // In the dual it is the same.
+                Some(Way { hold, goal: (goal, beside), .. }) => {
+                    let hold = hold.map_or(Some(Extent::default()), of);
+                    way(hold, beside.map_or(of(goal), |beside| both(of(goal), of(beside))))
+                }
+                None => {
+                    // The neighbour is one position away: an interval without 1 leaves nothing to look at.
+                    let there = !counted || operator.interval.is_none() || (low <= 1 && 1 <= high);
+                    match (there, looks) {
+                        (false, _) => Some(Extent::default()),
+                        (true, false) => of(operator.right),
+                        (true, true) => of(operator.right).map(|Extent { ticks, positions }| Extent {
+                            ticks,
+                            positions: positions.saturating_add(1),
+                        }),
+                    }
+                }
+            });
+        }
         Ok(match node {
             Node::First if past => Some(one),
             Node::Last if !past => Some(one),
             Node::Bool(_) | Node::First | Node::Last => Some(Extent::default()),
-            Node::Next(_, a) | Node::WeakNext(_, a) | Node::Previous(_, a) | Node::WeakPrevious(_, a) => {
-                // The neighbour is one position away: an interval without 1 leaves nothing to look at.
-                let there = !counted || node.interval().is_none() || (low <= 1 && 1 <= high);
-                match (there, looks) {
-                    (false, _) => Some(Extent::default()),
-                    (true, false) => of(a),
-                    (true, true) => of(a).map(|Extent { ticks, positions }| Extent {
-                        ticks,
-                        positions: positions.saturating_add(1),
-                    }),
-                }
-            }
-            Node::Finally(_, a) | Node::Globally(_, a) | Node::Once(_, a) | Node::Historically(_, a) => {
-                way(Some(Extent::default()), of(a))
-            }
-            Node::Until(_, a, b) | Node::Since(_, a, b) | Node::Release(_, a, b) | Node::Trigger(_, a, b) => {
-                way(of(a), of(b))
-            }
-            // ψ R (φ | ψ), and ψ U (φ & ψ).
-            Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) | Node::StrongRelease(_, a, b) => {
-                way(of(b), both(of(a), of(b)))
-            }
             _ => node.children().try_fold(Extent::default(), |extent, child| Some(extent.max(of(child)?))),
         })
     }

@@ -1,7 +1,7 @@
 //! A program as steps over columns of numbers: operators reduced to a few, children before parents.
 
 use rustc_hash::FxHashMap;
-use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks};
+use tw_ir::{Applied, Clock, Node, NodeId, Program, Semantics, Ticks, Way};
 use tw_monitor::{EvaluateOptions, Unsupported};
 
 /// Index of a step.
@@ -193,8 +193,7 @@ fn local(program: &Program) -> Vec<bool> {
                 | Node::Forall(..)
                 | Node::Exists(..)
         );
-        let itself =
-            !(other || node.is_future() || node.is_past() || node.is_experiment() || node.is_branching());
+        let itself = !(other || node.is_temporal() || node.is_experiment() || node.is_branching());
         local[index] = itself && node.children().all(|child| local[child.index()]);
     }
     local
@@ -216,8 +215,9 @@ impl Make {
     /// The step of a formula whose operands have theirs; `None` if it has no robustness.
     fn formula(&mut self, node: Node, ticks: Ticks, of: &FxHashMap<NodeId, StepId>) -> Option<StepId> {
         let at = |id: NodeId| of[&id];
-        let written = node.interval().map(|_| ticks);
-        let (past, future) = (true, false);
+        if let Some(operator) = node.temporal() {
+            return Some(self.temporal(operator, ticks, at));
+        }
         let step = match node {
             Node::Bool(value) => Step::Bool(value),
             Node::First => Step::First,
@@ -228,30 +228,26 @@ impl Make {
             Node::Xor(a, b) => Step::Connect(Connective::Xor, at(a), at(b)),
             Node::Implies(a, b) => Step::Connect(Connective::Implies, at(a), at(b)),
             Node::Iff(a, b) => Step::Connect(Connective::Iff, at(a), at(b)),
-            Node::Next(_, a) => Step::Neighbour { past: future, dual: false, ticks: written, body: at(a) },
-            Node::WeakNext(_, a) => Step::Neighbour { past: future, dual: true, ticks: written, body: at(a) },
-            Node::Previous(_, a) => Step::Neighbour { past, dual: false, ticks: written, body: at(a) },
-            Node::WeakPrevious(_, a) => Step::Neighbour { past, dual: true, ticks: written, body: at(a) },
-            Node::Finally(_, a) => return Some(self.window(future, false, ticks, at(a))),
-            Node::Globally(_, a) => return Some(self.window(future, true, ticks, at(a))),
-            Node::Once(_, a) => return Some(self.window(past, false, ticks, at(a))),
-            Node::Historically(_, a) => return Some(self.window(past, true, ticks, at(a))),
-            Node::Until(_, a, b) => return Some(self.until(future, false, ticks, at(a), at(b))),
-            Node::Since(_, a, b) => return Some(self.until(past, false, ticks, at(a), at(b))),
-            Node::Release(_, a, b) => return Some(self.until(future, true, ticks, at(a), at(b))),
-            Node::Trigger(_, a, b) => return Some(self.until(past, true, ticks, at(a), at(b))),
-            // φ W ψ = ψ R (φ | ψ), and B its mirror; φ M ψ = ψ U (φ & ψ).
-            Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) => {
-                let either = self.add(Step::Connect(Connective::Or, at(a), at(b)));
-                return Some(self.until(node.is_past(), true, ticks, at(b), either));
-            }
-            Node::StrongRelease(_, a, b) => {
-                let both = self.add(Step::Connect(Connective::And, at(a), at(b)));
-                return Some(self.until(future, false, ticks, at(b), both));
-            }
             _ => return None,
         };
         Some(self.add(step))
+    }
+
+    fn temporal(&mut self, operator: Applied, ticks: Ticks, at: impl Fn(NodeId) -> StepId) -> StepId {
+        let Applied { past, weak, interval, right, .. } = operator;
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            let ticks = interval.map(|_| ticks);
+            return self.add(Step::Neighbour { past, dual: weak, ticks, body: at(right) });
+        };
+        let connective = if dual { Connective::Or } else { Connective::And };
+        let goal = match beside {
+            Some(beside) => self.add(Step::Connect(connective, at(goal), at(beside))),
+            None => at(goal),
+        };
+        match hold {
+            Some(hold) => self.until(past, dual, ticks, at(hold), goal),
+            None => self.window(past, dual, ticks, goal),
+        }
     }
 
     fn window(&mut self, past: bool, dual: bool, ticks: Ticks, body: StepId) -> StepId {

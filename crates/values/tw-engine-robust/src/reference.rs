@@ -8,7 +8,7 @@ use crate::plan::{is_predicate, ticks};
 use crate::signals::truth;
 use crate::{Robust, Samples};
 use tw_core::Position;
-use tw_ir::{Clock, Node, NodeId, Semantics, Ticks};
+use tw_ir::{Applied, Clock, Node, NodeId, Semantics, Ticks, Way};
 use tw_monitor::Unsupported;
 
 /// A position in its segment `start..end`, and the interval of the operator there.
@@ -53,23 +53,33 @@ impl Places<'_> {
         best
     }
 
-    fn release(
-        &self,
-        places: impl Iterator<Item = Position>,
-        release: impl Fn(Position) -> f64,
-        hold: impl Fn(Position) -> f64,
-    ) -> f64 {
-        negate(self.until(places, |k| negate(release(k)), |k| negate(hold(k))))
+    fn temporal(&self, operator: Applied, repeat: bool, value: impl Fn(NodeId, Position) -> f64) -> f64 {
+        let i = self.at;
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            let next = match operator.past {
+                true => (i > self.start).then(|| i - 1),
+                false if i + 1 < self.end => Some(i + 1),
+                false => repeat.then_some(i),
+            };
+            return next
+                .filter(|&k| self.within(k))
+                .map_or(truth(operator.weak), |k| value(operator.right, k));
+        };
+        let turned = |x: f64| if dual { negate(x) } else { x };
+        let at = |id: NodeId, k| turned(value(id, k));
+        let hold = |k| hold.map_or(f64::INFINITY, |hold| at(hold, k));
+        let goal = |k| beside.map_or(at(goal, k), |beside| min(at(goal, k), at(beside, k)));
+        turned(match operator.past {
+            true => self.until((self.start..=i).rev(), hold, goal),
+            false => self.until(i..self.end, hold, goal),
+        })
     }
 
     fn value(&self, node: Node, repeat: bool, value: impl Fn(NodeId, Position) -> f64) -> f64 {
         let i = self.at;
-        let future = || i..self.end;
-        let past = || (self.start..=i).rev();
-        let next = if i + 1 < self.end { Some(i + 1) } else { repeat.then_some(i) };
-        let previous = if i > self.start { Some(i - 1) } else { None };
-        let reached = |k: Option<Position>| k.filter(|&k| self.within(k));
-        let (always, never) = (f64::INFINITY, f64::NEG_INFINITY);
+        if let Some(operator) = node.temporal() {
+            return self.temporal(operator, repeat, value);
+        }
         match node {
             Node::Bool(holds) => truth(holds),
             Node::First => truth(i == self.start),
@@ -85,27 +95,6 @@ impl Places<'_> {
             Node::Xor(a, b) => {
                 max(min(value(a, i), negate(value(b, i))), min(value(b, i), negate(value(a, i))))
             }
-
-            Node::Next(_, a) => reached(next).map_or(never, |k| value(a, k)),
-            Node::WeakNext(_, a) => reached(next).map_or(always, |k| value(a, k)),
-            Node::Finally(_, a) => self.until(future(), |_| always, |k| value(a, k)),
-            Node::Globally(_, a) => self.release(future(), |_| never, |k| value(a, k)),
-            Node::Until(_, a, b) => self.until(future(), |k| value(a, k), |k| value(b, k)),
-            Node::Release(_, a, b) => self.release(future(), |k| value(a, k), |k| value(b, k)),
-            Node::WeakUntil(_, a, b) => {
-                self.release(future(), |k| value(b, k), |k| max(value(a, k), value(b, k)))
-            }
-            Node::StrongRelease(_, a, b) => {
-                self.until(future(), |k| value(b, k), |k| min(value(a, k), value(b, k)))
-            }
-
-            Node::Previous(_, a) => reached(previous).map_or(never, |k| value(a, k)),
-            Node::WeakPrevious(_, a) => reached(previous).map_or(always, |k| value(a, k)),
-            Node::Once(_, a) => self.until(past(), |_| always, |k| value(a, k)),
-            Node::Historically(_, a) => self.release(past(), |_| never, |k| value(a, k)),
-            Node::Since(_, a, b) => self.until(past(), |k| value(a, k), |k| value(b, k)),
-            Node::Trigger(_, a, b) => self.release(past(), |k| value(a, k), |k| value(b, k)),
-            Node::BackTo(_, a, b) => self.release(past(), |k| value(b, k), |k| max(value(a, k), value(b, k))),
             // Predicates are computed elsewhere, the rest was refused.
             _ => f64::NEG_INFINITY,
         }

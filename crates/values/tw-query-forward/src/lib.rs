@@ -20,7 +20,7 @@
 //!
 //! ```
 //! use tw_core::{Bits, Value};
-//! use tw_ir::{Aggregate, Node, Path, Program, Root, RootKind, Slot, What};
+//! use tw_ir::{Aggregate, Node, Path, Program, Root, RootKind, Slot, What, Temporal};
 //! use tw_monitor::{Computed, EvaluateOptions, Positions, QueryEngine};
 //! use tw_query_forward::Forward;
 //!
@@ -30,7 +30,7 @@
 //! program.slots.push(Slot { what, declared: false, span: Default::default() });
 //! let p = program.dag.add(Node::Truth(0));
 //! let off = program.dag.add(Node::Not(p));
-//! let next = program.dag.add(Node::Next(None, off));
+//! let next = program.dag.add(Node::Unary(Temporal::Next, None, off));
 //! let falls = program.dag.add(Node::And(p, next));
 //! let node = program.dag.add(Node::Collect(Aggregate::Count, falls));
 //! let kind = RootKind::Query;

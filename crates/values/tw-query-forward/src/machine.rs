@@ -1,7 +1,7 @@
 //! The network at work: each node takes what its operands have emitted and emits what that decides.
 
 use crate::feed::{Window, feed_bits, feed_term};
-use crate::plan::{Op, Part, Plan};
+use crate::plan::{Kept, Op, Part, Plan};
 use crate::sink::Sink;
 use crate::stream::{Cell, Stream};
 use crate::stretch::Statistic;
@@ -58,7 +58,7 @@ impl Machine {
         self.position = 0;
         for ((stream, state), part) in self.streams.iter_mut().zip(&mut self.states).zip(&plan.parts) {
             stream.clear();
-            let carry = matches!(part.op, Op::Past(_, true) | Op::Previous(true));
+            let carry = matches!(part.op, Op::Past(Kept { weak: true, .. }) | Op::Previous(true));
             *state = State { cursors: [0; 2], carry };
         }
         self.sinks = plan.sinks.iter().map(|of| Sink::new(&plan, of)).collect();
@@ -198,7 +198,7 @@ impl Machine {
                 *first = out.end;
                 return false;
             }
-            Op::Past(kind, _) => truth::past(*kind, &mut state.carry, a, b, out),
+            Op::Past(kind) => truth::past(*kind, &mut state.carry, a, b, out),
             Op::Previous(_) => truth::previous(&mut state.carry, a, out),
             Op::Emit => experiment::emit(a, b, out),
             Op::EmitConstant(value) => experiment::emit_constant(value, a, out),

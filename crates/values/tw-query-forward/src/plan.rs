@@ -2,7 +2,7 @@
 
 use crate::fragment::{is_predicate, why_not};
 use tw_core::Value;
-use tw_ir::{Aggregate, Function, Node, NodeId, Program, Semantics};
+use tw_ir::{Aggregate, Applied, Form, Function, Node, NodeId, Program, Semantics};
 use tw_monitor::{EvaluateOptions, Map, Unsupported};
 use tw_statistics::Limits;
 
@@ -24,9 +24,10 @@ pub(crate) enum Op {
     Iff,
     /// `X`, `N`, and their truth at the last position; nothing if that is the operand's.
     Next(Option<bool>),
-    Future(Decide),
-    /// A past operator, and its truth before the first position.
-    Past(Remember, bool),
+    /// A future operator that waits for a position that decides.
+    Future(Kept),
+    /// A past operator that carries its truth along.
+    Past(Kept),
     /// `Y`, `Z`, and their truth at the first position.
     Previous(bool),
     /// `φ : e` with e a stream.
@@ -43,24 +44,14 @@ pub(crate) enum Op {
     While(Aggregate),
 }
 
-/// Future operators that wait for a position that decides.
+/// An until or a release, which hold with their right operand or with their left one and themselves at the neighbour.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Decide {
-    Finally,
-    Globally,
-    Until,
-    WeakUntil,
-    Release,
-    StrongRelease,
-}
-
-/// Past operators that carry their truth along; `B` is `Since` that holds before the first position.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Remember {
-    Once,
-    Historically,
-    Since,
-    Trigger,
+pub(crate) struct Kept {
+    pub(crate) form: Form,
+    /// Whether there is no left operand.
+    pub(crate) alone: bool,
+    /// Its truth beyond the last position, or before the first.
+    pub(crate) weak: bool,
 }
 
 /// A node of the network.
@@ -385,21 +376,7 @@ impl<'p> Builder<'p> {
             Node::Xor(..) => Op::Xor,
             Node::Implies(..) => Op::Implies,
             Node::Iff(..) => Op::Iff,
-            Node::Next(..) => Op::Next((!self.repeat).then_some(false)),
-            Node::WeakNext(..) => Op::Next((!self.repeat).then_some(true)),
-            Node::Finally(..) => Op::Future(Decide::Finally),
-            Node::Globally(..) => Op::Future(Decide::Globally),
-            Node::Until(..) => Op::Future(Decide::Until),
-            Node::WeakUntil(..) => Op::Future(Decide::WeakUntil),
-            Node::Release(..) => Op::Future(Decide::Release),
-            Node::StrongRelease(..) => Op::Future(Decide::StrongRelease),
-            Node::Previous(..) => Op::Previous(false),
-            Node::WeakPrevious(..) => Op::Previous(true),
-            Node::Once(..) => Op::Past(Remember::Once, false),
-            Node::Historically(..) => Op::Past(Remember::Historically, true),
-            Node::Since(..) => Op::Past(Remember::Since, false),
-            Node::BackTo(..) => Op::Past(Remember::Since, true),
-            Node::Trigger(..) => Op::Past(Remember::Trigger, true),
+            node if node.is_temporal() => self.temporal(node),
             _ => match self.atoms.binary_search(&id) {
                 Ok(column) => Op::Atom(column),
                 Err(_) => {
@@ -409,5 +386,16 @@ impl<'p> Builder<'p> {
             },
         };
         self.part(id, op, inputs)
+    }
+
+    fn temporal(&self, node: Node) -> Op {
+        let Some(Applied { form, past, weak, left, .. }) = node.temporal() else { return Op::Bool(false) };
+        let kept = Kept { form, alone: left.is_none(), weak };
+        match (form, past) {
+            (Form::Step, false) => Op::Next((!self.repeat).then_some(weak)),
+            (Form::Step, true) => Op::Previous(weak),
+            (_, false) => Op::Future(kept),
+            (_, true) => Op::Past(kept),
+        }
     }
 }

@@ -3,8 +3,9 @@
 //! A past operator is a carry that runs with the positions. A future operator is decided at a position by the first
 //! later one that settles it; until then positions wait, and a number tells how many.
 
-use crate::plan::{Decide, Op, Remember};
+use crate::plan::{Kept, Op};
 use crate::stream::{Stream, mask, spans};
+use tw_ir::Form;
 
 /// Positions that a waiting operator emits at a time, so that a long wait is not written out all at once.
 pub(crate) const BLOCK: usize = 4096;
@@ -39,14 +40,14 @@ fn carried(set: u64, keep: u64) -> u64 {
 }
 
 /// A past operator: `carry` is its truth at the position before.
-pub(crate) fn past(kind: Remember, carry: &mut bool, a: &Stream, b: &Stream, out: &mut Stream) {
+pub(crate) fn past(kind: Kept, carry: &mut bool, a: &Stream, b: &Stream, out: &mut Stream) {
     for (word, lo, hi) in spans(out.end, a.end.min(b.end)) {
         let (a, b) = (a.word(word), b.word(word));
-        let (set, keep) = match kind {
-            Remember::Once => (b, u64::MAX),
-            Remember::Historically => (0, b),
-            Remember::Since => (b, a),
-            Remember::Trigger => (a & b, b),
+        let (set, keep) = match (kind.form, kind.alone) {
+            (Form::Release, true) => (0, b),
+            (Form::Release, false) => (a & b, b),
+            (_, true) => (b, u64::MAX),
+            (_, false) => (b, a),
         };
         let inside = mask(lo, hi);
         let (set, keep) = (set & inside, keep & inside);
@@ -87,7 +88,7 @@ pub(crate) fn next(
 
 /// A future operator. Positions before `cursor` that are not emitted wait. Returns whether there is more to emit.
 pub(crate) fn future(
-    kind: Decide,
+    kind: Kept,
     cursor: &mut usize,
     a: &Stream,
     b: &Stream,
@@ -97,7 +98,7 @@ pub(crate) fn future(
     let to = a.end.min(b.end);
     for (word, lo, hi) in spans(*cursor, to) {
         let (a, b) = (a.word(word), b.word(word));
-        let (yes, no, _) = kind.settles(a, b);
+        let (yes, no) = kind.settles(a, b);
         let inside = mask(lo, hi);
         let (yes, no) = (yes & inside, no & inside);
         let settled = yes | no;
@@ -113,7 +114,7 @@ pub(crate) fn future(
         }
         *cursor = word * 64 + hi;
     }
-    ended == Some(to) && *cursor == to && !release(kind.settles(0, 0).2, to, out)
+    ended == Some(to) && *cursor == to && !release(kind.weak, to, out)
 }
 
 /// Emits what waits before `upto`; false if it was too much for one time.
@@ -128,17 +129,15 @@ fn release(value: bool, upto: usize, out: &mut Stream) -> bool {
     out.end == upto
 }
 
-impl Decide {
-    /// Where the operator is settled to true and to false by what stands there, and what it is at the end.
+impl Kept {
+    /// Where the operator is settled to true and to false by what stands there.
     #[inline]
-    fn settles(self, a: u64, b: u64) -> (u64, u64, bool) {
-        match self {
-            Decide::Finally => (b, 0, false),
-            Decide::Globally => (0, !b, true),
-            Decide::Until => (b, !a & !b, false),
-            Decide::WeakUntil => (b, !a & !b, true),
-            Decide::Release => (a & b, !b, true),
-            Decide::StrongRelease => (a & b, !b, false),
+    fn settles(self, a: u64, b: u64) -> (u64, u64) {
+        match (self.form, self.alone) {
+            (Form::Release, true) => (0, !b),
+            (Form::Release, false) => (a & b, !b),
+            (_, true) => (b, 0),
+            (_, false) => (b, !a & !b),
         }
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{ABP, MUX, Table, abp, abp_table, mux, mux_table, program, push, values};
 use tw_core::Value;
-use tw_ir::{Aggregate, Node, Semantics};
+use tw_ir::{Aggregate, Node, Semantics, Temporal};
 use tw_monitor::{Computed, EvaluateOptions, QueryEngine};
 use tw_query_forward::{Forward, why_not};
 
@@ -225,7 +225,7 @@ fn deep_queries() {
     let mut deep = program(&["count[p]", "p"]);
     let mut node = deep.roots[1].node;
     for _ in 0..30_000 {
-        node = deep.dag.add(Node::Next(None, node));
+        node = deep.dag.add(Node::Unary(Temporal::Next, None, node));
     }
     deep.roots[1].node = node;
     deep.roots[0].node = deep.dag.add(Node::Collect(Aggregate::Count, node));

@@ -47,7 +47,7 @@ use walk::{Asked, Walk};
 ///
 /// ```
 /// use tw_core::{Bits, Value};
-/// use tw_ir::{Aggregate, Node, Program, Root, RootKind, Slot, What, Path};
+/// use tw_ir::{Aggregate, Node, Program, Root, RootKind, Slot, What, Path, Temporal};
 /// use tw_monitor::{Computed, EvaluateOptions, QueryEngine, Trace};
 /// use tw_query_reverse::Reverse;
 ///
@@ -56,7 +56,7 @@ use walk::{Asked, Walk};
 /// program.slots.push(Slot { what: What::Proposition(Path::field("p")), declared: false, span: Default::default() });
 /// let p = program.dag.add(Node::Truth(0));
 /// let not = program.dag.add(Node::Not(p));
-/// let next = program.dag.add(Node::Next(None, not));
+/// let next = program.dag.add(Node::Unary(Temporal::Next, None, not));
 /// let falls = program.dag.add(Node::And(p, next));
 /// let node = program.dag.add(Node::Collect(Aggregate::Count, falls));
 /// let kind = RootKind::Query;

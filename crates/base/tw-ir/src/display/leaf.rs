@@ -1,110 +1,11 @@
 //! What has no operands: names, values, sets, events.
 
-use crate::{Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Path, PathStep, SetItem, What};
+use crate::{ArgumentKey, Path, PathStep, SetItem, What, is_keyword, quote};
 use std::fmt::Write;
 use tw_core::Value;
 
-/// Words that are names only in backquotes.
-const RESERVED: &[&str] = &[
-    "X",
-    "N",
-    "F",
-    "G",
-    "Y",
-    "Z",
-    "O",
-    "H",
-    "U",
-    "W",
-    "R",
-    "M",
-    "S",
-    "B",
-    "T",
-    "not",
-    "and",
-    "or",
-    "xor",
-    "implies",
-    "iff",
-    "always",
-    "eventually",
-    "until",
-    "weak_until",
-    "release",
-    "next",
-    "weak_next",
-    "previously",
-    "weak_previously",
-    "once",
-    "historically",
-    "since",
-    "back_to",
-    "true",
-    "false",
-    "first",
-    "last",
-    "null",
-    "in",
-    "matches",
-    "if",
-    "then",
-    "else",
-    "forall",
-    "exists",
-    "var",
-    "event",
-    "let",
-    "property",
-    "query",
-    "while",
-    "_",
-];
-
-pub(super) fn sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Sub => "-",
-        ArithmeticOp::Mul => "*",
-        ArithmeticOp::Div => "/",
-        ArithmeticOp::Rem => "%",
-        ArithmeticOp::Min => "min",
-        ArithmeticOp::Max => "max",
-    }
-}
-
-pub(super) fn comparison(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "==",
-        CompareOp::Ne => "!=",
-        CompareOp::Lt => "<",
-        CompareOp::Le => "<=",
-        CompareOp::Gt => ">",
-        CompareOp::Ge => ">=",
-    }
-}
-
-pub(super) fn aggregate_name(aggregate: Aggregate) -> String {
-    use Aggregate::*;
-    let name = match aggregate {
-        Count => "count",
-        Sum => "sum",
-        Min => "min",
-        Max => "max",
-        Avg => "avg",
-        First => "first",
-        Last => "last",
-        Var => "var",
-        Stddev => "stddev",
-        Median => "median",
-        Quantile(billionths) => return format!("quantile({})", f64::from(billionths) / 1e9),
-        Histogram(bins) => return format!("histogram({bins})"),
-        Mode => "mode",
-        Distinct => "distinct",
-        Corr => "corr",
-    };
-    name.to_owned()
-}
+/// Words that are names only in backquotes where a declaration may begin or an argument may be left out.
+const WORDS: &[&str] = &["var", "let", "property", "query", "_"];
 
 pub(super) fn what(out: &mut String, what: &What) {
     match what {
@@ -179,7 +80,8 @@ pub(super) fn name(out: &mut String, name: &str) {
     let mut chars = name.chars();
     let plain = chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
-        && !RESERVED.contains(&name);
+        && !is_keyword(name)
+        && !WORDS.contains(&name);
     if plain {
         out.push_str(name);
     } else {
@@ -189,26 +91,11 @@ pub(super) fn name(out: &mut String, name: &str) {
 
 pub(super) fn value(out: &mut String, value: &Value) {
     match value {
-        Value::Str(text) => quoted(out, text),
+        Value::Str(text) => out.push_str(&quote(text)),
         other => {
             let _ = write!(out, "{other}");
         }
     }
-}
-
-pub(super) fn quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\u{d}"),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 pub(super) fn set(out: &mut String, items: &[SetItem]) {

@@ -5,7 +5,7 @@ use super::{
     Transient,
 };
 use tw_core::Value;
-use tw_ir::{Aggregate, Function, Node as Part, NodeId, Program};
+use tw_ir::{Aggregate, Applied, Function, Node as Part, NodeId, Program, Way};
 
 /// What it takes to know whether a formula holds at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +148,9 @@ impl Algebraic {
             return self.terminal(assertion, Datum::True);
         }
         let of = |automaton: &Self, id: NodeId| automaton.translated[&id];
+        if let Some(operator) = program.dag.node(id).temporal() {
+            return self.temporal(operator, id);
+        }
         match program.dag.node(id) {
             Not(a) => self.not(of(self, a)),
             And(a, b) => self.and(of(self, a), of(self, b)),
@@ -164,38 +167,33 @@ impl Algebraic {
                 let (one, other) = (self.and(a, one), self.and(not_a, other));
                 self.or(one, other)
             }
-            Next(_, a) => self.next(of(self, a), id),
-            WeakNext(_, a) if self.options.repeat_last => self.next(of(self, a), id),
-            WeakNext(_, a) => {
-                let a = self.not(of(self, a));
-                let next = self.next(a, id);
-                self.not(next)
-            }
-            Finally(_, a) => self.until(None, of(self, a), id),
-            Globally(_, a) => {
-                let a = self.not(of(self, a));
-                let fails = self.until(None, a, id);
-                self.not(fails)
-            }
-            Until(_, a, b) => self.until(Some(of(self, a)), of(self, b), id),
-            // a W b = !(!b U (!a & !b)), a R b = !(!a U !b), a M b = b U (a & b).
-            WeakUntil(_, a, b) => {
-                let (a, b) = (self.not(of(self, a)), self.not(of(self, b)));
-                let neither = self.and(a, b);
-                let fails = self.until(Some(b), neither, id);
-                self.not(fails)
-            }
-            Release(_, a, b) => {
-                let (a, b) = (self.not(of(self, a)), self.not(of(self, b)));
-                let fails = self.until(Some(a), b, id);
-                self.not(fails)
-            }
-            StrongRelease(_, a, b) => {
-                let both = self.and(of(self, a), of(self, b));
-                self.until(Some(of(self, b)), both, id)
-            }
             _ => unreachable!("refused before"),
         }
+    }
+
+    /// `X` and `U`, and the others as their duals or abbreviations.
+    fn temporal(&mut self, operator: Applied, id: NodeId) -> ExprId {
+        let of = |automaton: &mut Self, id: NodeId, negated: bool| {
+            let expr = automaton.translated[&id];
+            if negated { automaton.not(expr) } else { expr }
+        };
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            // With the last position repeated there is one next, and it is its own dual.
+            let dual = operator.weak && !self.options.repeat_last;
+            let body = of(self, operator.right, dual);
+            let next = self.next(body, id);
+            return if dual { self.not(next) } else { next };
+        };
+        let goal = match (of(self, goal, dual), beside) {
+            (goal, Some(beside)) => {
+                let beside = of(self, beside, dual);
+                self.and(goal, beside)
+            }
+            (goal, None) => goal,
+        };
+        let hold = hold.map(|hold| of(self, hold, dual));
+        let until = self.until(hold, goal, id);
+        if dual { self.not(until) } else { until }
     }
 
     fn assertion(&mut self, program: &Program, formula: NodeId) -> Assertion {

@@ -2,7 +2,7 @@
 
 use super::{Algebraic, Apply, Assertion, Combine, Datum, Expr, ExprId, Node};
 use rustc_hash::FxHashMap;
-use tw_ir::{Aggregate, ArithmeticOp, Function, NodeId, Program, display};
+use tw_ir::{Function, NodeId, Program, display};
 
 /// What the parts of an automaton are called: A0, A1, … for automata, n0, n1, … for nodes, from the root on.
 #[derive(Clone, Debug)]
@@ -127,19 +127,10 @@ pub(crate) fn combine_text(g: Combine) -> Option<String> {
         Combine::Function(Function::Pair) => "pair".to_owned(),
         Combine::Function(Function::First) => "first".to_owned(),
         Combine::Function(Function::Second) => "second".to_owned(),
-        Combine::Function(Function::Arithmetic(op)) => match op {
-            ArithmeticOp::Add => "+",
-            ArithmeticOp::Sub => "-",
-            ArithmeticOp::Mul => "*",
-            ArithmeticOp::Div => "/",
-            ArithmeticOp::Rem => "%",
-            ArithmeticOp::Min => "min",
-            ArithmeticOp::Max => "max",
-        }
-        .to_owned(),
+        Combine::Function(Function::Arithmetic(op)) => op.symbol().to_owned(),
         Combine::First => "first".to_owned(),
         Combine::Second => "pi2".to_owned(),
-        Combine::Fold(aggregate) => format!("f_{}", statistic(aggregate)),
+        Combine::Fold(aggregate) => format!("f_{aggregate}"),
     })
 }
 
@@ -150,27 +141,6 @@ pub(crate) fn apply_text(program: &Program, f: Apply) -> String {
         Apply::Negate(c) => format!("negate[{}]", datum_text(program, c)),
         Apply::Default(c) => format!("default[{}]", display(program, c)),
         Apply::Map { result, parameter } => format!("[{}]", map(program, result, parameter)),
-        Apply::Statistic(aggregate) => statistic(aggregate),
-    }
-}
-
-fn statistic(aggregate: Aggregate) -> String {
-    use Aggregate::*;
-    match aggregate {
-        Count => "count".to_owned(),
-        Sum => "sum".to_owned(),
-        Min => "min".to_owned(),
-        Max => "max".to_owned(),
-        Avg => "avg".to_owned(),
-        First => "first".to_owned(),
-        Last => "last".to_owned(),
-        Var => "var".to_owned(),
-        Stddev => "stddev".to_owned(),
-        Median => "median".to_owned(),
-        Quantile(q) => format!("quantile({})", f64::from(q) / 1e9),
-        Histogram(k) => format!("histogram({k})"),
-        Mode => "mode".to_owned(),
-        Distinct => "distinct".to_owned(),
-        Corr => "corr".to_owned(),
+        Apply::Statistic(aggregate) => aggregate.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! From formulas to alternating automata.
 
 use super::{Alternating, Direction, Expr, ExprId, Label, Node, NodeIndex, Options};
-use tw_ir::{Node as Formula, NodeId, Program};
+use tw_ir::{Applied, Form, Node as Formula, NodeId, Program};
 
 /// A construct that has no automaton.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,12 +135,12 @@ impl Alternating {
     }
 
     fn operator(&mut self, node: Formula, origin: (NodeId, bool)) -> ExprId {
-        use Direction::{Future, Past};
         use Formula::*;
         let n = origin.1;
         let sub = |automaton: &Self, id: NodeId, negated: bool| automaton.translated[&(id, negated)];
-        let weak = |direction| Loop { accepting: true, direction };
-        let strong = |direction| Loop { accepting: false, direction };
+        if let Some(operator) = node.temporal() {
+            return self.temporal(operator, origin);
+        }
         match node {
             Bool(value) => {
                 if value != n {
@@ -153,7 +153,7 @@ impl Alternating {
             // There is a previous position, or there is none.
             First => {
                 let delta = if n { self.truth() } else { self.falsity() };
-                self.step(delta, !n, Past, origin)
+                self.step(delta, !n, Direction::Past, origin)
             }
             Not(a) => sub(self, a, !n),
             And(a, b) | Or(a, b) => {
@@ -176,50 +176,28 @@ impl Alternating {
                 };
                 self.or(one, other)
             }
-            Next(_, a) | WeakNext(_, a) => {
-                let delta = sub(self, a, n);
-                self.step(delta, matches!(node, WeakNext(..)) != n, Future, origin)
-            }
-            Previous(_, a) | WeakPrevious(_, a) => {
-                let delta = sub(self, a, n);
-                self.step(delta, matches!(node, WeakPrevious(..)) != n, Past, origin)
-            }
-            Globally(_, a) | Finally(_, a) | Historically(_, a) | Once(_, a) => {
-                let direction = if node.is_future() { Future } else { Past };
-                let all = matches!(node, Globally(..) | Historically(..)) != n;
-                let local = sub(self, a, n);
-                self.unary_loop(local, Loop { accepting: all, direction }, origin)
-            }
-            // f U g, and !(f U g) = !g W (!f & !g); likewise for the others.
-            Until(_, f, g) | WeakUntil(_, f, g) | Since(_, f, g) | BackTo(_, f, g) => {
-                let direction = if node.is_future() { Future } else { Past };
-                let is_weak = matches!(node, WeakUntil(..) | BackTo(..));
-                if n {
-                    let (nf, ng) = (sub(self, f, true), sub(self, g, true));
-                    let goal = self.and(nf, ng);
-                    let kind = if is_weak { strong(direction) } else { weak(direction) };
-                    self.binary_loop(ng, goal, kind, origin)
-                } else {
-                    let (f, g) = (sub(self, f, false), sub(self, g, false));
-                    let kind = if is_weak { weak(direction) } else { strong(direction) };
-                    self.binary_loop(f, g, kind, origin)
-                }
-            }
-            // f R g = g W (f & g), and !(f R g) = !f U !g; likewise for the others.
-            Release(_, f, g) | StrongRelease(_, f, g) | Trigger(_, f, g) => {
-                let direction = if node.is_future() { Future } else { Past };
-                let is_weak = !matches!(node, StrongRelease(..));
-                let (f, g) = (sub(self, f, n), sub(self, g, n));
-                if n {
-                    let kind = if is_weak { strong(direction) } else { weak(direction) };
-                    self.binary_loop(f, g, kind, origin)
-                } else {
-                    let goal = self.and(f, g);
-                    let kind = if is_weak { weak(direction) } else { strong(direction) };
-                    self.binary_loop(g, goal, kind, origin)
-                }
-            }
             _ => unreachable!("refused before"),
+        }
+    }
+
+    fn temporal(&mut self, operator: Applied, origin: (NodeId, bool)) -> ExprId {
+        let (n, Applied { form, weak, left, right, .. }) = (origin.1, operator);
+        let direction = if operator.past { Direction::Past } else { Direction::Future };
+        // The dual of a weak operator is strong.
+        let kind = Loop { accepting: weak != n, direction };
+        let right = self.translated[&(right, n)];
+        if form == Form::Step {
+            return self.step(right, kind.accepting, direction, origin);
+        }
+        let Some(left) = left.map(|left| self.translated[&(left, n)]) else {
+            return self.unary_loop(right, kind, origin);
+        };
+        // The dual of until is release, and of release until: f R g = g W (f & g), and f M g = g U (f & g).
+        if (form == Form::Until) != n {
+            self.binary_loop(left, right, kind, origin)
+        } else {
+            let goal = self.and(left, right);
+            self.binary_loop(right, goal, kind, origin)
         }
     }
 
@@ -291,18 +269,10 @@ pub(crate) fn refusal(node: Formula) -> Option<&'static str> {
     }
     match node {
         Bool(_) | First | Last | Not(_) | And(..) | Or(..) | Xor(..) | Implies(..) | Iff(..) => None,
-        _ if node.is_future() || node.is_past() => None,
+        _ if node.is_temporal() => None,
         Forall(..) | Exists(..) | Variable(_) => Some("quantified variables"),
         Pattern(_) => Some("event patterns with variables"),
-        Emit(..)
-        | Both(..)
-        | Either(..)
-        | Fails(..)
-        | NextMap { .. }
-        | UntilMap { .. }
-        | Collect(..)
-        | CollectWhile(..)
-        | Default(..) => Some("queries that return values"),
+        _ if node.is_experiment() => Some("queries that return values"),
         _ => Some("predicates over temporal formulas"),
     }
 }

@@ -5,7 +5,7 @@ use super::window::{reach, write_out};
 use crate::alternating::{Refused, refusal};
 use rustc_hash::FxHashMap;
 use tw_core::TimeUnit;
-use tw_ir::{Clock, Division, Node, NodeId, Program, Root, RootKind};
+use tw_ir::{Clock, Division, Node, NodeId, Program, Root, RootKind, Temporal};
 
 /// A formula ready to be translated.
 pub(super) struct Prepared {
@@ -149,7 +149,7 @@ impl Copy {
         }
         let letter = self.letter();
         let same = self.program.dag.add(Node::Iff(letter, formula));
-        let always = self.program.dag.add(Node::Globally(None, same));
+        let always = self.program.dag.add(Node::Unary(Temporal::Globally, None, same));
         self.bound.push(always);
         self.guessed.insert(formula, letter);
         letter

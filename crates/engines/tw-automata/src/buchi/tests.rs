@@ -1,7 +1,7 @@
 //! Sizes of textbook automata, and languages against the definition on random lassos.
 
 use super::{Buchi, Budget, Obstacle};
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Node, NodeId, Program, Temporal};
 use tw_testkit::{Case, Rng, Shape, cases, lasso};
 
 fn program(text: &str) -> (Program, NodeId) {
@@ -234,7 +234,7 @@ fn deep_formulas_do_not_recurse() {
     let (mut program, a) = program("a");
     let mut node = a;
     for _ in 0..9_000 {
-        node = program.dag.add(Node::Next(None, node));
+        node = program.dag.add(Node::Unary(Temporal::Next, None, node));
     }
     program.roots[0].node = node;
     let buchi = Buchi::new(&program, node, true, Budget::default()).expect("a chain");

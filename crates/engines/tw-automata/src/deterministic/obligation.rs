@@ -24,7 +24,7 @@ use crate::diagram::{Diagram, Diagrams, Full, VARIABLES};
 use crate::past::Past;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Form, Node, NodeId, Program};
 
 /// A goal taken apart.
 #[derive(Clone, Debug)]
@@ -128,7 +128,15 @@ impl Obligations {
             return Kind::Past(atom as usize - all_atoms.len());
         }
         let of = |id: NodeId| index[&id];
-        match self.program.dag.node(id) {
+        let node = self.program.dag.node(id);
+        if let Some(Applied { form, weak, left, right, .. }) = node.temporal() {
+            return match form {
+                Form::Step => Kind::Next(of(right), weak),
+                Form::Until => Kind::Until(left.map(of), of(right), weak),
+                Form::Release => Kind::Release(left.map(of), of(right), weak),
+            };
+        }
+        match node {
             Node::Bool(value) => Kind::Constant(value),
             Node::Last => Kind::Last,
             Node::Not(a) => Kind::Not(of(a)),
@@ -137,14 +145,6 @@ impl Obligations {
             Node::Xor(a, b) => Kind::Xor(of(a), of(b)),
             Node::Implies(a, b) => Kind::Implies(of(a), of(b)),
             Node::Iff(a, b) => Kind::Iff(of(a), of(b)),
-            Node::Next(_, a) => Kind::Next(of(a), false),
-            Node::WeakNext(_, a) => Kind::Next(of(a), true),
-            Node::Finally(_, a) => Kind::Until(None, of(a), false),
-            Node::Globally(_, a) => Kind::Release(None, of(a), true),
-            Node::Until(_, f, g) => Kind::Until(Some(of(f)), of(g), false),
-            Node::WeakUntil(_, f, g) => Kind::Until(Some(of(f)), of(g), true),
-            Node::Release(_, f, g) => Kind::Release(Some(of(f)), of(g), true),
-            Node::StrongRelease(_, f, g) => Kind::Release(Some(of(f)), of(g), false),
             _ => unreachable!("refused before"),
         }
     }

@@ -1,7 +1,7 @@
 //! A goal taken apart at its outermost connective.
 
 use std::sync::Arc;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Node, NodeId, Program, Temporal};
 
 /// Formulas whose conjunction or disjunction is the goal.
 #[derive(Clone, Debug)]
@@ -34,13 +34,17 @@ fn split(program: &Program, goal: NodeId, conjunction: bool) -> (Vec<NodeId>, Pr
                 let not = program.dag.add(Node::Not(a));
                 todo.extend([b, not]);
             }
-            (Node::Globally(None, body), true) if matches!(program.dag.node(body), Node::And(..)) => {
+            (Node::Unary(Temporal::Globally, None, body), true)
+                if matches!(program.dag.node(body), Node::And(..)) =>
+            {
                 let Node::And(a, b) = program.dag.node(body) else { continue };
-                todo.extend([b, a].map(|part| program.dag.add(Node::Globally(None, part))));
+                todo.extend([b, a].map(|part| program.dag.add(Node::Unary(Temporal::Globally, None, part))));
             }
-            (Node::Finally(None, body), false) if matches!(program.dag.node(body), Node::Or(..)) => {
+            (Node::Unary(Temporal::Finally, None, body), false)
+                if matches!(program.dag.node(body), Node::Or(..)) =>
+            {
                 let Node::Or(a, b) = program.dag.node(body) else { continue };
-                todo.extend([b, a].map(|part| program.dag.add(Node::Finally(None, part))));
+                todo.extend([b, a].map(|part| program.dag.add(Node::Unary(Temporal::Finally, None, part))));
             }
             _ if goals.contains(&id) => {}
             _ => goals.push(id),

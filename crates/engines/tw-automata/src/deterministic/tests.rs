@@ -3,7 +3,7 @@
 use super::*;
 use crate::draw;
 use std::sync::Arc;
-use tw_ir::NodeId;
+use tw_ir::{NodeId, Temporal};
 
 const BUDGET: Budget = Budget { states: 10_000, nodes: 100_000 };
 
@@ -225,7 +225,7 @@ fn depth_and_budgets() {
         let mut program = program("F p0").0.as_ref().clone();
         let mut node = program.atoms()[0];
         for _ in 0..depth {
-            node = program.dag.add(tw_ir::Node::Next(None, node));
+            node = program.dag.add(tw_ir::Node::Unary(Temporal::Next, None, node));
         }
         program.spans.resize(program.dag.len(), None);
         program.roots[0].node = node;

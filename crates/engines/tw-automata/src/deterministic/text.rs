@@ -86,7 +86,7 @@ fn disjunction(mut cubes: Vec<Cube>, program: &Program, meaning: &dyn Fn(u32) ->
         cube.sort_by_key(|&(variable, _)| {
             let id = meaning(variable);
             let node = program.dag.node(id);
-            (!(node.is_future() || node.is_past()), if node.is_future() { u32::MAX - id.0 } else { id.0 })
+            (!node.is_temporal(), if node.is_future() { u32::MAX - id.0 } else { id.0 })
         });
         let literals = cube.iter().map(|&(variable, value)| literal(program, meaning(variable), value));
         literals.collect::<Vec<_>>().join(" & ")
@@ -109,8 +109,7 @@ fn literal(program: &Program, id: NodeId, value: bool) -> String {
     use Node::*;
     match program.dag.node(id) {
         _ if value => text,
-        Until(..) | WeakUntil(..) | Release(..) | StrongRelease(..) | Since(..) | BackTo(..)
-        | Trigger(..) | Compare(..) | In(..) | Matches(..) => format!("!({text})"),
+        Binary(..) | Compare(..) | In(..) | Matches(..) => format!("!({text})"),
         _ => format!("!{text}"),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Emptiness;
 use crate::past::Past;
-use tw_ir::{NodeId, Program};
+use tw_ir::{NodeId, Program, Temporal};
 
 fn program(text: &str) -> (Program, NodeId) {
     let parsed = tw_spec::parse_formula(text, 0);
@@ -169,7 +169,7 @@ fn deep_formulas_do_not_recurse() {
     let mut program = program("a").0;
     let mut node = program.roots[0].node;
     for _ in 0..100_000 {
-        node = program.dag.add(tw_ir::Node::Next(None, node));
+        node = program.dag.add(tw_ir::Node::Unary(Temporal::Next, None, node));
         let a = program.roots[0].node;
         node = program.dag.add(tw_ir::Node::And(a, node));
     }

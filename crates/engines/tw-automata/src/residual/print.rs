@@ -4,7 +4,7 @@
 
 use super::{Atom, AtomId, FormulaId, Terms};
 use std::borrow::Cow;
-use tw_ir::{Node, NodeId, Program, display};
+use tw_ir::{Form, Node, NodeId, Program, Temporal, display};
 
 /// Longest output, in bytes.
 pub(super) const LIMIT: usize = 1 << 20;
@@ -46,19 +46,15 @@ pub enum Syntax {
 }
 
 impl Syntax {
-    fn operator(self, atom: Atom) -> &'static str {
-        let (ours, maude) = match atom {
-            Atom::Next(_) => ("X ", "o "),
-            Atom::WeakNext(_) => ("N ", "o "),
-            Atom::Globally(_) => ("G ", "[] "),
-            Atom::Finally(_) => ("F ", "<> "),
-            Atom::Until(..) => (" U ", " U "),
-            Atom::WeakUntil(..) => (" W ", " W "),
-            Atom::Release(..) => (" R ", " R "),
-            Atom::StrongRelease(..) => (" M ", " M "),
-            Atom::Last | Atom::Proposition(_) | Atom::State(_) => ("last", "last"),
-        };
-        if self == Syntax::Maude { maude } else { ours }
+    /// A temporal operator.
+    pub fn operator(self, operator: Temporal) -> &'static str {
+        let row = operator.row();
+        match (self, row.form) {
+            (Syntax::Maude, Form::Step) => "o",
+            (Syntax::Maude, Form::Until) if row.prefix => "<>",
+            (Syntax::Maude, Form::Release) if row.prefix => "[]",
+            _ => row.letter,
+        }
     }
 
     fn and(self) -> &'static str {
@@ -144,33 +140,25 @@ impl Terms {
 
     fn print_atom(&self, id: AtomId, level: u8, names: &dyn Names, syntax: Syntax, out: &mut Vec<Task>) {
         let atom = self.atom(id);
-        let operator = syntax.operator(atom);
-        let own = match atom {
-            Atom::Last => NAME,
+        let (operator, left, right) = match atom {
+            Atom::Last => return out.push(Task::Text("last".into())),
             Atom::Proposition(_) | Atom::State(_) => {
                 let (name, compound) = names.name(self, id);
                 let name = if compound && level > XOR { format!("({name})") } else { name };
-                out.push(Task::Text(name.into()));
-                return;
+                return out.push(Task::Text(name.into()));
             }
-            Atom::Next(_) | Atom::WeakNext(_) | Atom::Globally(_) | Atom::Finally(_) => PREFIX,
-            _ => UNTIL,
+            Atom::Temporal(operator, left, right) => (syntax.operator(operator), left, right),
         };
+        let own = if left.is_none() { PREFIX } else { UNTIL };
         out.push(Task::Text(if own < level { "(" } else { "" }.into()));
-        let mut arguments = atom.arguments();
-        match (arguments.next(), arguments.next()) {
-            (Some(a), Some(b)) => {
-                // Either side in parentheses when it is an until again: both ways of reading it are in use.
-                out.push(Task::Formula(a, UNTIL + 1));
-                out.push(Task::Text(operator.into()));
-                out.push(Task::Formula(b, UNTIL + 1));
-            }
-            (Some(a), None) => {
-                out.push(Task::Text(operator.into()));
-                out.push(Task::Formula(a, syntax.operand()));
-            }
-            _ => out.push(Task::Text(operator.into())),
+        // Either side in parentheses when it is an until again: both ways of reading it are in use.
+        let operand = if left.is_none() { syntax.operand() } else { UNTIL + 1 };
+        if let Some(left) = left {
+            out.push(Task::Formula(left, operand));
+            out.push(Task::Text(" ".into()));
         }
+        out.push(Task::Text(format!("{operator} ").into()));
+        out.push(Task::Formula(right, operand));
         out.push(Task::Text(if own < level { ")" } else { "" }.into()));
     }
 }

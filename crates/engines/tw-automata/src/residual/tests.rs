@@ -1,6 +1,6 @@
 use super::*;
 use crate::past::Past;
-use tw_ir::{Node, Path, Program, Root, RootKind, Slot, What};
+use tw_ir::{Node, Path, Program, Root, RootKind, Slot, Temporal, What};
 
 /// A program under construction; propositions by number.
 #[derive(Default)]
@@ -99,7 +99,7 @@ fn wide_combinations_of_propositions_stay_whole() {
         let p = make.p(number);
         any = make.add(Node::Or(any, p));
     }
-    let next = make.add(Node::Next(None, any));
+    let next = make.add(Node::Unary(Temporal::Next, None, any));
     let all = make.add(Node::Not(any));
     let both = make.add(Node::And(next, all));
     let goal = make.goal(both, &mut terms).unwrap();
@@ -116,10 +116,10 @@ fn wide_combinations_of_propositions_stay_whole() {
         }
     }
     // Eight monomials and more of them with temporal parts cannot stay whole, up to the limit.
-    let mut either = make.add(Node::Finally(None, any));
+    let mut either = make.add(Node::Unary(Temporal::Finally, None, any));
     for number in 0..30 {
         let p = make.p(number);
-        let f = make.add(Node::Finally(None, p));
+        let f = make.add(Node::Unary(Temporal::Finally, None, p));
         either = make.add(Node::Or(either, f));
     }
     let Err(Untranslatable::Exceeded(_, Exceeded::Monomials { found, limit })) =
@@ -136,14 +136,14 @@ fn the_end_of_each_operator() {
     type Operator = fn(NodeId, NodeId) -> Node;
     let table: [(Operator, [bool; 4]); 9] = [
         // Under neither, the first, the second, both of the operands.
-        (|a, _| Next(None, a), [false; 4]),
-        (|a, _| WeakNext(None, a), [true; 4]),
-        (|a, _| Globally(None, a), [false, true, false, true]),
-        (|a, _| Finally(None, a), [false, true, false, true]),
-        (|a, b| Until(None, a, b), [false, false, true, true]),
-        (|a, b| WeakUntil(None, a, b), [false, true, true, true]),
-        (|a, b| Release(None, a, b), [false, false, true, true]),
-        (|a, b| StrongRelease(None, a, b), [false, false, false, true]),
+        (|a, _| Unary(Temporal::Next, None, a), [false; 4]),
+        (|a, _| Unary(Temporal::WeakNext, None, a), [true; 4]),
+        (|a, _| Unary(Temporal::Globally, None, a), [false, true, false, true]),
+        (|a, _| Unary(Temporal::Finally, None, a), [false, true, false, true]),
+        (|a, b| Binary(Temporal::Until, None, a, b), [false, false, true, true]),
+        (|a, b| Binary(Temporal::WeakUntil, None, a, b), [false, true, true, true]),
+        (|a, b| Binary(Temporal::Release, None, a, b), [false, false, true, true]),
+        (|a, b| Binary(Temporal::StrongRelease, None, a, b), [false, false, false, true]),
         (|_, _| Last, [true; 4]),
     ];
     for repeat_last in [false, true] {
@@ -152,7 +152,9 @@ fn the_end_of_each_operator() {
             let (a, b) = (make.p(0), make.p(1));
             let _ = (make.goal(a, &mut terms), make.goal(b, &mut terms));
             let node = make.add(operator(a, b));
-            if repeat_last && matches!(node_of(&make, node), Next(..) | WeakNext(..)) {
+            if repeat_last
+                && matches!(node_of(&make, node), Unary(Temporal::Next, ..) | Unary(Temporal::WeakNext, ..))
+            {
                 expected = [false, true, false, true];
             }
             let goal = make.goal(node, &mut terms).unwrap();
@@ -171,8 +173,8 @@ fn node_of(make: &Make, id: NodeId) -> Node {
 fn what_is_kept_survives_forgetting() {
     let (mut make, mut terms) = (Make::default(), terms());
     let (a, b) = (make.p(0), make.p(1));
-    let until = make.add(Node::Until(None, a, b));
-    let always = make.add(Node::Globally(None, until));
+    let until = make.add(Node::Binary(Temporal::Until, None, a, b));
+    let always = make.add(Node::Unary(Temporal::Globally, None, until));
     let goal = make.goal(always, &mut terms).unwrap();
     let event = Event { row: &[1], atoms: 2, past: &[] };
     let mut residual = terms.after(goal, &event).unwrap();
@@ -196,7 +198,7 @@ fn limits_are_kept() {
     let mut outcome = Ok(formula);
     for number in 0..100 {
         let p = make.p(number);
-        let next = make.add(Node::Next(None, p));
+        let next = make.add(Node::Unary(Temporal::Next, None, p));
         let next = make.goal(next, &mut terms).unwrap();
         outcome = terms.and(formula, next);
         match outcome {
@@ -213,7 +215,7 @@ fn depth_costs_no_stack() {
     let (mut make, mut terms) = (Make::default(), terms());
     let mut node = make.p(0);
     for _ in 0..100_000 {
-        node = make.add(Node::Next(None, node));
+        node = make.add(Node::Unary(Temporal::Next, None, node));
     }
     let goal = make.goal(node, &mut terms).unwrap();
     assert_eq!(terms.print(goal, &make.0, Syntax::Specification).len(), 200_002);

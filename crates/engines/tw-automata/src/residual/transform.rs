@@ -1,6 +1,7 @@
 //! What an event turns a formula into.
 
 use super::{Atom, AtomId, Exceeded, FormulaId, Terms};
+use tw_ir::{Form, Row};
 
 /// The propositions at one position.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ impl Terms {
 
     /// The obligation that remains after an event that is not the last: `φ{e}`.
     pub fn after(&mut self, formula: FormulaId, event: &Event<'_>) -> Result<FormulaId, Exceeded> {
-        let needed = self.needed(formula, |atom| !matches!(atom, Atom::Next(_) | Atom::WeakNext(_)));
+        let needed = self.needed(formula, |atom| !atom.is_step());
         let mut values = std::mem::take(&mut self.values);
         let mut result = Ok(());
         for id in needed {
@@ -79,24 +80,25 @@ impl Terms {
             Atom::Proposition(proposition) => Ok(FormulaId::constant(event.holds(proposition))),
             Atom::Last => Ok(FormulaId::FALSE),
             Atom::State(_) => Ok(FormulaId::constant(self.codes[&id].holds(event, false))),
-            Atom::Next(a) | Atom::WeakNext(a) => Ok(a),
-            Atom::Globally(a) => {
-                let a = self.substitute(a, values)?;
-                self.and(itself, a)
-            }
-            Atom::Finally(a) => {
-                let a = self.substitute(a, values)?;
-                self.or(itself, a)
-            }
-            Atom::Until(a, b) | Atom::WeakUntil(a, b) => {
-                let (a, b) = (self.substitute(a, values)?, self.substitute(b, values)?);
-                let stay = self.and(a, itself)?;
-                self.or(b, stay)
-            }
-            Atom::Release(a, b) | Atom::StrongRelease(a, b) => {
-                let (a, b) = (self.substitute(a, values)?, self.substitute(b, values)?);
-                let released = self.or(a, itself)?;
-                self.and(b, released)
+            Atom::Temporal(operator, left, right) => {
+                let form = operator.row().form;
+                if form == Form::Step {
+                    return Ok(right);
+                }
+                let left = left.map(|left| self.substitute(left, values)).transpose()?;
+                let right = self.substitute(right, values)?;
+                match (form, left) {
+                    (Form::Release, Some(left)) => {
+                        let released = self.or(left, itself)?;
+                        self.and(right, released)
+                    }
+                    (Form::Release, None) => self.and(itself, right),
+                    (_, Some(left)) => {
+                        let stay = self.and(left, itself)?;
+                        self.or(right, stay)
+                    }
+                    (_, None) => self.or(itself, right),
+                }
             }
         }
     }
@@ -104,8 +106,7 @@ impl Terms {
     /// The verdict after an event that is the last: `φ{e*}`.
     pub fn at_end(&mut self, formula: FormulaId, event: &Event<'_>) -> bool {
         let repeat_last = self.repeat_last;
-        let needed =
-            self.needed(formula, |atom| repeat_last || !matches!(atom, Atom::Next(_) | Atom::WeakNext(_)));
+        let needed = self.needed(formula, |atom| repeat_last || !atom.is_step());
         let mut ends = std::mem::take(&mut self.ends);
         for id in needed {
             let end = |formula: FormulaId| self.evaluate(formula, &ends);
@@ -113,12 +114,16 @@ impl Terms {
                 Atom::Proposition(proposition) => event.holds(proposition),
                 Atom::Last => true,
                 Atom::State(_) => self.codes[&id].holds(event, true),
-                Atom::Next(a) => repeat_last && end(a),
-                Atom::WeakNext(a) => !repeat_last || end(a),
-                Atom::Globally(a) | Atom::Finally(a) => end(a),
-                Atom::Until(_, b) | Atom::Release(_, b) => end(b),
-                Atom::WeakUntil(a, b) => end(a) || end(b),
-                Atom::StrongRelease(a, b) => end(a) && end(b),
+                Atom::Temporal(operator, left, right) => {
+                    let Row { form, weak, .. } = *operator.row();
+                    match form {
+                        Form::Step if repeat_last => end(right),
+                        Form::Step => weak,
+                        // What is left of `g | f & …` and `g & (f | …)` at the end.
+                        Form::Until => end(right) || (weak && left.is_some_and(end)),
+                        Form::Release => end(right) && (weak || left.is_some_and(end)),
+                    }
+                }
             };
         }
         let verdict = self.evaluate(formula, &ends);
@@ -136,8 +141,7 @@ impl Terms {
     /// The propositions that decide what an event turns the formula into, ascending: as a rest, and as an end.
     pub fn support(&mut self, formula: FormulaId) -> Vec<u32> {
         let repeat_last = self.repeat_last;
-        let needed =
-            self.needed(formula, |atom| repeat_last || !matches!(atom, Atom::Next(_) | Atom::WeakNext(_)));
+        let needed = self.needed(formula, |atom| repeat_last || !atom.is_step());
         let mut support = Vec::new();
         for id in needed {
             match self.atom(id) {

@@ -4,7 +4,7 @@ use super::{Atom, Exceeded, FormulaId, Terms};
 use crate::alternating::{Refused, refusal};
 use crate::past::Past;
 use crate::residual::state::Code;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Node, NodeId, Program, Temporal};
 
 /// Subformulas over propositions alone are multiplied out up to as many monomials, and kept whole beyond.
 const STATE_MONOMIALS: usize = 64;
@@ -84,6 +84,13 @@ impl Terms {
         id: NodeId,
         of: impl Fn(NodeId) -> FormulaId,
     ) -> Result<FormulaId, Exceeded> {
+        if let Some(Applied { operator, left, right, .. }) = node.temporal().filter(|operator| !operator.past)
+        {
+            // With the last state repeated there is one next, and it is its own dual.
+            let one = operator == Temporal::WeakNext && self.repeat_last;
+            let operator = if one { Temporal::Next } else { operator };
+            return Ok(self.atom_formula(Atom::Temporal(operator, left.map(&of), of(right)), id));
+        }
         let atom = match node {
             Node::Bool(value) => return Ok(FormulaId::constant(value)),
             Node::Not(a) => return self.not(of(a)),
@@ -95,15 +102,6 @@ impl Terms {
                 let differ = self.xor(of(a), of(b))?;
                 return self.not(differ);
             }
-            // With the last state repeated there is one next, and it is its own dual.
-            Node::WeakNext(_, a) if !self.repeat_last => Atom::WeakNext(of(a)),
-            Node::Next(_, a) | Node::WeakNext(_, a) => Atom::Next(of(a)),
-            Node::Globally(_, a) => Atom::Globally(of(a)),
-            Node::Finally(_, a) => Atom::Finally(of(a)),
-            Node::Until(_, a, b) => Atom::Until(of(a), of(b)),
-            Node::WeakUntil(_, a, b) => Atom::WeakUntil(of(a), of(b)),
-            Node::Release(_, a, b) => Atom::Release(of(a), of(b)),
-            Node::StrongRelease(_, a, b) => Atom::StrongRelease(of(a), of(b)),
             // `first` and past operators are propositions; everything else was refused.
             _ => Atom::Last,
         };

@@ -114,8 +114,13 @@ impl Terms {
     fn own_words(&self, atom: AtomId, program: &Program) -> (String, u8) {
         let node = self.origin(atom);
         let level = match self.atom(atom) {
-            Atom::Next(_) | Atom::WeakNext(_) | Atom::Globally(_) | Atom::Finally(_) => PREFIX,
-            Atom::Until(..) | Atom::WeakUntil(..) | Atom::Release(..) | Atom::StrongRelease(..) => UNTIL,
+            Atom::Temporal(_, left, _) => {
+                if left.is_none() {
+                    PREFIX
+                } else {
+                    UNTIL
+                }
+            }
             _ if stands_alone(program, node) => NAME,
             _ => XOR,
         };

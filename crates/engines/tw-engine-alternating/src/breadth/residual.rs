@@ -2,7 +2,7 @@
 
 use super::machine::Slices;
 use tw_automata::alternating::{Direction, NodeIndex};
-use tw_ir::{Node, NodeId, Program, display};
+use tw_ir::{Node, NodeId, Program, Temporal, display};
 
 /// Slices that are spelled out.
 const SLICES: usize = 16;
@@ -68,7 +68,11 @@ impl Slices {
         if !node.looping || node.direction != Direction::Future {
             return formula;
         }
-        let next = if node.accepting { Node::WeakNext(None, formula) } else { Node::Next(None, formula) };
+        let next = if node.accepting {
+            Node::Unary(Temporal::WeakNext, None, formula)
+        } else {
+            Node::Unary(Temporal::Next, None, formula)
+        };
         program.dag.add(next)
     }
 }

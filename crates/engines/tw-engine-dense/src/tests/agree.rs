@@ -4,7 +4,7 @@ use super::make::{Shape, formula, options, root};
 use crate::{Reading, dense};
 use tw_core::{Bits, Time};
 use tw_engine_reference::Reference;
-use tw_ir::{Clock, Node, NodeId, Program, display};
+use tw_ir::{Clock, Node, NodeId, Program, Temporal, display};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
 use tw_testkit::{Rng, cases};
 
@@ -74,20 +74,20 @@ fn states_without_intervals() {
         let pointwise = translate(&program, |copy, node| {
             let mut add = |node| copy.dag.add(node);
             match node {
-                Node::Since(_, a, b) => {
+                Node::Binary(Temporal::Since, _, a, b) => {
                     let both = add(Node::And(a, b));
-                    let before = add(Node::Since(None, a, both));
+                    let before = add(Node::Binary(Temporal::Since, None, a, both));
                     add(Node::Or(b, before))
                 }
-                Node::Trigger(_, a, b) => {
+                Node::Binary(Temporal::Trigger, _, a, b) => {
                     let either = add(Node::Or(a, b));
-                    let before = add(Node::Trigger(None, a, either));
+                    let before = add(Node::Binary(Temporal::Trigger, None, a, either));
                     add(Node::And(b, before))
                 }
                 // b T (a | b).
-                Node::BackTo(_, a, b) => {
+                Node::Binary(Temporal::BackTo, _, a, b) => {
                     let either = add(Node::Or(a, b));
-                    let before = add(Node::Trigger(None, b, either));
+                    let before = add(Node::Binary(Temporal::Trigger, None, b, either));
                     add(Node::And(either, before))
                 }
                 node => add(node),
@@ -112,43 +112,51 @@ fn events_with_intervals() {
             let mut add = |node| copy.dag.add(node);
             use Node::*;
             match node {
-                Finally(i, a) | Once(i, a) => {
+                Unary(Temporal::Finally, i, a) | Unary(Temporal::Once, i, a) => {
                     let there = add(And(event, a));
-                    add(if matches!(node, Finally(..)) { Finally(i, there) } else { Once(i, there) })
+                    add(if matches!(node, Unary(Temporal::Finally, ..)) {
+                        Unary(Temporal::Finally, i, there)
+                    } else {
+                        Unary(Temporal::Once, i, there)
+                    })
                 }
-                Globally(i, a) | Historically(i, a) => {
+                Unary(Temporal::Globally, i, a) | Unary(Temporal::Historically, i, a) => {
                     let there = add(Implies(event, a));
-                    add(if matches!(node, Globally(..)) {
-                        Globally(i, there)
+                    add(if matches!(node, Unary(Temporal::Globally, ..)) {
+                        Unary(Temporal::Globally, i, there)
                     } else {
-                        Historically(i, there)
+                        Unary(Temporal::Historically, i, there)
                     })
                 }
-                Until(i, a, b) | Since(i, a, b) => {
+                Binary(Temporal::Until, i, a, b) | Binary(Temporal::Since, i, a, b) => {
                     let (hold, goal) = (add(Implies(event, a)), add(And(event, b)));
-                    add(if matches!(node, Until(..)) { Until(i, hold, goal) } else { Since(i, hold, goal) })
-                }
-                Release(i, a, b) | Trigger(i, a, b) => {
-                    let (free, hold) = (add(And(event, a)), add(Implies(event, b)));
-                    add(if matches!(node, Release(..)) {
-                        Release(i, free, hold)
+                    add(if matches!(node, Binary(Temporal::Until, ..)) {
+                        Binary(Temporal::Until, i, hold, goal)
                     } else {
-                        Trigger(i, free, hold)
+                        Binary(Temporal::Since, i, hold, goal)
                     })
                 }
-                WeakUntil(i, a, b) | BackTo(i, a, b) => {
+                Binary(Temporal::Release, i, a, b) | Binary(Temporal::Trigger, i, a, b) => {
+                    let (free, hold) = (add(And(event, a)), add(Implies(event, b)));
+                    add(if matches!(node, Binary(Temporal::Release, ..)) {
+                        Binary(Temporal::Release, i, free, hold)
+                    } else {
+                        Binary(Temporal::Trigger, i, free, hold)
+                    })
+                }
+                Binary(Temporal::WeakUntil, i, a, b) | Binary(Temporal::BackTo, i, a, b) => {
                     let either = add(Or(a, b));
                     let (free, hold) = (add(And(event, b)), add(Implies(event, either)));
-                    add(if matches!(node, WeakUntil(..)) {
-                        Release(i, free, hold)
+                    add(if matches!(node, Binary(Temporal::WeakUntil, ..)) {
+                        Binary(Temporal::Release, i, free, hold)
                     } else {
-                        Trigger(i, free, hold)
+                        Binary(Temporal::Trigger, i, free, hold)
                     })
                 }
-                StrongRelease(i, a, b) => {
+                Binary(Temporal::StrongRelease, i, a, b) => {
                     let both = add(And(a, b));
                     let (hold, goal) = (add(Implies(event, b)), add(And(event, both)));
-                    add(Until(i, hold, goal))
+                    add(Binary(Temporal::Until, i, hold, goal))
                 }
                 node => add(node),
             }
@@ -171,19 +179,9 @@ fn closed(node: Node) -> Node {
             i
         })
     };
-    use Node::*;
     match node {
-        Finally(i, a) => Finally(close(i), a),
-        Globally(i, a) => Globally(close(i), a),
-        Once(i, a) => Once(close(i), a),
-        Historically(i, a) => Historically(close(i), a),
-        Until(i, a, b) => Until(close(i), a, b),
-        Release(i, a, b) => Release(close(i), a, b),
-        WeakUntil(i, a, b) => WeakUntil(close(i), a, b),
-        StrongRelease(i, a, b) => StrongRelease(close(i), a, b),
-        Since(i, a, b) => Since(close(i), a, b),
-        Trigger(i, a, b) => Trigger(close(i), a, b),
-        BackTo(i, a, b) => BackTo(close(i), a, b),
+        Node::Unary(operator, i, a) => Node::Unary(operator, close(i), a),
+        Node::Binary(operator, i, a, b) => Node::Binary(operator, close(i), a, b),
         node => node,
     }
 }

@@ -6,7 +6,7 @@
 //! look between those. Instants are counted in eighths here.
 
 use crate::{Signal, Span};
-use tw_ir::{Bound, Interval, Node, NodeId};
+use tw_ir::{Bound, Interval, Node, NodeId, Way};
 
 /// A truth value per cell.
 pub(crate) type Cells = Vec<bool>;
@@ -66,6 +66,21 @@ pub(crate) fn define(node: Node, span: Span, of: impl Fn(NodeId) -> Cells) -> Ce
         of(a).into_iter().zip(of(b)).map(|(a, b)| f(a, b)).collect()
     };
     let constant = |value: bool| vec![value; span.cells() as usize];
+    if let Some(operator) = node.temporal()
+        && let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way()
+    {
+        let hold = hold.map_or(constant(!dual), &of);
+        let goal = match beside {
+            Some(beside) => two(goal, beside, &|a, b| if dual { a || b } else { a && b }),
+            None => of(goal),
+        };
+        return every(&|t| match (dual, operator.past) {
+            (false, false) => until(&hold, &goal, t),
+            (false, true) => since(&hold, &goal, t),
+            (true, false) => release(&hold, &goal, t),
+            (true, true) => trigger(&hold, &goal, t),
+        });
+    }
     match node {
         Bool(value) => constant(value),
         First => every(&|t| t == 0),
@@ -76,26 +91,6 @@ pub(crate) fn define(node: Node, span: Span, of: impl Fn(NodeId) -> Cells) -> Ce
         Xor(a, b) => two(a, b, &|a, b| a != b),
         Implies(a, b) => two(a, b, &|a, b| !a || b),
         Iff(a, b) => two(a, b, &|a, b| a == b),
-        Finally(_, a) => every(&|t| until(&constant(true), &of(a), t)),
-        Globally(_, a) => every(&|t| release(&constant(false), &of(a), t)),
-        Once(_, a) => every(&|t| since(&constant(true), &of(a), t)),
-        Historically(_, a) => every(&|t| trigger(&constant(false), &of(a), t)),
-        Until(_, a, b) => every(&|t| until(&of(a), &of(b), t)),
-        Since(_, a, b) => every(&|t| since(&of(a), &of(b), t)),
-        Release(_, a, b) => every(&|t| release(&of(a), &of(b), t)),
-        Trigger(_, a, b) => every(&|t| trigger(&of(a), &of(b), t)),
-        WeakUntil(_, a, b) => {
-            let either = two(a, b, &|a, b| a || b);
-            every(&|t| release(&of(b), &either, t))
-        }
-        StrongRelease(_, a, b) => {
-            let both = two(a, b, &|a, b| a && b);
-            every(&|t| until(&of(b), &both, t))
-        }
-        BackTo(_, a, b) => {
-            let either = two(a, b, &|a, b| a || b);
-            every(&|t| trigger(&of(b), &either, t))
-        }
         node => panic!("`{}` is not defined over continuous time", node.operator()),
     }
 }

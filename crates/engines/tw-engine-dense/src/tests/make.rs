@@ -2,7 +2,9 @@
 
 use crate::{End, Run, Signal, Span};
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Bound, Clock, Interval, Node, NodeId, Path, Program, Root, RootKind, Slot, What};
+use tw_ir::{
+    Bound, Clock, Form, Interval, Node, NodeId, Path, Program, Root, RootKind, Row, Slot, Temporal, What,
+};
 use tw_monitor::{EvaluateOptions, Trace};
 use tw_testkit::Rng;
 
@@ -78,6 +80,9 @@ pub(crate) fn formula(rng: &mut Rng, shape: Shape) -> Program {
             program.dag.add(node);
         }
     }
+    // No instant is next to another.
+    let has_meaning = |row: &Row| row.form != Form::Step && (shape.since || row.prefix || !row.past);
+    let temporals: Vec<Temporal> = Temporal::all().filter(|operator| has_meaning(operator.row())).collect();
     for _ in 0..1 + rng.below(shape.operators) {
         let made = program.dag.len();
         // The newest nodes more often, so that formulas grow deep.
@@ -87,24 +92,17 @@ pub(crate) fn formula(rng: &mut Rng, shape: Shape) -> Program {
         };
         let (a, b) = (child(), child());
         let i = if rng.chance(shape.metric) { Some(interval(rng, shape.unit)) } else { None };
-        let node = match rng.below(if shape.since { 17 } else { 14 }) {
+        let node = match rng.below(6 + temporals.len()) {
             0 => Node::Not(a),
             1 => Node::And(a, b),
             2 => Node::Or(a, b),
             3 => Node::Xor(a, b),
             4 => Node::Implies(a, b),
             5 => Node::Iff(a, b),
-            6 => Node::Finally(i, a),
-            7 => Node::Globally(i, a),
-            8 => Node::Once(i, a),
-            9 => Node::Historically(i, a),
-            10 => Node::Until(i, a, b),
-            11 => Node::Release(i, a, b),
-            12 => Node::WeakUntil(i, a, b),
-            13 => Node::StrongRelease(i, a, b),
-            14 => Node::Since(i, a, b),
-            15 => Node::Trigger(i, a, b),
-            _ => Node::BackTo(i, a, b),
+            other => match temporals[other - 6] {
+                operator if operator.row().prefix => Node::Unary(operator, i, a),
+                operator => Node::Binary(operator, i, a, b),
+            },
         };
         program.dag.add(node);
     }

@@ -5,7 +5,7 @@ use super::make::{Shape, formula, interval, options, parse, root, signal, span, 
 use crate::formula::Formulas;
 use crate::{Dense, End, Reading, Run, Signal, Span, Window, dense, reading};
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Clock, Node, NodeId, Semantics, display};
+use tw_ir::{Clock, Node, NodeId, Semantics, Temporal, display};
 use tw_monitor::{Engine, EvaluateOptions, Segments, Trace};
 use tw_testkit::{Rng, cases};
 
@@ -56,12 +56,12 @@ fn operators_on_longer_signals() {
             (Node::And(p, q), a.and(&b)),
             (Node::Or(p, q), a.or(&b)),
             (Node::Not(p), a.clone().complement()),
-            (Node::Finally(Some(i), p), a.finally(window)),
-            (Node::Globally(Some(i), p), a.globally(window)),
-            (Node::Once(Some(i), p), a.once(window)),
-            (Node::Historically(Some(i), p), a.historically(window)),
-            (Node::Until(Some(i), p, q), a.until(window, &b)),
-            (Node::Since(Some(i), p, q), a.since(window, &b)),
+            (Node::Unary(Temporal::Finally, Some(i), p), a.finally(window)),
+            (Node::Unary(Temporal::Globally, Some(i), p), a.globally(window)),
+            (Node::Unary(Temporal::Once, Some(i), p), a.once(window)),
+            (Node::Unary(Temporal::Historically, Some(i), p), a.historically(window)),
+            (Node::Binary(Temporal::Until, Some(i), p, q), a.until(window, &b)),
+            (Node::Binary(Temporal::Since, Some(i), p, q), a.since(window, &b)),
         ];
         for (node, found) in table {
             let expected = define(node, span, |id| cells(if id == p { &a } else { &b }));
@@ -173,7 +173,7 @@ fn the_engine_reads_the_signals() {
         let mut program =
             formula(&mut rng, Shape { propositions: 3, operators: 5, metric: 500, unit: 1, since: true });
         let body = program.roots[0].node;
-        let always = program.dag.add(Node::Globally(None, body));
+        let always = program.dag.add(Node::Unary(Temporal::Globally, None, body));
         program.roots.push(root(always));
         let len = 1 + rng.below(12);
         let starts: Vec<usize> = (0..len).filter(|&at| at == 0 || rng.one_in(6)).collect();
@@ -278,7 +278,7 @@ fn depth_is_no_danger() {
     let mut program = super::make::propositions(1);
     let mut node = NodeId(0);
     for _ in 0..100_000 {
-        node = program.dag.add(Node::Finally(Some(interval(&mut Rng::new(3), 1)), node));
+        node = program.dag.add(Node::Unary(Temporal::Finally, Some(interval(&mut Rng::new(3), 1)), node));
         node = program.dag.add(Node::Not(node));
     }
     program.roots.push(root(node));

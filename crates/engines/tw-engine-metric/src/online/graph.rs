@@ -1,7 +1,7 @@
 //! Formulas as few kinds of operators, negation on the edges.
 //!
-//! `G`, `R`, `W`, `N`, `H`, `T`, `B`, `Z` are duals of `U`, `X`, `S`, `Y`: with negated edges four temporal operators are
-//! all there are, and a formula and its negation share their work.
+//! With negated edges `X`, `Y`, `U` and `S` are all the temporal operators there are, and a formula and its negation share
+//! their work.
 
 mod delay;
 mod edge;
@@ -10,8 +10,8 @@ pub use delay::Delay;
 pub(super) use edge::Edge;
 
 use rustc_hash::FxHashMap;
-use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks};
-use tw_monitor::{EvaluateOptions, Unsupported};
+use tw_ir::{Clock, Node, NodeId, Program, Ticks};
+use tw_monitor::{Circuit, Connectives, EvaluateOptions, Lower, Lowered, Unsupported};
 
 /// What an operator does; operands have smaller numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -91,6 +91,8 @@ pub(super) struct Graph {
     known: FxHashMap<Kind, usize>,
     /// What is being lowered.
     pub(super) node: Option<NodeId>,
+    ticks: Ticks,
+    options: EvaluateOptions,
     index: bool,
     repeat: bool,
 }
@@ -104,94 +106,21 @@ impl Graph {
         repeat: bool,
     ) -> Result<(Graph, Vec<Edge>), Unsupported> {
         let index = options.clock == Clock::Index;
-        let mut graph =
-            Graph { operators: Vec::new(), known: FxHashMap::default(), node: None, index, repeat };
+        let mut graph = Graph {
+            operators: Vec::new(),
+            known: FxHashMap::default(),
+            node: None,
+            ticks: ALWAYS,
+            options: options.clone(),
+            index,
+            repeat,
+        };
         graph.add(Kind::True);
-        let atoms = program.atoms();
-        let mut edges: Vec<Option<Edge>> = vec![None; program.dag.len()];
-        for id in formulas(program, nodes, &atoms) {
-            graph.node = Some(id);
-            let edge = match atoms.binary_search(&id) {
-                Ok(atom) => graph.add(Kind::Atom(atom as u32)),
-                Err(_) => graph.lower(program, id, &edges, options)?,
-            };
-            edges[id.index()] = Some(edge);
-        }
+        let mut lowered = Lowered::new(program, graph);
+        let edges = lowered.lower(nodes)?;
+        let mut graph = lowered.circuit;
         graph.node = None;
-        let edges = nodes.iter().map(|node| edges[node.index()].unwrap_or(Edge::TRUE)).collect();
         Ok((graph, edges))
-    }
-
-    fn lower(
-        &mut self,
-        program: &Program,
-        id: NodeId,
-        edges: &[Option<Edge>],
-        options: &EvaluateOptions,
-    ) -> Result<Edge, Unsupported> {
-        let node = program.dag.node(id);
-        let of = |part: NodeId| {
-            edges[part.index()].ok_or_else(|| Unsupported::construct(id, "values inside temporal formulas"))
-        };
-        let ticks = |interval: Option<Interval>| match interval {
-            None => Ok(ALWAYS),
-            Some(_) if options.clock == Clock::Dense => {
-                Err(Unsupported::construct(id, "intervals over continuous time (--clock dense)"))
-            }
-            Some(interval) => interval
-                .ticks(options.clock, options.unit)
-                .map_err(|error| Unsupported::construct(id, format!("this interval: {error}"))),
-        };
-        Ok(match node {
-            Node::Bool(value) => Edge::TRUE.negate_if(!value),
-            Node::First => self.add(Kind::First),
-            Node::Last => self.add(Kind::Last),
-            Node::Not(a) => !of(a)?,
-            Node::And(a, b) => self.and(of(a)?, of(b)?),
-            Node::Or(a, b) => self.or(of(a)?, of(b)?),
-            Node::Implies(a, b) => self.or(!of(a)?, of(b)?),
-            Node::Xor(a, b) => self.xor(of(a)?, of(b)?),
-            Node::Iff(a, b) => !self.xor(of(a)?, of(b)?),
-            Node::Next(i, a) => self.add(Kind::Next(ticks(i)?, of(a)?)),
-            Node::WeakNext(i, a) => !self.add(Kind::Next(ticks(i)?, !of(a)?)),
-            Node::Finally(i, a) => self.until(ticks(i)?, Edge::TRUE, of(a)?),
-            Node::Globally(i, a) => !self.until(ticks(i)?, Edge::TRUE, !of(a)?),
-            Node::Until(i, a, b) => self.until(ticks(i)?, of(a)?, of(b)?),
-            Node::Release(i, a, b) => !self.until(ticks(i)?, !of(a)?, !of(b)?),
-            // φ W ψ = ψ R (φ | ψ), φ M ψ = ψ U (φ & ψ).
-            Node::WeakUntil(i, a, b) => {
-                let (ticks, a, b) = (ticks(i)?, of(a)?, of(b)?);
-                let both = self.and(!a, !b);
-                !self.until(ticks, !b, both)
-            }
-            Node::StrongRelease(i, a, b) => {
-                let (ticks, a, b) = (ticks(i)?, of(a)?, of(b)?);
-                let both = self.and(a, b);
-                self.until(ticks, b, both)
-            }
-            Node::Previous(i, a) => self.add(Kind::Previous(ticks(i)?, of(a)?)),
-            Node::WeakPrevious(i, a) => !self.add(Kind::Previous(ticks(i)?, !of(a)?)),
-            Node::Once(i, a) => self.since(ticks(i)?, Edge::TRUE, of(a)?),
-            Node::Historically(i, a) => !self.since(ticks(i)?, Edge::TRUE, !of(a)?),
-            Node::Since(i, a, b) => self.since(ticks(i)?, of(a)?, of(b)?),
-            Node::Trigger(i, a, b) => !self.since(ticks(i)?, !of(a)?, !of(b)?),
-            Node::BackTo(i, a, b) => {
-                let (ticks, a, b) = (ticks(i)?, of(a)?, of(b)?);
-                let both = self.and(!a, !b);
-                !self.since(ticks, !b, both)
-            }
-            Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_) => {
-                return Err(Unsupported::construct(id, "quantified variables")
-                    .help("`--by COL` checks a property once per value of a column"));
-            }
-            node if node.is_branching() => {
-                return Err(Unsupported::construct(id, "the paths of a model"));
-            }
-            node if node.is_experiment() => {
-                return Err(Unsupported::construct(id, "queries that return values"));
-            }
-            _ => return Err(Unsupported::construct(id, "values inside temporal formulas")),
-        })
     }
 
     fn add(&mut self, kind: Kind) -> Edge {
@@ -256,14 +185,77 @@ impl Graph {
     }
 }
 
-/// The formulas that the given ones rest on, down to atoms, ascending.
-fn formulas(program: &Program, nodes: &[NodeId], atoms: &[NodeId]) -> Vec<NodeId> {
-    let mut seen = vec![false; program.dag.len()];
-    let mut todo = nodes.to_vec();
-    while let Some(id) = todo.pop() {
-        if !std::mem::replace(&mut seen[id.index()], true) && atoms.binary_search(&id).is_err() {
-            todo.extend(program.dag.node(id).children());
+impl Lower for Graph {
+    fn enter(&mut self, id: NodeId, node: Node) -> Result<(), Unsupported> {
+        self.node = Some(id);
+        self.ticks = match node.interval() {
+            None => ALWAYS,
+            Some(_) if self.options.clock == Clock::Dense => {
+                return Err(Unsupported::construct(id, "intervals over continuous time (--clock dense)"));
+            }
+            Some(interval) => interval
+                .ticks(self.options.clock, self.options.unit)
+                .map_err(|error| Unsupported::construct(id, format!("this interval: {error}")))?,
+        };
+        Ok(())
+    }
+
+    fn refusal(&self, id: NodeId, node: Node) -> Unsupported {
+        match node {
+            Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_) => {
+                Unsupported::construct(id, "quantified variables")
+                    .help("`--by COL` checks a property once per value of a column")
+            }
+            node if node.is_branching() => Unsupported::construct(id, "the paths of a model"),
+            node if node.is_experiment() => Unsupported::construct(id, "queries that return values"),
+            _ => Unsupported::construct(id, "values inside temporal formulas"),
         }
     }
-    (0..program.dag.len() as u32).map(NodeId).filter(|id| seen[id.index()]).collect()
+}
+
+impl Connectives for Graph {
+    type Edge = Edge;
+
+    fn truth(&mut self) -> Edge {
+        Edge::TRUE
+    }
+
+    fn atom(&mut self, index: u32) -> Edge {
+        self.add(Kind::Atom(index))
+    }
+
+    fn first(&mut self) -> Edge {
+        self.add(Kind::First)
+    }
+
+    fn last(&mut self) -> Edge {
+        self.add(Kind::Last)
+    }
+
+    fn and(&mut self, a: Edge, b: Edge) -> Edge {
+        Graph::and(self, a, b)
+    }
+
+    fn xor(&mut self, a: Edge, b: Edge) -> Edge {
+        Graph::xor(self, a, b)
+    }
+}
+
+impl Circuit for Graph {
+    type Edge = Edge;
+    type Gates = Graph;
+
+    fn gates(&mut self) -> &mut Graph {
+        self
+    }
+
+    fn step(&mut self, past: bool, body: Edge) -> Edge {
+        let ticks = self.ticks;
+        self.add(if past { Kind::Previous(ticks, body) } else { Kind::Next(ticks, body) })
+    }
+
+    fn until(&mut self, past: bool, hold: Option<Edge>, goal: Edge) -> Edge {
+        let (ticks, hold) = (self.ticks, hold.unwrap_or(Edge::TRUE));
+        if past { self.since(ticks, hold, goal) } else { Graph::until(self, ticks, hold, goal) }
+    }
 }

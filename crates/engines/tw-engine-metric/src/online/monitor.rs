@@ -3,7 +3,7 @@
 use super::trace::Numbers;
 use super::{Each, Online, Open, Owned};
 use tw_core::{Position, Time};
-use tw_ir::{Node, NodeId, Program, display};
+use tw_ir::{Node, NodeId, Program, Temporal, display};
 use tw_monitor::{
     Bindings, Corrupt, EvaluateOptions, Known, Monitor, Obligation, Positions, Settled, Sink, Slab, Stretch,
     Telling, TraceId, Unsupported,
@@ -54,7 +54,9 @@ impl MetricMonitor {
         let (fresh, mut traces) = (online.copy(), Slab::new());
         let selected = traces.insert(fresh.clone());
         let told = vec![false; program.roots.len()];
-        let invariant = |root: &tw_ir::Root| matches!(program.dag.node(root.node), Node::Globally(None, _));
+        let invariant = |root: &tw_ir::Root| {
+            matches!(program.dag.node(root.node), Node::Unary(Temporal::Globally, None, _))
+        };
         let tells = match telling {
             Telling::Verdicts => vec![Tells::Nothing; told.len()],
             Telling::Positions => vec![Tells::All; told.len()],

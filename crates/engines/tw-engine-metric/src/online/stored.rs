@@ -2,7 +2,7 @@
 
 use super::{Each, Online};
 use tw_core::{Bits, Position};
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{Answer, EvaluateOptions, Evaluator, Sink, Stretch, Trace, Unsupported, Wanted};
 
 /// An evaluator of stored traces by [`Online`]. Under `ltl3` verdicts are those of informative prefixes, and what the
@@ -80,7 +80,7 @@ impl Evaluator for Prefixes<'_> {
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
         let limit = sink.limit;
         let three_valued = self.three_valued();
-        let globally = |node| matches!(self.program.dag.node(node), Node::Globally(None, _));
+        let globally = |node| matches!(self.program.dag.node(node), Node::Unary(Temporal::Globally, None, _));
         let globally: Vec<bool> = self.program.roots.iter().map(|root| globally(root.node)).collect();
         let empty = || Answer { open: three_valued.then(Bits::new), ..Answer::default() };
         let mut answers: Vec<Answer> = globally.iter().map(|_| empty()).collect();

@@ -3,7 +3,7 @@
 use super::one_line;
 use std::borrow::Cow;
 use std::fmt::Write;
-use tw_automata::residual::{Atom, AtomId, Names, Terms};
+use tw_automata::residual::{Atom, AtomId, Names, Syntax, Terms};
 use tw_ir::{Node, NodeId, Program, display};
 use tw_monitor::{Trace, Unsupported};
 
@@ -156,19 +156,14 @@ impl Atoms {
                     out.push_str(if value { "true" } else { "false" });
                     continue;
                 }
-                Not(a) => ("! ", a, None),
-                Next(None, a) | WeakNext(None, a) => ("o ", a, None),
-                Globally(None, a) => ("[] ", a, None),
-                Finally(None, a) => ("<> ", a, None),
-                And(a, b) => (r" /\ ", a, Some(b)),
-                Or(a, b) => (r" \/ ", a, Some(b)),
-                Xor(a, b) => (" ++ ", a, Some(b)),
-                Implies(a, b) => (" -> ", a, Some(b)),
-                Iff(a, b) => (" <-> ", a, Some(b)),
-                Until(None, a, b) => (" U ", a, Some(b)),
-                WeakUntil(None, a, b) => (" W ", a, Some(b)),
-                Release(None, a, b) => (" R ", a, Some(b)),
-                StrongRelease(None, a, b) => (" M ", a, Some(b)),
+                Not(a) => ("!", a, None),
+                And(a, b) => (r"/\", a, Some(b)),
+                Or(a, b) => (r"\/", a, Some(b)),
+                Xor(a, b) => ("++", a, Some(b)),
+                Implies(a, b) => ("->", a, Some(b)),
+                Iff(a, b) => ("<->", a, Some(b)),
+                Unary(operator, None, a) => (Syntax::Maude.operator(operator), a, None),
+                Binary(operator, None, a, b) => (Syntax::Maude.operator(operator), a, Some(b)),
                 // Everything else was refused when the formula was translated.
                 _ => {
                     out.push_str("last");
@@ -176,8 +171,16 @@ impl Atoms {
                 }
             };
             match b {
-                Some(b) => stack.extend([text(")"), Task::Node(b), text(operator), Task::Node(a), text("(")]),
-                None => stack.extend([text(")"), Task::Node(a), text(operator), text("(")]),
+                Some(b) => stack.extend([
+                    text(")"),
+                    Task::Node(b),
+                    text(" "),
+                    text(operator),
+                    text(" "),
+                    Task::Node(a),
+                    text("("),
+                ]),
+                None => stack.extend([text(")"), Task::Node(a), text(" "), text(operator), text("(")]),
             }
         }
         Ok(out)

@@ -5,7 +5,7 @@
 use tw_automata::past::Past;
 use tw_automata::residual::{Event, FormulaId, Limits, Terms};
 use tw_core::Bits;
-use tw_ir::{Node, NodeId, Program, display};
+use tw_ir::{Node, NodeId, Program, Temporal, display};
 use tw_monitor::{Trace, words};
 use tw_spec::{LowerOptions, lower, parse};
 
@@ -70,13 +70,21 @@ pub fn satisfies(program: &Program, trace: &Trace, formula: NodeId, at: usize) -
         Xor(a, b) => holds(a, at) != holds(b, at),
         Implies(a, b) => !holds(a, at) || holds(b, at),
         Iff(a, b) => holds(a, at) == holds(b, at),
-        Globally(_, a) => holds(a, at) && (last || holds(formula, at + 1)),
-        Finally(_, a) => holds(a, at) || (!last && holds(formula, at + 1)),
-        Until(_, a, b) => holds(b, at) || (!last && holds(a, at) && holds(formula, at + 1)),
-        WeakUntil(_, a, b) => holds(b, at) || (holds(a, at) && (last || holds(formula, at + 1))),
-        Release(_, a, b) => holds(b, at) && (last || holds(a, at) || holds(formula, at + 1)),
-        StrongRelease(_, a, b) => holds(b, at) && (holds(a, at) || (!last && holds(formula, at + 1))),
-        Next(_, a) | WeakNext(_, a) => holds(a, if last { at } else { at + 1 }),
+        Unary(Temporal::Globally, _, a) => holds(a, at) && (last || holds(formula, at + 1)),
+        Unary(Temporal::Finally, _, a) => holds(a, at) || (!last && holds(formula, at + 1)),
+        Binary(Temporal::Until, _, a, b) => holds(b, at) || (!last && holds(a, at) && holds(formula, at + 1)),
+        Binary(Temporal::WeakUntil, _, a, b) => {
+            holds(b, at) || (holds(a, at) && (last || holds(formula, at + 1)))
+        }
+        Binary(Temporal::Release, _, a, b) => {
+            holds(b, at) && (last || holds(a, at) || holds(formula, at + 1))
+        }
+        Binary(Temporal::StrongRelease, _, a, b) => {
+            holds(b, at) && (holds(a, at) || (!last && holds(formula, at + 1)))
+        }
+        Unary(Temporal::Next, _, a) | Unary(Temporal::WeakNext, _, a) => {
+            holds(a, if last { at } else { at + 1 })
+        }
         _ => {
             let atom = program.atoms().binary_search(&formula).expect("an atom");
             trace.atoms[atom].get(at)

@@ -6,7 +6,7 @@ use crate::{EvaluateOptions, Trace, Unsupported};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use tw_core::{Bits, Position};
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{Form, Node, NodeId, Program, Semantics};
 
 /// A claim still without its reasons.
 pub(super) struct Part {
@@ -18,8 +18,7 @@ pub(super) struct Part {
 /// The formulas whose truth a step from `node` asks for. Predicates are not taken apart.
 pub(super) fn parts(program: &Program, node: NodeId) -> impl Iterator<Item = NodeId> {
     let node = program.dag.node(node);
-    let taken_apart = node.is_future()
-        || node.is_past()
+    let taken_apart = node.is_temporal()
         || matches!(
             node,
             Node::Not(_) | Node::And(..) | Node::Or(..) | Node::Xor(..) | Node::Implies(..) | Node::Iff(..)
@@ -47,7 +46,7 @@ pub(super) fn justify(
         (rule, vec![here(node)])
     };
     let both = |a: NodeId, b: NodeId| (Rule::Both, vec![here(a), here(b)]);
-    if !(node.is_future() || node.is_past()) {
+    let Some(operator) = node.temporal() else {
         return Ok(match node {
             Node::Not(a) => (Rule::Negation, vec![here(a)]),
             Node::And(a, b) => {
@@ -70,29 +69,28 @@ pub(super) fn justify(
             Node::Implies(a, b) => both(a, b),
             _ => (Rule::Atom, Vec::new()),
         });
-    }
-    let walk = Walk::new(trace, options, at, node.is_future());
+    };
+    let (left, right) = (operator.left, operator.right);
+    let walk = Walk::new(trace, options, at, !operator.past);
     let window = walk.window(program, options, id)?;
-    if let Node::Next(_, a) | Node::WeakNext(_, a) | Node::Previous(_, a) | Node::WeakPrevious(_, a) = node {
-        return Ok(neighbour(&walk, &window, options.semantics, node.is_future(), here(a), |k| Part {
-            node: a,
+    if operator.is_step() {
+        return Ok(neighbour(&walk, &window, options.semantics, !operator.past, here(right), |k| Part {
+            node: right,
             range: (k, k),
-            holds: columns[&a].get(k),
+            holds: columns[&right].get(k),
         }));
     }
     let (low, high, open) = match window {
         Window::Offsets { low, high, open } => (low, high, open),
         Window::Empty { open } => return Ok((Rule::NoPosition { pending: open }, Vec::new())),
     };
-    let operator = Operator { walk: &walk, columns, low, high, open };
-    let (rule, parts) = match node {
-        Node::Finally(_, a) | Node::Once(_, a) => operator.until(None, a, holds),
-        Node::Globally(_, a) | Node::Historically(_, a) => operator.globally(a, holds),
-        Node::Until(_, a, b) | Node::Since(_, a, b) => operator.until(Some(a), b, holds),
-        Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) => operator.weak_until(a, b, holds),
-        Node::Release(_, a, b) | Node::Trigger(_, a, b) => operator.release(a, b, holds),
-        Node::StrongRelease(_, a, b) => operator.strong_release(a, b, holds),
-        _ => (Rule::Atom, [None, None]),
+    let ranging = Ranging { walk: &walk, columns, low, high, open };
+    let (rule, parts) = match (operator.form, operator.weak, left) {
+        (Form::Release, true, None) => ranging.globally(right, holds),
+        (Form::Release, true, Some(left)) => ranging.release(left, right, holds),
+        (Form::Release, false, Some(left)) => ranging.strong_release(left, right, holds),
+        (_, true, Some(left)) => ranging.weak_until(left, right, holds),
+        (_, _, left) => ranging.until(left, right, holds),
     };
     Ok((rule, parts.into_iter().flatten().collect()))
 }
@@ -117,7 +115,7 @@ fn neighbour(
 }
 
 /// An operator that ranges over the offsets `low..=high`; `open` if the trace's end is what ends them.
-struct Operator<'a> {
+struct Ranging<'a> {
     walk: &'a Walk<'a>,
     columns: &'a Columns<'a>,
     low: usize,
@@ -127,7 +125,7 @@ struct Operator<'a> {
 
 type Reasons = (Rule, [Option<Part>; 2]);
 
-impl Operator<'_> {
+impl Ranging<'_> {
     fn find(&self, node: NodeId, value: bool, low: usize, end: usize) -> Option<usize> {
         end.checked_sub(1).and_then(|high| self.walk.find(&self.columns[&node], value, low, high))
     }

@@ -13,7 +13,7 @@ use crate::cursor::{Cursor, Lexis, Tok, letter, letter_or_digit, refuse};
 use crate::{Format, Reading};
 use rustc_hash::FxHashMap;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{ArithmeticOp, CompareOp};
+use tw_ir::{ArithmeticOp, CompareOp, Temporal};
 use tw_spec::ast::Prefix;
 
 pub(crate) const FORMAT: Format = Format {
@@ -160,7 +160,7 @@ impl C2po<'_> {
         cursor.expect(";").map_err(|_| cursor.found("an operator or `;`"))?;
         let mut body = super::formula(body)?;
         if past {
-            body = self.builder.prefix(Prefix::Globally, None, body, body.span);
+            body = self.builder.prefix(Prefix::Temporal(Temporal::Globally), None, body, body.span);
         }
         self.builder.define(Role::Either, &name, span, cursor.line(span), body)
     }

@@ -12,7 +12,7 @@ use crate::cursor::{Cursor, Lexis, Tok, letter, letter_or_digit, refuse};
 use crate::decimal::Decimal;
 use crate::{Format, Options, Reading};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Bound, Interval};
+use tw_ir::{Bound, Interval, Temporal};
 use tw_spec::ast::{Infix, Prefix};
 
 pub(crate) const FORMAT: Format = Format {
@@ -64,7 +64,7 @@ fn read(reading: &mut Reading<'_>) {
             }
             // One of the past says nothing at the first row: it is judged at all.
             if past {
-                body = reading.builder.prefix(Prefix::Globally, None, body, body.span);
+                body = reading.builder.prefix(Prefix::Temporal(Temporal::Globally), None, body, body.span);
             }
             reading.builder.define(Role::Either, &name, span, cursor.line(span), body)
         });
@@ -92,10 +92,10 @@ pub(super) enum Operator {
 /// The prefix operator that a letter stands for.
 pub(super) fn prefix(word: &str) -> Option<Prefix> {
     Some(match word {
-        "G" => Prefix::Globally,
-        "F" => Prefix::Finally,
-        "H" => Prefix::Historically,
-        "O" => Prefix::Once,
+        "G" => Prefix::Temporal(Temporal::Globally),
+        "F" => Prefix::Temporal(Temporal::Finally),
+        "H" => Prefix::Temporal(Temporal::Historically),
+        "O" => Prefix::Temporal(Temporal::Once),
         _ => return None,
     })
 }
@@ -103,10 +103,10 @@ pub(super) fn prefix(word: &str) -> Option<Prefix> {
 /// The infix operator that a letter stands for.
 pub(super) fn timed(word: &str) -> Option<Infix> {
     Some(match word {
-        "U" => Infix::Until,
-        "R" => Infix::Release,
-        "S" => Infix::Since,
-        "T" => Infix::Trigger,
+        "U" => Infix::Temporal(Temporal::Until),
+        "R" => Infix::Temporal(Temporal::Release),
+        "S" => Infix::Temporal(Temporal::Since),
+        "T" => Infix::Temporal(Temporal::Trigger),
         _ => return None,
     })
 }
@@ -155,10 +155,10 @@ pub(super) fn apply(
             // What the lower bound shifts by, and the operator that does so without asking for a position to exist where
             // the dual would not.
             let shift = match op {
-                Infix::Release => Prefix::Globally,
-                Infix::Since => Prefix::Once,
-                Infix::Trigger => Prefix::Historically,
-                _ => Prefix::Finally,
+                Infix::Temporal(Temporal::Release) => Prefix::Temporal(Temporal::Globally),
+                Infix::Temporal(Temporal::Since) => Prefix::Temporal(Temporal::Once),
+                Infix::Temporal(Temporal::Trigger) => Prefix::Temporal(Temporal::Historically),
+                _ => Prefix::Temporal(Temporal::Finally),
             };
             let zero = Bound { billionths: 0, ..low };
             let high = high.map(|high| Bound { billionths: high.billionths - low.billionths, ..high });
@@ -201,8 +201,11 @@ impl<'t> Language<'t> for Mltl<'_> {
                     Ok(Operand::Complete(self.builder.constant(word == "true", span)))
                 }
                 word if prefix(word).is_some() => {
-                    let op = prefix(word).unwrap_or(Prefix::Globally);
-                    self.past |= matches!(op, Prefix::Historically | Prefix::Once);
+                    let op = prefix(word).unwrap_or(Prefix::Temporal(Temporal::Globally));
+                    self.past |= matches!(
+                        op,
+                        Prefix::Temporal(Temporal::Historically) | Prefix::Temporal(Temporal::Once)
+                    );
                     cursor.advance();
                     Ok(Operand::Prefix(Operator::Prefix(op, bounds(cursor)?), PREFIX))
                 }
@@ -240,7 +243,7 @@ impl<'t> Language<'t> for Mltl<'_> {
             return Ok(None);
         }
         cursor.advance();
-        self.past |= matches!(op, Infix::Since | Infix::Trigger);
+        self.past |= matches!(op, Infix::Temporal(Temporal::Since) | Infix::Temporal(Temporal::Trigger));
         let operator =
             if power == UNTIL { Operator::Timed(op, bounds(cursor)?) } else { Operator::Connective(op) };
         Ok(Some(Right { operator, right: power + 1 }))

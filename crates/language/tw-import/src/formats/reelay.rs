@@ -13,7 +13,7 @@ use crate::decimal::Decimal;
 use crate::{Format, Options, Reading};
 use std::sync::Arc;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{CompareOp, Interval};
+use tw_ir::{CompareOp, Interval, Temporal};
 use tw_spec::ast::{ExprKind, Infix, Prefix};
 
 use super::comparison;
@@ -52,7 +52,7 @@ fn read(reading: &mut Reading<'_>) {
         if cursor.kind() != Tok::End {
             return Err(cursor.found("an operator or the end of the file"));
         }
-        let body = reading.builder.prefix(Prefix::Globally, None, body, body.span);
+        let body = reading.builder.prefix(Prefix::Temporal(Temporal::Globally), None, body, body.span);
         reading.builder.define(Role::Either, &reading.stem, span, cursor.line(span), body)
     });
     if let Err(found) = found {
@@ -233,9 +233,9 @@ impl<'t> Language<'t> for Reelay<'_> {
                 let word = cursor.here();
                 let op = match word {
                     "not" => None,
-                    "pre" | "Y" => Some(Prefix::Previous),
-                    "once" | "P" => Some(Prefix::Once),
-                    "historically" | "H" => Some(Prefix::Historically),
+                    "pre" | "Y" => Some(Prefix::Temporal(Temporal::Previous)),
+                    "once" | "P" => Some(Prefix::Temporal(Temporal::Once)),
+                    "historically" | "H" => Some(Prefix::Temporal(Temporal::Historically)),
                     "exists" | "E" | "forall" | "A" => {
                         let why = "quantifiers over values are not imported; `check --by COLUMN` checks each value alone";
                         return Err(refuse(span, format!("`{word}` ranges over values"), why));
@@ -245,7 +245,9 @@ impl<'t> Language<'t> for Reelay<'_> {
                 cursor.advance();
                 match op {
                     None => Operator::Not,
-                    Some(Prefix::Previous) => Operator::Prefix(Prefix::Previous, None),
+                    Some(Prefix::Temporal(Temporal::Previous)) => {
+                        Operator::Prefix(Prefix::Temporal(Temporal::Previous), None)
+                    }
                     Some(op) => Operator::Prefix(op, Self::bounds(cursor)?),
                 }
             }
@@ -271,7 +273,7 @@ impl<'t> Language<'t> for Reelay<'_> {
             "->" | "implies" => (Infix::Implies, IMPLIES),
             "||" | "or" => (Infix::Or, OR),
             "&&" | "and" => (Infix::And, AND),
-            "since" | "S" => (Infix::Since, SINCE),
+            "since" | "S" => (Infix::Temporal(Temporal::Since), SINCE),
             _ => return Ok(None),
         };
         if power < least {

@@ -10,7 +10,7 @@ use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{
     ArithmeticOp, CompareOp, Expect, Function, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId,
-    What,
+    Temporal, What,
 };
 
 /// No node: not asked for, or wrong.
@@ -275,14 +275,7 @@ impl Builder<'_, '_> {
             Kind::Matches(_, regex) => Node::Matches(a, regex),
             Kind::Not(_) => Node::Not(a),
             Kind::Prefix(op, i, _) => match op {
-                Prefix::Next => Node::Next(interval(i), a),
-                Prefix::WeakNext => Node::WeakNext(interval(i), a),
-                Prefix::Finally => Node::Finally(interval(i), a),
-                Prefix::Globally => Node::Globally(interval(i), a),
-                Prefix::Previous => Node::Previous(interval(i), a),
-                Prefix::WeakPrevious => Node::WeakPrevious(interval(i), a),
-                Prefix::Once => Node::Once(interval(i), a),
-                Prefix::Historically => Node::Historically(interval(i), a),
+                Prefix::Temporal(operator) => Node::Unary(operator, interval(i), a),
                 Prefix::AllPaths => Node::AllPaths(a),
                 Prefix::SomePath => Node::SomePath(a),
             },
@@ -292,13 +285,7 @@ impl Builder<'_, '_> {
                 Infix::Xor => Node::Xor(a, b),
                 Infix::Or => Node::Or(a, b),
                 Infix::And => Node::And(a, b),
-                Infix::Until => Node::Until(interval(i), a, b),
-                Infix::WeakUntil => Node::WeakUntil(interval(i), a, b),
-                Infix::Release => Node::Release(interval(i), a, b),
-                Infix::StrongRelease => Node::StrongRelease(interval(i), a, b),
-                Infix::Since => Node::Since(interval(i), a, b),
-                Infix::BackTo => Node::BackTo(interval(i), a, b),
-                Infix::Trigger => Node::Trigger(interval(i), a, b),
+                Infix::Temporal(operator) => Node::Binary(operator, interval(i), a, b),
             },
             Kind::Quantifier { forall: true, variable, .. } => Node::Forall(variable, a),
             Kind::Quantifier { forall: false, variable, .. } => Node::Exists(variable, a),
@@ -331,7 +318,7 @@ impl Builder<'_, '_> {
                 Node::Fails(a, constant)
             }
             Kind::Fails(..) => Node::Fails(a, b),
-            Kind::Prefix(Prefix::Next, ..) => {
+            Kind::Prefix(Prefix::Temporal(Temporal::Next), ..) => {
                 let result = self.add(Node::Variable(parameter));
                 Node::NextMap { body: a, result, parameter }
             }

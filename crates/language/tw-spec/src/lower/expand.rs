@@ -13,7 +13,7 @@ use crate::ast::{Expr, ExprId, ExprKind, Infix, Map, Prefix, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, Function, Path, PathStep};
+use tw_ir::{Aggregate, Function, Path, PathStep, Temporal};
 
 /// Expands bodies into items.
 pub(super) struct Expander<'t, 'f> {
@@ -251,7 +251,7 @@ impl<'t, 'f> Expander<'t, 'f> {
                 match map {
                     None => Kind::Prefix(*op, self.out.interval(*interval), body),
                     Some((map, result)) => {
-                        if *op != Prefix::Next {
+                        if *op != Prefix::Temporal(Temporal::Next) {
                             self.misplaced(
                                 "only `X`, `U`, `!`, `&` and `|` take `{…}`",
                                 span,
@@ -274,7 +274,7 @@ impl<'t, 'f> Expander<'t, 'f> {
                     (Infix::And | Infix::Or, Some(function), None) => {
                         Kind::Combine { both: *op == Infix::And, function: *function, left, right }
                     }
-                    (Infix::Until, None, Some((map, result))) => {
+                    (Infix::Temporal(Temporal::Until), None, Some((map, result))) => {
                         if interval.is_some() {
                             self.misplaced("`U{…}` takes no interval", span, "`ψ1 U{v => v + 1} ψ2`");
                         }

@@ -8,7 +8,7 @@ use super::expanded::{ItemId, Kind, NONE, Nature};
 use super::types::{Make, Rule, Rules, Ruling, Sort, one, refuse, two};
 use crate::ast::{Infix, Prefix};
 use tw_diag::Diagnostic;
-use tw_ir::{Aggregate, Function, Path, PathStep};
+use tw_ir::{Aggregate, Function, Path, PathStep, Temporal};
 
 impl Rules<'_> {
     /// What the item means where an experiment is expected.
@@ -73,10 +73,14 @@ impl Rules<'_> {
             Kind::Infix(Infix::And | Infix::Or, NONE, a, b) => {
                 two(Make::Experiment, (a, condition), (b, condition))
             }
-            Kind::Infix(Infix::Until, NONE, a, b) => two(Make::Experiment, (a, condition), (b, pass)),
+            Kind::Infix(Infix::Temporal(Temporal::Until), NONE, a, b) => {
+                two(Make::Experiment, (a, condition), (b, pass))
+            }
             Kind::Not(a) => one(Make::Experiment, a, condition),
             Kind::Fails(c, a) => two(Make::Experiment, (a, condition), (c, value)),
-            Kind::Prefix(Prefix::Next | Prefix::Finally, NONE, a) => one(Make::Experiment, a, pass),
+            Kind::Prefix(Prefix::Temporal(Temporal::Next) | Prefix::Temporal(Temporal::Finally), NONE, a) => {
+                one(Make::Experiment, a, pass)
+            }
             Kind::NextMap { result, body, .. } => two(Make::Experiment, (body, any), (result, value)),
             Kind::UntilMap { result, left, right, .. } => Ok(Rule {
                 make: Make::Experiment,
@@ -254,7 +258,7 @@ impl Rules<'_> {
                     "a formula has the value `true`, where a number is expected",
                 );
                 refuse(finding.at(span, "this is a formula").help(match self.kind() {
-                    Kind::Prefix(Prefix::Next, ..) => NEXT_VALUE,
+                    Kind::Prefix(Prefix::Temporal(Temporal::Next), ..) => NEXT_VALUE,
                     _ => "write `φ : e` for the number e where φ holds, or `count[…]` to count",
                 }))
             }

@@ -10,7 +10,7 @@ use super::experiments::NEXT_VALUE;
 use crate::ast::{Prefix, Type};
 use tw_core::Value;
 use tw_diag::Diagnostic;
-use tw_ir::{CompareOp, Expect, SetItem};
+use tw_ir::{CompareOp, Expect, SetItem, Temporal};
 
 /// What is expected of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -392,7 +392,9 @@ impl Rules<'_> {
                 finding.help("did you mean a comparison, such as `name == \"…\"`?")
             }
             (Nature::Null, Sort::Formula) => finding.help("did you mean a comparison?"),
-            (Nature::Formula, Sort::Number) if matches!(item.kind, Kind::Prefix(Prefix::Next, ..)) => {
+            (Nature::Formula, Sort::Number)
+                if matches!(item.kind, Kind::Prefix(Prefix::Temporal(Temporal::Next), ..)) =>
+            {
                 finding.help(NEXT_VALUE)
             }
             (Nature::Formula | Nature::Literal, Sort::Number) => {

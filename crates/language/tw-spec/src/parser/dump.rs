@@ -1,7 +1,7 @@
 //! The structure of an expression with every parenthesis, for tests. Written apart from the printer, so that a
 //! mistake in one shows.
 
-use crate::ast::{DeclarationKind, ExprId, ExprKind, Map, Tree};
+use crate::ast::{DeclarationKind, ExprId, ExprKind, Infix, Map, Prefix, Tree};
 use tw_ir::{Function, PathStep, SetItem};
 
 /// The body of the only declaration.
@@ -76,7 +76,11 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
         ExprKind::Not(f, a) => format!("(!{} {})", map(tree, f), d(a)),
         ExprKind::Prefix { op, interval, map: f, body } => {
             let interval = interval.map_or(String::new(), |interval| interval.to_string());
-            format!("({op:?}{interval}{} {})", map(tree, f), d(body))
+            let op = match op {
+                Prefix::Temporal(operator) => format!("{operator:?}"),
+                other => format!("{other:?}"),
+            };
+            format!("({op}{interval}{} {})", map(tree, f), d(body))
         }
         ExprKind::Infix { op, interval, function, map: f, left, right } => {
             let interval = interval.map_or(String::new(), |interval| interval.to_string());
@@ -84,7 +88,11 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
                 None | Some(Function::True) => String::new(),
                 Some(function) => format!("{{{function:?}}}"),
             };
-            format!("({} {op:?}{interval}{function}{} {})", d(left), map(tree, f), d(right))
+            let op = match op {
+                Infix::Temporal(operator) => format!("{operator:?}"),
+                other => format!("{other:?}"),
+            };
+            format!("({} {op}{interval}{function}{} {})", d(left), map(tree, f), d(right))
         }
         ExprKind::Quantifier { forall, variables, body } => {
             let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();

@@ -6,26 +6,14 @@ use super::{Operand, Parser};
 use crate::ast::{ExprId, ExprKind, Infix, Prefix};
 use crate::lexer::Tok;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::CompareOp;
+use tw_ir::{CompareOp, Temporal};
 
 /// What an operator letter means, for people who meant a name.
 fn meaning(kind: Tok) -> &'static str {
     match kind {
-        Tok::Prefix(Prefix::Next) => "next",
-        Tok::Prefix(Prefix::WeakNext) => "weak next",
-        Tok::Prefix(Prefix::Finally) => "eventually",
-        Tok::Prefix(Prefix::Globally) => "always",
-        Tok::Prefix(Prefix::Previous) => "previously",
-        Tok::Prefix(Prefix::WeakPrevious) => "weak previously",
-        Tok::Prefix(Prefix::Once) => "once",
-        Tok::Prefix(Prefix::Historically) => "historically",
-        Tok::Infix(Infix::Until) => "until",
-        Tok::Infix(Infix::WeakUntil) => "weak until",
-        Tok::Infix(Infix::Release) => "release",
-        Tok::Infix(Infix::StrongRelease) => "strong release",
-        Tok::Infix(Infix::Since) => "since",
-        Tok::Infix(Infix::BackTo) => "back to",
-        Tok::Infix(Infix::Trigger) => "trigger",
+        Tok::Prefix(Prefix::Temporal(operator)) | Tok::Infix(Infix::Temporal(operator)) => {
+            operator.row().name
+        }
         _ => "part of the language",
     }
 }
@@ -46,34 +34,23 @@ fn is_statistic(name: &str) -> bool {
     matches!(name, "quantile" | "histogram" | "percentile" | "percentile_cont" | "percentile_disc")
 }
 
-/// Operators that are words: before an operand, and between two.
-const PREFIX_WORDS: [&str; 9] = [
-    "always",
-    "eventually",
-    "next",
-    "weak_next",
-    "previously",
-    "weak_previously",
-    "once",
-    "historically",
-    "not",
-];
-const INFIX_WORDS: [&str; 8] =
-    ["until", "weak_until", "release", "since", "back_to", "implies", "and", "xor"];
+/// Operators that are words: those before an operand, or those between two.
+fn operator_words(prefix: bool) -> impl Iterator<Item = &'static str> {
+    let others: &[&str] = if prefix { &["not"] } else { &["implies", "and", "xor"] };
+    let temporal = Temporal::all().map(Temporal::row).filter(move |row| row.prefix == prefix);
+    temporal.map(|row| row.word).filter(|word| !word.is_empty()).chain(others.iter().copied())
+}
 
 impl Parser<'_> {
     /// The operator that was misspelt, if one of two operands side by side is nearly one.
     fn misspelt_operator(&self, before: &str) -> Option<&'static str> {
-        let near = |word: &str, words: &[&'static str]| {
+        let near = |word: &str, prefix: bool| {
             let long = (3..20).contains(&word.len());
-            if long { tw_core::suggest(word, words.iter().copied()) } else { None }
+            if long { tw_core::suggest(word, operator_words(prefix)) } else { None }
         };
-        let infix = if self.kind() == Tok::Word && self.begins_operand(1) {
-            near(self.word(0), &INFIX_WORDS)
-        } else {
-            None
-        };
-        infix.or_else(|| near(before, &PREFIX_WORDS))
+        let infix =
+            if self.kind() == Tok::Word && self.begins_operand(1) { near(self.word(0), false) } else { None };
+        infix.or_else(|| near(before, true))
     }
 
     /// The current token, for messages.
@@ -414,7 +391,7 @@ impl Parser<'_> {
                 "`=>` means \"implies\", and a number is not a formula",
             );
             self.report(
-                found.at(span, "").help(format!("write `{}` for \"at least\"", symbol(CompareOp::Ge))),
+                found.at(span, "").help(format!("write `{}` for \"at least\"", CompareOp::Ge.symbol())),
             );
         }
     }
@@ -422,17 +399,5 @@ impl Parser<'_> {
     pub(super) fn lone_corr(&mut self, span: Span) {
         let found = Diagnostic::error("bad-aggregate", "`corr` takes two experiments").at(span, "");
         self.report(found.help("write `corr[a, b]`"));
-    }
-}
-
-/// How a comparison is written.
-pub(crate) fn symbol(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "==",
-        CompareOp::Ne => "!=",
-        CompareOp::Lt => "<",
-        CompareOp::Le => "<=",
-        CompareOp::Gt => ">",
-        CompareOp::Ge => ">=",
     }
 }

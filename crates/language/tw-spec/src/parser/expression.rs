@@ -1,11 +1,12 @@
 //! The precedence machine: operands and operators in turn, unfinished constructs on a stack.
 
-use super::frame::{Binary, Bracket, COMPARISON, EMIT, Frame, InfixFrame, Part, Stage, is_temporal};
+use super::frame::{Binary, Bracket, Frame, InfixFrame, Part, Stage, is_temporal};
 use super::{Operand, Parser};
 use crate::ast::{Argument, ExprId, ExprKind, Infix, Map};
 use crate::lexer::Tok;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, ArithmeticOp, CompareOp};
+use tw_ir::binding::{COMPARE, EMIT};
+use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Temporal};
 
 /// What comes next.
 pub(super) enum Step {
@@ -83,7 +84,7 @@ impl Parser<'_> {
         }
         match self.kind() {
             Tok::In | Tok::Matches => {
-                let value = self.left_operand(m, value, COMPARISON).0;
+                let value = self.left_operand(m, value, COMPARE).0;
                 let value = if self.kind() == Tok::In { self.in_set(value) } else { self.matches(value) };
                 m.last = Last::Comparison;
                 Step::Operator(value)
@@ -117,7 +118,7 @@ impl Parser<'_> {
         if m.last == Last::Emit && power >= EMIT {
             self.operator_after_emit(value);
             value.id = self.add(ExprKind::Error, value.extent);
-        } else if m.last == Last::Comparison && power == COMPARISON {
+        } else if m.last == Last::Comparison && power == COMPARE {
             let left = value.id;
             value.id = self.add(ExprKind::Error, value.extent);
             return (value, Some(left));
@@ -136,7 +137,7 @@ impl Parser<'_> {
             if self.kind() == Tok::OpenBrace {
                 match infix {
                     Infix::And | Infix::Or => frame.function = self.function(),
-                    Infix::Until => return self.open_map(m, Frame::Infix(frame)),
+                    Infix::Temporal(Temporal::Until) => return self.open_map(m, Frame::Infix(frame)),
                     _ => self.useless_braces(op_span),
                 }
             }

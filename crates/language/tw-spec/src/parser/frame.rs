@@ -4,6 +4,7 @@ use super::Operand;
 use crate::ast::{Argument, ExprId, Ident, Infix, Map, Prefix};
 use crate::lexer::Tok;
 use tw_diag::Span;
+use tw_ir::binding::{AND, COMPARE, DEFAULT, EMIT, IFF, IMPLIES, OR, PRODUCT, SUM, UNARY, UNTIL, XOR};
 use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval};
 
 /// Operators between two expressions.
@@ -16,41 +17,29 @@ pub(crate) enum Binary {
     Arithmetic(ArithmeticOp),
 }
 
-/// Binding power of `:`; a value already given by `:` cannot be taken by this or anything tighter.
-pub(crate) const EMIT: u8 = 2;
-/// Binding power of the loosest formula operator: the body of a quantifier takes these, but not `:` or `??`.
-pub(crate) const FORMULA: u8 = 3;
-/// Binding power of comparisons, `in`, `matches`: what prefix operators take as their operand.
-pub(crate) const COMPARISON: u8 = 10;
-/// Binding power of `+`: what the branch after `else` takes.
-pub(crate) const SUM: u8 = 11;
-/// Tighter than every binary operator: what a minus sign takes.
-pub(crate) const SIGN: u8 = 13;
-
 impl Binary {
     /// How tightly the operator holds its left operand, and the least power that its right operand takes.
     pub(crate) fn power(self) -> (u8, u8) {
         match self {
-            Binary::Default => (1, 2),
+            Binary::Default => (DEFAULT, EMIT),
             // One term on the right: formula operators after it need parentheses.
-            Binary::Emit => (EMIT, COMPARISON),
-            Binary::Logic(Infix::Iff) => (3, 4),
-            Binary::Logic(Infix::Implies) => (4, 4),
-            Binary::Logic(Infix::Xor) => (5, 6),
-            Binary::Logic(Infix::Or) => (6, 7),
-            Binary::Logic(Infix::And) => (7, 8),
-            Binary::Logic(_) => (8, 8),
-            Binary::Compare(_) => (COMPARISON, SUM),
-            Binary::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Sub) => (SUM, 12),
-            Binary::Arithmetic(_) => (12, SIGN),
+            Binary::Emit => (EMIT, COMPARE),
+            Binary::Logic(Infix::Iff) => (IFF, IMPLIES),
+            Binary::Logic(Infix::Implies) => (IMPLIES, IMPLIES),
+            Binary::Logic(Infix::Xor) => (XOR, OR),
+            Binary::Logic(Infix::Or) => (OR, AND),
+            Binary::Logic(Infix::And) => (AND, UNTIL),
+            Binary::Logic(Infix::Temporal(_)) => (UNTIL, UNTIL),
+            Binary::Compare(_) => (COMPARE, SUM),
+            Binary::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Sub) => (SUM, PRODUCT),
+            Binary::Arithmetic(_) => (PRODUCT, UNARY),
         }
     }
 }
 
 /// Operators that take an interval.
 pub(crate) fn is_temporal(op: Infix) -> bool {
-    use Infix::*;
-    matches!(op, Until | WeakUntil | Release | StrongRelease | Since | BackTo | Trigger)
+    matches!(op, Infix::Temporal(_))
 }
 
 /// An unfinished construct. `start` is where its text begins.
@@ -172,9 +161,9 @@ impl Frame {
     pub(crate) fn floor(&self) -> u8 {
         match self {
             Frame::Infix(infix) => infix.op.power().1,
-            Frame::Prefix { .. } | Frame::Not { .. } => COMPARISON,
-            Frame::Negate { .. } => SIGN,
-            Frame::Quantifier { .. } => FORMULA,
+            Frame::Prefix { .. } | Frame::Not { .. } => COMPARE,
+            Frame::Negate { .. } => UNARY,
+            Frame::Quantifier { .. } => IFF,
             Frame::If { stage: Stage::Else(..), .. } => SUM,
             _ => 0,
         }

@@ -6,28 +6,11 @@ use super::{Operand, Parser};
 use crate::ast::{Argument, ExprKind, Ident, Prefix};
 use crate::lexer::Tok;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, ArithmeticOp, Path, PathStep};
-
-/// Aggregates without parameters, by name.
-pub(crate) const AGGREGATES: [(&str, Aggregate); 13] = [
-    ("count", Aggregate::Count),
-    ("sum", Aggregate::Sum),
-    ("min", Aggregate::Min),
-    ("max", Aggregate::Max),
-    ("avg", Aggregate::Avg),
-    ("first", Aggregate::First),
-    ("last", Aggregate::Last),
-    ("var", Aggregate::Var),
-    ("stddev", Aggregate::Stddev),
-    ("median", Aggregate::Median),
-    ("mode", Aggregate::Mode),
-    ("distinct", Aggregate::Distinct),
-    ("corr", Aggregate::Corr),
-];
+use tw_ir::{Aggregate, ArithmeticOp, Path, PathStep, Temporal};
 
 /// Whether a name is that of an aggregate.
 pub(crate) fn is_aggregate(name: &str) -> bool {
-    matches!(name, "quantile" | "histogram") || AGGREGATES.iter().any(|(known, _)| *known == name)
+    matches!(name, "quantile" | "histogram") || Aggregate::PLAIN.iter().any(|(known, _)| *known == name)
 }
 
 /// The share that `p95`, `P99` or `p999` means.
@@ -127,7 +110,7 @@ impl Parser<'_> {
         let interval = self.interval();
         let frame = Frame::Prefix { op, interval, map: None, start };
         if self.kind() == Tok::OpenBrace {
-            if op == Prefix::Next {
+            if op == Prefix::Temporal(Temporal::Next) {
                 return self.open_map(m, frame);
             }
             self.useless_braces(start);
@@ -231,15 +214,16 @@ impl Parser<'_> {
             self.at += 2;
             aggregate
         } else if self.peek(1) == Tok::OpenBracket && self.peek(2) != Tok::Star {
-            let known = AGGREGATES.iter().find(|(name, _)| *name == word).map(|(_, aggregate)| *aggregate);
+            let known =
+                Aggregate::PLAIN.iter().find(|(name, _)| *name == word).map(|(_, aggregate)| *aggregate);
             if known.is_none() {
                 self.unknown_aggregate(word);
             }
             self.advance();
             known.unwrap_or(Aggregate::Count)
-        } else if self.peek(1) == Tok::Prefix(Prefix::Globally)
+        } else if self.peek(1) == Tok::Prefix(Prefix::Temporal(Temporal::Globally))
             && self.word(1) == "[]"
-            && AGGREGATES.iter().any(|(name, _)| *name == word)
+            && Aggregate::PLAIN.iter().any(|(name, _)| *name == word)
         {
             // `count[]` ends with the token that is also "always".
             let empty = start.to(self.span_at(self.at + 1));
@@ -257,7 +241,7 @@ impl Parser<'_> {
 
     fn unknown_aggregate(&mut self, word: &str) {
         let found = Diagnostic::error("bad-aggregate", format!("`{word}` is not an aggregate"));
-        let names = AGGREGATES.iter().map(|(name, _)| *name).chain(["quantile", "histogram"]);
+        let names = Aggregate::PLAIN.iter().map(|(name, _)| *name).chain(["quantile", "histogram"]);
         let meant = match word.to_ascii_lowercase().as_str() {
             "mean" | "average" => Some("avg"),
             "variance" => Some("var"),

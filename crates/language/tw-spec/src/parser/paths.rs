@@ -5,6 +5,7 @@ use super::expression::{Machine, Step};
 use super::frame::Frame;
 use crate::ast::Prefix;
 use crate::lexer::Tok;
+use tw_ir::Temporal;
 
 impl Parser<'_> {
     /// The quantifier that the current word is, and the operator that it names with it.
@@ -16,9 +17,9 @@ impl Parser<'_> {
             _ => return None,
         };
         let operator = match operator {
-            "X" => Prefix::Next,
-            "F" => Prefix::Finally,
-            "G" => Prefix::Globally,
+            "X" => Prefix::Temporal(Temporal::Next),
+            "F" => Prefix::Temporal(Temporal::Finally),
+            "G" => Prefix::Temporal(Temporal::Globally),
             // A letter alone may be a state's name: it is a quantifier where a path formula can follow.
             "" => {
                 let again = self.peek(1) == Tok::Word && matches!(self.word(1), "A" | "E");

@@ -3,7 +3,7 @@
 use super::PATTERNS;
 use crate::{LowerOptions, lower, parse_formula};
 use std::ops::Range;
-use tw_ir::{Node, Program, What};
+use tw_ir::{Node, Program, Temporal, What};
 
 /// A trace: for each position the letters that hold, as bits of `p q r s`.
 type Trace<'t> = &'t [u8];
@@ -86,10 +86,10 @@ fn evaluate(program: &Program, trace: Trace) -> bool {
             Node::And(a, b) => of(a, at) && of(b, at),
             Node::Or(a, b) => of(a, at) || of(b, at),
             Node::Implies(a, b) => !of(a, at) || of(b, at),
-            Node::Finally(None, a) => (at..n).any(|k| of(a, k)),
-            Node::Globally(None, a) => (at..n).all(|k| of(a, k)),
-            Node::Until(None, a, b) => until(a, b, at),
-            Node::WeakUntil(None, a, b) => until(a, b, at) || (at..n).all(|k| of(a, k)),
+            Node::Unary(Temporal::Finally, None, a) => (at..n).any(|k| of(a, k)),
+            Node::Unary(Temporal::Globally, None, a) => (at..n).all(|k| of(a, k)),
+            Node::Binary(Temporal::Until, None, a, b) => until(a, b, at),
+            Node::Binary(Temporal::WeakUntil, None, a, b) => until(a, b, at) || (at..n).all(|k| of(a, k)),
             other => panic!("no pattern needs {other:?}"),
         });
         let row = row.collect();

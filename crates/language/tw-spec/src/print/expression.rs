@@ -1,11 +1,12 @@
 //! Expressions on one line, with the fewest parentheses, without recursion.
 
-use super::{backquote, print_path, quote_name, quote_text};
+use super::{backquote, print_path, quote_name};
 use crate::ast::{ExprId, ExprKind, Infix, Map, Prefix, Tree};
-use crate::parser::{AGGREGATES, Binary, COMPARISON, FORMULA, FUNCTIONS, SIGN, SUM, is_temporal, symbol};
+use crate::parser::{Binary, FUNCTIONS, is_temporal};
 use std::borrow::Cow;
 use tw_core::Value;
-use tw_ir::{Aggregate, ArithmeticOp, Function, SetItem};
+use tw_ir::binding::{COMPARE, IFF, SUM, UNARY};
+use tw_ir::{ArithmeticOp, Function, SetItem, quote};
 
 /// A place where a long line may be broken: before the operator at `offset`.
 #[derive(Clone, Copy, Debug)]
@@ -58,14 +59,7 @@ pub(super) struct Printer<'a> {
 /// Words for prefix operators.
 fn prefix_letter(op: Prefix) -> &'static str {
     match op {
-        Prefix::Next => "X",
-        Prefix::WeakNext => "N",
-        Prefix::Finally => "F",
-        Prefix::Globally => "G",
-        Prefix::Previous => "Y",
-        Prefix::WeakPrevious => "Z",
-        Prefix::Once => "O",
-        Prefix::Historically => "H",
+        Prefix::Temporal(operator) => operator.row().letter,
         Prefix::AllPaths => "A",
         Prefix::SomePath => "E",
     }
@@ -78,46 +72,13 @@ fn infix_symbol(op: Infix) -> &'static str {
         Infix::Xor => "^",
         Infix::Or => "|",
         Infix::And => "&",
-        Infix::Until => "U",
-        Infix::WeakUntil => "W",
-        Infix::Release => "R",
-        Infix::StrongRelease => "M",
-        Infix::Since => "S",
-        Infix::BackTo => "B",
-        Infix::Trigger => "T",
-    }
-}
-
-fn arithmetic_symbol(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Sub => "-",
-        ArithmeticOp::Mul => "*",
-        ArithmeticOp::Div => "/",
-        ArithmeticOp::Rem => "%",
-        ArithmeticOp::Min => "min",
-        ArithmeticOp::Max => "max",
-    }
-}
-
-fn aggregate_name(aggregate: Aggregate) -> String {
-    match aggregate {
-        Aggregate::Quantile(share) => {
-            let digits = format!("{}.{:09}", share / 1_000_000_000, share % 1_000_000_000);
-            format!("quantile({})", digits.trim_end_matches('0').trim_end_matches('.'))
-        }
-        Aggregate::Histogram(bins) => format!("histogram({bins})"),
-        _ => AGGREGATES
-            .iter()
-            .find(|(_, other)| *other == aggregate)
-            .map_or("count", |(name, _)| name)
-            .to_owned(),
+        Infix::Temporal(operator) => operator.row().letter,
     }
 }
 
 fn print_value(value: &Value) -> String {
     match value {
-        Value::Str(text) => quote_text(text),
+        Value::Str(text) => quote(text),
         other => other.to_string(),
     }
 }
@@ -189,7 +150,7 @@ impl<'a> Printer<'a> {
             ExprKind::Null => self.text("null"),
             ExprKind::Int(value) => self.text(value.to_string()),
             ExprKind::Real(value) => self.text(format!("{value:?}")),
-            ExprKind::Text(text) => self.text(quote_text(text)),
+            ExprKind::Text(text) => self.text(quote(text)),
             ExprKind::Path { path, quoted } => self.text(print_path(path, *quoted)),
             ExprKind::Call { name, arguments, event } => {
                 // In backquotes an event may be called like a function of the language.
@@ -210,7 +171,7 @@ impl<'a> Printer<'a> {
                     }
                     match argument.value {
                         // A name and a colon would be read as the argument's name.
-                        Some(value) => self.child(value, FORMULA, 0),
+                        Some(value) => self.child(value, IFF, 0),
                         None => self.text("_"),
                     }
                 }
@@ -226,15 +187,15 @@ impl<'a> Printer<'a> {
                     self.inner(*body);
                     self.batch.push(Task::Close(")"));
                 } else {
-                    self.child(*body, SIGN, context.follow);
+                    self.child(*body, UNARY, context.follow);
                 }
             }
             ExprKind::Abs(body) => self.function_call("abs", &[*body]),
             ExprKind::Arithmetic(op @ (ArithmeticOp::Min | ArithmeticOp::Max), a, b) => {
-                self.function_call(arithmetic_symbol(*op), &[*a, *b]);
+                self.function_call(op.symbol(), &[*a, *b]);
             }
             ExprKind::Arithmetic(op, a, b) => {
-                self.binary(Binary::Arithmetic(*op), arithmetic_symbol(*op).into(), *a, *b, context);
+                self.binary(Binary::Arithmetic(*op), op.symbol().into(), *a, *b, context);
             }
             ExprKind::If(condition, then, otherwise) => {
                 self.text("if ");
@@ -253,10 +214,10 @@ impl<'a> Printer<'a> {
                 self.batch.push(Task::Close(")"));
             }
             ExprKind::Compare(op, a, b) => {
-                self.binary(Binary::Compare(*op), symbol(*op).into(), *a, *b, context)
+                self.binary(Binary::Compare(*op), op.symbol().into(), *a, *b, context)
             }
             ExprKind::In(value, items) => {
-                self.leftmost(*value, SUM, COMPARISON, context);
+                self.leftmost(*value, SUM, COMPARE, context);
                 let items: Vec<String> = items
                     .iter()
                     .map(|item| match item {
@@ -267,8 +228,8 @@ impl<'a> Printer<'a> {
                 self.text(format!(" in {{{}}}", items.join(", ")));
             }
             ExprKind::Matches(value, pattern, _) => {
-                self.leftmost(*value, SUM, COMPARISON, context);
-                self.text(format!(" matches {}", quote_text(pattern)));
+                self.leftmost(*value, SUM, COMPARE, context);
+                self.text(format!(" matches {}", quote(pattern)));
             }
             ExprKind::Not(map, body) => {
                 self.text("!");
@@ -277,7 +238,7 @@ impl<'a> Printer<'a> {
                     self.text(" ");
                 }
                 // `!x < 2` would be read right, but not by everybody.
-                self.child(*body, SIGN, context.follow);
+                self.child(*body, UNARY, context.follow);
             }
             ExprKind::Prefix { op, interval, map, body } => {
                 self.text(prefix_letter(*op));
@@ -288,7 +249,7 @@ impl<'a> Printer<'a> {
                 self.text(" ");
                 let after_temporal = interval.is_none() && map.is_none();
                 // As with `!`: `G x < 2` would be read right, but not by everybody.
-                let inside = Context { least: SIGN, follow: context.follow, after_temporal };
+                let inside = Context { least: UNARY, follow: context.follow, after_temporal };
                 self.batch.push(Task::Expr(*body, inside));
             }
             ExprKind::Infix { op, interval, function, map, left, right } => {
@@ -315,12 +276,12 @@ impl<'a> Printer<'a> {
                     variables.iter().map(|variable| quote_name(&variable.name)).collect();
                 let word = if *forall { "forall" } else { "exists" };
                 self.text(format!("{word} {}. ", names.join(", ")));
-                self.child(*body, FORMULA, context.follow);
+                self.child(*body, IFF, context.follow);
             }
             ExprKind::Emit(a, b) => self.binary(Binary::Emit, ":".into(), *a, *b, context),
             ExprKind::Default(a, b) => self.binary(Binary::Default, "??".into(), *a, *b, context),
             ExprKind::Aggregate { aggregate, body, second, during } => {
-                self.text(aggregate_name(*aggregate));
+                self.text(aggregate.to_string());
                 self.batch.push(Task::Open("["));
                 self.inner(*body);
                 if let Some(second) = second {
@@ -345,7 +306,7 @@ impl<'a> Printer<'a> {
         let (power, floor) = op.power();
         self.leftmost(a, left_least(op), power, context);
         self.text(" ");
-        if power < COMPARISON {
+        if power < COMPARE {
             self.batch.push(Task::Break(power));
         }
         self.text(symbol);
@@ -358,7 +319,7 @@ impl<'a> Printer<'a> {
         self.batch.push(Task::Open("("));
         for (i, argument) in arguments.iter().enumerate() {
             self.text(if i > 0 { ", " } else { "" });
-            self.child(*argument, FORMULA, 0);
+            self.child(*argument, IFF, 0);
         }
         self.batch.push(Task::Close(")"));
     }
@@ -378,7 +339,7 @@ impl<'a> Printer<'a> {
 fn left_least(op: Binary) -> u8 {
     let (power, floor) = op.power();
     match op {
-        Binary::Emit => FORMULA,
+        Binary::Emit => IFF,
         Binary::Compare(_) => SUM,
         // Right-associative: the same operator on the left needs parentheses.
         _ if power == floor => power + 1,
@@ -391,13 +352,13 @@ fn needs_parentheses(tree: &Tree, kind: &ExprKind, context: Context) -> bool {
         ExprKind::Default(..) => Binary::Default.power().0,
         ExprKind::Emit(..) => Binary::Emit.power().0,
         ExprKind::Infix { op, .. } => Binary::Logic(*op).power().0,
-        ExprKind::Compare(..) | ExprKind::In(..) | ExprKind::Matches(..) => COMPARISON,
+        ExprKind::Compare(..) | ExprKind::In(..) | ExprKind::Matches(..) => COMPARE,
         ExprKind::Arithmetic(ArithmeticOp::Min | ArithmeticOp::Max, ..) => return false,
         ExprKind::Arithmetic(op, ..) => Binary::Arithmetic(*op).power().0,
         // These begin with a word or sign, so only what follows can be drawn in.
-        ExprKind::Not(..) | ExprKind::Prefix { .. } => return context.follow >= COMPARISON,
-        ExprKind::Negate(_) => return context.follow >= SIGN,
-        ExprKind::Quantifier { .. } => return context.follow >= FORMULA,
+        ExprKind::Not(..) | ExprKind::Prefix { .. } => return context.follow >= COMPARE,
+        ExprKind::Negate(_) => return context.follow >= UNARY,
+        ExprKind::Quantifier { .. } => return context.follow >= IFF,
         ExprKind::If(..) => return context.follow >= SUM,
         ExprKind::Tuple(items) => return context.after_temporal && looks_like_interval(tree, items),
         _ => return false,

@@ -1,14 +1,15 @@
 use super::{print, print_expr};
 use crate::ast::{
-    Argument, Column, Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Infix, Map,
-    Prefix, Tree,
+    Argument, Column, Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Infix, Map, Tree,
 };
 use crate::parser::dump::{body, dump};
 use crate::parser::tests::{Random, deep};
 use crate::parser::{parse, parse_formula};
 use tw_core::{TimeUnit, Value};
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, PathStep, SetItem};
+use tw_ir::{
+    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, PathStep, SetItem, Temporal,
+};
 
 /// Formulas and their canonical form.
 #[test]
@@ -166,35 +167,22 @@ impl Builder {
             10 => ExprKind::Matches(self.expr(depth), "a\\.b".into(), Span::default()),
             11 => ExprKind::Not(self.map(depth, false), self.expr(depth)),
             12..=14 => {
-                use Prefix::*;
-                let op = [Next, WeakNext, Finally, Globally, Previous, WeakPrevious, Once, Historically]
-                    [self.random.below(8)];
-                let map = if op == Next { self.map(depth, true) } else { None };
+                let operators: Vec<Temporal> = Temporal::all().filter(|op| op.row().prefix).collect();
+                let operator = operators[self.random.below(operators.len())];
+                let map = if operator == Temporal::Next { self.map(depth, true) } else { None };
+                let op = operator.into();
                 ExprKind::Prefix { op, interval: self.interval(), map, body: self.expr(depth) }
             }
             15..=18 => {
-                use Infix::*;
-                let all = [
-                    Iff,
-                    Implies,
-                    Xor,
-                    Or,
-                    And,
-                    Until,
-                    WeakUntil,
-                    Release,
-                    StrongRelease,
-                    Since,
-                    BackTo,
-                    Trigger,
-                ];
-                let op = all[self.random.below(12)];
-                let interval =
-                    if all.iter().position(|other| *other == op) >= Some(5) { self.interval() } else { None };
+                use Infix::{And, Iff, Implies, Or, Xor};
+                let operators = Temporal::all().filter(|op| !op.row().prefix).map(Infix::from);
+                let all: Vec<Infix> = [Iff, Implies, Xor, Or, And].into_iter().chain(operators).collect();
+                let op = all[self.random.below(all.len())];
+                let interval = if matches!(op, Infix::Temporal(_)) { self.interval() } else { None };
                 let functions = [Function::Pair, Function::Second, Function::Arithmetic(ArithmeticOp::Sub)];
                 let decorated = matches!(op, And | Or) && self.random.below(3) == 0;
                 let function = decorated.then(|| functions[self.random.below(3)]);
-                let map = if op == Until { self.map(depth, true) } else { None };
+                let map = if op == Temporal::Until.into() { self.map(depth, true) } else { None };
                 ExprKind::Infix {
                     op,
                     interval,

@@ -1,7 +1,7 @@
 //! Path formulas of CTL: one temporal operator over state formulas, brought to four shapes.
 
 use tw_core::TimeUnit;
-use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks, display};
+use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks, Way, display};
 use tw_monitor::Unsupported;
 
 /// A state formula and the truth that is asked of it.
@@ -75,36 +75,28 @@ pub(super) fn shape(
     if is_state(node) {
         return Ok(Some(Shape::Here(Operand::of(node, value))));
     }
-    let operator = program.dag.node(node);
-    if !operator.is_future() || !operator.children().all(is_state) {
+    let Some(operator) = program.dag.node(node).temporal() else { return Ok(None) };
+    if operator.past || !program.dag.node(node).children().all(is_state) {
         return Ok(None);
     }
-    let ticks = ticks(program, node, operator.interval())?;
+    let ticks = ticks(program, node, operator.interval)?;
     let of = |node: NodeId| Operand::of(node, value);
-    let two = |any: bool, a: NodeId, b: NodeId| {
-        let parts = [a, b].map(|node| Literal { node, value });
-        Operand { any, parts: parts.to_vec() }
+    let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+        // Where the step lies outside the interval, `X` is false and its dual `N` is true.
+        return Ok(Some(match ticks.contains(1) {
+            true => Shape::Next(of(operator.right)),
+            false => Shape::Here(Operand::constant(value == operator.weak)),
+        }));
     };
-    // Where the step lies outside the interval, `X` is false and its dual `N` is true.
-    let step = ticks.contains(1);
     // The negation of an until is the release of the negations, and the other way round.
-    let until = |a: Operand, b: Operand| {
-        if value { Shape::Until(ticks, a, b) } else { Shape::Release(ticks, a, b) }
+    let until = value != dual;
+    let hold = hold.map_or(Operand::constant(until), of);
+    let goal = match beside {
+        Some(beside) => {
+            let parts = [goal, beside].map(|node| Literal { node, value });
+            Operand { any: !until, parts: parts.to_vec() }
+        }
+        None => of(goal),
     };
-    let release = |a: Operand, b: Operand| {
-        if value { Shape::Release(ticks, a, b) } else { Shape::Until(ticks, a, b) }
-    };
-    Ok(Some(match operator {
-        Next(_, a) | WeakNext(_, a) if step => Shape::Next(of(a)),
-        Next(..) => Shape::Here(Operand::constant(!value)),
-        WeakNext(..) => Shape::Here(Operand::constant(value)),
-        Finally(_, a) => until(Operand::constant(value), of(a)),
-        Globally(_, a) => release(Operand::constant(!value), of(a)),
-        Until(_, a, b) => until(of(a), of(b)),
-        Release(_, a, b) => release(of(a), of(b)),
-        // `a W b = b R (a | b)` and `a M b = b U (a & b)`.
-        WeakUntil(_, a, b) => release(of(b), two(value, a, b)),
-        StrongRelease(_, a, b) => until(of(b), two(!value, a, b)),
-        _ => return Ok(None),
-    }))
+    Ok(Some(if until { Shape::Until(ticks, hold, goal) } else { Shape::Release(ticks, hold, goal) }))
 }

@@ -7,7 +7,7 @@
 
 use crate::Checker;
 use tw_core::Bits;
-use tw_ir::{Node, NodeId, Program};
+use tw_ir::{Applied, Node, NodeId, Program};
 use tw_model::State;
 
 pub(crate) struct Tableau<'a> {
@@ -68,49 +68,51 @@ impl<'a> Tableau<'a> {
         values
     }
 
+    /// What an operator's own equation makes it, from guesses at a position and its guess at the neighbour.
+    fn unfolded(operator: Applied, values: &[bool], neighbour: bool) -> bool {
+        let of = |id: NodeId| values[id.index()];
+        operator.unfold(operator.left.map(of), of(operator.right), neighbour)
+    }
+
     /// Whether guesses can be those of a first position.
     fn begins(&self, values: &[bool]) -> bool {
-        use Node::*;
         let of = |id: NodeId| values[id.index()];
         self.guessed.iter().all(|&id| match self.program.dag.node(id) {
-            First | WeakPrevious(..) => of(id),
-            Previous(..) => !of(id),
-            Once(_, a) | Historically(_, a) | Since(_, _, a) | Trigger(_, _, a) => of(id) == of(a),
-            BackTo(_, a, b) => of(id) == (of(b) || of(a)),
-            _ => true,
+            Node::First => of(id),
+            node => match node.temporal().filter(|operator| operator.past) {
+                Some(operator) if operator.is_step() => of(id) == operator.weak,
+                Some(operator) => of(id) == Self::unfolded(operator, values, operator.weak),
+                None => true,
+            },
         })
     }
 
     /// Whether guesses at a position and at the next agree.
     fn agree(&self, here: &[bool], next: &[bool]) -> bool {
-        use Node::*;
         let (of, then) = (|id: NodeId| here[id.index()], |id: NodeId| next[id.index()]);
-        self.guessed.iter().all(|&id| match self.program.dag.node(id) {
-            Next(_, a) | WeakNext(_, a) => of(id) == then(a),
-            Finally(_, a) => of(id) == (of(a) || then(id)),
-            Globally(_, a) => of(id) == (of(a) && then(id)),
-            Until(_, a, b) | WeakUntil(_, a, b) => of(id) == (of(b) || of(a) && then(id)),
-            Release(_, a, b) | StrongRelease(_, a, b) => of(id) == (of(b) && (of(a) || then(id))),
-            First => !then(id),
-            Previous(_, a) | WeakPrevious(_, a) => then(id) == of(a),
-            Once(_, a) => then(id) == (then(a) || of(id)),
-            Historically(_, a) => then(id) == (then(a) && of(id)),
-            Since(_, a, b) | BackTo(_, a, b) => then(id) == (then(b) || then(a) && of(id)),
-            Trigger(_, a, b) => then(id) == (then(b) && (then(a) || of(id))),
-            _ => true,
+        self.guessed.iter().all(|&id| {
+            let node = self.program.dag.node(id);
+            match node.temporal() {
+                None => node != Node::First || !then(id),
+                Some(operator) => match (operator.is_step(), operator.past) {
+                    (true, false) => of(id) == then(operator.right),
+                    (true, true) => then(id) == of(operator.right),
+                    (false, false) => of(id) == Self::unfolded(operator, here, then(id)),
+                    (false, true) => then(id) == Self::unfolded(operator, next, of(id)),
+                },
+            }
         })
     }
 
-    /// Whether an operator has its reason at a position, or needs none.
+    /// Whether an operator has its reason at a position, or needs none: one that is not what it is for want of any is
+    /// so by its operands.
     fn reason(&self, id: NodeId, values: &[bool]) -> bool {
-        use Node::*;
-        let of = |id: NodeId| values[id.index()];
-        match self.program.dag.node(id) {
-            Finally(_, a) | Until(_, _, a) => !of(id) || of(a),
-            StrongRelease(_, a, b) => !of(id) || of(a) && of(b),
-            Globally(_, a) | Release(_, _, a) => of(id) || !of(a),
-            WeakUntil(_, a, b) => of(id) || !of(a) && !of(b),
-            _ => true,
+        let value = values[id.index()];
+        match self.program.dag.node(id).temporal().filter(|operator| !operator.past && !operator.is_step()) {
+            Some(operator) => {
+                value == operator.weak || value == Self::unfolded(operator, values, operator.weak)
+            }
+            None => true,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use tw_core::{Bits, TimeUnit};
-use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks};
+use tw_ir::{Clock, Interval, Node, NodeId, Program, Ticks, Way};
 use tw_monitor::Unsupported;
 
 /// A formula about paths, and whether it is asked for the contrary.
@@ -43,36 +43,24 @@ impl Question {
         let node = program.dag.node(id);
         let operands: Vec<NodeId> = if node.is_future() { node.children().collect() } else { vec![id] };
         let sets = Sets { program, states, truth }.of(&operands)?;
-        let set = |at: usize| sets[&operands[at]].clone();
+        let Some(operator) = node.temporal().filter(|operator| !operator.past) else {
+            return Ok(Question { negated, holds: Path::State(sets[&id].clone()) });
+        };
+        let dual = operator.way().map_or(operator.weak, |way| way.dual);
+        let set = |id: NodeId| if dual { not(&sets[&id]) } else { sets[&id].clone() };
         let all = || Bits::repeat(true, states);
-        let until = |left, right, bounds| Path::Until { left, right, bounds };
-        let (dual, holds) = match node {
-            Node::Next(interval, _) | Node::WeakNext(interval, _) => {
-                // One transition is a distance of 1; bounds that exclude it make X false and N true.
-                let within = bounds(interval)?.is_none_or(|ticks| ticks.contains(1));
-                let weak = matches!(node, Node::WeakNext(..));
-                let right = match (within, weak) {
-                    (true, false) => set(0),
-                    (true, true) => not(&set(0)),
-                    (false, _) => Bits::repeat(false, states),
-                };
-                (weak, until(all(), right, Some(Ticks { low: 1, high: 1 })))
+        let bounds = bounds(operator.interval)?;
+        let holds = match operator.way() {
+            // One transition is a distance of 1; bounds that exclude it make X false and N true.
+            None => {
+                let within = bounds.is_none_or(|ticks| ticks.contains(1));
+                let right = if within { set(operator.right) } else { Bits::repeat(false, states) };
+                Path::Until { left: all(), right, bounds: Some(Ticks { low: 1, high: 1 }) }
             }
-            Node::Finally(interval, _) => (false, until(all(), set(0), bounds(interval)?)),
-            Node::Globally(interval, _) => (true, until(all(), not(&set(0)), bounds(interval)?)),
-            Node::Until(interval, ..) => (false, until(set(0), set(1), bounds(interval)?)),
-            // φ M ψ = ψ U (φ & ψ)
-            Node::StrongRelease(interval, ..) => {
-                (false, until(set(1), both(&set(0), &set(1), |a, b| a & b), bounds(interval)?))
+            Some(Way { hold, goal: (goal, beside), .. }) => {
+                let right = beside.map_or(set(goal), |beside| both(&set(goal), &set(beside), |a, b| a & b));
+                Path::Until { left: hold.map_or_else(all, set), right, bounds }
             }
-            // φ R ψ = !(!φ U !ψ)
-            Node::Release(interval, ..) => (true, until(not(&set(0)), not(&set(1)), bounds(interval)?)),
-            // φ W ψ = ψ R (φ | ψ)
-            Node::WeakUntil(interval, ..) => {
-                let neither = both(&set(0), &set(1), |a, b| !(a | b));
-                (true, until(not(&set(1)), neither, bounds(interval)?))
-            }
-            _ => (false, Path::State(set(0))),
         };
         Ok(Question { negated: negated != dual, holds })
     }

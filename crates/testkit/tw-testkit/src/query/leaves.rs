@@ -2,8 +2,9 @@
 
 use super::generate::{ARITHMETIC, Maker, Sort};
 use super::slots::{ANY, FLAG, HALVES, LARGE, MIXED, NAME, NAMES, PROPOSITIONS, SMALL, TAGS, WILD};
+use crate::generate::{readable_forward, temporals};
 use tw_core::Value;
-use tw_ir::{ArithmeticOp, CompareOp, Node, NodeId};
+use tw_ir::{ArithmeticOp, CompareOp, Node, NodeId, Temporal};
 
 impl Maker<'_> {
     /// The `c` of `!{c}`: a constant as a user must write it, now and then a term as the IR allows.
@@ -98,54 +99,29 @@ impl Maker<'_> {
             return self.predicate();
         }
         let a = self.formula(depth - 1);
-        let choice = self.rng.below(20);
+        let (prefixes, infixes) = (temporals(true), temporals(false));
+        let binary = 3 + prefixes.len();
+        let choice = self.rng.below(binary + 5 + infixes.len());
         let node = match choice {
             0 | 1 => Node::Not(a),
-            2 | 3 => Node::Next(None, a),
-            4 => Node::WeakNext(None, a),
-            5 => Node::Finally(None, a),
-            6 => Node::Globally(None, a),
-            7 => Node::Previous(None, a),
-            8 => Node::WeakPrevious(None, a),
-            9 => Node::Once(None, a),
-            10 => Node::Historically(None, a),
+            2 => Node::Unary(Temporal::Next, None, a),
+            prefix if prefix < binary => Node::Unary(prefixes[prefix - 3], None, a),
             _ => {
                 let smaller = self.rng.below(depth);
                 let b = self.formula(smaller);
-                match choice {
-                    11 | 12 => Node::And(a, b),
-                    13 => Node::Or(a, b),
-                    14 => Node::Implies(a, b),
-                    15 | 16 => Node::Until(None, a, b),
-                    17 => Node::Release(None, a, b),
-                    _ => Node::Since(None, a, b),
+                match choice - binary {
+                    0 | 1 => Node::And(a, b),
+                    2 => Node::Or(a, b),
+                    3 => Node::Implies(a, b),
+                    4 => Node::Binary(Temporal::Until, None, a, b),
+                    infix => Node::Binary(infixes[infix - 5], None, a, b),
                 }
             }
         };
-        let node = if self.shape.forward { self.readable_forward(node) } else { node };
+        let node = if self.shape.forward { readable_forward(&self.program, node) } else { node };
         let node = self.add(node);
         self.formulas.push(node);
         node
-    }
-
-    /// A past operator over future ones is replaced by its mirror image.
-    fn readable_forward(&self, node: Node) -> Node {
-        let below: Vec<NodeId> = node.children().collect();
-        let future = |id: &NodeId| {
-            let node = self.program.dag.node(*id);
-            node.is_future() || node == Node::Last
-        };
-        if !node.is_past() || !self.program.reachable(&below).iter().any(future) {
-            return node;
-        }
-        match node {
-            Node::Previous(i, a) => Node::Next(i, a),
-            Node::WeakPrevious(i, a) => Node::WeakNext(i, a),
-            Node::Once(i, a) => Node::Finally(i, a),
-            Node::Historically(i, a) => Node::Globally(i, a),
-            Node::Since(i, a, b) => Node::Until(i, a, b),
-            node => node,
-        }
     }
 
     /// Something that one position decides; its arithmetic cannot overflow, so that it always has a truth value.

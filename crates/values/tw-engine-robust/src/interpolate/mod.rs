@@ -18,7 +18,7 @@ use curve::Curve;
 use runs::Runs;
 use rustc_hash::FxHashMap;
 use tw_core::Position;
-use tw_ir::{Clock, Node, NodeId};
+use tw_ir::{Applied, Clock, Node, NodeId, Way};
 use tw_monitor::Unsupported;
 
 /// How signals are read between the samples.
@@ -239,6 +239,12 @@ impl Axis {
             false => S::until(hold, goal, window),
             true => S::until(hold.map(S::mirrored).as_ref(), &goal.mirrored(), window).mirrored(),
         };
+        if let Some(Way { dual, hold, goal: (goal, beside) }) = node.temporal().and_then(Applied::way) {
+            let turned = |id: NodeId| if dual { not(id) } else { of(id).clone() };
+            let goal = beside.map_or(turned(goal), |beside| turned(goal).meet(&turned(beside)));
+            let made = until(hold.map(turned).as_ref(), &goal);
+            return Ok(if dual { made.negate() } else { made });
+        }
         Ok(match node {
             Node::Bool(holds) => S::constant(&self.times, truth(holds)),
             Node::First => S::first(&self.times),
@@ -249,14 +255,6 @@ impl Axis {
             Node::Implies(a, b) => implies(a, b),
             Node::Iff(a, b) => implies(a, b).meet(&implies(b, a)),
             Node::Xor(a, b) => implies(a, b).meet(&implies(b, a)).negate(),
-            Node::Finally(_, a) | Node::Once(_, a) => until(None, of(a)),
-            Node::Globally(_, a) | Node::Historically(_, a) => until(None, &not(a)).negate(),
-            Node::Until(_, a, b) | Node::Since(_, a, b) => until(Some(of(a)), of(b)),
-            Node::Release(_, a, b) | Node::Trigger(_, a, b) => until(Some(&not(a)), &not(b)).negate(),
-            Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) => {
-                until(Some(&not(b)), &of(a).join(of(b)).negate()).negate()
-            }
-            Node::StrongRelease(_, a, b) => until(Some(of(b)), &of(a).meet(of(b))),
             _ => {
                 let what = format!("`{}` between samples (--interpolate)", node.operator());
                 return Err(Unsupported::construct(id, what).help(

@@ -4,7 +4,7 @@ use super::Row;
 use crate::Robust;
 use crate::plan::ticks;
 use rustc_hash::FxHashMap;
-use tw_ir::{Node, NodeId, Ticks};
+use tw_ir::{Applied, Node, NodeId, Ticks, Way};
 use tw_monitor::Unsupported;
 
 /// The rows that `root` rests on: an interval that leaves nothing, say, makes its operands useless.
@@ -93,7 +93,9 @@ impl Rows {
         let interval = (crate::clock::size(low), (high < i64::MAX).then(|| crate::clock::size(high)));
         let at = |id: NodeId| of[&id];
         let always = self.add(Row::True);
-        let past = node.is_past();
+        if let Some(operator) = node.temporal() {
+            return self.temporal(id, operator, interval, of);
+        }
         Ok(match node {
             Node::Bool(true) => always,
             Node::Bool(false) => self.not(always),
@@ -114,35 +116,41 @@ impl Rows {
                 let next = self.add(Row::Until(1, 1, always, always));
                 self.not(next)
             }
-            // The neighbour is one sample away: an interval without 1 leaves nothing.
-            Node::Next(_, a) | Node::Previous(_, a) | Node::WeakNext(_, a) | Node::WeakPrevious(_, a) => {
-                let weak = matches!(node, Node::WeakNext(..) | Node::WeakPrevious(..));
-                let a = if weak { self.not(at(a)) } else { at(a) };
-                let strong = match node.interval().is_none() || (low <= 1 && high >= 1) {
-                    true if past => self.add(Row::Since(1, Some(1), always, a)),
-                    true => self.add(Row::Until(1, 1, always, a)),
-                    false => self.not(always),
-                };
-                if weak { self.not(strong) } else { strong }
-            }
-            Node::Finally(_, a) | Node::Once(_, a) => self.way(id, past, interval, always, at(a))?,
-            Node::Globally(_, a) | Node::Historically(_, a) => {
-                let a = self.not(at(a));
-                let some = self.way(id, past, interval, always, a)?;
-                self.not(some)
-            }
-            Node::Until(_, a, b) | Node::Since(_, a, b) => self.way(id, past, interval, at(a), at(b))?,
-            Node::StrongRelease(_, a, b) => {
-                let both = self.and(at(a), at(b));
-                self.way(id, past, interval, at(b), both)?
-            }
-            Node::Release(_, a, b) | Node::Trigger(_, a, b) => self.dual(id, past, interval, at(a), at(b))?,
-            Node::WeakUntil(_, a, b) | Node::BackTo(_, a, b) => {
-                let either = self.add(Row::Or(at(a), at(b)));
-                self.dual(id, past, interval, at(b), either)?
-            }
             _ => return Err(Unsupported::construct(id, format!("`{}` in a table", node.operator()))),
         })
+    }
+
+    fn temporal(
+        &mut self,
+        id: NodeId,
+        operator: Applied,
+        interval: (usize, Option<usize>),
+        of: &FxHashMap<NodeId, usize>,
+    ) -> Result<usize, Unsupported> {
+        let always = self.add(Row::True);
+        let at = |rows: &mut Self, id: NodeId, dual: bool| if dual { rows.not(of[&id]) } else { of[&id] };
+        let Some(Way { dual, hold, goal: (goal, beside) }) = operator.way() else {
+            let body = at(self, operator.right, operator.weak);
+            // The neighbour is one sample away: an interval without 1 leaves nothing.
+            let inside = interval.0 <= 1 && interval.1.is_none_or(|high| high >= 1);
+            let strong = match operator.interval.is_none() || inside {
+                true if operator.past => self.add(Row::Since(1, Some(1), always, body)),
+                true => self.add(Row::Until(1, 1, always, body)),
+                false => self.not(always),
+            };
+            return Ok(if operator.weak { self.not(strong) } else { strong });
+        };
+        let hold = hold.map_or(always, |hold| at(self, hold, dual));
+        let goal = match beside {
+            Some(beside) if dual => {
+                let either = self.add(Row::Or(of[&goal], of[&beside]));
+                self.not(either)
+            }
+            Some(beside) => self.and(of[&goal], of[&beside]),
+            None => at(self, goal, dual),
+        };
+        let way = self.way(id, operator.past, interval, hold, goal)?;
+        Ok(if dual { self.not(way) } else { way })
     }
 
     fn implies(&mut self, a: usize, b: usize) -> usize {
@@ -169,18 +177,5 @@ impl Rows {
             (false, None) => Err(Unsupported::construct(id, "an unbounded future in a table")
                 .help("give the operator an interval: F[0,100]")),
         }
-    }
-
-    fn dual(
-        &mut self,
-        id: NodeId,
-        past: bool,
-        interval: (usize, Option<usize>),
-        release: usize,
-        hold: usize,
-    ) -> Result<usize, Unsupported> {
-        let (release, hold) = (self.not(release), self.not(hold));
-        let way = self.way(id, past, interval, release, hold)?;
-        Ok(self.not(way))
     }
 }

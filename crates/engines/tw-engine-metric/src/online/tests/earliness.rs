@@ -6,7 +6,7 @@ use super::{options, program};
 use crate::online::{Each, Online};
 use tw_core::Bits;
 use tw_engine_reference::Reference;
-use tw_ir::{Clock, Node, NodeId, Program, Semantics, Ticks};
+use tw_ir::{Clock, Node, NodeId, Program, Semantics, Temporal, Ticks};
 use tw_monitor::{Engine, EvaluateOptions, Trace};
 use tw_testkit::{Rng, cases};
 
@@ -202,25 +202,39 @@ fn truncated(program: &Program, word: &Word, passed: i64) -> Vec<Vec<Option<bool
                 Node::Or(a, b) => not(and(not(of(a, at)), not(of(b, at)))),
                 Node::Implies(a, b) => not(and(of(a, at), not(of(b, at)))),
                 Node::Xor(a, b) => of(a, at).zip(of(b, at)).map(|(a, b)| a != b),
-                Node::Finally(_, a) => until(true, &|_| Some(true), &|k| of(a, k)),
-                Node::Globally(_, a) => not(until(true, &|_| Some(true), &|k| not(of(a, k)))),
-                Node::Until(_, a, b) => until(true, &|k| of(a, k), &|k| of(b, k)),
-                Node::Release(_, a, b) => not(until(true, &|k| not(of(a, k)), &|k| not(of(b, k)))),
-                Node::WeakUntil(_, a, b) => {
+                Node::Unary(Temporal::Finally, _, a) => until(true, &|_| Some(true), &|k| of(a, k)),
+                Node::Unary(Temporal::Globally, _, a) => {
+                    not(until(true, &|_| Some(true), &|k| not(of(a, k))))
+                }
+                Node::Binary(Temporal::Until, _, a, b) => until(true, &|k| of(a, k), &|k| of(b, k)),
+                Node::Binary(Temporal::Release, _, a, b) => {
+                    not(until(true, &|k| not(of(a, k)), &|k| not(of(b, k))))
+                }
+                Node::Binary(Temporal::WeakUntil, _, a, b) => {
                     not(until(true, &|k| not(of(b, k)), &|k| and(not(of(a, k)), not(of(b, k)))))
                 }
-                Node::StrongRelease(_, a, b) => until(true, &|k| of(b, k), &|k| and(of(a, k), of(b, k))),
-                Node::Once(_, a) => until(false, &|_| Some(true), &|k| of(a, k)),
-                Node::Historically(_, a) => not(until(false, &|_| Some(true), &|k| not(of(a, k)))),
-                Node::Since(_, a, b) => until(false, &|k| of(a, k), &|k| of(b, k)),
-                Node::Trigger(_, a, b) => not(until(false, &|k| not(of(a, k)), &|k| not(of(b, k)))),
-                Node::BackTo(_, a, b) => {
+                Node::Binary(Temporal::StrongRelease, _, a, b) => {
+                    until(true, &|k| of(b, k), &|k| and(of(a, k), of(b, k)))
+                }
+                Node::Unary(Temporal::Once, _, a) => until(false, &|_| Some(true), &|k| of(a, k)),
+                Node::Unary(Temporal::Historically, _, a) => {
+                    not(until(false, &|_| Some(true), &|k| not(of(a, k))))
+                }
+                Node::Binary(Temporal::Since, _, a, b) => until(false, &|k| of(a, k), &|k| of(b, k)),
+                Node::Binary(Temporal::Trigger, _, a, b) => {
+                    not(until(false, &|k| not(of(a, k)), &|k| not(of(b, k))))
+                }
+                Node::Binary(Temporal::BackTo, _, a, b) => {
                     not(until(false, &|k| not(of(b, k)), &|k| and(not(of(a, k)), not(of(b, k)))))
                 }
-                Node::Previous(_, a) if at > 0 && ticks.contains(distance(at - 1)) => of(a, at - 1),
-                Node::Previous(..) => Some(false),
-                Node::WeakPrevious(_, a) if at > 0 && ticks.contains(distance(at - 1)) => of(a, at - 1),
-                Node::WeakPrevious(..) => Some(true),
+                Node::Unary(Temporal::Previous, _, a) if at > 0 && ticks.contains(distance(at - 1)) => {
+                    of(a, at - 1)
+                }
+                Node::Unary(Temporal::Previous, ..) => Some(false),
+                Node::Unary(Temporal::WeakPrevious, _, a) if at > 0 && ticks.contains(distance(at - 1)) => {
+                    of(a, at - 1)
+                }
+                Node::Unary(Temporal::WeakPrevious, ..) => Some(true),
                 node => panic!("{node:?}"),
             };
             column.push(truth);

@@ -4,7 +4,7 @@ use super::vectors::{packed, settled};
 use super::{one_trace, options, program, root_nodes, row};
 use crate::online::{Each, MetricMonitor, Online};
 use tw_engine_reference::Reference;
-use tw_ir::{Clock, Node, NodeId, Semantics, Ticks};
+use tw_ir::{Clock, Node, NodeId, Semantics, Temporal, Ticks};
 use tw_monitor::{Engine, Monitor, Telling};
 use tw_testkit::conformance::describe;
 use tw_testkit::{Case, Shape, cases};
@@ -116,27 +116,29 @@ fn rules(case: &Case, at: usize, atoms: &[u64], truth: &[Option<bool>]) -> Vec<O
             Node::Implies(a, b) => not(and(of(a), not(of(b)))),
             Node::Xor(a, b) => of(a).zip(of(b)).map(|(a, b)| a != b),
             Node::Iff(a, b) => of(a).zip(of(b)).map(|(a, b)| a == b),
-            Node::Finally(_, a) => until(ticks, Some(true), of(a)),
-            Node::Globally(_, a) => not(until(ticks, Some(true), not(of(a)))),
-            Node::Until(_, a, b) => until(ticks, of(a), of(b)),
-            Node::Release(_, a, b) => not(until(ticks, not(of(a)), not(of(b)))),
-            Node::WeakUntil(_, a, b) => not(until(ticks, not(of(b)), and(not(of(a)), not(of(b))))),
-            Node::StrongRelease(_, a, b) => until(ticks, of(b), and(of(a), of(b))),
-            Node::Next(..) | Node::WeakNext(..) | Node::Last => None,
+            Node::Unary(Temporal::Finally, _, a) => until(ticks, Some(true), of(a)),
+            Node::Unary(Temporal::Globally, _, a) => not(until(ticks, Some(true), not(of(a)))),
+            Node::Binary(Temporal::Until, _, a, b) => until(ticks, of(a), of(b)),
+            Node::Binary(Temporal::Release, _, a, b) => not(until(ticks, not(of(a)), not(of(b)))),
+            Node::Binary(Temporal::WeakUntil, _, a, b) => {
+                not(until(ticks, not(of(b)), and(not(of(a)), not(of(b)))))
+            }
+            Node::Binary(Temporal::StrongRelease, _, a, b) => until(ticks, of(b), and(of(a), of(b))),
+            Node::Unary(Temporal::Next, ..) | Node::Unary(Temporal::WeakNext, ..) | Node::Last => None,
             // Past operators are exact.
             _ if past[id.index()] => truth[id.index()],
             _ => None,
         };
         let future = matches!(
             node,
-            Node::Finally(..)
-                | Node::Globally(..)
-                | Node::Until(..)
-                | Node::Release(..)
-                | Node::WeakUntil(..)
-                | Node::StrongRelease(..)
-                | Node::Next(..)
-                | Node::WeakNext(..)
+            Node::Unary(Temporal::Finally, ..)
+                | Node::Unary(Temporal::Globally, ..)
+                | Node::Binary(Temporal::Until, ..)
+                | Node::Binary(Temporal::Release, ..)
+                | Node::Binary(Temporal::WeakUntil, ..)
+                | Node::Binary(Temporal::StrongRelease, ..)
+                | Node::Unary(Temporal::Next, ..)
+                | Node::Unary(Temporal::WeakNext, ..)
                 | Node::Last
         );
         past[id.index()] &= !future;

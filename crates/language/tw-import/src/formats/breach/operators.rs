@@ -6,7 +6,7 @@ use crate::climb::{Infix as Right, Language, Operand};
 use crate::cursor::{Cursor, Tok, refuse};
 use crate::formats::{comparison, formula, number};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{ArithmeticOp, CompareOp};
+use tw_ir::{ArithmeticOp, CompareOp, Temporal};
 use tw_spec::ast::{ExprKind, Infix, Prefix};
 
 // Powers, loosest first.
@@ -56,8 +56,8 @@ impl<'t> Language<'t> for Breach<'_, 't> {
                 cursor.expect("(")?;
                 return Ok(Operand::Call(Operator::Abs, 1));
             }
-            "alw" | "always" | "alw_" | "always_" => Prefix::Globally,
-            "ev" | "eventually" | "ev_" | "eventually_" => Prefix::Finally,
+            "alw" | "always" | "alw_" | "always_" => Prefix::Temporal(Temporal::Globally),
+            "ev" | "eventually" | "ev_" | "eventually_" => Prefix::Temporal(Temporal::Finally),
             "once" | "once_" | "hist" | "hist_" | "historically" | "historically_" | "av_ev" => {
                 let why = "past operators and averages are outside the part of the language that is read";
                 return Err(refuse(span, format!("`{word}` is not imported"), why));
@@ -85,7 +85,7 @@ impl<'t> Language<'t> for Breach<'_, 't> {
             "or" => (Operator::Infix(Infix::Or, None), OR, OR),
             "=>" => (Operator::Infix(Infix::Implies, None), IMPLIES, IMPLIES),
             "and" => (Operator::Infix(Infix::And, None), AND, AND),
-            "until" | "until_" => (Operator::Infix(Infix::Until, None), UNTIL, UNTIL),
+            "until" | "until_" => (Operator::Infix(Infix::Temporal(Temporal::Until), None), UNTIL, UNTIL),
             "+" => (Operator::Arithmetic(ArithmeticOp::Add), SUM, SUM + 1),
             "-" => (Operator::Arithmetic(ArithmeticOp::Sub), SUM, SUM + 1),
             "*" => (Operator::Arithmetic(ArithmeticOp::Mul), PRODUCT, PRODUCT + 1),

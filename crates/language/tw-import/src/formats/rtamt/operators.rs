@@ -6,7 +6,7 @@ use crate::climb::{Infix as Right, Language, Operand};
 use crate::cursor::{Cursor, Tok, refuse};
 use crate::formats::{comparison, number};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::ArithmeticOp;
+use tw_ir::{ArithmeticOp, Temporal};
 use tw_spec::ast::{ExprKind, Infix, Prefix};
 
 // Powers of RTAMT's grammar, loosest first.
@@ -40,7 +40,7 @@ impl<'t> Rtamt<'_, 't> {
         let body = self.builder().twice(body, line);
         let not = self.builder().not(body, span);
         let (now, before) = if rising { (body, not) } else { (not, body) };
-        let before = self.builder().prefix(Prefix::WeakPrevious, None, before, span);
+        let before = self.builder().prefix(Prefix::Temporal(Temporal::WeakPrevious), None, before, span);
         self.builder().infix(Infix::And, None, [before, now], span)
     }
 
@@ -86,15 +86,15 @@ impl<'t> Language<'t> for Rtamt<'_, 't> {
                     cursor.advance();
                     Ok(Operand::Prefix(Operator::Not, PREFIX))
                 }
-                "always" | "G" => self.timed(Prefix::Globally, cursor),
-                "eventually" | "F" => self.timed(Prefix::Finally, cursor),
-                "historically" | "H" => self.timed(Prefix::Historically, cursor),
-                "once" | "O" => self.timed(Prefix::Once, cursor),
+                "always" | "G" => self.timed(Prefix::Temporal(Temporal::Globally), cursor),
+                "eventually" | "F" => self.timed(Prefix::Temporal(Temporal::Finally), cursor),
+                "historically" | "H" => self.timed(Prefix::Temporal(Temporal::Historically), cursor),
+                "once" | "O" => self.timed(Prefix::Temporal(Temporal::Once), cursor),
                 // At the ends of the trace these are worth +inf, and the strong ones -inf.
-                "prev" | "Y" => Ok(step(Prefix::WeakPrevious, cursor)),
-                "next" | "X" => Ok(step(Prefix::WeakNext, cursor)),
-                "s_prev" | "sY" => Ok(step(Prefix::Previous, cursor)),
-                "s_next" | "sX" => Ok(step(Prefix::Next, cursor)),
+                "prev" | "Y" => Ok(step(Prefix::Temporal(Temporal::WeakPrevious), cursor)),
+                "next" | "X" => Ok(step(Prefix::Temporal(Temporal::WeakNext), cursor)),
+                "s_prev" | "sY" => Ok(step(Prefix::Temporal(Temporal::Previous), cursor)),
+                "s_next" | "sX" => Ok(step(Prefix::Temporal(Temporal::Next), cursor)),
                 word @ ("rise" | "fall") => call(Operator::Edge { rising: word == "rise" }, cursor),
                 "abs" => call(Operator::Abs, cursor),
                 function @ ("sqrt" | "exp" | "pow") => {
@@ -125,9 +125,9 @@ impl<'t> Language<'t> for Rtamt<'_, 't> {
             "/" => (Operator::Arithmetic(ArithmeticOp::Div), DIVIDE),
             "+" => (Operator::Arithmetic(ArithmeticOp::Add), PLUS),
             "-" => (Operator::Arithmetic(ArithmeticOp::Sub), MINUS),
-            "until" | "U" => (Operator::Infix(Infix::Until, None), UNTIL),
-            "unless" | "W" => (Operator::Infix(Infix::WeakUntil, None), UNLESS),
-            "since" | "S" => (Operator::Infix(Infix::Since, None), SINCE),
+            "until" | "U" => (Operator::Infix(Infix::Temporal(Temporal::Until), None), UNTIL),
+            "unless" | "W" => (Operator::Infix(Infix::Temporal(Temporal::WeakUntil), None), UNLESS),
+            "since" | "S" => (Operator::Infix(Infix::Temporal(Temporal::Since), None), SINCE),
             "and" | "&" => (Operator::Infix(Infix::And, None), AND),
             "or" | "|" => (Operator::Infix(Infix::Or, None), OR),
             "implies" | "->" => (Operator::Infix(Infix::Implies, None), IMPLIES),
@@ -148,9 +148,16 @@ impl<'t> Language<'t> for Rtamt<'_, 't> {
                            above 0 and the other never below; write `(a implies b) and (b implies a)` or its negation";
                 return Err(refuse(span, format!("`{text}` compares robustness, not truth"), why));
             }
-            Operator::Infix(op @ (Infix::Until | Infix::Since | Infix::WeakUntil), _) => {
+            Operator::Infix(
+                op @ (Infix::Temporal(Temporal::Until)
+                | Infix::Temporal(Temporal::Since)
+                | Infix::Temporal(Temporal::WeakUntil)),
+                _,
+            ) => {
                 let bounds = self.bounds(cursor)?;
-                if op == Infix::WeakUntil && bounds.is_some_and(|bounds| bounds.low.billionths > 0) {
+                if op == Infix::Temporal(Temporal::WeakUntil)
+                    && bounds.is_some_and(|bounds| bounds.low.billionths > 0)
+                {
                     let why = "write `(always[0:b] x) or (x until[a:b] y)`";
                     return Err(refuse(span, "`unless` with a lower bound above 0", why));
                 }

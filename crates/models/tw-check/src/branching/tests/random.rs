@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::naive::{self, random_model, random_set};
-use tw_ir::{Bound, Interval, Path, Root, RootKind, Slot, What};
+use tw_ir::{Bound, Interval, Path, Root, RootKind, Slot, Temporal, What};
 use tw_testkit::{Rng, cases};
 
 fn interval(random: &mut Rng) -> Option<Interval> {
@@ -49,14 +49,14 @@ fn formula(random: &mut Rng, program: &mut Program, depth: usize) -> NodeId {
         8 => Node::Xor(a, b),
         9 => Node::Implies(a, b),
         10 => Node::Iff(a, b),
-        11 => Node::Next(interval, a),
-        12 => Node::WeakNext(interval, a),
-        13 | 14 => Node::Finally(interval, a),
-        15 | 16 => Node::Globally(interval, a),
-        17 | 18 => Node::Until(interval, a, b),
-        19 | 20 => Node::WeakUntil(interval, a, b),
-        21 | 22 => Node::Release(interval, a, b),
-        _ => Node::StrongRelease(interval, a, b),
+        11 => Node::Unary(Temporal::Next, interval, a),
+        12 => Node::Unary(Temporal::WeakNext, interval, a),
+        13 | 14 => Node::Unary(Temporal::Finally, interval, a),
+        15 | 16 => Node::Unary(Temporal::Globally, interval, a),
+        17 | 18 => Node::Binary(Temporal::Until, interval, a, b),
+        19 | 20 => Node::Binary(Temporal::WeakUntil, interval, a, b),
+        21 | 22 => Node::Binary(Temporal::Release, interval, a, b),
+        _ => Node::Binary(Temporal::StrongRelease, interval, a, b),
     };
     let mut id = program.dag.add(node);
     if node.is_future() {
