@@ -26,19 +26,26 @@ pub(crate) fn needed(program: &Program, roots: &[NodeId]) -> bool {
 
 /// What unseen values cannot stand for: arithmetic on variables makes new values, and an expression may match some texts
 /// that nobody has seen and not others.
-pub(crate) fn refused(program: &Program, id: NodeId) -> Option<&'static str> {
-    let over_variable = |node: NodeId| {
-        program.reachable(&[node]).iter().any(|&part| matches!(program.dag.node(part), Node::Variable(_)))
-    };
+pub(crate) fn refused(program: &Program, id: NodeId, over_variable: &[bool]) -> Option<&'static str> {
     match program.dag.node(id) {
-        Node::Arithmetic(..) | Node::Negate(_) | Node::Abs(_) if over_variable(id) => {
+        Node::Arithmetic(..) | Node::Negate(_) | Node::Abs(_) if over_variable[id.index()] => {
             Some("arithmetic on quantified variables")
         }
-        Node::Matches(term, _) if over_variable(term) => {
+        Node::Matches(term, _) if over_variable[term.index()] => {
             Some("a regular expression over a quantified variable")
         }
         _ => None,
     }
+}
+
+/// Of each node whether a variable occurs in it. Children stand before their parents.
+pub(crate) fn over_variable(program: &Program) -> Vec<bool> {
+    let mut over = vec![false; program.dag.len()];
+    for index in 0..over.len() {
+        let node = program.dag.node(NodeId(index as u32));
+        over[index] = matches!(node, Node::Variable(_)) || node.children().any(|child| over[child.index()]);
+    }
+    over
 }
 
 /// Steps that temporal operators may take from position to position, about: some seconds.

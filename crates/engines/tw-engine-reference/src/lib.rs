@@ -67,9 +67,10 @@ impl Engine for Reference {
             });
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        let over_variable = first_order::over_variable(program);
         for id in program.reachable(&roots) {
             let node = program.dag.node(id);
-            if let Some(what) = refused(node).or_else(|| first_order::refused(program, id)) {
+            if let Some(what) = refused(node).or_else(|| first_order::refused(program, id, &over_variable)) {
                 return Err(Unsupported::construct(id, what));
             }
             if let Some(interval) = node.interval() {

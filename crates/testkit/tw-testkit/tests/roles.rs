@@ -57,9 +57,10 @@ fn sources(folder: &Path, text: &mut String) {
 
 /// Whether a text names a crate as the start of a path. A variable of the same name is no use of it.
 fn names(text: &str, krate: &str) -> bool {
-    let path = format!("{}::", krate.replace('-', "_"));
+    let name = krate.replace('-', "_");
     let inside = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
-    text.match_indices(&path).any(|(at, _)| !inside(&text[..at]))
+    let path = format!("{name}::");
+    text.match_indices(&path).any(|(at, _)| !inside(&text[..at])) || text.contains(&format!("use {name} as "))
 }
 
 /// Crate → its folder and its manifest.
@@ -172,4 +173,60 @@ fn every_dependency_of_the_workspace_is_some_crates() {
         let taken = manifests.values().any(|(_, manifest)| manifest.lines().any(takes));
         assert!(taken, "no crate takes {key} from the workspace");
     }
+}
+
+fn architecture() -> String {
+    std::fs::read_to_string(crates().join("../ARCHITECTURE.md")).expect("ARCHITECTURE.md")
+}
+
+#[test]
+fn the_code_map_names_every_crate_in_its_folder() {
+    let (text, rules) = (architecture(), rules());
+    let mut named: Vec<(String, String)> = Vec::new();
+    for row in text.lines().skip_while(|line| *line != "| folder | crate | what is in it | reads |").skip(2) {
+        let Some(row) = row.strip_prefix("| `") else { break };
+        let cells: Vec<_> = row.split('|').collect();
+        named.push((cells[0].trim().trim_matches('`').into(), backquoted(cells[1]).remove(0)));
+    }
+    named.sort();
+    let mut there: Vec<_> = manifests(&rules).into_iter().map(|(name, (role, _))| (role, name)).collect();
+    there.sort();
+    assert_eq!(named, there);
+}
+
+/// Every path that the page names is there, and what it says is in a file is in it.
+#[test]
+fn the_page_names_what_is_there() {
+    let (text, rules) = (architecture(), rules());
+    let roles: BTreeMap<String, String> =
+        manifests(&rules).into_iter().map(|(name, (role, _))| (name, role)).collect();
+    let place = |path: &str| -> Option<PathBuf> {
+        let (first, rest) = path.split_once('/')?;
+        let folder = match roles.get(first) {
+            Some(role) if role == first => crates().join(first),
+            Some(role) => crates().join(role).join(first),
+            // Within the facade, whose files are often named without it.
+            None => crates().join("tracewise/src").join(first),
+        };
+        Some(folder.join(rest))
+    };
+    let mut found = 0;
+    for line in text.lines() {
+        let quoted: Vec<String> = backquoted(line);
+        for pair in quoted.windows(2) {
+            // "`NAME` in `path`"
+            if pair[1].ends_with(".rs") && line.contains(&format!("`{}` in `{}`", pair[0], pair[1])) {
+                let path = place(&pair[1]).unwrap_or_else(|| panic!("{line}"));
+                let source = std::fs::read_to_string(&path)
+                    .unwrap_or_else(|_| panic!("{} is not there", path.display()));
+                assert!(source.contains(&pair[0]), "{} has no {}", pair[1], pair[0]);
+            }
+        }
+        for path in quoted.iter().filter(|path| path.ends_with(".rs") && path.contains('/')) {
+            let path = place(path).unwrap_or_else(|| panic!("{line}"));
+            assert!(path.exists(), "{} is not there", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found} paths");
 }
