@@ -15,6 +15,7 @@ mod judge;
 mod keyed;
 mod lines;
 mod listen;
+mod lock;
 mod passing;
 mod push;
 mod queries;

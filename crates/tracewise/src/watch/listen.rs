@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::net::TcpListener;
 #[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tw_trace::{TraceError, TraceErrorKind};
@@ -32,15 +32,30 @@ impl Greeting {
     }
 }
 
-/// The file of a Unix socket, removed when the watch ends.
-pub(super) struct Socket(Option<PathBuf>);
+/// The file of a Unix socket, removed when the watch ends if it is still there.
+pub(super) struct Socket(Option<(PathBuf, (u64, u64))>);
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        if let Some(path) = &self.0 {
+        if let Some((path, own)) = &self.0
+            && identity(path) == Some(*own)
+        {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// What tells a socket at a path from others; `None` for all else.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::{FileTypeExt, MetadataExt};
+    let found = std::fs::symlink_metadata(path).ok()?;
+    found.file_type().is_socket().then(|| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 /// Listens; also returns the address, with the port that was chosen.
@@ -72,10 +87,14 @@ pub(super) fn listen(
         Address::Unix(path) => {
             let place = path.display();
             // What a watch that was killed left behind; one that lives answers.
-            if path.exists()
+            if identity(path).is_some()
                 && UnixStream::connect(path).is_err_and(|e| e.kind() == io::ErrorKind::ConnectionRefused)
             {
                 let _ = std::fs::remove_file(path);
+            }
+            if identity(path).is_none() && std::fs::symlink_metadata(path).is_ok() {
+                let other = io::Error::new(io::ErrorKind::AlreadyExists, "what is there is not a socket");
+                return Err(fault(&place, other));
             }
             let listener = UnixListener::bind(path).map_err(|error| fault(&place, error))?;
             let name = format!("unix:{place}");
@@ -86,7 +105,7 @@ pub(super) fn listen(
                 Ok(Connection { name: own_name.clone(), reader: Box::new(stream), writer: Box::new(other) })
             };
             server.spawn(accept)?;
-            Ok((Socket(Some(path.clone())), name))
+            Ok((Socket(identity(path).map(|own| (path.clone(), own))), name))
         }
         #[cfg(not(unix))]
         Address::Unix(path) => Err(Error::refused(format!(

@@ -6,6 +6,7 @@ use super::feed::{Feed, Message, Resume};
 use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
+use super::lock::Lock;
 use super::queries::QueryMonitor;
 use super::settings::settings;
 use super::timers::Timers;
@@ -120,6 +121,8 @@ pub(crate) struct Run<'r, W> {
     settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
+    /// Why the last state could not be kept.
+    unkept: Option<std::io::Error>,
 }
 
 impl<'r> Run<'r, Judge<'r>> {
@@ -177,11 +180,23 @@ impl<'r, W: Watcher> Run<'r, W> {
         spec: &'r Specification,
         settings: Vec<(String, String)>,
     ) -> Self {
-        Self { live, judge, options, spec, settings, next: Timers::new(options), names_judged: false }
+        Self {
+            live,
+            judge,
+            options,
+            spec,
+            settings,
+            next: Timers::new(options),
+            names_judged: false,
+            unkept: None,
+        }
     }
 
     /// From the first byte, or where a checkpoint left off, to the end.
     pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
+        let checkpoint = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.path.as_path());
+        // Held until the end.
+        let _lock = checkpoint.map(Lock::take).transpose()?;
         let resume = self.resume()?;
         let (greets, source) = (self.options.checkpoints.is_some(), &self.options.source);
         let feed = Feed::open(source, resume, greets, session.read.max_record, control)?;
@@ -350,8 +365,24 @@ impl<'r, W: Watcher> Run<'r, W> {
         let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
         self.live.save(&mut state.live);
         self.judge.save(&mut state);
-        state.write(path).map_err(|error| fault(error.to_string()))?;
-        self.next.kept(self.live.progress().positions);
+        match state.write(path) {
+            Ok(()) => {
+                self.next.kept(self.live.progress().positions);
+                if std::mem::take(&mut self.unkept).is_some() {
+                    self.judge.sink().note(&format!("the state is kept in {} again", path.display()));
+                }
+            }
+            // A place that cannot be written to at all is a mistake to be told at once; a full disk passes.
+            Err(error) if is_mistaken(&error) => return Err(fault(error.to_string())),
+            Err(error) => {
+                if self.unkept.is_none() {
+                    let what = format!("cannot keep the state in {}: {error}", path.display());
+                    self.judge.sink().note(&format!("{what}; going on, and trying again"));
+                }
+                self.unkept = Some(error);
+                self.next.later();
+            }
+        }
         Ok(())
     }
 
@@ -380,10 +411,23 @@ impl<'r, W: Watcher> Run<'r, W> {
             self.judge.tell_values()?;
         }
         self.judge.sink().flush().map_err(unwritten)?;
+        if let (Some(error), Some(Checkpoints { path, .. })) = (self.unkept.take(), &self.options.checkpoints)
+        {
+            return Err(Error::io(format!("the last state is not kept in {}", path.display()), error));
+        }
         Ok(self.report(true))
     }
 
     fn report(&mut self, ended: bool) -> WatchReport {
         self.judge.report(ended, self.live.progress().positions)
     }
+}
+
+/// Whether trying again cannot help.
+fn is_mistaken(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::*;
+    matches!(
+        error.kind(),
+        NotFound | PermissionDenied | IsADirectory | NotADirectory | InvalidInput | ReadOnlyFilesystem
+    )
 }

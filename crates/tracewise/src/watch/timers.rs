@@ -41,6 +41,11 @@ impl Timers {
         self.owed = self.owed.or_else(|| Instant::now().checked_add(SOON));
     }
 
+    /// It could not be kept: once more, after a while.
+    pub fn later(&mut self) {
+        self.owed = Instant::now().checked_add(SOON);
+    }
+
     /// Whether it has to be kept now.
     pub fn overdue(&self) -> bool {
         self.owed.is_some_and(|owed| owed <= Instant::now())

@@ -270,3 +270,65 @@ fn another_set_is_another_specification() {
     assert_eq!(other.code, Some(2), "{other:?}");
     assert!(other.err.iter().any(|line| line.contains("another specification")), "{other:?}");
 }
+
+#[test]
+fn a_checkpoint_has_one_watch() {
+    let state = directory("locked").join("state").to_str().unwrap().to_string();
+    let arguments =
+        ["-e", "G !bad", "--format", "props", "--checkpoint", &state, "--resume", "--checkpoint-every", "1"];
+    let mut first = watch(&arguments);
+    first.write("x\n");
+    while !Path::new(&state).exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let second = run(&arguments, "x\n");
+    let told = second.err.join("\n");
+    assert!(second.code == Some(2) && told.contains("is in use by process "), "{second:?}");
+    // Who is killed gives it up; who ends leaves nothing behind.
+    first.kill();
+    let third = run(&arguments, "x\n");
+    assert_eq!(third.code, Some(0), "{third:?}");
+    let left = std::fs::read_dir(Path::new(&state).parent().unwrap()).unwrap().count();
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn a_full_disk_does_not_end_the_watch() {
+    use std::os::unix::fs::symlink;
+    let folder = directory("full");
+    let link = folder.join("state");
+    symlink("/dev/full", &link).unwrap();
+    let state = link.to_str().unwrap();
+    let arguments = [
+        "-e",
+        "G !bad",
+        "--format",
+        "props",
+        "--output",
+        "json",
+        "--checkpoint",
+        state,
+        "--checkpoint-every",
+        "1",
+    ];
+    let mut unkept = watch(&arguments);
+    unkept.write("x\n");
+    unkept.error_line("going on, and trying again");
+    unkept.write("bad\n");
+    assert_eq!(unkept.json()["position"], 1);
+    let end = unkept.end();
+    assert!(
+        end.code == Some(2) && end.err.iter().any(|line| line.contains("the last state is not kept")),
+        "{end:?}"
+    );
+    // As soon as there is room again, it is kept.
+    let mut watch = watch(&arguments);
+    watch.write("x\n");
+    watch.error_line("going on, and trying again");
+    std::fs::remove_file(&link).unwrap();
+    symlink("real", &link).unwrap();
+    watch.write("x\n");
+    watch.error_line("is kept in");
+    assert_eq!(watch.end().code, Some(0));
+    assert!(folder.join("real").exists());
+}

@@ -137,6 +137,27 @@ fn a_unix_socket_listens_and_is_removed() {
 }
 
 #[test]
+fn what_is_not_a_socket_is_never_replaced() {
+    let path = directory("unix-file").join("precious");
+    std::fs::write(&path, "precious").unwrap();
+    let place = format!("unix:{}", path.display());
+    let arguments = ["-e", "G !bad", "--listen", &place, "--format", "props"];
+    let refused = watch(&arguments);
+    refused.error_line("what is there is not a socket");
+    assert_eq!(refused.end().code, Some(2));
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+    // Nor is what came into the place of our own.
+    std::fs::remove_file(&path).unwrap();
+    let listening = watch(&arguments);
+    listening.error_line("listening on unix:");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, "new").unwrap();
+    listening.signal("INT");
+    assert_eq!(listening.end().code, Some(0));
+    assert_eq!(std::fs::read(&path).unwrap(), b"new");
+}
+
+#[test]
 fn a_client_is_told_where_to_go_on() {
     let state = directory("greeting").join("state").to_str().unwrap().to_string();
     let arguments = [
