@@ -143,7 +143,8 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
         return Ok(Specification::from_file(path)?);
     }
     let read = read_file(path, LONGEST_TEXT);
-    let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
+    let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(not_text));
     let text =
         read.map_err(|error| usage(format!("cannot read the specification from standard input: {error}")))?;
     Ok(Specification::from_text("<stdin>", &text)?)

@@ -104,7 +104,8 @@ fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::
     if !report.suggestions.is_empty() {
         section(out, style, "try")?;
         for formula in &report.suggestions {
-            writeln!(out, "  tracewise check -e {} {}", shell(formula), shell(&report.trace))?;
+            let command = format!("tracewise check -e {} {}", shell(formula), shell(&report.trace));
+            writeln!(out, "  {}", words::printable(&command))?;
         }
     }
     Ok(())

@@ -123,3 +123,38 @@ fn a_reader_who_leaves_is_no_panic() {
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
     }
 }
+
+/// Nothing that a log or a file's name holds steers the terminal, or begins a line of a workflow's commands.
+#[test]
+fn control_characters_do_not_reach_a_terminal() {
+    let folder = directory("control");
+    let name = "evil\u{1b}[31m\n::error::planted.csv";
+    std::fs::write(folder.join(name), "time,\"\u{1b}[2Jp\",\u{7}q\n0,1,0\n1,0,\u{1b}]0;x\u{7}\n").unwrap();
+    let path = folder.join(name);
+    for arguments in [
+        vec!["inspect"],
+        vec!["check", "-e", "G `\u{7}q`"],
+        vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)"],
+        vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)", "--output", "github"],
+        vec!["check", "-e", "G nosuch", "--output", "github"],
+        vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)", "--output", "junit"],
+        vec!["query", "-e", "count[`\u{1b}[2Jp` == 1]"],
+        vec!["robust", "-e", "G (`\u{1b}[2Jp` > 0)"],
+        vec!["explain", "-e", "G `\u{1b}[2Jp`", "--trace"],
+    ] {
+        let run = finish(command().args(&arguments).arg(&path), "");
+        let fine = |c: char| c == '\n' || !c.is_control();
+        assert!(run.out.chars().all(fine), "{arguments:?}: {:?}", run.out);
+        assert!(run.err.chars().all(fine), "{arguments:?}: {:?}", run.err);
+        assert!(
+            !run.out.lines().any(|line| line.starts_with("::error::planted")),
+            "{arguments:?}: {}",
+            run.out
+        );
+        assert!(
+            !run.err.lines().any(|line| line.starts_with("::error::planted")),
+            "{arguments:?}: {}",
+            run.err
+        );
+    }
+}
