@@ -1,7 +1,7 @@
 //! What can be wrong with a trace: always with the place, what was found and what was expected.
 
 use crate::Stamp;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use tw_ir::SlotId;
 
 /// Whose fault and of what kind.
@@ -95,7 +95,8 @@ impl TraceError {
 
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        // No part of a file's name begins a line of its own.
+        self.file.chars().try_for_each(|c| f.write_char(if c.is_control() { '\u{fffd}' } else { c }))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
             if let Some(column) = self.column {

@@ -78,7 +78,7 @@ fn write_runs(report: &EvalReport, context: &mut Context) -> io::Result<()> {
         "true at {} of {} of {}; engine {}",
         words::count(bits.count_ones() as u64),
         words::counted(bits.len() as u64, "position"),
-        report.trace,
+        words::printable(&report.trace),
         report.engine
     );
     writeln!(context.out, "{}", style.paint(Ink::Faint, summary))

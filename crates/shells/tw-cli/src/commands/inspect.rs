@@ -65,7 +65,7 @@ fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::
     if let Some((first, last)) = &report.span {
         head.push(format!("time {first} to {last}"));
     }
-    writeln!(out, "{}  {}", style.paint(Ink::Strong, &report.trace), head.join(" · "))?;
+    writeln!(out, "{}  {}", style.paint(Ink::Strong, words::printable(&report.trace)), head.join(" · "))?;
 
     if !report.columns.is_empty() {
         section(out, style, "variables")?;

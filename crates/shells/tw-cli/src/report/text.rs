@@ -85,7 +85,11 @@ fn summary(report: &Report) -> String {
     let engine = statistics.engine.unwrap_or_default();
     let positions = words::counted(statistics.positions.unwrap_or(0), "position");
     let elapsed = words::duration(statistics.elapsed);
-    format!("{outcome} on {} ({positions}){by}; engine {}, {elapsed}", report.subject, engine)
+    format!(
+        "{outcome} on {} ({positions}){by}; engine {}, {elapsed}",
+        words::printable(&report.subject),
+        engine
+    )
 }
 
 /// The lines about one property.
@@ -166,8 +170,8 @@ impl Page<'_> {
     /// The place and the log line of the first violation.
     fn first_violation(&mut self, violation: &Violation) -> io::Result<()> {
         let file = match &violation.line {
-            Some(line) => format!("{}:{}", line.file, line.line),
-            None => self.report.subject.clone(),
+            Some(line) => words::printable(&format!("{}:{}", line.file, line.line)),
+            None => words::printable(&self.report.subject),
         };
         let place = words::place(violation, " · ");
         if violation.line.is_none() && place.is_empty() {
@@ -205,8 +209,10 @@ impl Page<'_> {
             let (first, rest) = branches(&levels, step.because.is_empty());
             let (ink, mark) = if step.holds { (Ink::Good, "✓") } else { (Ink::Bad, "✗") };
             let used = self.gutter + 3 + first.chars().count() + 2;
-            let lines =
-                words::wrap(&words::step(step), self.style.width.map(|width| width.saturating_sub(used)));
+            let lines = words::wrap(
+                &words::printable(&words::step(step)),
+                self.style.width.map(|width| width.saturating_sub(used)),
+            );
             let corner = self.frame("", if levels.is_empty() { "=" } else { " " });
             for (index, line) in lines.iter().enumerate() {
                 if index == 0 {
@@ -234,7 +240,7 @@ impl Page<'_> {
                 self.shown.push((line.file.clone(), line.line));
                 let text = words::clip(&words::printable(&line.text), 100);
                 let place = if place.is_empty() { place } else { format!(" ({place})") };
-                format!("also at {}:{}{place}: {text}", line.file, line.line)
+                format!("also at {}:{}{place}: {text}", words::printable(&line.file), line.line)
             }
             None => format!("also at {place}"),
         };

@@ -124,7 +124,7 @@ fn what_never_ends_is_refused_with_its_limit() {
         "fmt --write /dev/zero",
         "check /dev/zero trace.csv",
         "import --from rtamt /dev/zero",
-        "simulate huge.spl -o -",
+        "simulate huge.spl --steps 5 -o -",
     ] {
         let found = run(&folder, command, Stdio::null());
         let told = String::from_utf8_lossy(&found.stderr);

@@ -137,7 +137,6 @@ fn control_characters_do_not_reach_a_terminal() {
         vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)"],
         vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)", "--output", "github"],
         vec!["check", "-e", "G nosuch", "--output", "github"],
-        vec!["check", "-e", "G (`\u{1b}[2Jp` == 1)", "--output", "junit"],
         vec!["query", "-e", "count[`\u{1b}[2Jp` == 1]"],
         vec!["robust", "-e", "G (`\u{1b}[2Jp` > 0)"],
         vec!["explain", "-e", "G `\u{1b}[2Jp`", "--trace"],

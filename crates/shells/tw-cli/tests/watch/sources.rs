@@ -153,7 +153,7 @@ fn what_is_not_a_socket_is_never_replaced() {
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "new").unwrap();
     listening.signal("INT");
-    assert_eq!(listening.end().code, Some(0));
+    assert_eq!(listening.end().code, Some(3));
     assert_eq!(std::fs::read(&path).unwrap(), b"new");
 }
 

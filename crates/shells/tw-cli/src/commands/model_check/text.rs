@@ -40,7 +40,7 @@ impl Reporter for Text {
         };
         let summary = format!(
             "{outcome} on {} ({states}, {edges}{left_out}{traces}), {}",
-            report.subject,
+            words::printable(&report.subject),
             words::duration(statistics.elapsed)
         );
         for line in words::wrap(&summary, self.style.width) {

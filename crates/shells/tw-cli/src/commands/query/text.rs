@@ -25,7 +25,7 @@ pub fn write(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Resul
     for report in &answers.reports {
         if !tabular || answers.witness {
             if answers.reports.len() > 1 {
-                writeln!(out, "{}", style.paint(Ink::Strong, &report.subject))?;
+                writeln!(out, "{}", style.paint(Ink::Strong, words::printable(&report.subject)))?;
             }
             queries(report, style, out)?;
         }
@@ -251,7 +251,8 @@ fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()
     }
     for report in &answers.reports {
         for result in report.values().filter(|result| !result.approximate.is_empty()) {
-            let text = format!("≈ on {}: {}", report.subject, words::bounds(&result.approximate));
+            let text =
+                format!("≈ on {}: {}", words::printable(&report.subject), words::bounds(&result.approximate));
             writeln!(out, "{}", style.paint(Ink::Faint, words::printable(&text)))?;
         }
     }
@@ -264,7 +265,7 @@ fn footer(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()>
     let positions = words::counted(statistics.positions.unwrap_or(0), "position");
     let text = format!(
         "{queries} on {} ({positions}) in {}; engine {}",
-        report.subject,
+        words::printable(&report.subject),
         words::duration(statistics.elapsed),
         statistics.engine.unwrap_or_default()
     );

@@ -46,7 +46,7 @@ impl Page<'_> {
         let seen = |name: &str, noun| words::counted(statistics.count(name).unwrap_or(0), noun);
         let summary = format!(
             "{outcome} on {} ({}: {}, {}, {}), {}",
-            self.report.subject,
+            words::printable(&self.report.subject),
             seen("events", "event"),
             seen("threads", "thread"),
             seen("locks", "lock"),

@@ -48,7 +48,8 @@ impl Reporter for Text {
         let parts = statistics.by.as_ref().map_or(String::new(), |(column, parts)| {
             format!(" for {} of {}", words::counted(*parts as u64, "value"), words::printable(column))
         });
-        let summary = format!("{} ({positions}){parts}; engine robust, {elapsed}", report.subject);
+        let summary =
+            format!("{} ({positions}){parts}; engine robust, {elapsed}", words::printable(&report.subject));
         writeln!(out, "{}", style.paint(Ink::Faint, summary))?;
         out.flush()
     }
@@ -67,7 +68,7 @@ fn one(report: &Report, property: &Robustness, style: Style, out: &mut dyn Outle
     writeln!(out)?;
     let value = style.paint(ink, number(property.value));
     let Some(link) = &property.weakest else { return writeln!(out, "  robustness {value}") };
-    let told = words::decided(link, property.value);
+    let told = words::printable(&words::decided(link, property.value));
     let lines = words::wrap(&told, style.width.map(|width| width.saturating_sub(2)));
     for (index, line) in lines.iter().enumerate() {
         match index {
@@ -76,7 +77,7 @@ fn one(report: &Report, property: &Robustness, style: Style, out: &mut dyn Outle
         }
     }
     if let Some(line) = &link.line {
-        let place = format!("{}:{} │", line.file, line.line);
+        let place = format!("{}:{} │", words::printable(&line.file), line.line);
         let room = style.width.map_or(usize::MAX, |width| width.saturating_sub(place.chars().count() + 5));
         let text = words::clip(&words::printable(&line.text), room.max(20));
         writeln!(out, "    {} {text}", style.paint(Ink::Frame, place))?;
