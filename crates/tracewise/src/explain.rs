@@ -157,9 +157,19 @@ fn query_choice(session: &Session, spec: &Specification, options: &EvaluateOptio
     told(choose(session, spec, options, Who::Any(Answers::Values)), |chosen| {
         match session.evaluate.engine.as_str() {
             "auto" => format!("the fastest engine for these queries: {}", chosen.about),
-            _ => "you named it".to_string(),
+            _ => named(chosen),
         }
     })
+}
+
+/// Why an engine runs that was asked for.
+fn named(chosen: &Chosen<'_>) -> String {
+    match chosen.published {
+        Some(paper) => format!(
+            "you named it; the algorithm of \u{201c}{paper}\u{201d}, kept as published, to be compared with"
+        ),
+        None => "you named it".into(),
+    }
 }
 
 /// A choice in words, or the reason why there is none.
@@ -197,7 +207,7 @@ fn choice(
 ) -> EngineChoice {
     told(choose(session, spec, options, Who::Any(Answers::Verdicts)), |chosen| {
         if session.evaluate.engine != "auto" {
-            return "you named it".to_string();
+            return named(chosen);
         }
         // Engines that refuse the same thing are named together.
         let mut refusals: Vec<(Vec<&str>, String)> = Vec::new();

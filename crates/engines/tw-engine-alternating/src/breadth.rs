@@ -56,6 +56,10 @@ impl Engine for BreadthFirst {
         "alternating automaton, every run at once, forwards; live traces and three-valued verdicts"
     }
 
+    fn published(&self) -> Option<&'static str> {
+        Some("Checking Finite Traces using Alternating Automata")
+    }
+
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Forward::evaluator(program, options, Slices::build)
     }

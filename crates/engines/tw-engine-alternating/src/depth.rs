@@ -37,6 +37,10 @@ impl Engine for DepthFirst {
         "alternating automaton, searched from the first position until it is decided; past and future mixed"
     }
 
+    fn published(&self) -> Option<&'static str> {
+        Some("Checking Finite Traces using Alternating Automata")
+    }
+
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let (formulas, bodies) = roots_and_bodies(program);
         let goals = Goals::stored(program, &formulas, options)?;

@@ -38,6 +38,10 @@ impl Engine for Reverse {
         "alternating automaton, walked from the last position to the first; memory for the formula alone"
     }
 
+    fn published(&self) -> Option<&'static str> {
+        Some("Checking Finite Traces using Alternating Automata")
+    }
+
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         let (formulas, bodies) = roots_and_bodies(program);
         let goals = Goals::stored(program, &formulas, options)?;

@@ -64,6 +64,10 @@ impl Engine for Rewrite {
         "formula transformation: each event rewrites what is owed; linear in the trace, reads forward"
     }
 
+    fn published(&self) -> Option<&'static str> {
+        Some("Monitoring Programs using Rewriting")
+    }
+
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
         Forward::evaluator(program, options, Rewriter::build)
     }

@@ -136,6 +136,10 @@ pub trait Engine: Sync {
     fn name(&self) -> &'static str;
     /// One line for help and `explain`.
     fn about(&self) -> &'static str;
+    /// The publication whose algorithm it is, for an engine that is kept as published: to be compared with, not for speed.
+    fn published(&self) -> Option<&'static str> {
+        None
+    }
     /// Prepares to run every root, or refuses with the construct that it cannot do.
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p>;
     /// What it answers.

@@ -21,6 +21,10 @@ impl<Q: QueryEngine> Engine for Queries<Q> {
         self.0.about()
     }
 
+    fn published(&self) -> Option<&'static str> {
+        self.0.published()
+    }
+
     fn answers(&self) -> Answers {
         Answers::Values
     }

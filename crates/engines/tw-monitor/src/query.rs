@@ -106,6 +106,10 @@ pub trait QueryEngine: Sync {
     fn name(&self) -> &'static str;
     /// One line for help and `explain`.
     fn about(&self) -> &'static str;
+    /// As [`Engine::published`](crate::Engine::published): the publication whose algorithm it is.
+    fn published(&self) -> Option<&'static str> {
+        None
+    }
     /// Prepares to compute every root, or refuses with the construct that it cannot do. Roots are asked as they
     /// stand: divisions (`by`, `every`) are the caller's business, who hands over segments.
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p>;

@@ -29,6 +29,8 @@ pub(crate) struct Chosen<'p> {
     pub engine: &'static str,
     /// One line about it.
     pub about: &'static str,
+    /// Whose algorithm it is, if it is kept as published.
+    pub published: Option<&'static str>,
     pub evaluator: Box<dyn Evaluator + 'p>,
     /// That another engine had to step in.
     pub notes: Vec<Diagnostic>,
@@ -40,7 +42,15 @@ pub(crate) struct Chosen<'p> {
 impl<'p> Chosen<'p> {
     fn new(engine: &dyn Engine, evaluator: Box<dyn Evaluator + 'p>) -> Self {
         let (name, about, answers) = (engine.name(), engine.about(), engine.answers());
-        Self { engine: name, about, evaluator, notes: Vec::new(), divided: false, answers }
+        Self {
+            engine: name,
+            about,
+            published: engine.published(),
+            evaluator,
+            notes: Vec::new(),
+            divided: false,
+            answers,
+        }
     }
 
     /// What each property is worth. Where the engine's budget runs out, another answers, and a note says so.

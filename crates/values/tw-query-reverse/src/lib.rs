@@ -81,6 +81,10 @@ impl QueryEngine for Reverse {
         "the algebraic alternating automaton, read backwards position by position"
     }
 
+    fn published(&self) -> Option<&'static str> {
+        Some("Collecting Statistics Over Runtime Executions")
+    }
+
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         if options.semantics == Semantics::Ltl3 {
             let what = "values over all infinite continuations (ltl3)".into();

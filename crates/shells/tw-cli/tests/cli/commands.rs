@@ -196,3 +196,18 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
     }
     assert_eq!(tracewise("--version").out, format!("tracewise {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn explain_says_which_engines_are_kept_as_published() {
+    for (engine, paper) in [
+        ("rewrite", Some("Monitoring Programs using Rewriting")),
+        ("depth-first", Some("Checking Finite Traces using Alternating Automata")),
+        ("automaton", None),
+        ("columnar", None),
+    ] {
+        let run = tracewise(&format!("explain -e 'G (p -> F q)' --engine {engine}"));
+        assert_eq!(run.code, 0, "{run:?}");
+        assert_eq!(paper.is_some(), run.out.contains("kept as published"), "{engine}: {}", run.out);
+        assert!(run.out.contains(paper.unwrap_or("you named it")), "{engine}: {}", run.out);
+    }
+}
