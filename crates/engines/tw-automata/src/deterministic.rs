@@ -201,6 +201,7 @@ impl Deterministic {
     }
 
     /// The verdict of the state, if it has one for good.
+    #[inline]
     pub fn settled(&self, state: u32) -> Option<bool> {
         self.outputs[state as usize].verdict
     }

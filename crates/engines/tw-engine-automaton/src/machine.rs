@@ -180,7 +180,7 @@ impl Machine for Automata {
         stretch: &Stretch<'_>,
         from: usize,
     ) -> usize {
-        match &mut self.goals[goal] {
+        match &self.goals[goal] {
             Goal::Complete(table) => table.follow(fresh, waiting, stretch, from),
             _ => from,
         }

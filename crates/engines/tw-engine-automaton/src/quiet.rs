@@ -1,6 +1,6 @@
 //! Symbols that change nothing, and the next position that has another.
 
-use tw_monitor::{State, Stretch};
+use tw_monitor::Stretch;
 
 /// Positions in turn that change nothing before the next that does is looked for.
 pub(crate) const PATIENCE: usize = 8;
@@ -8,38 +8,35 @@ pub(crate) const PATIENCE: usize = 8;
 /// Most atoms whose columns are combined word by word, 64 positions at a time.
 pub(crate) const WORDS: usize = 3;
 
-/// The symbols with which a run that starts in one state holds at once while runs in another stay where they are.
-#[derive(Default)]
-pub(crate) struct Quiet {
-    fresh: State,
-    open: Option<State>,
+/// Symbols over at most [`WORDS`] atoms that change nothing.
+pub(crate) struct Quiet<'a> {
+    atoms: &'a [u32],
     /// By symbol: all bits or none.
-    symbols: Vec<u64>,
+    symbols: [u64; 1 << WORDS],
 }
 
-impl Quiet {
-    pub(crate) fn new(fresh: State, open: Option<State>, stays: impl Iterator<Item = bool>) -> Self {
-        let symbols = stays.map(|stays| if stays { u64::MAX } else { 0 }).collect();
-        Self { fresh, open, symbols }
+impl<'a> Quiet<'a> {
+    /// Those with which everything `stays` as it is.
+    pub(crate) fn new(atoms: &'a [u32], stays: impl Fn(usize) -> bool) -> Self {
+        let mut symbols = [0; 1 << WORDS];
+        for (symbol, bits) in symbols.iter_mut().enumerate().take(1 << atoms.len()) {
+            *bits = if stays(symbol) { u64::MAX } else { 0 };
+        }
+        Self { atoms, symbols }
     }
 
-    /// Whether the symbols are those of these states.
-    pub(crate) fn is_of(&self, fresh: State, open: Option<State>) -> bool {
-        !self.symbols.is_empty() && self.fresh == fresh && self.open == open
-    }
-
-    /// The first position from `from` on that has another symbol, for at most [`WORDS`] atoms.
-    pub(crate) fn next(&self, atoms: &[u32], stretch: &Stretch<'_>, from: usize) -> usize {
+    /// The first position from `from` on that has another symbol.
+    pub(crate) fn next(&self, stretch: &Stretch<'_>, from: usize) -> usize {
         let mut word = from / 64;
         // Positions before `from` count as quiet.
         let mut passed = (1u64 << (from % 64)) - 1;
         while 64 * word < stretch.len() {
             // Each atom halves the table, the first one neighbours.
-            let mut table = [0; 1 << WORDS];
-            table[..self.symbols.len()].copy_from_slice(&self.symbols);
-            for (place, &atom) in atoms.iter().enumerate() {
+            let (mut table, mut size) = (self.symbols, 1 << self.atoms.len());
+            for &atom in self.atoms {
                 let column = stretch.word(atom as usize, word);
-                for half in 0..self.symbols.len() >> (place + 1) {
+                size /= 2;
+                for half in 0..size {
                     table[half] = table[2 * half] & !column | table[2 * half + 1] & column;
                 }
             }
@@ -71,12 +68,12 @@ mod tests {
                 let symbol = |at: usize| {
                     (0..atoms).map(|atom| usize::from(columns[atom].get(at)) << atom).sum::<usize>()
                 };
-                let quiet = Quiet::new(0, None, (0..1 << atoms).map(|symbol| set >> symbol & 1 == 1));
                 let stretch = Stretch::new(&columns, 0, len);
                 let numbers: Vec<u32> = (0..atoms as u32).collect();
+                let quiet = Quiet::new(&numbers, |symbol| set >> symbol & 1 == 1);
                 for from in 0..len {
                     let expected = (from..len).find(|&at| set >> symbol(at) & 1 == 0).unwrap_or(len);
-                    assert_eq!(quiet.next(&numbers, &stretch, from), expected, "{set:b} from {from}");
+                    assert_eq!(quiet.next(&stretch, from), expected, "{set:b} from {from}");
                 }
             }
         }

@@ -26,9 +26,6 @@ pub(crate) struct Table {
     /// The cell of the first state: where the table stands among those of a bank.
     origin: State,
     bits: Vec<Bits>,
-    /// What each state settles.
-    settled: Vec<Option<bool>>,
-    quiet: Quiet,
     check: u64,
 }
 
@@ -68,8 +65,7 @@ impl Table {
         }
         let leaps = dense.as_ref().and_then(|next| Leaps::new(automaton.len(), atoms, next));
         let check = check(&automaton);
-        let settled = (0..automaton.len() as State).map(|state| automaton.settled(state)).collect();
-        Self { automaton, dense, leaps, shift, origin: 0, bits, settled, quiet: Quiet::default(), check }
+        Self { automaton, dense, leaps, shift, origin: 0, bits, check }
     }
 
     /// Moves the table to `origin`. No state may have been handed out before.
@@ -133,33 +129,18 @@ impl Table {
 
     #[inline]
     pub(crate) fn settled(&self, state: State) -> Option<bool> {
-        self.settled[self.number(state) as usize]
+        self.automaton.settled(self.number(state))
     }
 
     /// As `Machine::follow`.
     pub(crate) fn follow(
-        &mut self,
-        fresh: State,
-        waiting: &mut Option<Waiting>,
-        stretch: &Stretch<'_>,
-        from: usize,
-    ) -> usize {
-        let Some(next) = self.dense.take() else { return from };
-        let mut quiet = std::mem::take(&mut self.quiet);
-        let at = self.follow_in(&next, &mut quiet, fresh, waiting, stretch, from);
-        (self.dense, self.quiet) = (Some(next), quiet);
-        at
-    }
-
-    fn follow_in(
         &self,
-        next: &[State],
-        quiet: &mut Quiet,
         fresh: State,
         waiting: &mut Option<Waiting>,
         stretch: &Stretch<'_>,
         from: usize,
     ) -> usize {
+        let Some(next) = &self.dense else { return from };
         let atoms = self.atoms();
         let (mut words, mut block) = ([0u64; ATOMS], usize::MAX);
         // Positions in turn that changed nothing: after some of them it pays to look for the next that does.
@@ -167,14 +148,11 @@ impl Table {
         while at < stretch.len() {
             if same >= PATIENCE && atoms.len() <= WORDS {
                 let open = waiting.map(|waiting| waiting.state);
-                if !quiet.is_of(fresh, open) {
-                    let stays = |symbol: usize| {
-                        let holds = self.settled(next[self.cell(fresh) + symbol]) == Some(true);
-                        holds && open.is_none_or(|state| next[self.cell(state) + symbol] == state)
-                    };
-                    *quiet = Quiet::new(fresh, open, (0..1 << self.shift).map(stays));
-                }
-                at = quiet.next(atoms, stretch, at);
+                let stays = |symbol: usize| {
+                    let holds = self.settled(next[self.cell(fresh) + symbol]) == Some(true);
+                    holds && open.is_none_or(|state| next[self.cell(state) + symbol] == state)
+                };
+                at = Quiet::new(atoms, stays).next(stretch, at);
                 same = 0;
                 continue;
             }

@@ -176,24 +176,23 @@ impl Tokens {
             moved |= state != group.state || settled.is_some();
             (group.state, group.settled) = (state, settled);
         }
+        scratch.index.clear();
         if moved {
             self.sort_out(scratch, settle);
         }
         // Most runs are settled by their first position: those are never stored.
         match machine.advance(goal, fresh, row)? {
             (_, Some(verdict)) => settle(at, at + 1, verdict),
-            (state, None) => {
-                scratch.index.clear();
-                match find(&self.groups, &mut scratch.index, state) {
-                    Some(index) => self.groups[index].positions.push(at, at + 1, scratch.counted),
-                    None => self.groups.push(Group { state, positions: Ranges::one(at), settled: None }),
-                }
-            }
+            (state, None) => match find(&self.groups, &mut scratch.index, state) {
+                Some(index) => self.groups[index].positions.push(at, at + 1, scratch.counted),
+                None => self.groups.push(Group { state, positions: Ranges::one(at), settled: None }),
+            },
         }
         Ok(())
     }
 
-    /// Tells of the groups that are settled, and makes one of those that came to the same state.
+    /// Tells of the groups that are settled, and makes one of those that came to the same state. The table, which is
+    /// empty, is that of the groups afterwards.
     fn sort_out(
         &mut self,
         Scratch { index: table, spare: next, counted }: &mut Scratch,
@@ -209,7 +208,6 @@ impl Tokens {
         if self.groups.len() <= 1 {
             return;
         }
-        table.clear();
         for group in self.groups.drain(..) {
             match find(next, table, group.state) {
                 Some(index) => next[index].positions.append(group.positions, *counted),
