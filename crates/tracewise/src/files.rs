@@ -1,3 +1,3 @@
 //! Files: written whole or not at all, read whole up to a limit.
 
-pub use tw_core::{LONGEST_TEXT, NewFile, read_all, read_file, write_file};
+pub use tw_core::{LONGEST_TEXT, NewFile, read_input, write_file};

@@ -4,7 +4,7 @@ use crate::Error;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
-use tw_core::{LONGEST_TEXT, read_all};
+use tw_core::{LONGEST_TEXT, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::{ExprKind, Tree};
@@ -49,7 +49,7 @@ impl Specification {
 
     /// The text of a `.tw` file.
     pub(crate) fn text_of(path: &str) -> Result<String, Error> {
-        let bytes = std::fs::File::open(path).and_then(|file| read_all(file, LONGEST_TEXT));
+        let bytes = read_file(path, LONGEST_TEXT);
         let bytes = bytes.map_err(|error| {
             let why = match error.kind() {
                 ErrorKind::NotFound => "there is no such file",

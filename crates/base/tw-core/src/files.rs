@@ -106,9 +106,14 @@ pub fn read_all(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A file, or standard input if the path is `-`, as [`read_all`].
-pub fn read_file(path: &str, limit: u64) -> io::Result<Vec<u8>> {
-    if path == "-" { read_all(io::stdin().lock(), limit) } else { read_all(File::open(path)?, limit) }
+/// A file, as [`read_all`].
+pub fn read_file(path: impl AsRef<Path>, limit: u64) -> io::Result<Vec<u8>> {
+    read_all(File::open(path)?, limit)
+}
+
+/// A file, or standard input if the path is `-`.
+pub fn read_input(path: &str, limit: u64) -> io::Result<Vec<u8>> {
+    if path == "-" { read_all(io::stdin().lock(), limit) } else { read_file(path, limit) }
 }
 
 fn folder(path: &Path) -> &Path {

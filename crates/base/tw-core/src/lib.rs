@@ -27,7 +27,7 @@ mod xml;
 pub use bits::Bits;
 pub use column::{Batch, Column, Dictionary, GrowingTexts};
 pub use components::Components;
-pub use files::{LONGEST_TEXT, NewFile, read_all, read_file, write_file};
+pub use files::{LONGEST_TEXT, NewFile, read_all, read_file, read_input, write_file};
 pub use relation::Relation;
 pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::io;
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
-use tracewise::files::{LONGEST_TEXT, read_file};
+use tracewise::files::{LONGEST_TEXT, read_input};
 use tracewise::{Clock, Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
@@ -142,7 +142,7 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
     if path != "-" {
         return Ok(Specification::from_file(path)?);
     }
-    let read = read_file(path, LONGEST_TEXT);
+    let read = read_input(path, LONGEST_TEXT);
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     let read = read.and_then(|bytes| String::from_utf8(bytes).map_err(not_text));
     let text =

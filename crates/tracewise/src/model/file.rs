@@ -2,9 +2,8 @@
 
 use crate::Error;
 use crate::error::Setting;
-use std::fs::File;
 use std::io::{BufWriter, Write};
-use tw_core::{NewFile, read_all};
+use tw_core::{NewFile, read_all, read_file};
 use tw_model::formats::of_file;
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
 
@@ -34,11 +33,7 @@ pub fn read_model(path: &str) -> Result<Model, Error> {
             readable()
         )));
     };
-    let bytes = if plain.len() < path.len() {
-        unpacked(path)
-    } else {
-        File::open(path).and_then(|file| read_all(file, LARGEST))
-    };
+    let bytes = if plain.len() < path.len() { unpacked(path) } else { read_file(path, LARGEST) };
     let bytes = bytes.map_err(|error| Error::io(format!("cannot read `{path}`"), error))?;
     read(path, &bytes).map_err(|error| model_error(path, error))
 }

@@ -10,11 +10,10 @@
 
 use super::state::{bytes, number, put_bytes, text};
 use super::told::Record;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use tw_core::codec::put;
-use tw_core::{NewFile, read_all};
+use tw_core::{NewFile, read_file};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
 const VERSION: u8 = 6;
@@ -55,7 +54,7 @@ impl Checkpoint {
 
     /// Reads it back; `None` if there is none.
     pub fn read(path: &Path) -> Result<Option<Self>, String> {
-        let bytes = match File::open(path).and_then(|file| read_all(file, LARGEST)) {
+        let bytes = match read_file(path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.to_string()),

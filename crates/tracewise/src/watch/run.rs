@@ -368,7 +368,7 @@ impl<'r, W: Watcher> Run<'r, W> {
         match state.write(path) {
             Ok(()) => {
                 self.next.kept(self.live.progress().positions);
-                if std::mem::take(&mut self.unkept).is_some() {
+                if self.unkept.take().is_some() {
                     self.judge.sink().note(&format!("the state is kept in {} again", path.display()));
                 }
             }

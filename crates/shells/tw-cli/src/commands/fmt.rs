@@ -9,7 +9,7 @@ use clap::Args;
 use std::io::{self, Write};
 use tracewise::Error;
 use tracewise::diag::Sources;
-use tracewise::files::{LONGEST_TEXT, read_file, write_file};
+use tracewise::files::{LONGEST_TEXT, read_input, write_file};
 use tracewise::findings::json::Object;
 
 /// Canonical formatting of specifications
@@ -80,7 +80,7 @@ impl Fmt {
 }
 
 fn read(file: &str) -> Result<String, Failure> {
-    let bytes = read_file(file, LONGEST_TEXT)
+    let bytes = read_input(file, LONGEST_TEXT)
         .map_err(|error| usage(format!("cannot read the specification `{file}`: {error}")))?;
     String::from_utf8(bytes).map_err(|_| usage(format!("the specification `{file}` is not UTF-8 text")))
 }

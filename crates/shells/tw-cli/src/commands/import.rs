@@ -7,7 +7,7 @@ use crate::options::FILES;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::Write;
-use tracewise::files::{LONGEST_TEXT, read_file, write_file};
+use tracewise::files::{LONGEST_TEXT, read_input, write_file};
 use tracewise::findings::json::Object;
 use tracewise::{Error, TimeUnit, import};
 
@@ -104,7 +104,7 @@ impl Runnable for Import {
 }
 
 fn read(file: &str) -> Result<String, Error> {
-    let bytes = read_file(file, LONGEST_TEXT)
+    let bytes = read_input(file, LONGEST_TEXT)
         .map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
     String::from_utf8(bytes)
         .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))

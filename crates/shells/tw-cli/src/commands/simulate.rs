@@ -12,7 +12,7 @@ use clap::Args;
 use std::io::Write;
 use tracewise::Error;
 use tracewise::diag::{Diagnostic, Severity, Sources};
-use tracewise::files::{LONGEST_TEXT, read_file};
+use tracewise::files::{LONGEST_TEXT, read_input};
 use tracewise::findings::json::Object;
 use tracewise::spl::{Program, Stuck};
 
@@ -119,7 +119,7 @@ impl Simulate {
 fn read(path: &str) -> Result<String, Error> {
     let shown = if path == "-" { "standard input" } else { path };
     let bytes =
-        read_file(path, LONGEST_TEXT).map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
+        read_input(path, LONGEST_TEXT).map_err(|error| Error::io(format!("cannot read `{shown}`"), error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line =
             1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|b| **b == b'\n').count();
