@@ -150,6 +150,14 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
     Ok(Specification::from_text("<stdin>", &text)?)
 }
 
+/// The text of a specification in a file, `-` for standard input, whatever language it is in.
+pub fn specification_text(file: &str) -> Result<String, Error> {
+    let bytes = read_input(file, LONGEST_TEXT)
+        .map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
+    String::from_utf8(bytes)
+        .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))
+}
+
 /// What `-e` gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {

@@ -3,13 +3,13 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::FILES;
+use crate::options::{FILES, specification_text};
 use crate::style::{Ink, Style};
 use clap::Args;
 use std::io::{self, Write};
 use tracewise::Error;
 use tracewise::diag::Sources;
-use tracewise::files::{LONGEST_TEXT, read_input, write_file};
+use tracewise::files::write_file;
 use tracewise::findings::json::Object;
 
 /// Canonical formatting of specifications
@@ -50,7 +50,7 @@ impl Runnable for Fmt {
 
 impl Fmt {
     fn one(&self, file: &str, context: &mut Context) -> Outcome {
-        let text = read(file)?;
+        let text = specification_text(file)?;
         let formatted = format(file, &text)?;
         let changed = formatted != text;
         if self.write && changed {
@@ -77,12 +77,6 @@ impl Fmt {
         }
         Ok(if self.check && changed { Exit::Violated } else { Exit::Holds })
     }
-}
-
-fn read(file: &str) -> Result<String, Failure> {
-    let bytes = read_input(file, LONGEST_TEXT)
-        .map_err(|error| usage(format!("cannot read the specification `{file}`: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| usage(format!("the specification `{file}` is not UTF-8 text")))
 }
 
 /// Names and types are not looked at: a file in the middle of being written can be formatted once it parses.

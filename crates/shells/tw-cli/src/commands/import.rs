@@ -3,13 +3,13 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::FILES;
+use crate::options::{FILES, specification_text};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::Write;
-use tracewise::files::{LONGEST_TEXT, read_input, write_file};
+use tracewise::files::write_file;
 use tracewise::findings::json::Object;
-use tracewise::{Error, TimeUnit, import};
+use tracewise::{TimeUnit, import};
 
 /// Read the specification of another monitor and print it as a `.tw` file
 #[derive(Args, Debug)]
@@ -66,7 +66,7 @@ fn unit(text: &str) -> Result<TimeUnit, String> {
 
 impl Runnable for Import {
     fn run(self, context: &mut Context) -> Outcome {
-        let text = read(&self.file)?;
+        let text = specification_text(&self.file)?;
         let name = if self.file == "-" { "<stdin>" } else { &self.file };
         let named =
             self.from.as_deref().map(|from| import::FORMATS.iter().find(|format| format.name == from));
@@ -101,11 +101,4 @@ impl Runnable for Import {
         }
         Ok(Exit::Holds)
     }
-}
-
-fn read(file: &str) -> Result<String, Error> {
-    let bytes = read_input(file, LONGEST_TEXT)
-        .map_err(|error| Error::io(format!("cannot read the specification `{file}`"), error))?;
-    String::from_utf8(bytes)
-        .map_err(|_| Error::refused(format!("the specification `{file}` is not UTF-8 text")))
 }
