@@ -221,7 +221,7 @@ impl RowMonitor {
         let variables =
             arguments.iter().map(|(name, value)| (Arc::from(*name), value.clone())).collect::<Vec<_>>();
         let events = vec![Event { name: name.into(), arguments: Arguments::OfRow }];
-        let row = tw_trace::Row { line: 0, time: None, variables, events, typed: true };
+        let row = tw_trace::Row { variables, events, typed: true, ..Default::default() };
         let mut builder = SlotBuilder::new(&self.projection);
         let mut vocabulary = Vocabulary::new(self.spec.program.slots.len());
         if let Err(error) = builder.push(&row, &mut vocabulary) {

@@ -4,7 +4,10 @@
 //! not a crash, and memory stays that of the blocks in flight. What cannot be read a second time (a pipe) keeps its
 //! first bytes, so that an explanation can still show the lines it speaks of.
 
+mod codec;
+
 use crate::{Parts, Projection, ReadOptions, RowSource, Table, TraceError, TraceErrorKind, TraceFormat};
+use codec::Codec;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -41,29 +44,6 @@ enum Kind {
     Stream(Mutex<Stream>),
     /// Records in memory, without bytes.
     Table(Arc<dyn Table>),
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Codec {
-    Gzip,
-    Zstd,
-}
-
-impl Codec {
-    const ALL: [(Codec, &'static str, &'static [u8]); 2] =
-        [(Codec::Gzip, "gzip", b"\x1F\x8B"), (Codec::Zstd, "zstd", b"\x28\xB5\x2F\xFD")];
-
-    fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(codec, ..)| *codec == self).map_or("", |(_, name, _)| name)
-    }
-
-    fn decode<'a>(self, raw: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
-        let decoder: Box<dyn Read + Send + 'a> = match self {
-            Codec::Gzip => Box::new(flate2::read::MultiGzDecoder::new(raw)),
-            Codec::Zstd => Box::new(zstd::stream::read::Decoder::new(raw)?),
-        };
-        Ok(Box::new(Decoded { decoder, codec: self }))
-    }
 }
 
 impl Input {
@@ -321,7 +301,7 @@ impl Source {
             Kind::Plain(file, _) => Box::new(Sequential { file, position: 0, read: &self.read }),
             Kind::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
             Kind::Compressed(path, codec, _) => {
-                codec.decode(Counted { file: File::open(path)?, read: Arc::clone(&self.read) })?
+                codec.decode(Counted { file: File::open(path)?, read: Arc::clone(&self.read) })
             }
             Kind::Stream(stream) => Box::new(StreamReader { stream, position: 0 }),
             Kind::Table(_) => {
@@ -455,28 +435,6 @@ impl Read for Counted {
     }
 }
 
-/// A decoder whose errors say what is wrong with the file.
-struct Decoded<'a> {
-    decoder: Box<dyn Read + Send + 'a>,
-    codec: Codec,
-}
-
-impl Read for Decoded<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| {
-            let name = self.codec.name();
-            let message = match error.kind() {
-                io::ErrorKind::Interrupted => return error,
-                io::ErrorKind::UnexpectedEof => {
-                    format!("the {name} data ends too early: the file is truncated")
-                }
-                _ => format!("the {name} data is damaged: {error}"),
-            };
-            io::Error::new(io::ErrorKind::InvalidData, message)
-        })
-    }
-}
-
 /// Bytes that come once, the first of them kept.
 struct Stream {
     raw: Option<Box<dyn Read + Send>>,
@@ -501,7 +459,7 @@ impl Stream {
             let codec = Codec::ALL.iter().find(|(_, _, magic)| *magic == head).map(|(codec, ..)| *codec);
             let whole = Cursor::new(head).chain(raw);
             self.raw = Some(match codec {
-                Some(codec) => codec.decode(whole)?,
+                Some(codec) => codec.decode(whole),
                 None => Box::new(whole),
             });
         }

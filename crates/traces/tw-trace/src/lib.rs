@@ -33,7 +33,7 @@ pub use locate::{Located, Locator, LocatorBuilder};
 pub use options::{Key, Projection, ReadOptions};
 pub use order::Order;
 pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
-pub use row::{Arguments, Event, Row, RowSink, RowSource};
+pub use row::{Arguments, Event, Repeated, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
 pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,

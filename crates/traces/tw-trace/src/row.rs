@@ -1,6 +1,6 @@
 //! Positions one at a time: the definition of each format, and what `convert` and `inspect` work on.
 
-use crate::{Stamp, TraceError};
+use crate::{Stamp, TraceError, TraceErrorKind, quote};
 use std::sync::Arc;
 use tw_core::Value;
 
@@ -18,6 +18,30 @@ pub struct Row {
     /// Whether values carry their own type (JSON). If not, every value is text as written (or null when empty), and its
     /// use decides what it is read as ([`Value::from_cell`] where use says nothing).
     pub typed: bool,
+    /// Keys that its text has more than once in one object.
+    pub repeated: Vec<Repeated>,
+}
+
+/// A key that an object has already.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Repeated {
+    /// The key.
+    pub key: Arc<str>,
+    /// Line and column, from 1, where it stands for the second time.
+    pub place: (u64, u64),
+}
+
+impl Row {
+    /// The error that whoever reads the key finds.
+    pub(crate) fn twice(&self, key: &str) -> TraceError {
+        let found = self.repeated.iter().find(|repeated| *repeated.key == *key);
+        let (line, column) = found.map_or((self.line, 1), |found| found.place);
+        TraceError::new(TraceErrorKind::Syntax, twice(key)).at(line, column)
+    }
+}
+
+pub(crate) fn twice(key: &str) -> String {
+    format!("found the key {} for the second time in one object, expected it once", quote(key))
 }
 
 /// One event.

@@ -60,14 +60,18 @@ pub fn scan<T: Send>(
     rows::scan(input, format, projection, options, map, fold)
 }
 
-/// Reads a trace row by row, as rows arrive (sorted if asked for), until `each` returns false.
+/// Reads a trace row by row, as rows arrive (sorted if asked for), until `each` returns false. Whoever takes whole rows
+/// reads every key, so that one that an object has twice is an error.
 pub fn read_rows(
     input: &Input,
     format: &dyn TraceFormat,
     options: &ReadOptions,
     each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
 ) -> Result<(), TraceError> {
-    drive_rows(input, format, options, &mut |_| {}, each)
+    drive_rows(input, format, options, &mut |_| {}, &mut |row| match row.repeated.first() {
+        Some(repeated) => Err(row.twice(&repeated.key)),
+        None => each(row),
+    })
 }
 
 /// As [`read_rows`]; `opened` is told of each file whether its trace has events at all.

@@ -408,9 +408,9 @@ impl SlotBuilder {
     pub fn push(&mut self, row: &Row, vocabulary: &mut Vocabulary) -> Result<(), TraceError> {
         vocabulary.note_row(row);
         if row.typed
-            && let Some(message) = crate::formats::duplicate_key(row, &self.projection)
+            && let Some(key) = crate::formats::duplicate_key(row, &self.projection)
         {
-            return Err(TraceError::new(TraceErrorKind::Syntax, message).at(row.line, 1));
+            return Err(row.twice(&key));
         }
         for (index, slot) in self.projection.slots.iter().enumerate() {
             let column = match &mut self.columns[index] {

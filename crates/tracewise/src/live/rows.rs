@@ -29,11 +29,11 @@ impl ShardMonitor {
             let variables = row.values.iter().map(|(name, value)| (Arc::from(*name), value.clone()));
             let event = |name: &str| Event { name: name.into(), arguments: Arguments::OfRow };
             let row = tw_trace::Row {
-                line: 0,
                 time,
                 variables: variables.collect(),
                 events: row.event.map(event).into_iter().collect(),
                 typed: true,
+                ..Default::default()
             };
             if let Err(error) = builder.push(&row, &mut vocabulary) {
                 let place = format!("position {}", self.positions + at);

@@ -14,6 +14,10 @@ fn json(name: &'static str, bytes: impl AsRef<[u8]>) -> Case {
     bad(name, "check -e 'G a' t.json").file("t.json", bytes)
 }
 
+/// A key that nobody but whole records reads.
+const TWICE: &str =
+    "{\"event\": \"e\", \"a\": 1}\n{\"event\": \"e\", \"x\": {\"y\": [1]}, \"a\": 1, \"a\": 2}\n";
+
 fn nested(depth: usize) -> String {
     format!("{}1{}", "[".repeat(depth), "]".repeat(depth))
 }
@@ -74,6 +78,17 @@ pub fn cases() -> Vec<Case> {
             format!("{{\"x\": \"{}\"}}\n", "two".repeat(100_000)),
         ),
         jsonl("jsonl-key-twice", "G a", "{\"a\": 1, \"a\": 0}\n"),
+        jsonl(
+            "jsonl-key-twice-inside",
+            "G (n.b > 0)",
+            "{\"n\": {\"b\": 1}}\n{\"n\": {\"c\": 1, \"b\": 1, \"b\": 2}}\n",
+        ),
+        jsonl("jsonl-key-twice-converted", "", TWICE).command("convert t.jsonl --to csv --out -"),
+        jsonl("jsonl-key-twice-inspected", "", TWICE).command("inspect t.jsonl"),
+        jsonl("jsonl-key-twice-merged", "", TWICE).command("merge t.jsonl --state a --keep time --out -"),
+        odd_jsonl("fine-jsonl-key-twice-unread", "G e", TWICE),
+        bad("json-key-twice-inspected", "inspect t.json")
+            .file("t.json", "[{\"a\": 1},\n {\"n\": [{\"b\": 1,\n   \"b\": 1}]}]"),
         jsonl("jsonl-unknown-name", "G requst", "{\"request\": true}\n"),
         jsonl("jsonl-unknown-path", "G (http.staus < 500)", "{\"http\": {\"status\": 200}}\n"),
         jsonl("jsonl-event-without-events", "G !login", "{\"user\": \"bob\"}\n"),

@@ -122,6 +122,9 @@ pub fn cases() -> Vec<Case> {
             bytes[20] ^= 1;
             bytes
         }),
+        csv("gzip-and-more", "", "")
+            .command("check -e 'G a' t.csv.gz")
+            .file("t.csv.gz", [&gzip(rows)[..], b"\n-- more --\n"].concat()),
         csv("gzip-in-name-only", "", "").command("check -e 'G a' t.csv.gz").file("t.csv.gz", rows),
         csv("zstd-cut", "", "").command("check -e 'G a' t.csv.zst").file("t.csv.zst", &zstd(rows)[..15]),
         csv("zstd-damaged", "", "").command("check -e 'G a' t.csv.zst").file("t.csv.zst", {

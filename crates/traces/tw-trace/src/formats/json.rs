@@ -201,10 +201,7 @@ impl RowSource for Elements<'_> {
         self.place = (line, column);
         self.read_element()?;
         let text = utf8(&self.element, line, column)?;
-        row.line = line;
-        self.reader
-            .read(text, "the end of the file", row)
-            .map_err(|fault| fault.place(text, line, column))?;
+        self.reader.read(text, self.place, "the end of the file", row)?;
         Ok(true)
     }
 

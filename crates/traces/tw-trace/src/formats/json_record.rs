@@ -1,8 +1,8 @@
 //! From one JSON object to one position: what the keys `time` and `event` mean, and which keys may not occur twice.
 
-use super::json_value::{Fault, Parser};
+use super::json_value::{Fault, Parser, Seen, place};
 use crate::{
-    Arguments, Event, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
+    Arguments, Event, Projection, ReadOptions, Repeated, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
     parse_stamp, quote,
 };
 use std::sync::Arc;
@@ -55,8 +55,29 @@ impl RecordReader {
         Self { keys, timed, names: Vec::new(), time_at: 0, values_at: Vec::new() }
     }
 
-    /// Reads `text`, which must be one object and nothing else, into `row` (its line is the caller's to set).
-    pub(crate) fn read(&mut self, text: &str, end: &'static str, row: &mut Row) -> Result<(), Fault> {
+    /// Reads `text`, which must be one object and nothing else and starts at a line and a column, into `row`. `end` is
+    /// what ends the text, in messages.
+    pub(crate) fn read(
+        &mut self,
+        text: &str,
+        (line, column): (u64, u64),
+        end: &'static str,
+        row: &mut Row,
+    ) -> Result<(), TraceError> {
+        row.line = line;
+        let repeated = self.record(text, end, row).map_err(|fault| fault.place(text, line, column))?;
+        let place = |(at, key)| Repeated { key, place: place(text, at, line, column) };
+        row.repeated = repeated.into_iter().map(place).collect();
+        Ok(())
+    }
+
+    /// The keys that stand twice are the result.
+    fn record(
+        &mut self,
+        text: &str,
+        end: &'static str,
+        row: &mut Row,
+    ) -> Result<Vec<(usize, Arc<str>)>, Fault> {
         row.time = None;
         row.variables.clear();
         row.events.clear();
@@ -69,6 +90,7 @@ impl RecordReader {
         parser.skip_blank();
         let (mut seen_time, mut seen_event) = (false, false);
         let mut columns = 0;
+        let mut seen = Seen::default();
         if parser.peek() == Some(b'}') {
             parser.at += 1;
         } else {
@@ -87,7 +109,7 @@ impl RecordReader {
                 let time = *key == *self.keys.time;
                 if time || *key == *self.keys.event {
                     if std::mem::replace(if time { &mut seen_time } else { &mut seen_event }, true) {
-                        return Err(Fault::new(key_at, TraceErrorKind::Syntax, twice(&key)));
+                        return Err(Fault::new(key_at, TraceErrorKind::Syntax, crate::row::twice(&key)));
                     }
                     if time {
                         self.time_at = parser.at;
@@ -97,6 +119,9 @@ impl RecordReader {
                     }
                 } else {
                     let name = self.name(columns - 1, &key);
+                    if seen.has(&row.variables, &name) {
+                        parser.repeated.push((key_at, name.clone()));
+                    }
                     self.values_at.push((name.clone(), parser.at));
                     row.variables.push((name, parser.value(1)?));
                 }
@@ -114,7 +139,8 @@ impl RecordReader {
         if parser.peek().is_some() {
             return Err(parser.fail(end));
         }
-        self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
+        self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })?;
+        Ok(parser.repeated)
     }
 
     /// Where the value of a variable of the last record starts.
@@ -204,12 +230,8 @@ impl RecordReader {
     }
 }
 
-fn twice(key: &str) -> String {
-    format!("found the key {} for the second time in one object, expected it once", quote(key))
-}
-
-/// A key that occurs twice in an object where the projection reads it, as the message to give. Other keys may repeat:
-/// loggers do that, and nobody asks which one counts.
+/// A key that occurs twice in an object where the projection reads it. Other keys may repeat: loggers do that, and
+/// nobody asks which one counts.
 pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String> {
     let variable = |name: &str| row.variables.iter().filter(|(key, _)| **key == *name).nth(1).is_some();
     let duplicate = |key: &ArgumentKey| match key {
@@ -229,11 +251,11 @@ pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String
             }
             What::Event { .. } | What::Tuples { .. } => None,
         };
-        if let Some(name) = name {
-            return Some(twice(&name));
+        if name.is_some() {
+            return name;
         }
     }
-    projection.key.as_ref().and_then(|key| duplicate_in_row(row, &key.path)).map(|name| twice(&name))
+    projection.key.as_ref().and_then(|key| duplicate_in_row(row, &key.path))
 }
 
 fn duplicate_in_row(row: &Row, path: &Path) -> Option<String> {

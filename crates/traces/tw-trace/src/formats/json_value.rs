@@ -4,9 +4,10 @@
 //!
 //! Two decisions of ours: a number that neither 64 bits of integer nor a finite double can hold is kept as text, as
 //! written (it can still be a key or be carried over, and whoever needs a number is told which one it was), and a
-//! nested object keeps both of two equal keys ([`super::json_record::duplicate_key`] refuses them where they are used).
+//! object keeps both of two equal keys ([`super::json_record::duplicate_key`] refuses them where they are read).
 
 use crate::{TraceError, TraceErrorKind};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::sync::Arc;
 use tw_core::Value;
@@ -89,16 +90,39 @@ pub(crate) struct Parser<'t> {
     pub(crate) at: usize,
     /// What the end of the text is, for messages.
     end: &'static str,
+    /// Keys that an object has already, and where they stand for the second time.
+    pub(crate) repeated: Vec<(usize, Arc<str>)>,
+}
+
+/// Tells keys that an object has already: by looking through them while they are few, by hash beyond.
+#[derive(Default)]
+pub(crate) struct Seen {
+    hashed: FxHashSet<Arc<str>>,
+    /// How many of the fields are in `hashed`.
+    taken: usize,
+}
+
+impl Seen {
+    const FEW: usize = 24;
+
+    pub(crate) fn has(&mut self, fields: &[(Arc<str>, Value)], key: &str) -> bool {
+        if fields.len() < Self::FEW {
+            return fields.iter().any(|(field, _)| **field == *key);
+        }
+        self.hashed.extend(fields[self.taken..].iter().map(|(field, _)| field.clone()));
+        self.taken = fields.len();
+        self.hashed.contains(key)
+    }
 }
 
 enum Frame {
     List(Vec<Value>),
-    Object(Vec<(Arc<str>, Value)>, Arc<str>),
+    Object(Vec<(Arc<str>, Value)>, Arc<str>, Seen),
 }
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t str, end: &'static str) -> Self {
-        Self { text, at: 0, end }
+        Self { text, at: 0, end, repeated: Vec::new() }
     }
 
     pub(crate) fn peek(&self) -> Option<u8> {
@@ -301,7 +325,7 @@ impl<'t> Parser<'t> {
                         }
                         (b'{', _) => {
                             let key = self.key("a key in double quotes or `}`")?;
-                            open.push(Frame::Object(Vec::new(), key.into()));
+                            open.push(Frame::Object(Vec::new(), key.into(), Seen::default()));
                             continue;
                         }
                         _ => {
@@ -329,15 +353,19 @@ impl<'t> Parser<'t> {
                             _ => return Err(self.fail("`,` or `]`")),
                         }
                     }
-                    Some(Frame::Object(mut fields, key)) => {
+                    Some(Frame::Object(mut fields, key, mut seen)) => {
                         fields.push((key, value));
                         self.skip_blank();
                         match self.peek() {
                             Some(b',') => {
                                 self.at += 1;
                                 self.skip_blank();
-                                let key = self.key(KEY)?.into();
-                                open.push(Frame::Object(fields, key));
+                                let key_at = self.at;
+                                let key: Arc<str> = self.key(KEY)?.into();
+                                if seen.has(&fields, &key) {
+                                    self.repeated.push((key_at, key.clone()));
+                                }
+                                open.push(Frame::Object(fields, key, seen));
                                 break;
                             }
                             Some(b'}') => value = Value::Object(fields),

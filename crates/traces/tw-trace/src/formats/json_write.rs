@@ -237,6 +237,7 @@ mod tests {
             variables: vec![("n".into(), Value::List(vec![Value::Real(1.0), Value::Null]))],
             events: vec![event(vec![Value::text("bob"), Value::Int(2)])],
             typed: true,
+            ..Row::default()
         };
         assert_eq!(
             written(&row).unwrap(),

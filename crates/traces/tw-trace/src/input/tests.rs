@@ -51,7 +51,17 @@ fn every_encoding_gives_the_same_bytes_and_can_be_reread() {
     let mut two_members = gzip(&text[..1000]);
     two_members.extend(gzip(&text[1000..]));
     let zstd = zstd::encode_all(text.as_slice(), 1).unwrap();
+    // Zeros fill up the last block of some archives, and a frame of zstd may say nothing.
+    let padded = [&gzip(&text)[..], &[0; 700]].concat();
+    let frames = [
+        &zstd::encode_all(&text[..1000], 1).unwrap()[..],
+        b"\x53\x2A\x4D\x18\x03\0\0\0abc",
+        &zstd::encode_all(&text[1000..], 1).unwrap(),
+    ]
+    .concat();
     let files = [
+        folder.file("padded.csv.gz", &padded),
+        folder.file("frames.csv.zst", &frames),
         folder.file("plain.csv", &text),
         folder.file("mark.csv", &with_mark),
         folder.file("members.csv.gz", &two_members),
@@ -113,6 +123,11 @@ fn what_cannot_be_read_is_said_clearly() {
             folder.file("cut.zst", &zstd[..zstd.len() / 2]),
             "the zstd data ends too early: the file is truncated",
         ),
+        (
+            folder.file("after.gz", &[&packed[..], b"and more"].concat()),
+            "8 bytes follow the end of the gzip data",
+        ),
+        (folder.file("after.zst", &[&zstd[..], b"and"].concat()), "3 bytes follow the end of the zstd data"),
         (folder.file("not.gz", b"a,b\n"), "found no gzip data"),
         (folder.file("wide.csv", b"\xFF\xFEa\0\n\0"), "found UTF-16"),
     ];

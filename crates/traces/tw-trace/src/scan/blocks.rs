@@ -6,7 +6,7 @@
 
 use super::cut::{Buffer, Cutter, Grid, Piece, StreamCut};
 use super::progress::Progress;
-use super::{Summary, read_rows};
+use super::{Summary, drive_rows};
 use crate::input::{Source, byte_order_mark};
 use crate::locate::LocatorBuilder;
 use crate::{
@@ -147,7 +147,7 @@ fn first_stamp(
 /// How the first position writes its timestamp.
 fn first_style(input: &Input, format: &dyn TraceFormat, options: &ReadOptions) -> Option<TimeStyle> {
     let mut style = None;
-    let result = read_rows(input, format, options, &mut |row| {
+    let result = drive_rows(input, format, options, &mut |_| {}, &mut |row| {
         style = row.time.map(|stamp| stamp.style);
         Ok(false)
     });

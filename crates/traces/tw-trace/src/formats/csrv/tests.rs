@@ -207,7 +207,7 @@ fn random_rows(rng: &mut Rng, timed: bool, line_breaks: bool) -> Vec<Row> {
                 style: TimeStyle::Number(TimeUnit::Seconds),
             });
             let events = vec![Event { name: rng.pick(&names).into(), arguments: Arguments::OfRow }];
-            Row { line: 0, time, variables, events, typed: true }
+            Row { line: 0, time, variables, events, typed: true, ..Default::default() }
         })
         .collect()
 }
@@ -255,7 +255,7 @@ fn what_is_written_looks_like_the_report() {
         vec![("user".into(), Value::text("bob")), ("n".into(), Value::Int(5)), ("x".into(), Value::Null)];
     let events = vec![Event { name: "login".into(), arguments: Arguments::OfRow }];
     let time = Some(Stamp { time: 1_000_000_000, style: TimeStyle::Number(TimeUnit::Seconds) });
-    let rows = [Row { line: 1, time, variables, events, typed: true }];
+    let rows = [Row { line: 1, time, variables, events, typed: true, ..Default::default() }];
     assert_eq!(write(&CsrvCsv, &rows).unwrap(), "login, time = 1, user = bob, n = 5\n");
     let twice = [rows[0].clone(), rows[0].clone()];
     let block = "login\ntime = 1\nuser = bob\nn = 5\n";

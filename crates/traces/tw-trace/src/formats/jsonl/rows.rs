@@ -78,8 +78,7 @@ impl RowSource for Rows<'_> {
             if text.bytes().all(is_blank) {
                 continue;
             }
-            row.line = self.line;
-            self.reader.read(text, END, row).map_err(|fault| fault.place(text, self.line, 1))?;
+            self.reader.read(text, (self.line, 1), END, row)?;
             return Ok(true);
         }
         Ok(false)
@@ -104,7 +103,7 @@ pub(super) fn first_is_timed(head: &[u8], keys: &Keys) -> Option<bool> {
             let text = std::str::from_utf8(line).unwrap_or_default();
             let mut row = Row::default();
             let mut reader = RecordReader::new(keys.clone(), None);
-            return match reader.read(text, END, &mut row) {
+            return match reader.read(text, (1, 1), END, &mut row) {
                 Ok(()) => Some(row.time.is_some()),
                 // The definition, which starts from the same line, says what is wrong with it.
                 Err(_) => None,
