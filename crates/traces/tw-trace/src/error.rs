@@ -44,6 +44,12 @@ pub struct TraceError {
 }
 
 impl TraceError {
+    /// Whether it is a line that is wrong, and not the file, the trace as a whole or what was asked of it.
+    pub(crate) fn is_about_a_line(&self) -> bool {
+        use TraceErrorKind::{Budget, Syntax, Time, Type};
+        matches!(self.kind, Syntax | Type | Time | Budget)
+    }
+
     /// An error without a place.
     pub fn new(kind: TraceErrorKind, message: impl Into<String>) -> Self {
         Self { kind, file: String::new(), line: None, column: None, message: message.into(), slot: None }

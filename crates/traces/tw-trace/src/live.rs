@@ -11,6 +11,7 @@
 //! recognise the stream by when it is resumed ([`state`]).
 
 mod blocks;
+mod left_out;
 mod order;
 mod rows;
 mod state;
@@ -160,6 +161,8 @@ pub struct Live {
     /// The name under which lines say how far time has come.
     watermark: Option<String>,
     style: Option<TimeStyle>,
+    /// A line that is left out and has not ended.
+    overlong: Option<left_out::Overlong>,
 }
 
 enum Mode {
@@ -192,6 +195,7 @@ impl Live {
             repeated: 0,
             watermark: None,
             style: None,
+            overlong: None,
         }
     }
 
@@ -206,7 +210,13 @@ impl Live {
     }
 
     /// Takes bytes. Their last line waits for its end, unless they are the last.
-    pub fn push<R: Receiver>(&mut self, bytes: &[u8], last: bool, receiver: &mut R) -> Result<(), R::Error> {
+    pub fn push<R: Receiver>(
+        &mut self,
+        mut bytes: &[u8],
+        last: bool,
+        receiver: &mut R,
+    ) -> Result<(), R::Error> {
+        bytes = &bytes[self.pass_overlong(bytes)..];
         let result = if self.rest.is_empty() {
             // Most often all before the last newline is read from where it is.
             self.offer(bytes, last, receiver).map(|used| self.rest.extend_from_slice(&bytes[used..]))
@@ -221,7 +231,7 @@ impl Live {
         };
         result?;
         match self.rest.len() > self.options.max_record {
-            true => Err(self.too_long().into()),
+            true => self.give_up_line(receiver),
             false => Ok(()),
         }
     }
@@ -232,6 +242,7 @@ impl Live {
             self.push(b"\n", false, receiver)?;
         }
         self.rest.clear();
+        self.overlong = None;
         self.tail.clear();
         (self.progress.bytes, self.progress.lines) = (0, 0);
         self.header_again = true;
@@ -277,6 +288,10 @@ impl Live {
                 let marks = self.first_marks(&bytes[..end], receiver)?;
                 if marks > 0 {
                     return Ok(marks + self.offer(&bytes[marks..], last, receiver)?);
+                }
+                let bad = self.bad_start(&bytes[..end], receiver)?;
+                if bad > 0 {
+                    return Ok(bad + self.offer(&bytes[bad..], last, receiver)?);
                 }
             }
             match self.start(&bytes[..end], last).map_err(|error| error.in_file(&self.name))? {

@@ -176,11 +176,7 @@ impl Live {
             })?;
             (from, _) = self.deliver(&bytes[..start], good, receiver)?;
         }
-        let about_line = matches!(
-            error.kind,
-            TraceErrorKind::Syntax | TraceErrorKind::Type | TraceErrorKind::Time | TraceErrorKind::Budget
-        );
-        if !about_line || error.line.is_none() {
+        if !error.is_about_a_line() || error.line.is_none() {
             return Err(error.into());
         }
         receiver.bad_line(error)?;

@@ -171,6 +171,9 @@ fn bad_lines_can_be_left_out() {
         ("csv", "p,q\n1,0\n0,1,1\n1,1\nx,1\n0,0\n", &[true, true, false], &[3, 5]),
         ("csv", "p,q,r\n1,0,\"\n\"\n0,0,\"\n\",1\n1,1,y\n", &[true, true], &[5]),
         ("jsonl", "{\"p\":true}\n{\n\n{\"p\":false}\nx\n{\"p\":true}\n", &[true, false, true], &[2, 5]),
+        ("jsonl", "\u{feff}no\n\n\n[]\n{\"p\":true}\n7\n{\"p\":false}\n", &[true, false], &[1, 4, 6]),
+        ("jsonl", "\n{\"time\":\"now\"}\n{\"time\":1,\"p\":true}\n", &[true], &[2]),
+        ("events", ",1\np\n", &[true], &[1]),
     ];
     for (name, text, expected, lines) in cases {
         for size in [1, 2, 5, 1000] {
@@ -188,10 +191,48 @@ fn bad_lines_can_be_left_out() {
 
 #[test]
 fn many_bad_lines_are_read_in_reasonable_time() {
-    let text = "x y\n@1\n".repeat(20_000);
+    let cases = [("props", "x y\n@1\n".repeat(20_000), 20_000), ("jsonl", "x\n".repeat(20_000), 0)];
+    for (name, text, positions) in cases {
+        let mut collect = Collect { bad: Some(Vec::new()), ..Collect::default() };
+        live(format_of(name), &text, usize::MAX, usize::MAX, &mut collect).unwrap();
+        assert_eq!((collect.seen.len(), collect.bad.unwrap().len()), (positions, 20_000), "{name}");
+    }
+}
+
+/// A line that is too long is left out as others are, wherever it begins and however it comes.
+#[test]
+fn overlong_lines_can_be_left_out() {
+    let long = format!("{{\"q\":\"{}\"}}\n", "x".repeat(9000));
+    let record = |p: bool| format!("{{\"p\":{p}}}\n");
+    let text = [&long, &record(true), &long, &long, &record(false)].map(String::as_str).concat();
+    let slots = slots();
+    let projection = Projection::new(&slots, None, false);
+    let options = ReadOptions { max_record: 6000, ..ReadOptions::default() };
+    for size in [100, 5999, 6001, 100_000] {
+        let mut collect = Collect { bad: Some(Vec::new()), ..Collect::default() };
+        let mut live = Live::new("t", format_of("jsonl"), &projection, &options);
+        for chunk in text.as_bytes().chunks(size) {
+            live.push(chunk, false, &mut collect).unwrap();
+            let read = live.progress().bytes as usize;
+            assert!(text.as_bytes()[..read].ends_with(live.tail()), "by {size}");
+            assert!(read == 0 || text.as_bytes()[read - 1] == b'\n', "by {size}: {read}");
+        }
+        live.push(b"", true, &mut collect).unwrap();
+        let truth: Vec<bool> = collect.seen.iter().map(|(truth, ..)| truth[0]).collect();
+        assert_eq!(truth, [true, false], "by {size}");
+        assert_eq!(collect.seen[1].2, Some(5), "by {size}");
+        let bad = collect.bad.unwrap();
+        let expected = [1, 3, 4].map(|line| format!("t:{line}:"));
+        assert!(
+            bad.len() == 3 && bad.iter().zip(&expected).all(|(bad, line)| bad.starts_with(line)),
+            "{bad:?}"
+        );
+        assert_eq!(live.progress(), Progress { positions: 2, bytes: text.len() as u64, lines: 5 });
+    }
+    let mut live = Live::new("t", format_of("csv"), &projection, &options);
     let mut collect = Collect { bad: Some(Vec::new()), ..Collect::default() };
-    live(format_of("props"), &text, usize::MAX, usize::MAX, &mut collect).unwrap();
-    assert_eq!((collect.seen.len(), collect.bad.unwrap().len()), (20_000, 20_000));
+    let error = live.push(&[b'p'; 7000], false, &mut collect).unwrap_err();
+    assert_eq!(error.kind, TraceErrorKind::Budget, "a header cannot be left out");
 }
 
 #[test]

@@ -252,8 +252,8 @@ fn lines_are_json_if_another_parser_says_so() {
         let shown = String::from_utf8_lossy(&bytes);
         let mut row = Row::default();
         let text = std::str::from_utf8(&bytes);
-        let defined =
-            text.is_ok_and(|text| RecordReader::new(keys.clone(), None).read(text, (1, 1), "", &mut row).is_ok());
+        let defined = text
+            .is_ok_and(|text| RecordReader::new(keys.clone(), None).read(text, (1, 1), "", &mut row).is_ok());
         assert_eq!(defined, expected, "{shown}");
         if std::str::from_utf8(&bytes).is_ok() {
             let plan = Plan::new(&projection, keys.clone(), false).unwrap();
