@@ -10,6 +10,7 @@ mod checkpoint;
 mod clock;
 mod control;
 mod feed;
+mod follow;
 pub(crate) mod halt;
 mod judge;
 mod keyed;
@@ -140,6 +141,10 @@ pub struct WatchOptions {
     pub watermark: Option<String>,
     /// Leave out lines that cannot be read, instead of ending with the first.
     pub skip_bad_lines: bool,
+    /// Connections that a socket serves at once; a client beyond is told, and let go.
+    pub connections: usize,
+    /// A line that a connection leaves open counts as one.
+    pub last_line: bool,
     /// End with the first violation.
     pub stop_on_violation: bool,
     /// List what is pending, how often.
@@ -162,6 +167,8 @@ impl WatchOptions {
             heartbeat: None,
             watermark: None,
             skip_bad_lines: false,
+            connections: 256,
+            last_line: false,
             stop_on_violation: false,
             pending_every: None,
             values_every: None,

@@ -3,7 +3,8 @@
 //! A thread reads and hands over whatever one call of the operating system gives, so that a line is judged when it is
 //! there. The channel is short: a stream that comes faster than it can be judged waits where it comes from.
 
-use super::{Control, WatchSource, listen};
+use super::follow::Followed;
+use super::{Control, WatchOptions, WatchSource, listen};
 use crate::Error;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,8 +19,8 @@ const CHUNK: usize = 256 << 10;
 /// Messages that may wait.
 const WAITING: usize = 4;
 /// How long to wait for a file to grow: soon after it did, and when it has long been still.
-const SOON: Duration = Duration::from_millis(1);
-const LATER: Duration = Duration::from_millis(10);
+pub(super) const SOON: Duration = Duration::from_millis(1);
+pub(super) const LATER: Duration = Duration::from_millis(10);
 
 /// What happens to a stream.
 pub(super) enum Message {
@@ -31,6 +32,8 @@ pub(super) enum Message {
     Opened(listen::Greeting),
     /// Something worth saying.
     Note(String),
+    /// A line that cannot be read.
+    BadLine(TraceError),
     /// It cannot be read on.
     Fault(TraceError),
     /// It is over.
@@ -62,9 +65,8 @@ pub(super) struct Feed {
 impl Feed {
     /// Starts to read.
     pub fn open(
-        source: &WatchSource,
+        options: &WatchOptions,
         resume: Resume,
-        greets: bool,
         max_record: usize,
         control: &Control,
     ) -> Result<Self, Error> {
@@ -81,6 +83,7 @@ impl Feed {
             _socket: None,
         };
         let pump = Pump { sender, buffers, over };
+        let source = &options.source;
         match source {
             WatchSource::Stdin => {
                 spawn(move || pump.read_again(io::stdin(), "<stdin>", &resume))?;
@@ -103,9 +106,20 @@ impl Feed {
                     let path = path.clone();
                     spawn(move || pump.read_again(file, &path, &resume))?;
                 } else {
-                    continue_at(&mut file, path, &resume)?;
-                    let path = path.clone();
-                    spawn(move || pump.read_file(file, &path, resume.offset, follow))?;
+                    match (continue_at(&mut file, path, &resume), follow) {
+                        (Ok(()), false) => {
+                            let path = path.clone();
+                            spawn(move || pump.read_to_end(file, &path))?;
+                        }
+                        (Err(error), false) => return Err(error.into()),
+                        (there, true) => {
+                            let followed = match there {
+                                Ok(()) => Followed::new(path, file, &resume),
+                                Err(error) => Followed::rotated(path, &resume).ok_or(error)?,
+                            };
+                            spawn(move || followed.read_on(&pump))?;
+                        }
+                    }
                 }
             }
             WatchSource::Push(pushed) => {
@@ -115,7 +129,13 @@ impl Feed {
                 spawn(move || pieces.forward(&pump.sender, resume.offset, &resume.tail))?;
             }
             WatchSource::Listen(address) => {
-                let (socket, place) = listen::listen(address, pump.sender, greets, max_record)?;
+                let limits = listen::Limits {
+                    greets: options.checkpoints.is_some(),
+                    connections: options.connections,
+                    last_line: options.last_line,
+                    max_record,
+                };
+                let (socket, place) = listen::listen(address, pump.sender, limits)?;
                 feed._socket = Some(socket);
                 feed.notes.push(format!("listening on {place}"));
             }
@@ -154,7 +174,7 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
     spawned.map(drop).map_err(|error| Error::io("cannot start a thread", error))
 }
 
-fn fault(name: &str, error: &io::Error) -> TraceError {
+pub(super) fn fault(name: &str, error: &io::Error) -> TraceError {
     let message = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
         io::ErrorKind::PermissionDenied => "reading this file is not permitted".to_string(),
@@ -164,7 +184,7 @@ fn fault(name: &str, error: &io::Error) -> TraceError {
     TraceError::new(TraceErrorKind::Io, message).in_file(name)
 }
 
-fn is_compressed(file: &mut File) -> io::Result<bool> {
+pub(super) fn is_compressed(file: &mut File) -> io::Result<bool> {
     if !file.metadata()?.is_file() {
         return Ok(false);
     }
@@ -175,7 +195,7 @@ fn is_compressed(file: &mut File) -> io::Result<bool> {
 }
 
 /// Goes to where the checkpoint left off, if the file still is the one that was read.
-fn continue_at(file: &mut File, path: &str, resume: &Resume) -> Result<(), TraceError> {
+pub(super) fn continue_at(file: &mut File, path: &str, resume: &Resume) -> Result<(), TraceError> {
     let io = |error: io::Error| fault(path, &error);
     let len = file.metadata().map_err(io)?.len();
     if len < resume.offset {
@@ -199,25 +219,31 @@ pub(super) fn other_stream(name: &str, offset: u64) -> TraceError {
 }
 
 /// The sending end.
-struct Pump {
+pub(super) struct Pump {
     sender: SyncSender<Message>,
     buffers: Receiver<Vec<u8>>,
-    over: Arc<AtomicBool>,
+    pub over: Arc<AtomicBool>,
 }
 
 /// Nobody listens any more.
 #[derive(Debug, Default)]
-struct Gone;
+pub(super) struct Gone;
 
 impl Pump {
-    fn send(&self, message: Message) -> Result<(), Gone> {
+    pub fn send(&self, message: Message) -> Result<(), Gone> {
         self.sender.send(message).map_err(|_| Gone)
+    }
+
+    /// Memory to read into.
+    pub fn buffer(&self) -> Vec<u8> {
+        let mut buffer = self.buffers.try_recv().unwrap_or_default();
+        buffer.resize(CHUNK, 0);
+        buffer
     }
 
     /// Reads what is there into a buffer, which it hands over; how much that was.
     fn read(&self, reader: &mut impl Read, name: &str) -> Result<usize, Gone> {
-        let mut buffer = self.buffers.try_recv().unwrap_or_default();
-        buffer.resize(CHUNK, 0);
+        let mut buffer = self.buffer();
         loop {
             match reader.read(&mut buffer) {
                 Ok(0) => return Ok(0),
@@ -244,80 +270,20 @@ impl Pump {
         let _ = match skipped {
             Err(error) => self.send(Message::Fault(fault(name, &error))),
             Ok(_) if before != resume.tail => self.send(Message::Fault(other_stream(name, resume.offset))),
-            Ok(_) => loop {
-                match self.read(&mut reader, name) {
-                    Ok(0) => break self.send(Message::End),
-                    Ok(_) => {}
-                    Err(gone) => break Err(gone),
-                }
-            },
+            Ok(_) => {
+                self.read_to_end(reader, name);
+                Ok(())
+            }
         };
     }
 
-    /// Reads a file from where it stands; when it ends, waits for it to grow.
-    fn read_file(&self, mut file: File, path: &str, mut offset: u64, follow: bool) {
-        let mut still = 0u32;
+    fn read_to_end(&self, mut reader: impl Read, name: &str) {
         loop {
-            match self.read(&mut file, path) {
+            match self.read(&mut reader, name) {
+                Ok(0) => return self.send(Message::End).unwrap_or_default(),
+                Ok(_) => {}
                 Err(Gone) => return,
-                Ok(0) if !follow => {
-                    let _ = self.send(Message::End);
-                    return;
-                }
-                Ok(0) => {
-                    if self.over.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    let news = match changed(&file, path, offset) {
-                        None => {
-                            still = still.saturating_add(1);
-                            std::thread::sleep(if still < 200 { SOON } else { LATER });
-                            continue;
-                        }
-                        Some(Change::Emptied) => {
-                            let _ = file.rewind();
-                            "became shorter; reading it from its start"
-                        }
-                        Some(Change::Replaced(new)) => {
-                            file = new;
-                            "was replaced; reading the new file from its start"
-                        }
-                    };
-                    offset = 0;
-                    if self.send(Message::Restarted(format!("{path} {news}"))).is_err() {
-                        return;
-                    }
-                }
-                Ok(count) => {
-                    offset += count as u64;
-                    still = 0;
-                }
             }
         }
     }
-}
-
-enum Change {
-    Emptied,
-    Replaced(File),
-}
-
-/// What became of a file that has been read to its end.
-fn changed(file: &File, path: &str, offset: u64) -> Option<Change> {
-    let own = file.metadata().ok()?;
-    if own.len() < offset {
-        return Some(Change::Emptied);
-    }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        // While it is gone, another may be about to take its place.
-        let new = File::open(path).ok()?;
-        let named = new.metadata().ok()?;
-        // It may have grown between the last read and the look at its place.
-        if (named.dev(), named.ino()) != (own.dev(), own.ino()) && own.len() == offset {
-            return Some(Change::Replaced(new));
-        }
-    }
-    None
 }

@@ -3,18 +3,31 @@
 use super::Address;
 use super::feed::Message;
 use crate::Error;
+use crate::error::Setting;
 use std::io::{self, Read, Write};
 use std::net::TcpListener;
 #[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use tw_trace::{TraceError, TraceErrorKind};
 
-/// Connections served at once; more wait to be accepted.
-const CONNECTIONS: usize = 256;
 const CHUNK: usize = 64 << 10;
+
+/// What a socket takes.
+pub(super) struct Limits {
+    /// Whether clients are told how far the stream was read.
+    pub greets: bool,
+    /// Connections served at once; a client beyond is told, and let go.
+    pub connections: usize,
+    /// Whether a line that its connection leaves open counts.
+    pub last_line: bool,
+    /// The longest line, in bytes. The open lines of all connections together are held up to this too, beside a fair
+    /// share of it for each: whoever holds more then has its line left out.
+    pub max_record: usize,
+}
 
 /// A client that is to be told how far its stream was read, before it sends more.
 pub(super) struct Greeting {
@@ -62,14 +75,12 @@ fn identity(_: &Path) -> Option<(u64, u64)> {
 pub(super) fn listen(
     address: &Address,
     sender: SyncSender<Message>,
-    greets: bool,
-    max_record: usize,
+    limits: Limits,
 ) -> Result<(Socket, String), Error> {
     let fault = |place: &dyn std::fmt::Display, error: io::Error| {
         Error::io(format!("cannot listen on {place}"), error)
     };
-    let server =
-        Server { sender, greets, max_record, free: Arc::new((Mutex::new(CONNECTIONS), Condvar::new())) };
+    let server = Server { sender, limits: Arc::new(limits), taken: Arc::default(), held: Arc::default() };
     match address {
         Address::Tcp(address) => {
             let listener = TcpListener::bind(address).map_err(|error| fault(address, error))?;
@@ -124,32 +135,45 @@ struct Connection {
 #[derive(Clone)]
 struct Server {
     sender: SyncSender<Message>,
-    greets: bool,
-    max_record: usize,
-    /// How many more connections can be served.
-    free: Arc<(Mutex<usize>, Condvar)>,
+    limits: Arc<Limits>,
+    /// Connections that are served.
+    taken: Arc<AtomicUsize>,
+    /// Bytes of lines that have not ended, of all connections.
+    held: Arc<AtomicUsize>,
 }
 
 impl Server {
     fn spawn(self, mut accept: impl FnMut() -> io::Result<Connection> + Send + 'static) -> Result<(), Error> {
         let accepting = move || {
+            let mut refused = false;
             loop {
-                self.take_place();
-                let served = accept().and_then(|connection| {
-                    let server = self.clone();
-                    std::thread::Builder::new().name("connection".into()).spawn(move || {
-                        let _ = server.serve(connection);
-                        server.give_place();
-                    })
-                });
-                if let Err(error) = served {
-                    self.give_place();
-                    let note = format!("a connection could not be accepted: {error}");
-                    if self.sender.send(Message::Note(note)).is_err() {
-                        return;
+                let told = match accept() {
+                    Ok(connection) if self.taken.load(Ordering::SeqCst) >= self.limits.connections => {
+                        let told = if refused { Ok(()) } else { self.note_refusal(&connection) };
+                        self.refuse(connection);
+                        refused = true;
+                        told
                     }
-                    // Out of file descriptors, say: others are about to be closed.
-                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    Ok(connection) => {
+                        refused = false;
+                        self.taken.fetch_add(1, Ordering::SeqCst);
+                        let server = self.clone();
+                        let served = std::thread::Builder::new().name("connection".into()).spawn(move || {
+                            let _ = server.serve(connection);
+                            server.taken.fetch_sub(1, Ordering::SeqCst);
+                        });
+                        served.map_or_else(
+                            |error| {
+                                self.taken.fetch_sub(1, Ordering::SeqCst);
+                                self.not_accepted(&error)
+                            },
+                            |_| Ok(()),
+                        )
+                    }
+                    Err(error) => self.not_accepted(&error),
+                };
+                if told.is_err() {
+                    return;
                 }
             }
         };
@@ -157,61 +181,121 @@ impl Server {
         spawned.map(drop).map_err(|error| Error::io("cannot start a thread", error))
     }
 
-    fn take_place(&self) {
-        let (free, changed) = &*self.free;
-        let mut free = free.lock().unwrap_or_else(PoisonError::into_inner);
-        while *free == 0 {
-            free = changed.wait(free).unwrap_or_else(PoisonError::into_inner);
-        }
-        *free -= 1;
+    fn send(&self, message: Message) -> Result<(), Gone> {
+        self.sender.send(message).map_err(|_| Gone)
     }
 
-    fn give_place(&self) {
-        *self.free.0.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        self.free.1.notify_one();
+    fn not_accepted(&self, error: &io::Error) -> Result<(), Gone> {
+        let told = self.send(Message::Note(format!("a connection could not be accepted: {error}")));
+        // Out of file descriptors, say: others are about to be closed.
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        told
+    }
+
+    fn note_refusal(&self, connection: &Connection) -> Result<(), Gone> {
+        let (name, limit) = (&connection.name, self.limits.connections);
+        let limit = format!("{limit} are served at once (`{}`)", Setting::Connections);
+        self.send(Message::Note(format!("a connection from {name} is refused: {limit}")))
+    }
+
+    fn refuse(&self, mut connection: Connection) {
+        let limit = self.limits.connections;
+        let line =
+            format!("{{\"error\":\"this watch serves {limit} connections at once, and all are taken\"}}\n");
+        // One that is gone need not be told.
+        let _ = connection.writer.write_all(line.as_bytes());
     }
 
     /// Reads a connection to its end. An error is that nobody wants its lines any more.
-    fn serve(&self, connection: Connection) -> Result<(), ()> {
+    fn serve(&self, connection: Connection) -> Result<(), Gone> {
         let Connection { name, mut reader, writer } = connection;
-        let send = |message| self.sender.send(message).map_err(drop);
-        if self.greets {
+        if self.limits.greets {
             let (go_on, greeted) = sync_channel(1);
-            send(Message::Opened(Greeting { client: writer, go_on }))?;
-            greeted.recv().map_err(drop)?;
+            self.send(Message::Opened(Greeting { client: writer, go_on }))?;
+            greeted.recv().map_err(|_| Gone)?;
         }
         let mut buffer = vec![0; CHUNK];
-        // The line that is not complete.
-        let mut open: Vec<u8> = Vec::new();
+        let mut open = OpenLine { bytes: Vec::new(), lost: false, held: &self.held };
         loop {
-            let read = match reader.read(&mut buffer) {
+            let mut read = match reader.read(&mut buffer) {
                 Ok(0) => break,
                 Ok(count) => &buffer[..count],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    send(Message::Note(format!("the connection from {name} broke off: {error}")))?;
+                    self.send(Message::Note(format!("the connection from {name} broke off: {error}")))?;
                     break;
                 }
             };
-            match memchr::memrchr(b'\n', read) {
-                None => open.extend_from_slice(read),
-                Some(end) => {
-                    let mut lines = std::mem::take(&mut open);
-                    lines.extend_from_slice(&read[..=end]);
-                    open.extend_from_slice(&read[end + 1..]);
-                    send(Message::Bytes(lines))?;
-                }
+            if open.lost {
+                let Some(end) = memchr::memchr(b'\n', read) else { continue };
+                read = &read[end + 1..];
+                open.lost = false;
             }
-            if open.len() > self.max_record {
-                let limit = self.max_record;
-                let message = format!("this record is longer than {limit} bytes, the most that is accepted");
-                return send(Message::Fault(TraceError::new(TraceErrorKind::Budget, message).in_file(&name)));
+            if let Some(end) = memchr::memrchr(b'\n', read) {
+                let mut lines = open.take();
+                lines.extend_from_slice(&read[..=end]);
+                read = &read[end + 1..];
+                self.send(Message::Bytes(lines))?;
+            }
+            if let Some(error) = open.extend(read, &self.limits) {
+                self.send(Message::BadLine(error.in_file(&name)))?;
             }
         }
-        if !open.is_empty() {
-            open.push(b'\n');
-            send(Message::Bytes(open))?;
+        match open.take() {
+            rest if rest.is_empty() => Ok(()),
+            mut rest if self.limits.last_line => {
+                rest.push(b'\n');
+                self.send(Message::Bytes(rest))
+            }
+            rest => {
+                let (count, setting) = (rest.len(), Setting::LastLine);
+                let what =
+                    format!("the connection from {name} ended inside a line: its {count} bytes are left out");
+                self.send(Message::Note(format!("{what} (`{setting}` reads them)")))
+            }
         }
-        Ok(())
+    }
+}
+
+/// Nobody listens any more.
+struct Gone;
+
+/// The line of a connection that has not ended.
+struct OpenLine<'s> {
+    bytes: Vec<u8>,
+    /// It has been given up; what comes up to its end is passed over.
+    lost: bool,
+    held: &'s AtomicUsize,
+}
+
+impl OpenLine<'_> {
+    fn take(&mut self) -> Vec<u8> {
+        self.held.fetch_sub(self.bytes.len(), Ordering::SeqCst);
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes more of it, or says why it is given up.
+    fn extend(&mut self, more: &[u8], limits: &Limits) -> Option<TraceError> {
+        let held = self.held.fetch_add(more.len(), Ordering::SeqCst) + more.len();
+        self.bytes.extend_from_slice(more);
+        let (limit, own) = (limits.max_record, self.bytes.len());
+        let message = if own > limit {
+            format!("this record is longer than {limit} bytes, the most that is accepted")
+        } else if held > limit && own > limit / limits.connections.max(1) {
+            format!(
+                "lines that have not ended hold {held} bytes in all connections, and at most {limit} are held"
+            )
+        } else {
+            return None;
+        };
+        self.take();
+        self.lost = true;
+        Some(TraceError::new(TraceErrorKind::Budget, message))
+    }
+}
+
+impl Drop for OpenLine<'_> {
+    fn drop(&mut self) {
+        self.take();
     }
 }

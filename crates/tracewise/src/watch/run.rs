@@ -198,8 +198,7 @@ impl<'r, W: Watcher> Run<'r, W> {
         // Held until the end.
         let _lock = checkpoint.map(Lock::take).transpose()?;
         let resume = self.resume()?;
-        let (greets, source) = (self.options.checkpoints.is_some(), &self.options.source);
-        let feed = Feed::open(source, resume, greets, session.read.max_record, control)?;
+        let feed = Feed::open(self.options, resume, session.read.max_record, control)?;
         feed.notes.iter().for_each(|note| self.judge.sink().note(note));
         let ended = match self.follow(&feed, control) {
             Ok(ended) => ended,
@@ -278,6 +277,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     greeting.say(&format!("{{\"resume\":{{\"position\":{position},\"line\":{line}}}}}\n"));
                 }
                 Message::Note(note) => self.judge.sink().note(&note),
+                Message::BadLine(error) => self.judge.bad_line(error)?,
                 Message::Fault(error) => return Err(Halt::Trace(error).into()),
                 Message::End => return Ok(Ended::Over),
                 Message::Wake => {}

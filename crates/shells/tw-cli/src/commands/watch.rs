@@ -95,6 +95,14 @@ pub struct Watch {
     #[arg(long)]
     skip_bad_lines: bool,
 
+    /// Connections that --listen serves at once; a client beyond is told so, and let go
+    #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), requires = "listen")]
+    connections: u16,
+
+    /// With --listen: a line that a connection leaves open, without its end, counts as one
+    #[arg(long, requires = "listen")]
+    last_line: bool,
+
     /// Keep the state in a file: after every settled verdict, at the end, and as --checkpoint-every says
     #[arg(long, value_name = "FILE", value_hint = FILES)]
     checkpoint: Option<PathBuf>,
@@ -153,6 +161,8 @@ impl Watch {
             heartbeat: self.heartbeat,
             watermark: self.watermark.clone(),
             skip_bad_lines: self.skip_bad_lines,
+            connections: self.connections.into(),
+            last_line: self.last_line,
             stop_on_violation: self.stop_on_violation,
             pending_every: self.pending_every,
             values_every: self.values_every,

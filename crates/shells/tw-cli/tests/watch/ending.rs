@@ -92,3 +92,17 @@ fn a_second_interrupt_kills() {
     assert_eq!(end.code, None, "a signal ended it");
     assert!(started.elapsed().as_secs() < 4);
 }
+
+/// Whenever it comes, a signal ends the watch: before it listens to signals, while it begins to, and after.
+#[test]
+fn a_signal_during_the_start_is_not_lost() {
+    let trace = crate::process::file("start", "t.props", "x\n");
+    for delay in 0..60 {
+        let watch = watch(&["-e", "G !bad", "--format", "props", "--follow", &trace]);
+        std::thread::sleep(Duration::from_micros(delay * 250));
+        watch.signal("TERM");
+        let (started, end) = (Instant::now(), watch.end());
+        assert!(matches!(end.code, None | Some(0 | 3)), "{:?}", end.code);
+        assert!(started.elapsed() < Duration::from_secs(20), "after {delay}");
+    }
+}

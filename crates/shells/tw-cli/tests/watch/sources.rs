@@ -66,6 +66,61 @@ fn a_file_that_is_emptied_or_replaced_is_read_on_and_reported() {
     assert_eq!(watch.end().code, Some(0));
 }
 
+/// What a file held when it was rotated is read before the file that took its name, the files in between too.
+#[test]
+fn a_rotated_file_is_read_to_its_end() {
+    let trace = file("rotated", "t.props", "a\n");
+    let state = directory("rotated-state").join("state").to_str().unwrap().to_string();
+    let arguments = ["-e", "F (b & X (c & X (d & X e)))", "--format", "props", &trace, "--follow"];
+    let arguments = [&arguments[..], &["--output", "json", "--checkpoint", &state, "--resume"]].concat();
+    let append = |path: &str, text: &str| {
+        let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(30));
+    };
+    let first = watch(&arguments);
+    first.error_line("starting anew");
+    std::thread::sleep(Duration::from_millis(100));
+    // The new file is there, but the writer has not turned to it.
+    std::fs::rename(&trace, format!("{trace}.1")).unwrap();
+    append(&trace, "");
+    append(&format!("{trace}.1"), "b\n");
+    first.signal("TERM");
+    assert_eq!(first.end().code, Some(1));
+    // While nobody watches, it is rotated twice.
+    std::fs::rename(format!("{trace}.1"), format!("{trace}.2")).unwrap();
+    append(&trace, "c\n");
+    std::fs::rename(&trace, format!("{trace}.1")).unwrap();
+    append(&trace, "d\n");
+    let second = watch(&arguments);
+    second.error_line("was replaced more than once; reading");
+    second.error_line("was replaced; reading the new file");
+    append(&trace, "e\n");
+    let verdict = second.json();
+    assert_eq!((&verdict["verdict"], &verdict["position"]), (&"satisfied".into(), &4.into()));
+    // A writer that has still not noticed.
+    append(&format!("{trace}.1"), "late\n");
+    second.error_line("5 bytes were written to the file that had the name");
+    second.signal("TERM");
+    assert_eq!(second.end().code, Some(0));
+}
+
+/// Emptied and written again beyond what had been read: the size alone does not tell.
+#[test]
+fn a_file_that_is_written_anew_is_noticed() {
+    let trace = file("anew", "t.props", "a\n");
+    let watch = watch(&["-e", "F (b & X c)", "--format", "props", &trace, "--follow", "--output", "json"]);
+    std::thread::sleep(Duration::from_millis(200));
+    watch.signal("STOP");
+    std::fs::write(&trace, "b\nc\nd\n").unwrap();
+    watch.signal("CONT");
+    watch.error_line("was written anew; what it held last may be lost");
+    let verdict = watch.json();
+    assert_eq!((&verdict["verdict"], &verdict["position"]), (&"satisfied".into(), &2.into()));
+    watch.signal("INT");
+    assert_eq!(watch.end().code, Some(0));
+}
+
 /// The address after `listening on `.
 fn address(line: &str) -> String {
     let start = line.find("listening on ").unwrap() + "listening on ".len();
@@ -74,20 +129,12 @@ fn address(line: &str) -> String {
 
 #[test]
 fn a_socket_takes_several_connections() {
-    for scheme in ["tcp:", ""] {
+    for (scheme, last_line) in [("tcp:", true), ("", false)] {
         let place = format!("{scheme}127.0.0.1:0");
-        let watch = watch(&[
-            "-e",
-            "G !bad",
-            "-e",
-            "F (a & X b)",
-            "--listen",
-            &place,
-            "--format",
-            "props",
-            "--output",
-            "json",
-        ]);
+        let mut arguments = vec!["-e", "G !bad", "-e", "F (a & X b)", "--listen", &place];
+        arguments.extend(["--format", "props", "--output", "json"]);
+        arguments.extend(last_line.then_some("--last-line"));
+        let watch = watch(&arguments);
         let address = address(&watch.error_line("listening on"));
         let address = address.strip_prefix("tcp:").unwrap();
         assert!(!address.ends_with(":0"), "{address}");
@@ -102,14 +149,83 @@ fn a_socket_takes_several_connections() {
         two.write_all(b"a\nb\n").unwrap();
         let verdict = watch.json();
         assert_eq!((&verdict["property"], &verdict["position"]), (&"F (a & X b)".into(), &4.into()));
-        // A line that its connection leaves open ends with it.
+        // A line that its connection leaves open is none, unless that is asked for.
         drop(one);
-        let verdict = watch.json();
-        assert_eq!((&verdict["property"], &verdict["position"]), (&"G !bad".into(), &5.into()));
+        if last_line {
+            let verdict = watch.json();
+            assert_eq!((&verdict["property"], &verdict["position"]), (&"G !bad".into(), &5.into()));
+        } else {
+            let note = watch.error_line("ended inside a line");
+            assert!(note.contains("its 3 bytes are left out (`--last-line` reads them)"), "{note}");
+        }
         watch.signal("INT");
         let end = watch.end();
-        assert_eq!((end.code, end.out), (Some(1), vec![]));
+        assert_eq!((end.code, end.out.len()), if last_line { (Some(1), 0) } else { (Some(0), 1) });
     }
+}
+
+/// One client's bad lines are not the end for all, even where they never end.
+#[test]
+fn a_bad_client_does_not_end_the_watch_of_others() {
+    let arguments = ["-e", "G !bad", "--listen", "127.0.0.1:0", "--skip-bad-lines"];
+    let watch = watch(&[&arguments[..], &["--format", "jsonl", "--output", "json"]].concat());
+    let address = address(&watch.error_line("listening on"));
+    let connect = || TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+    let (mut rude, mut kind) = (connect(), connect());
+    rude.write_all(b"hello\n").unwrap();
+    watch.error_line("found `hello`, expected a JSON object");
+    let megabyte = vec![b'x'; 1 << 20];
+    for _ in 0..65 {
+        rude.write_all(&megabyte).unwrap();
+    }
+    watch.error_line("this record is longer than 67108864 bytes");
+    kind.write_all(b"{\"bad\": false}\n").unwrap();
+    rude.write_all(b"\n{\"bad\": true}\n").unwrap();
+    let verdict = watch.json();
+    assert_eq!((&verdict["property"], &verdict["verdict"]), (&"G !bad".into(), &"violated".into()));
+    watch.signal("INT");
+    assert_eq!(watch.end().code, Some(1));
+}
+
+#[test]
+fn lines_that_never_end_are_bounded_over_all_clients() {
+    let arguments = ["-e", "G !bad", "--listen", "127.0.0.1:0", "--skip-bad-lines", "--connections", "64"];
+    let watch = watch(&[&arguments[..], &["--format", "props"]].concat());
+    let address = address(&watch.error_line("listening on"));
+    let megabyte = vec![b'x'; 1 << 20];
+    let clients: Vec<TcpStream> = (0..7)
+        .map(|_| {
+            let mut client = TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+            (0..10).for_each(|_| client.write_all(&megabyte).unwrap());
+            client
+        })
+        .collect();
+    let note = watch.error_line("lines that have not ended hold");
+    assert!(note.contains("and at most 67108864 are held"), "{note}");
+    drop(clients);
+    watch.signal("INT");
+    watch.end();
+}
+
+#[test]
+fn a_client_beyond_the_limit_is_told() {
+    let watch =
+        watch(&["-e", "G !bad", "--listen", "127.0.0.1:0", "--connections", "1", "--format", "props"]);
+    let address = address(&watch.error_line("listening on"));
+    let connect = || TcpStream::connect(address.strip_prefix("tcp:").unwrap()).unwrap();
+    let first = connect();
+    std::thread::sleep(Duration::from_millis(100));
+    let mut told = String::new();
+    BufReader::new(connect()).read_line(&mut told).unwrap();
+    assert_eq!(told, "{\"error\":\"this watch serves 1 connections at once, and all are taken\"}\n");
+    watch.error_line("is refused: 1 are served at once (`--connections`)");
+    // Once a place is free, others are served.
+    drop(first);
+    std::thread::sleep(Duration::from_millis(100));
+    connect().write_all(b"bad\n").unwrap();
+    assert!(watch.line().contains("G !bad"));
+    watch.signal("INT");
+    assert_eq!(watch.end().code, Some(1));
 }
 
 #[test]

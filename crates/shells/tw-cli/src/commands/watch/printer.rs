@@ -2,6 +2,7 @@
 
 use super::alarm::Alarm;
 use crate::context::Context;
+use crate::flags::flagged;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
@@ -212,9 +213,10 @@ impl LiveSink for Printer<'_> {
         if self.context.quiet {
             return;
         }
+        let note = flagged(note);
         let text = match self.json {
-            true => object::note(note),
-            false => self.context.error_style.paint(Ink::Faint, note),
+            true => object::note(&note),
+            false => self.context.error_style.paint(Ink::Faint, &note),
         };
         self.tell(&text);
     }

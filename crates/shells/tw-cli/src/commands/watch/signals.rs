@@ -7,7 +7,11 @@ use tracewise::watch::Control;
 #[cfg(unix)]
 pub fn install(control: &Control) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-    let mut signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM, SIGUSR1])?;
+    const HEARD: [i32; 4] = [SIGHUP, SIGINT, SIGTERM, SIGUSR1];
+    // A signal between the system's registration and the library's would be lost.
+    let blocked = Blocked::new(&HEARD)?;
+    let mut signals = signal_hook::iterator::Signals::new(HEARD)?;
+    drop(blocked);
     let control = control.clone();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
@@ -20,6 +24,40 @@ pub fn install(control: &Control) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+/// Signals that wait until this is dropped; for the calling thread, which is the only one at the start.
+#[cfg(unix)]
+struct Blocked(libc::sigset_t);
+
+#[cfg(unix)]
+impl Blocked {
+    fn new(signals: &[i32]) -> io::Result<Self> {
+        // SAFETY: the sets are plain data of which all-zero is a value, `sigemptyset` makes them proper ones, and the
+        // calls keep no pointer. No safe wrapper of the signal mask is among the dependencies.
+        unsafe {
+            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) =
+                (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigemptyset(&mut set);
+            for &signal in signals {
+                libc::sigaddset(&mut set, signal);
+            }
+            match libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before) {
+                0 => Ok(Self(before)),
+                code => Err(io::Error::from_raw_os_error(code)),
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        // SAFETY: the mask is the one that the system gave out.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut());
+        }
+    }
 }
 
 /// Elsewhere the system's own way of ending a program remains.
