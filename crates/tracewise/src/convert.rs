@@ -4,11 +4,11 @@ use crate::error::Setting;
 use crate::run::open::Opened;
 use crate::trace::{format_named, formats};
 use crate::{Error, Session};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
-use tw_core::NewFile;
-use tw_trace::{Arguments, Row, TraceFormat};
+use tw_core::{NewFile, Value};
+use tw_trace::{Arguments, Row, TraceError, TraceErrorKind, TraceFormat};
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -41,7 +41,15 @@ pub(crate) fn convert(
     let (mut has_time, mut has_event) = (false, false);
     let mut arity = 0;
     let mut kept: Vec<Row> = Vec::new();
+    let mut cells = Cells::default();
     tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+        if let Some(number) = row.unfit.first() {
+            let what =
+                format!("the number {} fits neither 64 bits nor a double", tw_trace::quote(&number.text));
+            let (line, column) = number.place;
+            return Err(TraceError::new(TraceErrorKind::Type, what).at(line, column));
+        }
+        cells.note(row);
         for (name, _) in &row.variables {
             if !known.contains(name) {
                 known.insert(name.clone());
@@ -64,6 +72,7 @@ pub(crate) fn convert(
     // Arguments without names are called so in formats that need a name.
     columns.extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
 
+    let texts = cells.texts();
     let failed = |error| cannot_write(output, error);
     let new = (output != "-").then(|| NewFile::create(output.as_ref())).transpose().map_err(failed)?;
     let file: Box<dyn Write> = match &new {
@@ -73,7 +82,8 @@ pub(crate) fn convert(
             file.and_then(|file| tw_trace::compress(output, file)).map_err(failed)?
         }
     };
-    let mut sink = target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event })?;
+    let mut sink =
+        target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event, texts: &texts })?;
     let mut positions = 0;
     if rereadable {
         tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
@@ -92,6 +102,54 @@ pub(crate) fn convert(
         new.commit().map_err(failed)?;
     }
     Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
+}
+
+/// What the untyped cells of each column look like: a column has one type, not each of its cells.
+#[derive(Default)]
+struct Cells {
+    /// Whether some cell is a number, a truth value, something else.
+    seen: HashMap<Arc<str>, [bool; 3]>,
+}
+
+impl Cells {
+    fn note(&mut self, row: &Row) {
+        if row.typed {
+            return;
+        }
+        for (name, value) in &row.variables {
+            self.note_cell(name, value);
+        }
+        for event in &row.events {
+            if let Arguments::Positional(values) = &event.arguments {
+                for (at, value) in values.iter().enumerate() {
+                    self.note_cell(&Arc::from(format!("arg{}", at + 1)), value);
+                }
+            }
+        }
+    }
+
+    fn note_cell(&mut self, name: &Arc<str>, value: &Value) {
+        let Value::Str(text) = value else { return };
+        let kind = match &**text {
+            "" => return,
+            "true" | "false" => 1,
+            text if tw_trace::is_number(text) => 0,
+            _ => 2,
+        };
+        match self.seen.get_mut(name) {
+            Some(seen) => seen[kind] = true,
+            None => {
+                let mut seen = [false; 3];
+                seen[kind] = true;
+                self.seen.insert(name.clone(), seen);
+            }
+        }
+    }
+
+    fn texts(self) -> Vec<Arc<str>> {
+        let text = |[number, truth, other]: [bool; 3]| other || number && truth;
+        self.seen.into_iter().filter(|(_, seen)| text(*seen)).map(|(name, _)| name).collect()
+    }
 }
 
 fn target(output: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {

@@ -31,7 +31,10 @@ fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<Vec<u8>, TraceError> 
     let mut out = Vec::new();
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
-    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
+    let mut sink = format.writer(
+        Box::new(&mut out),
+        Outline { columns: &columns, has_time, has_event, ..Outline::default() },
+    )?;
     rows.iter().try_for_each(|row| sink.write(row))?;
     sink.finish()?;
     drop(sink);

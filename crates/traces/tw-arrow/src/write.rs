@@ -48,7 +48,7 @@ pub(crate) fn failed(format: &str, error: &dyn std::fmt::Display) -> TraceError 
 impl<'a> Sink<'a> {
     pub(crate) fn new(
         out: Box<dyn Write + 'a>,
-        Outline { columns, has_time, has_event }: Outline<'_>,
+        Outline { columns, has_time, has_event, .. }: Outline<'_>,
         format: &'static str,
         encode: Encode,
     ) -> Self {

@@ -37,6 +37,9 @@ pub struct Outline<'c> {
     pub has_time: bool,
     /// Whether any row has an event.
     pub has_event: bool,
+    /// Those of the variables (`arg1`, `arg2`, … for arguments without names) whose untyped cells are texts: not all of
+    /// them look like numbers, or like truth values.
+    pub texts: &'c [Arc<str>],
 }
 
 /// A trace encoding: one unit struct in `formats/<name>.rs`, one row in [`FORMATS`].

@@ -23,4 +23,5 @@ mod wanted;
 mod writing;
 
 pub(crate) use json_record::duplicate_key;
+pub use json_value::is_number;
 pub(crate) use json_write::write_row;

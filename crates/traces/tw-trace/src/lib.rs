@@ -27,13 +27,14 @@ pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
     TraceFormat, Writing, detect,
 };
+pub use formats::is_number;
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};
 pub use options::{Key, Projection, ReadOptions};
 pub use order::Order;
 pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
-pub use row::{Arguments, Event, Repeated, Row, RowSink, RowSource};
+pub use row::{Arguments, Event, Mark, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
 pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,

@@ -363,7 +363,7 @@ fn in_parts(
 /// A row as text, where the log has none of its own.
 fn as_json(row: &Row) -> Option<String> {
     let mut text = Vec::new();
-    write_row(&mut text, row).ok()?;
+    write_row(&mut text, row, &Default::default()).ok()?;
     Some(shown(&text))
 }
 

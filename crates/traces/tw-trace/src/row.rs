@@ -19,22 +19,24 @@ pub struct Row {
     /// use decides what it is read as ([`Value::from_cell`] where use says nothing).
     pub typed: bool,
     /// Keys that its text has more than once in one object.
-    pub repeated: Vec<Repeated>,
+    pub repeated: Vec<Mark>,
+    /// Numbers that are too large to be held; they arrive as text.
+    pub unfit: Vec<Mark>,
 }
 
-/// A key that an object has already.
+/// A piece of a row's text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Repeated {
-    /// The key.
-    pub key: Arc<str>,
-    /// Line and column, from 1, where it stands for the second time.
+pub struct Mark {
+    /// The text.
+    pub text: Arc<str>,
+    /// Line and column, from 1, where it stands.
     pub place: (u64, u64),
 }
 
 impl Row {
     /// The error that whoever reads the key finds.
     pub(crate) fn twice(&self, key: &str) -> TraceError {
-        let found = self.repeated.iter().find(|repeated| *repeated.key == *key);
+        let found = self.repeated.iter().find(|repeated| *repeated.text == *key);
         let (line, column) = found.map_or((self.line, 1), |found| found.place);
         TraceError::new(TraceErrorKind::Syntax, twice(key)).at(line, column)
     }

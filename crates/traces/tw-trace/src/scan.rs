@@ -69,7 +69,7 @@ pub fn read_rows(
     each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
 ) -> Result<(), TraceError> {
     drive_rows(input, format, options, &mut |_| {}, &mut |row| match row.repeated.first() {
-        Some(repeated) => Err(row.twice(&repeated.key)),
+        Some(repeated) => Err(row.twice(&repeated.text)),
         None => each(row),
     })
 }

@@ -9,7 +9,7 @@
 mod tests;
 
 use super::lines::{Names, reset, stamp_at, too_many};
-use super::writing::{inexpressible, scalar, stamp_of};
+use super::writing::{cell_text, inexpressible, stamp_of};
 use crate::{Arguments, Event, ReadOptions, Row, TraceError, TraceErrorKind, quote};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -164,13 +164,7 @@ fn push<'r>(
         _ => std::slice::from_ref(value),
     };
     for value in values {
-        match scalar(value) {
-            Some(text) => fields.push((name.clone(), text)),
-            None => {
-                let what = format!("field {} with {}", quote(&name), value.kind());
-                return Err(inexpressible(row, &what, format, "jsonl"));
-            }
-        }
+        fields.push((name.clone(), cell_text(row, value, || format!("field {}", quote(&name)), format)?));
     }
     Ok(())
 }

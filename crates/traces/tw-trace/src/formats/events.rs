@@ -10,13 +10,12 @@ mod tests;
 
 use super::fields::{cell, is_blank, push_cell};
 use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
-use super::writing::{Lined, inexpressible, scalar, stamp_of};
+use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
     Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
 };
 use std::io::Write;
-use tw_core::Value;
 
 /// The format.
 pub struct Events;
@@ -114,7 +113,7 @@ impl RowSource for Source<'_> {
     }
 }
 
-/// Writes a line per event. Arguments that have names lose them: the row's values that are not null follow in order.
+/// Writes a line per event. Arguments that have names lose them.
 struct Sink<'a> {
     out: Lined<'a>,
     has_time: bool,
@@ -129,33 +128,20 @@ impl RowSink for Sink<'_> {
                 return Err(inexpressible(row, "several events at one position", "events", "monpoly"));
             }
         };
-        let variables = row.variables.iter().filter(|(_, value)| !value.is_null());
-        let values: Vec<&Value> = match &event.arguments {
-            Arguments::OfRow => variables.map(|(_, value)| value).collect(),
-            Arguments::Positional(values) => {
-                if let Some((name, _)) = variables.into_iter().next() {
-                    let what = format!("variable {} beside an event", quote(name));
-                    return Err(inexpressible(row, &what, "events", "jsonl"));
-                }
-                values.iter().collect()
-            }
-        };
+        let mut variables = row.variables.iter().filter(|(_, value)| !value.is_null());
+        if let (Arguments::Positional(_), Some((name, _))) = (&event.arguments, variables.next()) {
+            let what = format!("variable {} beside an event", quote(name));
+            return Err(inexpressible(row, &what, "events", "jsonl"));
+        }
         if event.name.is_empty() {
             return Err(inexpressible(row, "an event without a name", "events", "jsonl"));
         }
         push_text(&mut self.out.line, row, &event.name)?;
-        for value in values {
-            match scalar(value) {
-                Some(text) => {
-                    self.out.line.push(',');
-                    if let Some(text) = text {
-                        push_text(&mut self.out.line, row, &text)?;
-                    }
-                }
-                None => {
-                    let what = format!("{} as an argument of {}", value.kind(), quote(&event.name));
-                    return Err(inexpressible(row, &what, "events", "jsonl"));
-                }
+        for value in positional(row, event, "events")? {
+            self.out.line.push(',');
+            let place = || format!("an argument of {}", quote(&event.name));
+            if let Some(text) = cell_text(row, value, place, "events")? {
+                push_text(&mut self.out.line, row, &text)?;
             }
         }
         if self.has_time {

@@ -35,8 +35,8 @@ impl TraceFormat for Json {
         }))
     }
 
-    fn writer<'a>(&self, out: Box<dyn Write + 'a>, _outline: Outline<'_>) -> Writing<'a> {
-        Ok(Box::new(JsonSink::new(out, Layout::Array)))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(JsonSink::new(out, Layout::Array, &outline)))
     }
 }
 
@@ -248,10 +248,10 @@ mod tests {
                 for (element, object) in elements.iter_mut().zip(objects) {
                     let before = &array[..array.find(object).unwrap()];
                     assert_eq!(element.line, before.matches('\n').count() as u64 + 1);
-                    element.line = 0;
+                    (element.line, element.unfit) = (0, Vec::new());
                 }
                 let mut rows = read(&Jsonl, &lines, &ReadOptions::default()).unwrap();
-                rows.iter_mut().for_each(|row| row.line = 0);
+                rows.iter_mut().for_each(|row| (row.line, row.unfit) = (0, Vec::new()));
                 assert_eq!(elements, rows);
             }
         }
@@ -263,14 +263,14 @@ mod tests {
         for format in [&Json as &dyn TraceFormat, &Jsonl] {
             let mut out = Vec::new();
             let mut sink = format
-                .writer(Box::new(&mut out), Outline { columns: &[], has_time: true, has_event: true })
+                .writer(Box::new(&mut out), Outline { has_time: true, has_event: true, ..Outline::default() })
                 .unwrap();
             rows.iter().for_each(|row| sink.write(row).unwrap());
             sink.finish().unwrap();
             drop(sink);
             let mut again =
                 read(format, std::str::from_utf8(&out).unwrap(), &ReadOptions::default()).unwrap();
-            rows.iter_mut().chain(&mut again).for_each(|row| row.line = 0);
+            rows.iter_mut().chain(&mut again).for_each(|row| (row.line, row.unfit) = (0, Vec::new()));
             assert_eq!(again, rows);
         }
     }

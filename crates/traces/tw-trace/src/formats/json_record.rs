@@ -2,7 +2,7 @@
 
 use super::json_value::{Fault, Parser, Seen, place};
 use crate::{
-    Arguments, Event, Projection, ReadOptions, Repeated, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
+    Arguments, Event, Mark, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
     parse_stamp, quote,
 };
 use std::sync::Arc;
@@ -65,25 +65,20 @@ impl RecordReader {
         row: &mut Row,
     ) -> Result<(), TraceError> {
         row.line = line;
-        let repeated = self.record(text, end, row).map_err(|fault| fault.place(text, line, column))?;
-        let place = |(at, key)| Repeated { key, place: place(text, at, line, column) };
-        row.repeated = repeated.into_iter().map(place).collect();
+        let mut parser = Parser::new(text, end);
+        self.record(&mut parser, end, row).map_err(|fault| fault.place(text, line, column))?;
+        let mark = |(at, found)| Mark { text: found, place: place(text, at, line, column) };
+        row.repeated = parser.repeated.into_iter().map(mark).collect();
+        row.unfit = parser.unfit.into_iter().map(mark).collect();
         Ok(())
     }
 
-    /// The keys that stand twice are the result.
-    fn record(
-        &mut self,
-        text: &str,
-        end: &'static str,
-        row: &mut Row,
-    ) -> Result<Vec<(usize, Arc<str>)>, Fault> {
+    fn record(&mut self, parser: &mut Parser<'_>, end: &'static str, row: &mut Row) -> Result<(), Fault> {
         row.time = None;
         row.variables.clear();
         row.events.clear();
         row.typed = true;
         self.values_at.clear();
-        let mut parser = Parser::new(text, end);
         parser.skip_blank();
         let start = parser.at;
         parser.expect(b'{', "a JSON object (`{`)")?;
@@ -113,8 +108,8 @@ impl RecordReader {
                     }
                     if time {
                         self.time_at = parser.at;
-                        row.time = self.stamp(&mut parser)?;
-                    } else if let Some(name) = self.event(&mut parser)? {
+                        row.time = self.stamp(parser)?;
+                    } else if let Some(name) = self.event(parser)? {
                         row.events.push(Event { name, arguments: Arguments::OfRow });
                     }
                 } else {
@@ -139,8 +134,7 @@ impl RecordReader {
         if parser.peek().is_some() {
             return Err(parser.fail(end));
         }
-        self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })?;
-        Ok(parser.repeated)
+        self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
     }
 
     /// Where the value of a variable of the last record starts.

@@ -78,10 +78,11 @@ pub(crate) fn number_value(text: &str) -> Value {
     }
 }
 
-/// Whether `text` is, as a whole, a number as JSON writes them.
-pub(crate) fn is_number(text: &str) -> bool {
-    let mut parser = Parser::new(text, "");
-    parser.number().is_ok() && parser.at == text.len()
+/// Whether an untyped cell is a number that JSON can write as it stands, and that fits.
+pub fn is_number(cell: &str) -> bool {
+    let mut parser = Parser::new(cell, "");
+    let written = parser.number().is_ok() && parser.at == cell.len();
+    written && matches!(Value::from_cell(cell), Some(Value::Int(_) | Value::Real(_)))
 }
 
 /// A place in a JSON text.
@@ -92,6 +93,8 @@ pub(crate) struct Parser<'t> {
     end: &'static str,
     /// Keys that an object has already, and where they stand for the second time.
     pub(crate) repeated: Vec<(usize, Arc<str>)>,
+    /// Numbers that arrive as text, and where they stand.
+    pub(crate) unfit: Vec<(usize, Arc<str>)>,
 }
 
 /// Tells keys that an object has already: by looking through them while they are few, by hash beyond.
@@ -122,7 +125,7 @@ enum Frame {
 
 impl<'t> Parser<'t> {
     pub(crate) fn new(text: &'t str, end: &'static str) -> Self {
-        Self { text, at: 0, end, repeated: Vec::new() }
+        Self { text, at: 0, end, repeated: Vec::new(), unfit: Vec::new() }
     }
 
     pub(crate) fn peek(&self) -> Option<u8> {
@@ -381,7 +384,14 @@ impl<'t> Parser<'t> {
     fn scalar(&mut self) -> Result<Value, Fault> {
         match self.peek() {
             Some(b'"') => Ok(Value::Str(self.string("text")?.into())),
-            Some(b'-' | b'0'..=b'9') => self.number().map(number_value),
+            Some(b'-' | b'0'..=b'9') => {
+                let start = self.at;
+                let value = number_value(self.number()?);
+                if let Value::Str(text) = &value {
+                    self.unfit.push((start, text.clone()));
+                }
+                Ok(value)
+            }
             _ => {
                 let rest = &self.text.as_bytes()[self.at..];
                 for (word, value) in

@@ -1,8 +1,10 @@
 //! Writing positions as JSON objects: the time, the event, then the variables.
 
 use super::json_value::is_number;
-use crate::{Arguments, Row, RowSink, Stamp, TimeStyle, TraceError, TraceErrorKind, quote};
+use crate::{Arguments, Outline, Row, RowSink, Stamp, TimeStyle, TraceError, TraceErrorKind, quote};
+use rustc_hash::FxHashSet;
 use std::io::Write;
+use std::sync::Arc;
 use tw_core::Value;
 
 /// How objects are joined.
@@ -20,14 +22,19 @@ pub(crate) struct JsonSink<'a> {
     layout: Layout,
     buffer: Vec<u8>,
     rows: u64,
+    texts: Texts,
 }
+
+/// Names of the columns whose untyped cells are texts.
+pub(crate) type Texts = FxHashSet<Arc<str>>;
 
 /// Bytes gathered before they are written.
 const FLUSH: usize = 1 << 16;
 
 impl<'a> JsonSink<'a> {
-    pub(crate) fn new(out: Box<dyn Write + 'a>, layout: Layout) -> Self {
-        Self { out, layout, buffer: Vec::with_capacity(2 * FLUSH), rows: 0 }
+    pub(crate) fn new(out: Box<dyn Write + 'a>, layout: Layout, outline: &Outline<'_>) -> Self {
+        let texts = outline.texts.iter().cloned().collect();
+        Self { out, layout, buffer: Vec::with_capacity(2 * FLUSH), rows: 0, texts }
     }
 
     fn flush(&mut self) -> Result<(), TraceError> {
@@ -43,7 +50,7 @@ impl RowSink for JsonSink<'_> {
             self.buffer.extend_from_slice(if self.rows == 0 { b"[\n" } else { b",\n" });
         }
         self.rows += 1;
-        write_row(&mut self.buffer, row)?;
+        write_row(&mut self.buffer, row, &self.texts)?;
         if self.layout == Layout::Lines {
             self.buffer.push(b'\n');
         }
@@ -59,7 +66,7 @@ impl RowSink for JsonSink<'_> {
     }
 }
 
-pub(crate) fn write_row(out: &mut Vec<u8>, row: &Row) -> Result<(), TraceError> {
+pub(crate) fn write_row(out: &mut Vec<u8>, row: &Row, texts: &Texts) -> Result<(), TraceError> {
     let usage = |message: String| Err(TraceError::new(TraceErrorKind::Usage, message).at(row.line, 1));
     if row.events.len() > 1 {
         return usage(format!(
@@ -97,8 +104,9 @@ pub(crate) fn write_row(out: &mut Vec<u8>, row: &Row) -> Result<(), TraceError> 
             .is_some_and(|n| (1..=arguments.len()).contains(&n))
     };
     for (index, value) in arguments.iter().enumerate() {
-        field(out, &format!("arg{}", index + 1));
-        write_cell(out, value, row)?;
+        let name = format!("arg{}", index + 1);
+        field(out, &name);
+        write_cell(out, value, row, texts.contains(&*name))?;
     }
     for (name, value) in &row.variables {
         if matches!(&**name, "time" | "event") || argument_of(name) {
@@ -108,22 +116,21 @@ pub(crate) fn write_row(out: &mut Vec<u8>, row: &Row) -> Result<(), TraceError> 
             ));
         }
         field(out, name);
-        write_cell(out, value, row)?;
+        write_cell(out, value, row, texts.contains(name))?;
     }
     out.push(b'}');
     Ok(())
 }
 
-/// A value under its own type, or a cell as a person would read it: what looks like a JSON number is written as it
-/// stands, so that neither digits nor leading zeros (then it is text) are lost.
-fn write_cell(out: &mut Vec<u8>, value: &Value, row: &Row) -> Result<(), TraceError> {
+/// A value under its own type, or a cell as a person would read it, unless its column is a text: what looks like a JSON
+/// number is written as it stands, so that neither digits nor leading zeros (then it is text) are lost.
+fn write_cell(out: &mut Vec<u8>, value: &Value, row: &Row, is_text: bool) -> Result<(), TraceError> {
     match value {
-        Value::Str(text) if !row.typed => match (&**text, Value::from_cell(text)) {
-            ("", _) => out.extend_from_slice(b"null"),
-            ("true" | "false", _) => out.extend_from_slice(text.as_bytes()),
-            (_, Some(Value::Int(_) | Value::Real(_))) if is_number(text) => {
-                out.extend_from_slice(text.as_bytes())
-            }
+        Value::Str(text) if !row.typed && is_text && !text.is_empty() => write_text(out, text),
+        Value::Str(text) if !row.typed => match &**text {
+            "" => out.extend_from_slice(b"null"),
+            "true" | "false" => out.extend_from_slice(text.as_bytes()),
+            number if is_number(number) => out.extend_from_slice(text.as_bytes()),
             _ => write_text(out, text),
         },
         other => write_value(out, other, row)?,
@@ -202,7 +209,7 @@ mod tests {
 
     fn written(row: &Row) -> Result<String, String> {
         let mut out = Vec::new();
-        write_row(&mut out, row).map_err(|error| error.message)?;
+        write_row(&mut out, row, &Texts::default()).map_err(|error| error.message)?;
         Ok(String::from_utf8(out).unwrap())
     }
 
@@ -257,7 +264,7 @@ mod tests {
     fn an_array_is_an_array() {
         for (rows, expected) in [(0, "[]\n"), (1, "[\n{}\n]\n"), (2, "[\n{},\n{}\n]\n")] {
             let mut out = Vec::new();
-            let mut sink = JsonSink::new(Box::new(&mut out), Layout::Array);
+            let mut sink = JsonSink::new(Box::new(&mut out), Layout::Array, &Outline::default());
             for _ in 0..rows {
                 sink.write(&Row::default()).unwrap();
             }

@@ -62,8 +62,8 @@ impl TraceFormat for Jsonl {
         true
     }
 
-    fn writer<'a>(&self, out: Box<dyn Write + 'a>, _outline: Outline<'_>) -> Writing<'a> {
-        Ok(Box::new(JsonSink::new(out, Layout::Lines)))
+    fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
+        Ok(Box::new(JsonSink::new(out, Layout::Lines, &outline)))
     }
 }
 

@@ -10,7 +10,7 @@ mod tests;
 
 use super::fields::push_quoted;
 use super::lines::{Names, not_utf8, reset, stamp_at, too_long, too_many};
-use super::writing::{Lined, inexpressible, scalar, stamp_of, truth};
+use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of, truth};
 use crate::{
     Arguments, Bytes, Event, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError,
     TraceFormat, Writing, quote,
@@ -351,12 +351,7 @@ impl RowSink for Sink<'_> {
         self.position += 1;
         for event in &row.events {
             push_name(line, row, &event.name)?;
-            let values: Vec<&Value> = match &event.arguments {
-                Arguments::Positional(values) => values.iter().collect(),
-                Arguments::OfRow => {
-                    row.variables.iter().map(|(_, value)| value).filter(|v| !v.is_null()).collect()
-                }
-            };
+            let values = positional(row, event, "monpoly")?;
             if let [Value::Null] = values.as_slice() {
                 let what = format!("a single null as the arguments of {}", quote(&event.name));
                 return Err(inexpressible(row, &what, "monpoly", "events"));
@@ -366,13 +361,9 @@ impl RowSink for Sink<'_> {
                 if index > 0 {
                     line.push(',');
                 }
-                match scalar(value) {
-                    Some(Some(text)) => push_token(line, &text),
-                    Some(None) => {}
-                    None => {
-                        let what = format!("{} as an argument of {}", value.kind(), quote(&event.name));
-                        return Err(inexpressible(row, &what, "monpoly", "jsonl"));
-                    }
+                let place = || format!("an argument of {}", quote(&event.name));
+                if let Some(text) = cell_text(row, value, place, "monpoly")? {
+                    push_token(line, &text);
                 }
             }
             line.push(')');

@@ -37,7 +37,10 @@ pub(super) fn write(format: &dyn TraceFormat, rows: &[Row]) -> Result<String, Tr
     let has_time = rows.iter().any(|row| row.time.is_some());
     let has_event = rows.iter().any(|row| !row.events.is_empty());
     let mut out = Vec::new();
-    let mut sink = format.writer(Box::new(&mut out), Outline { columns: &columns, has_time, has_event })?;
+    let mut sink = format.writer(
+        Box::new(&mut out),
+        Outline { columns: &columns, has_time, has_event, ..Outline::default() },
+    )?;
     for row in rows {
         sink.write(row)?;
     }

@@ -1,7 +1,7 @@
 //! What the writers share. None of them drops data silently: what a format cannot express is an error that names it and a
 //! format that can.
 
-use crate::{Row, Stamp, TraceError, TraceErrorKind};
+use crate::{Arguments, Event, Row, Stamp, TraceError, TraceErrorKind, quote};
 use std::borrow::Cow;
 use std::io::Write;
 use tw_core::Value;
@@ -69,12 +69,69 @@ pub(super) fn truth(value: &Value, typed: bool) -> Option<bool> {
     }
 }
 
-/// A value as the text of a cell, unless it is nested; null is `None` within.
-pub(super) fn scalar(value: &Value) -> Option<Option<Cow<'_, str>>> {
+/// A value as the text of a cell; null is `None`. `place` says where it stands. Data in data has no such text, and a
+/// cell without text would be null.
+pub(super) fn cell_text<'v>(
+    row: &Row,
+    value: &'v Value,
+    place: impl FnOnce() -> String,
+    format: &str,
+) -> Result<Option<Cow<'v, str>>, TraceError> {
     match value {
-        Value::Null => Some(None),
-        Value::Str(text) => Some(Some(Cow::Borrowed(text))),
-        Value::Bool(_) | Value::Int(_) | Value::Real(_) => Some(Some(Cow::Owned(value.to_string()))),
-        Value::List(_) | Value::Object(_) => None,
+        Value::Null => Ok(None),
+        Value::Str(text) if text.is_empty() && row.typed => {
+            let what = format!("an empty text as {}, which would be null", place());
+            Err(inexpressible(row, &what, format, "jsonl"))
+        }
+        Value::Str(text) => Ok(Some(Cow::Borrowed(text))),
+        Value::Bool(_) | Value::Int(_) | Value::Real(_) => Ok(Some(Cow::Owned(value.to_string()))),
+        Value::List(_) | Value::Object(_) => {
+            let what = format!("{} as {}", value.kind(), place());
+            Err(inexpressible(row, &what, format, "jsonl"))
+        }
     }
 }
+
+/// The arguments of an event by position. Those that have names lose them, and must not change places thereby: of names
+/// `arg1`, `arg2`, … each has its own; otherwise they stand in order, and none may be null before another.
+pub(super) fn positional<'r>(
+    row: &'r Row,
+    event: &'r Event,
+    format: &str,
+) -> Result<Vec<&'r Value>, TraceError> {
+    if let Arguments::Positional(values) = &event.arguments {
+        return Ok(values.iter().collect());
+    }
+    let number =
+        |name: &str| name.strip_prefix("arg")?.parse::<usize>().ok().filter(|n| (1..=ARGUMENTS).contains(n));
+    let mut values: Vec<&Value> = Vec::new();
+    if row.variables.iter().all(|(name, _)| number(name).is_some()) {
+        for (name, value) in &row.variables {
+            let at = number(name).unwrap_or(1);
+            values.resize(values.len().max(at), &Value::Null);
+            values[at - 1] = value;
+        }
+    } else {
+        let last = row.variables.iter().rposition(|(_, value)| !value.is_null());
+        for (at, (name, value)) in row.variables.iter().enumerate() {
+            // In a table a cell that is empty is no argument; an object says of each whether it has it.
+            if value.is_null() && (row.typed || last.is_some_and(|last| at < last)) {
+                let what = format!(
+                    "the null {} among the arguments of {}, by position",
+                    quote(name),
+                    quote(&event.name)
+                );
+                return Err(inexpressible(row, &what, format, "jsonl"));
+            }
+            values.push(value);
+        }
+    }
+    // An empty cell at the end of a table's row is an argument that is not there.
+    while !row.typed && values.last().is_some_and(|value| value.is_null()) {
+        values.pop();
+    }
+    Ok(values)
+}
+
+/// As many as are taken by number.
+const ARGUMENTS: usize = 1 << 10;

@@ -190,6 +190,14 @@ fn any_bytes_are_read_or_refused() {
     }
 }
 
+fn no_empty_text(value: &mut Value) {
+    match value {
+        Value::List(values) => values.iter_mut().for_each(no_empty_text),
+        Value::Str(text) if text.is_empty() => *value = Value::text("-"),
+        _ => {}
+    }
+}
+
 fn random_rows(rng: &mut Rng, timed: bool, line_breaks: bool) -> Vec<Row> {
     (0..rng.below(5) as u64)
         .map(|line| {
@@ -202,6 +210,8 @@ fn random_rows(rng: &mut Rng, timed: bool, line_breaks: bool) -> Vec<Row> {
                 }
                 variables.push(((*name).into(), value));
             }
+            // A field without text is null.
+            variables.iter_mut().for_each(|(_, value)| no_empty_text(value));
             let time = timed.then_some(Stamp {
                 time: line as i64 * 1_500_000,
                 style: TimeStyle::Number(TimeUnit::Seconds),
@@ -305,9 +315,14 @@ fn what_cannot_be_written_is_an_error() {
         (
             FORMS[0],
             row(&[("a", Value::List(vec![Value::Int(1)]))]),
-            "field `a` with a list; convert to `jsonl`",
+            "a list as field `a`; convert to `jsonl`",
         ),
-        (FORMS[0], row(&[("a", nested)]), "field `a` with a list; convert to `jsonl`"),
+        (
+            FORMS[0],
+            Row { typed: true, ..row(&[("a", Value::text(""))]) },
+            "an empty text as field `a`, which would be null; convert to `jsonl`",
+        ),
+        (FORMS[0], row(&[("a", nested)]), "a list as field `a`; convert to `jsonl`"),
     ] {
         let error = write(form, &[row]).unwrap_err().in_file("f").to_string();
         assert_eq!(error, format!("f:3: `{}` cannot hold {expected}", form.name()));

@@ -472,7 +472,10 @@ fn what_is_written_reads_back() {
     let mut out = Vec::new();
     {
         let mut writer = super::Csv
-            .writer(Box::new(&mut out), Outline { columns: &columns, has_time: true, has_event: true })
+            .writer(
+                Box::new(&mut out),
+                Outline { columns: &columns, has_time: true, has_event: true, ..Outline::default() },
+            )
             .unwrap();
         rows.iter().for_each(|row| writer.write(row).unwrap());
         writer.finish().unwrap();
@@ -493,7 +496,7 @@ fn what_is_written_reads_back() {
         super::Csv
             .writer(
                 Box::new(Vec::new()),
-                Outline { columns: &["time".into()], has_time: true, has_event: false }
+                Outline { columns: &["time".into()], has_time: true, ..Outline::default() }
             )
             .is_err()
     );

@@ -20,7 +20,7 @@ pub(super) struct Writer<'a> {
 impl<'a> Writer<'a> {
     pub fn new(
         out: Box<dyn Write + 'a>,
-        Outline { columns, has_time, has_event }: Outline<'_>,
+        Outline { columns, has_time, has_event, .. }: Outline<'_>,
     ) -> Result<Self, TraceError> {
         let reserved = [("time", has_time), ("event", has_event)].into_iter().filter(|(_, has)| *has);
         let mut header: Vec<Arc<str>> = reserved.map(|(name, _)| name.into()).collect();
@@ -73,6 +73,11 @@ impl<'a> Writer<'a> {
         let cell = &mut self.cells[number];
         match value {
             Value::Null => {}
+            Value::Str(text) if text.is_empty() && row.typed => {
+                let message =
+                    format!("an empty text in {} would be null in CSV; convert to `jsonl`", quote(name));
+                return Err(refuse(row, message));
+            }
             Value::List(_) | Value::Object(_) => json(value, cell),
             other => cell.push_str(&other.to_string()),
         }
@@ -102,6 +107,13 @@ impl RowSink for Writer<'_> {
             [event] if self.has_event => {
                 self.cells[usize::from(self.has_time)] = event.name.to_string();
                 if let Arguments::Positional(values) = &event.arguments {
+                    if values.last().is_some_and(Value::is_null) {
+                        let event = quote(&event.name);
+                        let message = format!(
+                            "the last argument of {event} is null, which CSV cannot tell from one that is not there; convert to `jsonl`"
+                        );
+                        return Err(refuse(row, message));
+                    }
                     for (index, value) in values.iter().enumerate() {
                         self.put(&format!("arg{}", index + 1), value, row)?;
                     }

@@ -195,11 +195,17 @@ fn what_cannot_be_written_is_an_error() {
         variables: variables.iter().map(|(name, value)| ((*name).into(), value.clone())).collect(),
         ..Row::default()
     };
-    let named = row(
-        vec![event(Arguments::OfRow)],
-        &[("u", Value::text("bob")), ("v", Value::Null), ("w", Value::Int(5))],
-    );
-    assert_eq!(write(&Events, &[named]).unwrap(), "e,bob,5\n");
+    let named = |names: [&str; 3]| {
+        let values = [Value::text("bob"), Value::Null, Value::Int(5)];
+        let variables: Vec<(&str, Value)> = names.into_iter().zip(values).collect();
+        row(vec![event(Arguments::OfRow)], &variables)
+    };
+    assert_eq!(write(&Events, &[named(["u", "w", "arg1"])]).unwrap_err().line, Some(3));
+    assert_eq!(write(&Events, &[named(["arg1", "arg2", "arg3"])]).unwrap(), "e,bob,,5\n");
+    // Each has its place, whatever their order; in a table an empty cell at the end is no argument.
+    assert_eq!(write(&Events, &[named(["arg2", "arg3", "arg1"])]).unwrap(), "e,5,bob\n");
+    let typed = Row { typed: true, ..named(["arg2", "arg3", "arg1"]) };
+    assert_eq!(write(&Events, &[typed]).unwrap(), "e,5,bob,\n");
     let bob = ("u", Value::text("bob"));
     for (row, expected) in [
         (row(vec![], &[]), "a position without an event; convert to `csv` or `jsonl`"),
@@ -214,6 +220,11 @@ fn what_cannot_be_written_is_an_error() {
         (
             row(vec![event(Arguments::OfRow)], &[("u", Value::List(vec![]))]),
             "a list as an argument of `e`; convert to `jsonl`",
+        ),
+        (named(["u", "v", "w"]), "the null `v` among the arguments of `e`, by position; convert to `jsonl`"),
+        (
+            Row { typed: true, ..row(vec![event(Arguments::OfRow)], &[("u", Value::text(""))]) },
+            "an empty text as an argument of `e`, which would be null; convert to `jsonl`",
         ),
         (
             row(vec![event(Arguments::OfRow)], &[("u", Value::text("a\nb"))]),
