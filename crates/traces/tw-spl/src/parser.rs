@@ -23,7 +23,8 @@ pub(crate) type Parsed<T> = Result<T, Reported>;
 /// Parses a program; findings go to `diagnostics`.
 pub(crate) fn parse<'t>(text: &'t str, diagnostics: &mut Vec<Diagnostic>) -> Tree<'t> {
     let tokens = lex(text, diagnostics);
-    let mut parser = Parser { text, tokens, at: 0, depth: 0, tree: Tree::default(), diagnostics };
+    let mut parser =
+        Parser { text, tokens, at: 0, depth: 0, given_up: false, tree: Tree::default(), diagnostics };
     parser.program();
     parser.tree
 }
@@ -33,6 +34,8 @@ pub(crate) struct Parser<'t, 'd> {
     tokens: Vec<Token>,
     at: usize,
     depth: u32,
+    /// The rest of the text was passed over; that something in it is missing says nothing.
+    given_up: bool,
     tree: Tree<'t>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -132,6 +135,7 @@ impl<'t> Parser<'t, '_> {
             let found = Diagnostic::error("too-deep", message).at(self.span(), "one level too many");
             self.report(found.help("split the statement or the expression"));
             self.at = self.tokens.len() - 1;
+            self.given_up = true;
             return Err(Reported);
         }
         self.depth += 1;
@@ -217,7 +221,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn report(&mut self, diagnostic: Diagnostic) {
-        if self.diagnostics.len() < MAX_ERRORS {
+        if self.diagnostics.len() < MAX_ERRORS && !self.given_up {
             self.diagnostics.push(diagnostic);
         }
     }

@@ -152,6 +152,17 @@ fn depth_is_bounded() {
     assert!(deep(90).is_empty());
     assert_eq!(deep(200).len(), 1);
     assert_eq!(deep(200)[0].code, "too-deep");
+    // A loop is one level, brackets or not, and what is passed over is not complained about.
+    for (open, close) in
+        [("while TRUE do [", "]"), ("[", "]"), ("while TRUE do ", ""), ("if TRUE then [", "] else skip")]
+    {
+        let nested = |depth: usize| {
+            let text = format!("P :: [{}skip{}]", open.repeat(depth), close.repeat(depth));
+            tw_spl::parse("deep.spl", &text).1.iter().map(|found| found.code.to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(nested(95), Vec::<String>::new(), "{open}");
+        assert_eq!(nested(101), ["too-deep"], "{open}");
+    }
 }
 
 /// Random edits of good programs: no panic, no endless loop, and what has no errors runs.

@@ -82,10 +82,16 @@ impl<'t> Parser<'t, '_> {
 
     /// One statement with its labels.
     fn statement(&mut self) -> Parsed<StatementId> {
-        self.deeper(|parser| {
+        let read = |parser: &mut Self| {
             let statement = parser.labelled()?;
             Ok(parser.add(statement))
-        })
+        };
+        // The brackets around what a `while` does are no level of their own.
+        let before = self.at.checked_sub(1).map(|before| self.tokens[before].kind);
+        match (before, self.kind()) {
+            (Some(Tok::Key("do" | "then" | "else")), Tok::OpenBracket) => read(self),
+            _ => self.deeper(read),
+        }
     }
 
     fn labelled(&mut self) -> Parsed<Statement<'t>> {
