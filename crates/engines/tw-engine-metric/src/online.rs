@@ -138,7 +138,8 @@ impl Online {
             };
             let part = |&part: &Edge| {
                 let progress = Progress::new(&graph, part, repeat, options.state_budget)?;
-                Ok(if separated.contains(&part) { progress.peeking() } else { progress })
+                let peeks = separated.contains(&part) || progress.waits(&graph);
+                Ok(if peeks { progress.peeking() } else { progress })
             };
             let parts = parts.iter().map(part).collect::<Result<_, _>>()?;
             let delay = graph.delay(each.unwrap_or(edge));

@@ -10,7 +10,7 @@ mod row;
 mod saved;
 mod states;
 
-use super::graph::{Edge, Graph, Kind};
+use super::graph::{Delay, Edge, Graph, Kind};
 use super::network::Network;
 use super::separate::unfolds;
 use states::{NOWHERE, States};
@@ -169,6 +169,12 @@ impl Progress {
         self.states.hold(number);
         self.states.release(self.number);
         self.number = number;
+    }
+
+    /// Whether one atom may decide a row while another is still open.
+    pub(super) fn waits(&self, graph: &Graph) -> bool {
+        let open = |&atom: &Edge| graph.delay(atom) != Some(Delay::default());
+        self.atoms.len() > 1 && self.atoms.iter().any(open)
     }
 
     /// Looks at rows before they are complete, too.

@@ -112,6 +112,44 @@ fn no_verdict_comes_before_it_is_implied() {
     }
 }
 
+/// The verdict of an unbounded operator does not wait for the operand that does not decide it: against continuations long
+/// enough to show both truth values.
+#[test]
+fn verdicts_do_not_wait_for_what_does_not_decide() {
+    let mut settled = 0;
+    for left in ["F[1,4] a", "G[0,2] a", "X[1,2] a", "a U[1,3] b"] {
+        for operator in ["U", "W", "R", "M", "S", "T", "B"] {
+            for right in ["b", "!b", "b & a"] {
+                for text in
+                    [format!("({left}) {operator} ({right})"), format!("({right}) {operator} ({left})")]
+                {
+                    let program = program(&[&text]);
+                    let options = options(Semantics::Finite, Clock::Stamps);
+                    let node = [program.roots[0].node];
+                    for first in 0..4u64 {
+                        let word: Word = vec![(0, first)];
+                        let mut online = Online::new(&program, &options, Each::Nothing).unwrap();
+                        online.step(Some(0), &[first]).unwrap();
+                        let verdict = online.verdict(0);
+                        let mut seen = [false; 2];
+                        for longer in continuations(&word, -1, 2) {
+                            let holds = columns(&program, &options, &longer, &node)[0].get(0);
+                            seen[usize::from(holds)] = true;
+                        }
+                        let implied = match seen {
+                            [true, true] => None,
+                            [_, holds] => Some(holds),
+                        };
+                        assert_eq!(verdict, implied, "{text} after {first:02b}");
+                        settled += usize::from(verdict.is_some());
+                    }
+                }
+            }
+        }
+    }
+    assert!(settled > 100, "{settled}");
+}
+
 /// Where operands are atoms, what is not told is still open: both truth values are possible.
 #[test]
 fn no_verdict_comes_after_it_is_implied() {
