@@ -209,6 +209,9 @@ impl Alternating {
         direction: Direction,
         origin: (NodeId, bool),
     ) -> ExprId {
+        if let Some(constant) = self.constant(delta, accepting) {
+            return constant;
+        }
         let stays = self.options.repeat_last && direction == Direction::Future;
         self.node_expr(Node {
             label: Label::True,
@@ -219,6 +222,13 @@ impl Alternating {
             looping: false,
             origin,
         })
+    }
+
+    /// What an operator is worth whose operand is the constant that its acceptance agrees with: `N true`, `G true` and
+    /// `true W f`, or `X false`, `F false` and `f U false`. It is settled at once then.
+    fn constant(&mut self, operand: ExprId, accepting: bool) -> Option<ExprId> {
+        let constant = if accepting { self.truth() } else { self.falsity() };
+        (operand == constant && !self.options.faithful).then_some(constant)
     }
 
     /// A node whose delta is still to be set, for the loops.
@@ -233,6 +243,9 @@ impl Alternating {
 
     /// `G F H O`: the loop of a universal one accepts.
     fn unary_loop(&mut self, local: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
+        if let Some(constant) = self.constant(local, kind.accepting) {
+            return constant;
+        }
         let (index, node) = self.loop_node(kind, origin);
         let (first, second) = if self.options.faithful { (node, local) } else { (local, node) };
         let expr = if kind.accepting { self.and(first, second) } else { self.or(first, second) };
@@ -242,6 +255,10 @@ impl Alternating {
 
     /// `U W S B` and their duals.
     fn binary_loop(&mut self, f: ExprId, g: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
+        let decides = if kind.accepting { f } else { g };
+        if let Some(constant) = self.constant(decides, kind.accepting) {
+            return constant;
+        }
         let (index, node) = self.loop_node(kind, origin);
         let (first, second) = if self.options.faithful { (node, f) } else { (f, node) };
         let stay = self.and(first, second);

@@ -250,6 +250,9 @@ impl Circuit for Graph {
     }
 
     fn step(&mut self, past: bool, body: Edge) -> Edge {
+        if body == Edge::FALSE {
+            return body;
+        }
         let ticks = self.ticks;
         self.add(if past { Kind::Previous(ticks, body) } else { Kind::Next(ticks, body) })
     }

@@ -273,3 +273,18 @@ fn the_first_violation_can_end_the_watch() {
     assert_eq!((end.code, end.out), (Some(1), vec![]));
     drop(input);
 }
+
+/// What is settled before it is read is settled by every engine at the first position.
+#[test]
+fn engines_settle_constants_at_the_same_position() {
+    let formulas = ["N true", "X false", "N N true", "G (a | N true)", "F X false", "F G true", "H (Z true)"];
+    for engine in ["automaton", "breadth-first", "rewrite", "metric"] {
+        let mut arguments = vec!["--semantics", "finite", "--engine", engine, "--output", "json"];
+        arguments.extend(formulas.iter().flat_map(|formula| ["-e", formula]));
+        arguments.extend(["--format", "props"]);
+        let end = run(&arguments, "a\nb\na\n");
+        let settled = |line: &serde_json::Value| line["settled"] == true && line["position"] == 0;
+        let lines = end.json();
+        assert!(lines.len() == formulas.len() && lines.iter().all(settled), "{engine}: {:?}", end.out);
+    }
+}
