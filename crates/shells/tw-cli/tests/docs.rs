@@ -6,6 +6,10 @@
 //! and in `| head -N`, and may read `< FILE`; arguments are quoted with `'…'`. Elapsed times are not compared. A line
 //! `…` stands for any lines left out.
 
+#[path = "../src/flags.rs"]
+mod flags;
+
+use flags::flagged;
 use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -336,12 +340,39 @@ fn patterns_are_the_library() {
 #[test]
 fn codes_are_the_table() {
     let path = root().join("docs/codes.md");
-    let fresh = tracewise::diag::codes::page();
+    let fresh = codes_page();
     if updating() {
         std::fs::write(&path, &fresh).expect("the page can be written");
     }
     let page = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(page == fresh, "docs/codes.md is outdated: rewrite it with UPDATE_DOCS=1. Expected:\n{fresh}");
+}
+
+/// The table of codes, spelled as the command spells settings.
+fn codes_page() -> String {
+    let mut page = String::from(
+        "# Codes of errors and warnings\n\n\
+         <!-- Made from the table in crates/base/tw-diag/src/codes/table.rs: UPDATE_DOCS=1 cargo test --test docs -->\n\n\
+         Every error and warning has a code, which does not change: in text it stands in brackets, `error[unknown-name]`, in\n\
+         JSON in the field `code` (see [Commands and outputs](cli.md)). An error ends the run with exit code 2; a warning does\n\
+         not stop it.\n",
+    );
+    for (area, heading) in tracewise::diag::codes::Area::ALL {
+        let _ =
+            write!(page, "\n## {heading}\n\n| code | | what it means | what to do |\n|---|---|---|---|\n");
+        for known in tracewise::diag::codes::CODES.iter().filter(|known| known.area == area) {
+            let severity: Vec<&str> = known.severity.iter().map(|severity| severity.name()).collect();
+            let _ = writeln!(
+                page,
+                "| `{}` | {} | {} | {} |",
+                known.code,
+                severity.join(" or "),
+                cell(&flagged(known.meaning)),
+                cell(&flagged(known.repair))
+            );
+        }
+    }
+    page
 }
 
 fn patterns_page() -> String {

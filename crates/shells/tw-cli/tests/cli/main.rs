@@ -7,6 +7,7 @@ mod commands;
 mod common;
 mod dense;
 mod files;
+mod flags;
 mod forms;
 mod import;
 mod merging;

@@ -138,8 +138,8 @@ impl Watch {
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         };
-        let (out, err): (_, Vec<String>) = (self.out.iter().collect(), self.err.iter().collect());
-        let unspelled = err.iter().find(|line| !Setting::named_in(line).is_empty());
+        let (out, err): (Vec<String>, Vec<String>) = (self.out.iter().collect(), self.err.iter().collect());
+        let unspelled = out.iter().chain(&err).find(|line| !Setting::named_in(line).is_empty());
         assert_eq!(unspelled, None, "users of the command read flags");
         End { code: status.code(), out, err }
     }

@@ -167,7 +167,7 @@ impl RowSource for Elements<'_> {
         if self.state == State::Start {
             if self.source.skip_blank()? != Some(b'[') {
                 let other = self.source.peek()? == Some(b'{');
-                let hint = if other { " (for one object a line, use `--format jsonl`)" } else { "" };
+                let hint = if other { " (for one object a line, use `⟨format: jsonl⟩`)" } else { "" };
                 return Err(self.source.fail(&format!("an array of objects, `[`{hint}")));
             }
             self.source.take(b'[');
@@ -282,7 +282,7 @@ mod tests {
     fn errors_name_the_place() {
         for (text, line, column, part) in [
             ("", 1, 1, "found the end of the file, expected an array"),
-            ("{\"a\":1}\n{\"a\":2}", 1, 1, "--format jsonl"),
+            ("{\"a\":1}\n{\"a\":2}", 1, 1, "⟨format: jsonl⟩"),
             ("[1]", 1, 2, "expected an object (`{`) or `]`"),
             ("[{}\n {}]", 2, 2, "found `{`, expected `,` or `]`"),
             ("[{},\n]", 2, 1, "expected an object"),

@@ -56,12 +56,6 @@ impl Printer<'_> {
         self.note(&format!("{nothing}{positions}{left_out}; engine {}, {elapsed}", report.engine));
     }
 
-    fn tell(&mut self, text: &str) {
-        // What was said before stands before it on a terminal that shows both.
-        let _ = self.context.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{text}");
-    }
-
     fn value_text(&self, value: &WatchValue) -> String {
         let style = self.context.style;
         let name = words::clip(&words::printable(&value.query), 200);
@@ -216,7 +210,7 @@ impl LiveSink for Printer<'_> {
             true => object::note(note),
             false => self.context.error_style.paint(Ink::Faint, note),
         };
-        self.tell(&text);
+        self.context.tell(&text);
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {
@@ -300,7 +294,7 @@ impl WatchSink for Printer<'_> {
             let by = by_when(owed.deadline);
             text.push_str(&format!("\n  {name} since position {}{line}: {formula}{by}", owed.since));
         }
-        self.tell(&text);
+        self.context.tell(&text);
         Ok(())
     }
 }
