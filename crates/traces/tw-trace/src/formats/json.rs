@@ -6,7 +6,7 @@ use super::json_record::{Keys, RecordReader};
 use super::json_value::{is_blank, place, utf8};
 use super::json_write::{JsonSink, Layout};
 use crate::{
-    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, TraceError, TraceErrorKind,
+    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, States, TraceError, TraceErrorKind,
     TraceFormat, Writing,
 };
 use std::io::{BufRead, Write};
@@ -37,6 +37,10 @@ impl TraceFormat for Json {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, _outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Array)))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Rows)
     }
 }
 
