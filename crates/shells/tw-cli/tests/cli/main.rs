@@ -16,3 +16,5 @@ mod outputs;
 mod query;
 mod races;
 mod robust;
+#[path = "../common/mod.rs"]
+mod shared;
