@@ -1,15 +1,13 @@
 //! What ends a run without an answer, told apart by whose fault it is: the specification's, the trace's, the caller's, the
 //! machine's, a limit's or our own.
 
-mod setting;
-
 use crate::Specification;
 use std::fmt;
 use std::io;
 use tw_diag::{Diagnostic, Sources};
 use tw_trace::{TraceError, TraceErrorKind};
 
-pub use setting::{Setting, spelled};
+pub use tw_diag::{Setting, plain, spelled};
 
 /// Why there is no answer.
 #[derive(Debug)]

@@ -1,12 +1,11 @@
 //! Every code that a diagnostic may have: what it means and how to repair it.
 //!
-//! Codes are stable: scripts look for them. The page `docs/codes.md` is made from this table, and a test of this crate
-//! compares it with the sources of the workspace.
+//! Codes are stable: scripts look for them. The page `docs/codes.md` is made from this table by the tests of the command,
+//! and a test of this crate compares it with the sources of the workspace.
 
 mod table;
 
 use crate::Severity;
-use std::fmt::Write;
 
 pub use table::CODES;
 
@@ -60,33 +59,6 @@ pub struct Code {
 /// What is known about a code.
 pub fn code(name: &str) -> Option<&'static Code> {
     CODES.iter().find(|known| known.code == name)
-}
-
-/// The documentation page of all codes.
-pub fn page() -> String {
-    let mut page = String::from(
-        "# Codes of errors and warnings\n\n\
-         <!-- Made from the table in crates/base/tw-diag/src/codes/table.rs: UPDATE_DOCS=1 cargo test --test docs -->\n\n\
-         Every error and warning has a code, which does not change: in text it stands in brackets, `error[unknown-name]`, in\n\
-         JSON in the field `code` (see [Commands and outputs](cli.md)). An error ends the run with exit code 2; a warning does\n\
-         not stop it.\n",
-    );
-    for (area, heading) in Area::ALL {
-        let _ =
-            write!(page, "\n## {heading}\n\n| code | | what it means | what to do |\n|---|---|---|---|\n");
-        for known in CODES.iter().filter(|known| known.area == area) {
-            let severity: Vec<&str> = known.severity.iter().map(|severity| severity.name()).collect();
-            let _ = writeln!(
-                page,
-                "| `{}` | {} | {} | {} |",
-                known.code,
-                severity.join(" or "),
-                known.meaning.replace('|', "\\|"),
-                known.repair.replace('|', "\\|")
-            );
-        }
-    }
-    page
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 //!
 //! A [`Diagnostic`] carries a stable code, a message, labelled [`Span`]s and a hint; [`Sources`] owns the
 //! texts that spans point into. [`render`] writes what a person reads, [`to_json`] the same for programs;
-//! [`codes`] lists every code.
+//! [`codes`] lists every code. What a message says about a [`Setting`] is spelled by who shows it.
 
 pub mod codes;
 mod render;
+mod setting;
 
 pub use render::{render, to_json};
+pub use setting::{Setting, plain, spelled};
 
 /// A text that spans point into.
 #[derive(Clone, Debug)]

@@ -25,7 +25,7 @@ impl Goals {
                 node: None,
                 what: "three-valued verdicts (ltl3)".into(),
                 help: Some(
-                    "`breadth-first`, `automaton` and `rewrite` know them; or --semantics finite".into(),
+                    "`breadth-first`, `automaton` and `rewrite` know them; or ⟨semantics: finite⟩".into(),
                 ),
                 exhausted: false,
             });

@@ -155,17 +155,17 @@ impl Lower for Graph {
         let (what, help) = if let Some(interval) = node.interval() {
             (
                 format!("the interval of `{operator}{interval}`"),
-                "leave the interval out, or use the engine for metric operators (`--engine metric`)",
+                "leave the interval out, or use the engine for metric operators (`⟨engine: metric⟩`)",
             )
         } else {
             match node {
                 Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => (
                     format!("`{operator}`, since it has no place for the values of variables"),
-                    "use `--engine reference`, or `--by COLUMN` to check each value's trace on its own",
+                    "use `⟨engine: reference⟩`, or `⟨by: COLUMN⟩` to check each value's trace on its own",
                 ),
                 node if node.is_experiment() => (
                     format!("`{operator}`, since it computes truth and no other values"),
-                    "use `--engine reference`",
+                    "use `⟨engine: reference⟩`",
                 ),
                 _ => (
                     format!("{operator} here, since its truth is not among the trace's columns"),

@@ -98,8 +98,8 @@ impl<'p> Planned<'p> {
         if options.semantics == Semantics::Ltl3 {
             return Err(Unsupported {
                 node: None,
-                what: "three-valued verdicts (`--semantics ltl3`)".into(),
-                help: Some("use `--semantics finite`, or an engine that looks at all continuations".into()),
+                what: "three-valued verdicts (`⟨semantics: ltl3⟩`)".into(),
+                help: Some("use `⟨semantics: finite⟩`, or an engine that looks at all continuations".into()),
                 exhausted: false,
             });
         }

@@ -26,7 +26,7 @@ impl Engine for Dense {
     }
 
     fn about(&self) -> &'static str {
-        "continuous time (--clock dense): truth as runs with open and closed ends, whole traces"
+        "continuous time (⟨clock: dense⟩): truth as runs with open and closed ends, whole traces"
     }
 
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
@@ -36,13 +36,13 @@ impl Engine for Dense {
         if options.clock != Clock::Dense {
             return refuse(
                 "positions alone: it is for continuous time",
-                "use --clock dense, or --engine auto",
+                "use ⟨clock: dense⟩, or ⟨engine: auto⟩",
             );
         }
         if options.semantics == Semantics::Ltl3 {
             return refuse(
                 "three-valued verdicts (ltl3) over continuous time",
-                "use --semantics finite, or --clock stamps",
+                "use ⟨semantics: finite⟩, or ⟨clock: stamps⟩",
             );
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();

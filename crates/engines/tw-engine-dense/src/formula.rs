@@ -146,8 +146,8 @@ fn check(id: NodeId, node: Node) -> Result<(), Unsupported> {
     if let Some(operator) = node.temporal().filter(|operator| operator.is_step()) {
         let what = format!("`{}` over continuous time, where no instant is next to another", node.operator());
         let help = match operator.past {
-            false => "say how soon: `F(0,1s]`, or use --clock stamps",
-            true => "say how long ago: `O(0,1s]`, or use --clock stamps",
+            false => "say how soon: `F(0,1s]`, or use ⟨clock: stamps⟩",
+            true => "say how long ago: `O(0,1s]`, or use ⟨clock: stamps⟩",
         };
         return Err(Unsupported::construct(id, what).help(help));
     }

@@ -23,7 +23,7 @@ pub enum Reading {
 pub(crate) fn times<'t>(trace: &'t Trace, segment: &Range<Position>) -> Result<&'t [Time], Unsupported> {
     let refuse = |what: &str| Unsupported { node: None, what: what.into(), help: None, exhausted: false };
     let times = trace.times.as_deref().and_then(|times| times.get(segment.clone())).ok_or_else(|| {
-        refuse("continuous time on a trace without timestamps").help("count positions: --clock index")
+        refuse("continuous time on a trace without timestamps").help("count positions: ⟨clock: index⟩")
     })?;
     if times.is_empty() {
         return Err(refuse("continuous time on a trace without positions"));
@@ -39,7 +39,7 @@ pub(crate) fn span(start: Time, end: Time) -> Result<Span, Unsupported> {
     Span::new(start, end).ok_or_else(|| Unsupported {
         node: None,
         what: "continuous time over more than 292 years".into(),
-        help: Some("check the timestamps, or use --clock stamps".into()),
+        help: Some("check the timestamps, or use ⟨clock: stamps⟩".into()),
         exhausted: false,
     })
 }

@@ -53,7 +53,7 @@ impl<'r> Run<'r> {
             return Err(Unsupported {
                 node: None,
                 what: "an interval on a trace without timestamps".into(),
-                help: Some("count positions: --clock index".into()),
+                help: Some("count positions: ⟨clock: index⟩".into()),
                 exhausted: false,
             });
         }

@@ -91,7 +91,7 @@ impl Lower for Graph {
         self.ticks = None;
         let Some(interval) = node.interval() else { return Ok(()) };
         if self.options.clock == Clock::Dense {
-            return Err(Unsupported::construct(id, "intervals over continuous time (`--clock dense`)"));
+            return Err(Unsupported::construct(id, "intervals over continuous time (`⟨clock: dense⟩`)"));
         }
         match interval.ticks(self.options.clock, self.options.unit) {
             Ok(ticks) => self.ticks = narrower(ticks),
@@ -105,7 +105,7 @@ impl Lower for Graph {
         match node {
             Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => {
                 Unsupported::construct(id, "quantified variables and event patterns with variables")
-                    .help("`--by COL` checks a property once per value of a column")
+                    .help("`⟨by: COL⟩` checks a property once per value of a column")
             }
             node if node.is_experiment() => Unsupported::construct(
                 id,

@@ -181,7 +181,7 @@ impl Online {
             }
             (Some(_), None) => {
                 let refusal = self.refuse("an interval on a trace without timestamps".into());
-                return Err(refusal.help("count positions: --clock index"));
+                return Err(refusal.help("count positions: ⟨clock: index⟩"));
             }
         };
         if self.ended || atoms.len() < self.width {

@@ -81,7 +81,7 @@ impl<'d> Tables<'d> {
             let what =
                 format!("{values} values for each variable at {positions} positions, one after the other");
             return Err(Unsupported::budget(what).help(
-                "the definition of quantifiers is for small traces; `--by COL` checks a property once per value of a column",
+                "the definition of quantifiers is for small traces; `⟨by: COL⟩` checks a property once per value of a column",
             ));
         }
         for id in needed {
@@ -211,7 +211,7 @@ impl<'d> Tables<'d> {
         let interval = node.interval().map(|interval| ticks(id, interval, options)).transpose()?;
         let time = Time::new(trace, interval, options.clock).ok_or_else(|| {
             Unsupported::construct(id, "an interval on a trace without timestamps")
-                .help("count positions: --clock index")
+                .help("count positions: ⟨clock: index⟩")
         })?;
         let repeat = options.semantics == tw_ir::Semantics::RepeatLast;
         let of = |part: NodeId| &self.truths[part.index()][self.project(id, choice, part, None)];

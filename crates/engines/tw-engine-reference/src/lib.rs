@@ -62,7 +62,7 @@ impl Engine for Reference {
             return Err(Unsupported {
                 node: None,
                 what: "three-valued verdicts (ltl3)".into(),
-                help: Some("use --semantics finite or repeat-last".into()),
+                help: Some("use ⟨semantics: finite⟩ or repeat-last".into()),
                 exhausted: false,
             });
         }
@@ -100,7 +100,7 @@ fn refused(node: Node) -> Option<&'static str> {
 fn ticks(id: NodeId, interval: Interval, options: &EvaluateOptions) -> Result<Ticks, Unsupported> {
     let refuse = |what: String| Unsupported { node: Some(id), what, help: None, exhausted: false };
     if options.clock == Clock::Dense {
-        return Err(refuse("intervals over continuous time (--clock dense)".into()));
+        return Err(refuse("intervals over continuous time (⟨clock: dense⟩)".into()));
     }
     interval.ticks(options.clock, options.unit).map_err(|error| refuse(format!("this interval: {error}")))
 }
@@ -124,7 +124,7 @@ impl Definition<'_> {
                     needed.len(),
                     trace.len
                 ),
-                help: Some("the reference engine is for small traces: use --engine auto".into()),
+                help: Some("the reference engine is for small traces: use ⟨engine: auto⟩".into()),
                 exhausted: true,
             });
         }
@@ -204,7 +204,7 @@ impl Definition<'_> {
         let time = Time::new(trace, interval, self.options.clock).ok_or_else(|| Unsupported {
             node: Some(id),
             what: "an interval on a trace without timestamps".into(),
-            help: Some("count positions: --clock index".into()),
+            help: Some("count positions: ⟨clock: index⟩".into()),
             exhausted: false,
         })?;
         let repeat = self.options.semantics == Semantics::RepeatLast;

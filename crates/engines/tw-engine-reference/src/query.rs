@@ -73,7 +73,7 @@ impl QueryEngine for ReferenceQueries {
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         if options.semantics == Semantics::Ltl3 {
             let what = "values over all infinite continuations (ltl3)".into();
-            let help = Some("use --semantics finite".into());
+            let help = Some("use ⟨semantics: finite⟩".into());
             return Err(Unsupported { node: None, what, help, exhausted: false });
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
@@ -248,9 +248,8 @@ impl Budget {
     fn check(&self, bytes: usize) -> Result<(), Unsupported> {
         if bytes > self.left {
             let what = format!("the values of every part at {} positions within the memory budget", self.len);
-            return Err(
-                Unsupported::budget(what).help("the reference engine is for small traces: use --engine auto")
-            );
+            return Err(Unsupported::budget(what)
+                .help("the reference engine is for small traces: use ⟨engine: auto⟩"));
         }
         Ok(())
     }

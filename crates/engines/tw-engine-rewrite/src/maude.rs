@@ -161,7 +161,7 @@ pub fn maude(program: &Program, formulas: &[NodeId], trace: Option<&Trace>) -> R
     let atoms = Atoms::new(program, &reachable);
     let mut out = String::from(
         "*** \"Monitoring Programs using Rewriting\" for Maude. Next is the paper's `o`: at the last position it\n\
-         *** refers to that position, so verdicts are those of `--semantics repeat-last`.\n\n",
+         *** refers to that position, so verdicts are those of `⟨semantics: repeat-last⟩`.\n\n",
     );
     out.push_str(SYSTEM);
     out.push_str("\nfmod PROPERTIES is extending LTL-REVISED .\n  vars X Y : Formula .\n  var E : Event .\n");

@@ -85,8 +85,8 @@ impl EvaluateOptions {
             Clock::Stamps | Clock::Index => Ok(()),
             Clock::Dense => Err(Unsupported {
                 node: None,
-                what: "continuous time (`--clock dense`)".into(),
-                help: Some("use --engine auto or dense, or --clock stamps".into()),
+                what: "continuous time (`⟨clock: dense⟩`)".into(),
+                help: Some("use ⟨engine: auto⟩ or dense, or ⟨clock: stamps⟩".into()),
                 exhausted: false,
             }),
         }

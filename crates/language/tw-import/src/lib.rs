@@ -37,7 +37,7 @@ pub struct Format {
     pub about: &'static str,
     /// File name extensions that tell it from others, without the point.
     pub extensions: &'static [&'static str],
-    /// What has to be true of a trace and a command line for the result to mean the same.
+    /// What has to be true of a trace and of settings for the result to mean the same.
     clock: fn(&Options) -> String,
     read: fn(&mut Reading<'_>),
 }
@@ -72,11 +72,13 @@ pub struct Options {
     pub period: i64,
     /// The unit of bounds without unit (RTAMT).
     pub unit: TimeUnit,
+    /// How the head of the result names what has to be set to read it: [`tw_diag::Setting`]s as its readers write them.
+    pub spell: fn(&str) -> String,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { period: 1_000_000_000, unit: TimeUnit::Seconds }
+        Self { period: 1_000_000_000, unit: TimeUnit::Seconds, spell: tw_diag::plain }
     }
 }
 
@@ -128,8 +130,9 @@ pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Che
     }
     let mut value = String::new();
     if !reading.findings.iter().any(|found| found.severity == Severity::Error) {
-        let mut head = vec![format!("Imported from {file} ({}).", format.title), (format.clock)(options)];
-        head.append(&mut reading.notes);
+        let notes = [(format.clock)(options)].into_iter().chain(reading.notes);
+        let mut head = vec![format!("Imported from {file} ({}).", format.title)];
+        head.extend(notes.map(|note| (options.spell)(&note)));
         value = tw_spec::print(&reading.builder.finish(file, &head));
     }
     Checked { value, diagnostics: reading.findings }

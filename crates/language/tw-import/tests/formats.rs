@@ -89,7 +89,8 @@ fn rtamt_formulas() {
         made("rtamt", "rise(x > 1 and y > 1 or z > 1)"),
         "let part_1 = x > 1 & y > 1 | z > 1;\nproperty out : Z !part_1 & part_1;"
     );
-    let options = Options { period: 100_000_000, unit: tw_core::TimeUnit::Milliseconds };
+    let options =
+        Options { period: 100_000_000, unit: tw_core::TimeUnit::Milliseconds, ..Options::default() };
     let made = import("a.stl", "always[100:1s] x > 1", format_named("rtamt").unwrap(), &options);
     // Without a unit of its own the lower bound has that of the upper one: 100 s is more than 1 s.
     assert!(made.has_errors(), "{}", made.value);
@@ -99,6 +100,18 @@ fn rtamt_formulas() {
         "{}",
         made.value
     );
+}
+
+/// What has to be set to read the result is named as the caller spells it; what the source says is left alone.
+#[test]
+fn settings_are_spelled_in_the_head_alone() {
+    let own = "{x: \"⟨by⟩\"}";
+    let made = |options: &Options| import("a.rye", own, format_named("reelay").unwrap(), options).value;
+    let flags = Options { spell: |text| tw_diag::spelled(text, |_, _| "/c".into()), ..Options::default() };
+    for (options, head) in [(Options::default(), "run with clock = index."), (flags, "run with /c.")] {
+        let made = made(&options);
+        assert!(made.contains(head) && made.contains("x == \"⟨by⟩\""), "{made}");
+    }
 }
 
 #[test]

@@ -185,7 +185,8 @@ impl Names<'_> {
             What::Event { name, .. } | What::Tuples { name, .. } => {
                 let message = format!("a model has states, but no events such as `{name}`");
                 let found = Diagnostic::error("unknown-name", message).at(slot.span, "");
-                self.errors.push(found.help("merge with `--state event` to make states of the events"));
+                self.errors
+                    .push(found.help("merge with `⟨state_columns: event⟩` to make states of the events"));
                 Column::Truth(Bits::repeat(false, self.model.states()))
             }
         }
@@ -307,7 +308,7 @@ impl Names<'_> {
             Diagnostic::error("unknown-name", format!("the model has no variable `{name}`")).at(span, "");
         let names = self.model.variables.iter().map(|variable| variable.name.as_str());
         if name == "time" {
-            found = found.help("this model keeps no instants: merge with `--keep time` or `--keep change`");
+            found = found.help("this model keeps no instants: merge with `⟨keep: time⟩` or `⟨keep: change⟩`");
         } else if let Some(meant) = meant(name, names.clone()) {
             found = found.help(format!("did you mean `{meant}`?"));
         } else {

@@ -109,7 +109,8 @@ impl Context {
         }
     }
 
-    fn tell(&mut self, text: &str) {
+    /// Tells a line on standard error, with flags for the library's settings.
+    pub fn tell(&mut self, text: &str) {
         // What was found so far stands before the error on a terminal that shows both.
         let _ = self.out.flush();
         let _ = writeln!(io::stderr().lock(), "{}", flagged(text));

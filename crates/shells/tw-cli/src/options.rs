@@ -1,6 +1,7 @@
 //! Options that several commands share, and how their values are read.
 
 use crate::context::{Failure, usage};
+use crate::flags::flagged;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
@@ -370,7 +371,7 @@ impl TypedValueParser for Known {
 pub fn engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the formulas");
     let named = tracewise::engines::giving(Answers::Verdicts)
-        .map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+        .map(|engine| PossibleValue::new(engine.name()).help(flagged(engine.about())));
     Known(std::iter::once(auto).chain(named).collect())
 }
 
@@ -378,14 +379,19 @@ pub fn engines() -> Known {
 pub fn query_engines() -> Known {
     let auto = PossibleValue::new("auto").help("The fastest engine that can run the queries");
     let engines = tracewise::engines::giving(Answers::Values);
-    let named = engines.map(|engine| PossibleValue::new(engine.name()).help(engine.about()));
+    let named = engines.map(|engine| PossibleValue::new(engine.name()).help(flagged(engine.about())));
     Known(std::iter::once(auto).chain(named).collect())
 }
 
 /// The trace formats.
 pub fn formats() -> Known {
     let formats = tracewise::trace::formats();
-    Known(formats.iter().map(|format| PossibleValue::new(format.name()).help(format.card().about)).collect())
+    Known(
+        formats
+            .iter()
+            .map(|format| PossibleValue::new(format.name()).help(flagged(format.card().about)))
+            .collect(),
+    )
 }
 
 /// What positional file arguments complete to.

@@ -4,6 +4,7 @@
 //! `bad_input.snap` holds for it. The fine cases look odd and are none of that: they exit with 0.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
+mod common;
 #[path = "bad_input/import.rs"]
 mod import;
 #[path = "bad_input/races.rs"]
@@ -17,6 +18,7 @@ mod tables;
 #[path = "bad_input/usage.rs"]
 mod usage;
 
+use common::words;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -149,16 +151,6 @@ impl Case {
             None => Ok(format!("$ tracewise {}\nexit {expected}\n{out}{err}", self.command)),
         }
     }
-}
-
-fn words(line: &str) -> Vec<&str> {
-    let parts = line.split('\'').enumerate();
-    parts
-        .flat_map(|(index, part)| match index % 2 {
-            0 => part.split_whitespace().collect(),
-            _ => vec![part],
-        })
-        .collect()
 }
 
 /// The cases' results in order, run on a few threads.

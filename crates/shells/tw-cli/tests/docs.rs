@@ -6,14 +6,15 @@
 //! and in `| head -N`, and may read `< FILE`; arguments are quoted with `'…'`. Elapsed times are not compared. A line
 //! `…` stands for any lines left out.
 
+mod common;
+#[path = "../src/flags.rs"]
+mod flags;
+
+use common::{root, words};
+use flags::flagged;
 use std::fmt::Write as _;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
-}
+use std::process::Stdio;
 
 fn updating() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some_and(|value| value != "0")
@@ -120,13 +121,8 @@ fn run(line: &str, code: &mut i32) -> String {
         Some((line, file)) if !file.contains('\'') => (line, Some(file.trim())),
         _ => (line, None),
     };
-    let words = words(
-        line.strip_prefix("cargo run --release -- ")
-            .map(|rest| format!("tracewise {rest}"))
-            .as_deref()
-            .unwrap_or(line),
-    );
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let built = line.strip_prefix("cargo run --release -- ").map(|rest| format!("tracewise {rest}"));
+    let words = words(built.as_deref().unwrap_or(line));
     let read =
         |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let text = match words.as_slice() {
@@ -137,14 +133,11 @@ fn run(line: &str, code: &mut i32) -> String {
             first_lines(read(file), Some(number))
         }
         ["tracewise", arguments @ ..] => {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
+            let mut command = common::command();
             command.current_dir(root()).args(arguments).stdin(match input {
                 Some(file) => Stdio::from(std::fs::File::open(root().join(file)).expect("the input")),
                 None => Stdio::null(),
             });
-            for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-                command.env_remove(name);
-            }
             if !errors_too {
                 command.stderr(Stdio::null());
                 let output = command.output().expect("the command runs");
@@ -171,17 +164,6 @@ fn first_lines(text: String, number: Option<usize>) -> String {
         Some(number) => text.lines().take(number).map(|line| format!("{line}\n")).collect(),
         None => text,
     }
-}
-
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        match index % 2 {
-            0 => words.extend(part.split_whitespace().map(str::to_string)),
-            _ => words.push(part.to_string()),
-        }
-    }
-    words
 }
 
 /// Whether what is shown is what was printed, where `…` stands for any lines.
@@ -336,12 +318,39 @@ fn patterns_are_the_library() {
 #[test]
 fn codes_are_the_table() {
     let path = root().join("docs/codes.md");
-    let fresh = tracewise::diag::codes::page();
+    let fresh = codes_page();
     if updating() {
         std::fs::write(&path, &fresh).expect("the page can be written");
     }
     let page = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(page == fresh, "docs/codes.md is outdated: rewrite it with UPDATE_DOCS=1. Expected:\n{fresh}");
+}
+
+/// The table of codes, spelled as the command spells settings.
+fn codes_page() -> String {
+    let mut page = String::from(
+        "# Codes of errors and warnings\n\n\
+         <!-- Made from the table in crates/base/tw-diag/src/codes/table.rs: UPDATE_DOCS=1 cargo test --test docs -->\n\n\
+         Every error and warning has a code, which does not change: in text it stands in brackets, `error[unknown-name]`, in\n\
+         JSON in the field `code` (see [Commands and outputs](cli.md)). An error ends the run with exit code 2; a warning does\n\
+         not stop it.\n",
+    );
+    for (area, heading) in tracewise::diag::codes::Area::ALL {
+        let _ =
+            write!(page, "\n## {heading}\n\n| code | | what it means | what to do |\n|---|---|---|---|\n");
+        for known in tracewise::diag::codes::CODES.iter().filter(|known| known.area == area) {
+            let severity: Vec<&str> = known.severity.iter().map(|severity| severity.name()).collect();
+            let _ = writeln!(
+                page,
+                "| `{}` | {} | {} | {} |",
+                known.code,
+                severity.join(" or "),
+                cell(&flagged(known.meaning)),
+                cell(&flagged(known.repair))
+            );
+        }
+    }
+    page
 }
 
 fn patterns_page() -> String {

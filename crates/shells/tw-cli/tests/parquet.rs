@@ -1,21 +1,18 @@
 //! Parquet and Arrow through the command: a trace converted there and back gives the same verdicts.
 #![cfg(feature = "parquet")]
 
-use std::process::Command;
+mod common;
+
+use common::{command, directory, root};
 
 fn tracewise(arguments: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_tracewise"))
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../.."))
-        .args(arguments)
-        .output()
-        .expect("the binary runs");
+    let output = command().current_dir(root()).args(arguments).output().expect("the binary runs");
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[test]
 fn verdicts_survive_conversion() {
-    let directory = std::env::temp_dir().join(format!("tracewise-parquet-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).expect("a directory for the test");
+    let directory = directory("parquet");
     for (spec, trace, code) in [
         ("examples/lock/lock.tw", "examples/lock/lock-bad.csv", 1),
         ("examples/door/door.tw", "examples/door/door-ok.csv", 0),
@@ -45,5 +42,4 @@ fn verdicts_survive_conversion() {
             assert_eq!(verdicts(&found), verdicts(&expected), "{trace} as {extension}");
         }
     }
-    std::fs::remove_dir_all(directory).expect("the test's own directory");
 }

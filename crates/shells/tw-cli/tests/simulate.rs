@@ -1,27 +1,13 @@
 //! `simulate`: traces in every format, errors with the program's lines, deadlocks, and the examples.
 
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+mod common;
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../..")
-}
-
-/// A fresh directory for one test.
-fn directory(test: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("simulate").join(test);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).expect("a directory for the test");
-    path
-}
+use common::{directory, root};
+use std::process::{Output, Stdio};
 
 fn tracewise(line: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
-    command
-        .current_dir(root())
-        .args(line.split_whitespace())
-        .stdin(Stdio::null())
-        .env_remove("CLICOLOR_FORCE");
+    let mut command = common::command();
+    command.current_dir(root()).args(line.split_whitespace()).stdin(Stdio::null());
     command.output().expect("the command runs")
 }
 
@@ -56,7 +42,7 @@ fn csv_is_the_states_before_each_step() {
 
 #[test]
 fn formats_hold_the_same_trace() {
-    let directory = directory("formats");
+    let directory = directory("simulate/formats");
     let shown = directory.display();
     let mut converted = Vec::new();
     for extension in ["csv", "jsonl", "json", "csv.gz", "jsonl.zst"] {
@@ -91,7 +77,7 @@ fn props_leave_integers_out_and_say_so() {
 
 #[test]
 fn properties_hold_of_the_traces() {
-    let directory = directory("properties");
+    let directory = directory("simulate/properties");
     let shown = directory.display();
     for (program, formula) in [
         ("mux-sem", "G !(at_l3 & at_m3) & G (r >= 0 & r <= 1)"),
@@ -101,7 +87,7 @@ fn properties_hold_of_the_traces() {
     ] {
         let trace = format!("{shown}/{program}.csv");
         fine(&format!("simulate examples/spl/{program}.spl --steps 20000 --seed 3 --loss 10 -o {trace}"));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
+        let mut command = common::command();
         let status = command.args(["check", "--quiet", "-e", formula, &trace]).status().unwrap();
         assert_eq!(status.code(), Some(0), "{program}: {formula}");
     }
@@ -129,7 +115,7 @@ fn a_deadlock_is_noted() {
     }
     let last: Vec<&str> = out.lines().rev().take(2).collect();
     assert_eq!(last[0], last[1]);
-    let directory = directory("deadlock");
+    let directory = directory("simulate/deadlock");
     let told = fine(&format!(
         "simulate examples/spl/dining.spl --steps 5000 --seed 1 --output json -o {}/d.csv",
         directory.display()
@@ -143,7 +129,7 @@ fn a_deadlock_is_noted() {
 
 #[test]
 fn bad_programs_and_bad_usage() {
-    let directory = directory("bad");
+    let directory = directory("simulate/bad");
     let write = |name: &str, text: &str| {
         let path = directory.join(name);
         std::fs::write(&path, text).unwrap();

@@ -79,7 +79,8 @@ impl Observer {
             Ok(settled) => settled.iter().filter(|settled| settled.fails()).cloned().collect(),
             Err(fault) => {
                 // Once: a field of the wrong type would fail again with each event.
-                eprintln!("tracewise: properties are no longer checked: {}", fault.render(false).trim_end());
+                let told = tracewise::error::plain(&fault.render(false));
+                eprintln!("tracewise: properties are no longer checked: {}", told.trim_end());
                 *error = Some(fault);
                 return;
             }

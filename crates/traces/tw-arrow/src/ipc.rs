@@ -13,7 +13,7 @@ use arrow::ipc::writer::FileWriter;
 use arrow::ipc::{MessageHeader, root_as_message};
 use std::io::{BufRead, Read, Write};
 use tw_trace::{
-    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, TraceError,
+    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, States, TraceError,
     TraceErrorKind, TraceFormat, Writing,
 };
 
@@ -48,6 +48,10 @@ impl TraceFormat for Arrow {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(write::Sink::new(out, outline, "arrow", encode)))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Rows)
     }
 }
 

@@ -10,7 +10,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use std::io::{BufRead, Write};
 use tw_trace::{
-    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, TraceError,
+    Bytes, FormatCard, Outline, PartFormat, Parts, Projection, ReadOptions, Reading, States, TraceError,
     TraceErrorKind, TraceFormat, Writing,
 };
 
@@ -43,6 +43,10 @@ impl TraceFormat for Parquet {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(write::Sink::new(out, outline, "parquet", encode)))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Rows)
     }
 }
 

@@ -39,7 +39,7 @@ impl Layout {
                 format!("found the column {} twice, expected columns with different names", quote(twice));
             return Err(TraceError::new(TraceErrorKind::Syntax, message));
         }
-        let find = |wanted: &Option<String>, default: &str, flag: &str| {
+        let find = |wanted: &Option<String>, default: &str| {
             let name = wanted.as_deref().unwrap_or(default);
             let found = names.iter().position(|known| **known == *name);
             if found.is_none() && wanted.is_some() {
@@ -47,15 +47,18 @@ impl Layout {
                     Some(near) => format!("; did you mean `{near}`?"),
                     None => String::new(),
                 };
-                return Err(usage(format!("`{flag} {name}`: this file has no column {}{hint}", quote(name))));
+                return Err(usage(format!(
+                    "`⟨{default}: {name}⟩`: this file has no column {}{hint}",
+                    quote(name)
+                )));
             }
             Ok(found)
         };
-        let time = find(&options.time, "time", "--time")?;
-        let event = find(&options.event, "event", "--event")?;
+        let time = find(&options.time, "time")?;
+        let event = find(&options.event, "event")?;
         if time.is_some() && time == event {
             return Err(usage(
-                "the timestamp and the event name cannot be the same column (`--time`, `--event`)".into(),
+                "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)".into(),
             ));
         }
         let variables =

@@ -188,7 +188,7 @@ fn time_and_event_columns() {
         let error = |options| rows_of(format, &bytes, &options).unwrap_err().message;
         assert_eq!(
             error(options("t", "event")),
-            "`--time t`: this file has no column `t`; did you mean `ts`?"
+            "`⟨time: t⟩`: this file has no column `t`; did you mean `ts`?"
         );
         assert!(error(options("ts", "ts")).contains("cannot be the same column"));
     }

@@ -98,7 +98,7 @@ fn nothing_to_look_at(others: &[String]) -> TraceError {
     };
     let message = format!(
         "{has}; expected lock(thread, lock), unlock(thread, lock), read(thread, variable) or write(thread, variable) \
-         (`--event COL` names the column with the event)"
+         (`⟨event: COL⟩` names the column with the event)"
     );
     TraceError::new(TraceErrorKind::UnknownName, message)
 }

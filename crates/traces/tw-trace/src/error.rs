@@ -67,7 +67,7 @@ impl TraceError {
     /// A timestamp earlier than the one before it.
     pub fn decreasing(now: Stamp, before: Stamp) -> Self {
         let message = format!(
-            "the timestamp `{}` is earlier than `{}` before it; timestamps must not decrease (`--sort SKEW` sorts disorder up to a bound)",
+            "the timestamp `{}` is earlier than `{}` before it; timestamps must not decrease (`⟨sort: SKEW⟩` sorts disorder up to a bound)",
             now.format(),
             before.format()
         );

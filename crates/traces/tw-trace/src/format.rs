@@ -76,6 +76,11 @@ pub trait TraceFormat: Sync {
         true
     }
 
+    /// How states, values of variables without an event, are written; not at all in a format of events.
+    fn states(&self) -> Option<States> {
+        None
+    }
+
     /// Whether each line is an object of its own with its names in quotes. A line of a live stream is then a watermark
     /// by a key alone, also before the first position; elsewhere it is one by its event.
     fn lines_are_objects(&self) -> bool {
@@ -88,6 +93,19 @@ impl dyn TraceFormat + '_ {
     pub fn name(&self) -> &'static str {
         self.card().name
     }
+}
+
+/// How a format holds a state. Who has many to write lays out lines once, where there are lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    /// A line of cells, below a header with the names of all variables.
+    Cells,
+    /// A line with an object.
+    Objects,
+    /// A line with the names of what is true; other values have no place in it.
+    Names,
+    /// As its writer does.
+    Rows,
 }
 
 /// A format's fast path, if it has one.

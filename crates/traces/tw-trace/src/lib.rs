@@ -25,7 +25,7 @@ pub use compress::compress;
 pub use error::{TraceError, TraceErrorKind, TraceWarning};
 pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
-    TraceFormat, Writing, detect,
+    States, TraceFormat, Writing, detect,
 };
 pub use formats::is_number;
 pub use input::Input;

@@ -216,7 +216,7 @@ impl Axis {
         places.iter_mut().for_each(|time| *time /= tick);
         if S::SCALED && places.last().is_some_and(|&last| last > LONGEST) {
             return Err(Unsupported::budget(format!("signals between samples {LONGEST} ticks apart"))
-                .help("coarser timestamps, or --interpolate step"));
+                .help("coarser timestamps, or ⟨interpolate: step⟩"));
         }
         let mut times = places.clone();
         times.dedup();
@@ -269,7 +269,7 @@ impl Axis {
             Node::Iff(a, b) => implies(a, b).meet(&implies(b, a)),
             Node::Xor(a, b) => implies(a, b).meet(&implies(b, a)).negate(),
             _ => {
-                let what = format!("`{}` between samples (--interpolate)", node.operator());
+                let what = format!("`{}` between samples (⟨interpolate⟩)", node.operator());
                 return Err(Unsupported::construct(id, what).help(
                     "time goes on between samples, so none is next: use F, G, O or H with an interval",
                 ));

@@ -173,7 +173,7 @@ impl Robust {
         if self.plan.timed && self.options.clock == Clock::Stamps && samples.times.is_none() {
             return refuse(
                 "an interval on a trace without timestamps",
-                Some("count positions: --clock index"),
+                Some("count positions: ⟨clock: index⟩"),
             );
         }
         Ok(())

@@ -103,8 +103,8 @@ pub(crate) fn is_predicate(node: Node) -> bool {
 pub(crate) fn ticks(id: NodeId, node: Node, options: &EvaluateOptions) -> Result<Ticks, Unsupported> {
     let Some(interval) = node.interval() else { return Ok(Ticks { low: 0, high: i64::MAX }) };
     if options.clock == Clock::Dense {
-        return Err(Unsupported::construct(id, "intervals over continuous time (--clock dense)")
-            .help("values are those at the samples: --clock stamps"));
+        return Err(Unsupported::construct(id, "intervals over continuous time (⟨clock: dense⟩)")
+            .help("values are those at the samples: ⟨clock: stamps⟩"));
     }
     interval
         .ticks(options.clock, options.unit)

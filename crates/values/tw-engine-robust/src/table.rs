@@ -53,7 +53,7 @@ impl Table {
         robust.step(node)?;
         if robust.options.clock != Clock::Index {
             return Err(Unsupported::construct(node, "a table over timestamps")
-                .help("count positions: --clock index"));
+                .help("count positions: ⟨clock: index⟩"));
         }
         let (rows, root) = Rows::of(robust, node)?;
         debug_assert_eq!(root + 1, rows.len());

@@ -118,8 +118,8 @@ impl Plan {
     /// Computes every root at the first position.
     pub(crate) fn of_roots(program: &Program, options: &EvaluateOptions) -> Result<Plan, Unsupported> {
         if options.semantics == Semantics::Ltl3 {
-            let what = "values over all infinite continuations (`--semantics ltl3`)".into();
-            let help = Some("use `--semantics finite`".into());
+            let what = "values over all infinite continuations (`⟨semantics: ltl3⟩`)".into();
+            let help = Some("use `⟨semantics: finite⟩`".into());
             return Err(Unsupported { node: None, what, help, exhausted: false });
         }
         if let Some(refusal) = program.roots.iter().find_map(|root| why_not(program, root.node)) {

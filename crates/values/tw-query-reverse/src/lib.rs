@@ -88,7 +88,7 @@ impl QueryEngine for Reverse {
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedQueries<'p> {
         if options.semantics == Semantics::Ltl3 {
             let what = "values over all infinite continuations (ltl3)".into();
-            let help = Some("use --semantics finite".into());
+            let help = Some("use ⟨semantics: finite⟩".into());
             return Err(Unsupported { node: None, what, help, exhausted: false });
         }
         let repeat_last = options.semantics == Semantics::RepeatLast;

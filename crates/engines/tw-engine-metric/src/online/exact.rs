@@ -25,7 +25,7 @@ pub(crate) fn refuse_exact(program: &Program, options: &EvaluateOptions) -> Resu
     match roots.iter().find(|root| !ours[root.index()]) {
         None => Ok(()),
         Some(&root) => Err(Unsupported::construct(root, "three-valued verdicts without an interval").help(
-            "`automaton`, `rewrite` and `breadth-first` settle them over all continuations: --engine auto",
+            "`automaton`, `rewrite` and `breadth-first` settle them over all continuations: ⟨engine: auto⟩",
         )),
     }
 }

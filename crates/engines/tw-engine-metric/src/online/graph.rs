@@ -191,7 +191,7 @@ impl Lower for Graph {
         self.ticks = match node.interval() {
             None => ALWAYS,
             Some(_) if self.options.clock == Clock::Dense => {
-                return Err(Unsupported::construct(id, "intervals over continuous time (--clock dense)"));
+                return Err(Unsupported::construct(id, "intervals over continuous time (⟨clock: dense⟩)"));
             }
             Some(interval) => interval
                 .ticks(self.options.clock, self.options.unit)
@@ -204,7 +204,7 @@ impl Lower for Graph {
         match node {
             Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_) => {
                 Unsupported::construct(id, "quantified variables")
-                    .help("`--by COL` checks a property once per value of a column")
+                    .help("`⟨by: COL⟩` checks a property once per value of a column")
             }
             node if node.is_branching() => Unsupported::construct(id, "the paths of a model"),
             node if node.is_experiment() => Unsupported::construct(id, "queries that return values"),

@@ -67,7 +67,7 @@ impl<'a> Walk<'a> {
         };
         let refuse = |what: String| Unsupported { node: Some(node), what, help: None, exhausted: false };
         if options.clock == Clock::Dense {
-            return Err(refuse("explanations over continuous time (--clock dense)".into()));
+            return Err(refuse("explanations over continuous time (⟨clock: dense⟩)".into()));
         }
         if options.clock == Clock::Stamps && self.stamps.is_none() {
             return Err(refuse("an interval on a trace without timestamps".into()));

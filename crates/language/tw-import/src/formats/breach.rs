@@ -39,7 +39,7 @@ const LEXIS: Lexis = Lexis {
 };
 
 fn clock(_: &Options) -> String {
-    "Bounds are in the unit of the trace's timestamps. Breach draws straight lines between samples: robust --interpolate linear."
+    "Bounds are in the unit of the trace's timestamps. Breach draws straight lines between samples: robust ⟨interpolate: linear⟩."
         .to_owned()
 }
 

@@ -35,7 +35,7 @@ const LEXIS: Lexis = Lexis {
 };
 
 pub(super) fn clock(_: &Options) -> String {
-    "A position is a row, bounds count rows: run with --clock index.".to_owned()
+    "A position is a row, bounds count rows: run with ⟨clock: index⟩.".to_owned()
 }
 
 fn read(reading: &mut Reading<'_>) {

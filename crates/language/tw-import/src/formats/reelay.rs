@@ -41,7 +41,7 @@ const LEXIS: Lexis = Lexis {
 };
 
 fn clock(_: &Options) -> String {
-    "A position is a step of time, bounds count steps: run with --clock index. Every step is judged, hence `G`."
+    "A position is a step of time, bounds count steps: run with ⟨clock: index⟩. Every step is judged, hence `G`."
         .to_owned()
 }
 
@@ -237,7 +237,7 @@ impl<'t> Language<'t> for Reelay<'_> {
                     "once" | "P" => Some(Prefix::Temporal(Temporal::Once)),
                     "historically" | "H" => Some(Prefix::Temporal(Temporal::Historically)),
                     "exists" | "E" | "forall" | "A" => {
-                        let why = "quantifiers over values are not imported; `check --by COLUMN` checks each value alone";
+                        let why = "quantifiers over values are not imported; `check ⟨by: COLUMN⟩` checks each value alone";
                         return Err(refuse(span, format!("`{word}` ranges over values"), why));
                     }
                     _ => return Err(cursor.found("an atom in `{…}`, an operator or `(`")),

@@ -56,7 +56,7 @@ fn clock(options: &Options) -> String {
         Some((name, unit)) => format!("{}{name}", options.period / unit.nanoseconds()),
         None => format!("{}ns", options.period),
     };
-    format!("A position is a sample, one every {period}: run with --clock index.")
+    format!("A position is a sample, one every {period}: run with ⟨clock: index⟩.")
 }
 
 fn read(reading: &mut Reading<'_>) {
@@ -243,7 +243,7 @@ impl<'t> Rtamt<'_, 't> {
         let samples = |number: Decimal, unit: TimeUnit| {
             let time = number.times(Decimal::whole(unit.nanoseconds()));
             time.and_then(|time| time.divided(period)).map(Decimal::whole).ok_or_else(|| {
-                let why = "give the time between two samples with `--period`";
+                let why = "give the time between two samples with `⟨period⟩`";
                 refuse(span, "a bound is not a multiple of the time between two samples", why)
             })
         };

@@ -81,7 +81,7 @@ impl Parser<'_> {
             let found = Diagnostic::error("bad-division", "only queries are divided").at(start, "");
             let help = match (of, &division.by) {
                 (Divisible::Property, Some(column)) => format!(
-                    "`tracewise check --by {}` checks every property once per value of the column",
+                    "`tracewise check ⟨by: {}⟩` checks every property once per value of the column",
                     self.slice(column.span)
                 ),
                 (Divisible::Property, None) => {

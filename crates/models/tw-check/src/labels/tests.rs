@@ -120,5 +120,5 @@ fn what_cannot_be_understood_is_an_error() {
     assert_eq!(errors[0].help.as_deref(), Some("compare it: `state = \"a b\"`"));
     let timeless = Model { variables: model().variables.drain(..1).collect(), ..model() };
     let errors = Labels::new(&timeless, &program("EF time < 5")).unwrap_err();
-    assert!(errors[0].help.as_deref().is_some_and(|help| help.contains("--keep time")), "{errors:?}");
+    assert!(errors[0].help.as_deref().is_some_and(|help| help.contains("⟨keep: time⟩")), "{errors:?}");
 }

@@ -122,7 +122,7 @@ pub(super) fn model(random: &mut Rng) -> Model {
         model.merged = random.one_in(2).then(|| Merged {
             keep: "history 2".to_owned(),
             ends: "dead".to_owned(),
-            options: vec![("--state".to_owned(), "a \"b\"".to_owned()), (String::new(), "\u{e9}".to_owned())],
+            options: vec![("state".to_owned(), "a \"b\"".to_owned()), (String::new(), "\u{e9}".to_owned())],
         });
     }
     if random.one_in(2) {

@@ -73,7 +73,7 @@ impl Runnable for Explain {
         };
         let session = Session::new().evaluating(Evaluating { clock, ..self.evaluate.evaluating() });
         if self.maude {
-            let text = session.maude(&spec)?;
+            let text = flagged(&session.maude(&spec)?);
             if !context.quiet {
                 context.out.write_all(text.as_bytes())?;
             }

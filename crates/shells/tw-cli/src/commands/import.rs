@@ -3,6 +3,7 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
+use crate::flags::flagged;
 use crate::options::{FILES, specification_text};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -76,7 +77,7 @@ impl Runnable for Import {
                 format!("`{name}` does not tell its format; add `--from` with one of: {}", names.join(", "));
             return Err(usage(message));
         };
-        let options = import::Options { period: self.period, unit: self.unit };
+        let options = import::Options { period: self.period, unit: self.unit, spell: flagged };
         let (made, findings, sources) = tracewise::import::import(name, &text, format, &options)?;
         context.warnings(&findings, &sources);
         if let Some(out) = &self.out {

@@ -4,7 +4,6 @@ use super::Runnable;
 use super::model_check::FormulaArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::flags;
 use crate::options::{FILES, ReadArgs};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
@@ -109,7 +108,7 @@ impl Merge {
                 format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
             found.push(Diagnostic::warning("without-key", message));
         }
-        found.extend(lost_ends(report.lost_ends, report.traces).into_iter().map(flags::in_diagnostic));
+        found.extend(lost_ends(report.lost_ends, report.traces));
         found.into_iter().map(|found| Warning::new(found, &Arc::default())).collect()
     }
 

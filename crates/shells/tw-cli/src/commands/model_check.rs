@@ -5,7 +5,6 @@ mod text;
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome};
 use crate::exit::Exit;
-use crate::flags;
 use crate::options::{FILES, limit};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
@@ -123,7 +122,6 @@ impl FormulaArgs {
             session.model_check(model, &questions, &options)?
         };
         let mut report = Report::of_model(report, model, name, &questions, started.elapsed());
-        flags::in_warnings(&mut report);
         let new = also.iter().filter(|warning| !report.warnings.contains(warning));
         let new: Vec<Warning> = new.cloned().collect();
         report.warnings.splice(0..0, new);

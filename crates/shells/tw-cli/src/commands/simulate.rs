@@ -63,10 +63,10 @@ impl Runnable for Simulate {
         if program.columns().is_empty() {
             return Err(usage(format!("`{name}` has neither variables nor labels: its states show nothing")));
         }
-        let left_out = write::left_out(&program, format.name());
+        let left_out = write::left_out(&program, format);
         if let [first, ..] = left_out.as_slice() {
-            let message =
-                format!("`props` holds what is true; integers are left out: {}", left_out.join(", "));
+            let (format, all) = (format.name(), left_out.join(", "));
+            let message = format!("`{format}` holds what is true; integers are left out: {all}");
             let help = format!("write to `.csv` or `.jsonl` to keep `{first}`");
             context.warnings(&[Diagnostic::warning("left-out", message).help(help)], program.sources());
         }

@@ -1,9 +1,10 @@
 //! Runs the built command.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tracewise::error::Setting;
+
+pub use crate::shared::{directory, words};
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -29,13 +30,10 @@ fn json_lines(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
 }
 
-/// The command in the directory of the test data, away from the tester's own settings.
+/// The command in the directory of the test data.
 pub fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
+    let mut command = crate::shared::command();
     command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-        command.env_remove(name);
-    }
     command
 }
 
@@ -69,23 +67,4 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
     let unspelled = [&run.out, &run.err].map(|text| Setting::named_in(text));
     assert_eq!(unspelled, [vec![], vec![]], "settings of the library in {run:?}");
     run
-}
-
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        match index % 2 {
-            0 => words.extend(part.split_whitespace().map(str::to_string)),
-            _ => words.push(part.to_string()),
-        }
-    }
-    words
-}
-
-/// A fresh directory for one test.
-pub fn directory(test: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).expect("a directory for the test");
-    path
 }

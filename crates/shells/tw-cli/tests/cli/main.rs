@@ -7,6 +7,7 @@ mod commands;
 mod common;
 mod dense;
 mod files;
+mod flags;
 mod forms;
 mod import;
 mod merging;
@@ -15,3 +16,5 @@ mod outputs;
 mod query;
 mod races;
 mod robust;
+#[path = "../common/mod.rs"]
+mod shared;

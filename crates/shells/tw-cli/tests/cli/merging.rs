@@ -1,6 +1,6 @@
 //! What `merge` calls states, which traces it takes, and what it refuses.
 
-use crate::common::{Run, command, directory, finish};
+use crate::common::{Run, command, directory, finish, words};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -65,16 +65,6 @@ impl Folder {
         assert!(run.code == 0 || run.code == 1, "{formula}: {}", run.err);
         run.json().remove(0)
     }
-}
-
-/// Words, what stands in `'…'` kept together.
-fn words(line: &str) -> Vec<String> {
-    let parts = line.split('\'').enumerate();
-    let of = |(index, part): (usize, &str)| match index % 2 {
-        0 => part.split_whitespace().map(str::to_string).collect(),
-        _ => vec![part.to_string()],
-    };
-    parts.flat_map(of).collect()
 }
 
 /// The names of the states, in the order of the file.

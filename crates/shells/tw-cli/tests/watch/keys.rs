@@ -1,10 +1,11 @@
 //! `watch --by`: every value of a column has a trace of its own.
 
+use crate::common::command;
 use crate::process::run;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const SPEC: [&str; 3] = ["G (req -> F[0,5s] ack)", "G !bad", "G (bad -> O req)"];
 
@@ -55,7 +56,7 @@ fn told(lines: &[Value]) -> Found {
 
 /// What `check --by` says of the same log.
 fn checked(log: &str) -> (Option<i32>, Found) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
+    let mut command = command();
     command.arg("check").args(arguments(&["--violations", "all", "--no-explain", "-"]));
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();

@@ -1,6 +1,8 @@
 //! `tracewise watch` as its users run it: real processes, pipes, files, sockets and signals.
 
 mod checkpoints;
+#[path = "../common/mod.rs"]
+mod common;
 mod ending;
 mod keys;
 mod late;

@@ -36,10 +36,7 @@ impl End {
 
 /// Starts one with these arguments.
 pub fn watch(arguments: &[&str]) -> Watch {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tracewise"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
-        command.env_remove(name);
-    }
+    let mut command = crate::common::command();
     command.arg("watch").args(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the command runs");
@@ -138,8 +135,8 @@ impl Watch {
                 None => std::thread::sleep(Duration::from_millis(2)),
             }
         };
-        let (out, err): (_, Vec<String>) = (self.out.iter().collect(), self.err.iter().collect());
-        let unspelled = err.iter().find(|line| !Setting::named_in(line).is_empty());
+        let (out, err): (Vec<String>, Vec<String>) = (self.out.iter().collect(), self.err.iter().collect());
+        let unspelled = out.iter().chain(&err).find(|line| !Setting::named_in(line).is_empty());
         assert_eq!(unspelled, None, "users of the command read flags");
         End { code: status.code(), out, err }
     }
@@ -147,10 +144,7 @@ impl Watch {
 
 /// A fresh directory for one test.
 pub fn directory(test: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("watch").join(test);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).expect("a directory for the test");
-    path
+    crate::common::directory(&format!("watch/{test}"))
 }
 
 /// A file in it.

@@ -1,5 +1,6 @@
 //! Properties that measure time: deadlines that pass, with and without events.
 
+use crate::common::command;
 use crate::process::{directory, file, run, watch};
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -256,7 +257,7 @@ fn a_checkpoint_holds_deadlines_and_what_waits() {
 #[test]
 fn explain_says_how_long_verdicts_take() {
     let explain = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_tracewise"));
+        let mut command = command();
         let output = command.arg("explain").args(arguments).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };

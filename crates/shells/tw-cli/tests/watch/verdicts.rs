@@ -1,7 +1,7 @@
 //! What is said, and when.
 
+use crate::common::command;
 use crate::process::{End, directory, file, run, watch};
-use std::process::Command;
 
 #[test]
 fn a_verdict_is_told_when_its_line_is_complete() {
@@ -111,7 +111,7 @@ fn each_position_is_what_eval_says() {
             told.sort_unstable();
             // What `ltl3` leaves open is told at the end as `finite` has it.
             let semantics = if semantics == "ltl3" { "finite" } else { semantics };
-            let eval = Command::new(env!("CARGO_BIN_EXE_tracewise"))
+            let eval = command()
                 .args(["eval", "-e", inner, &trace, "--semantics", semantics, "--output", "json"])
                 .output()
                 .unwrap();

@@ -1,8 +1,8 @@
 //! Of a property `G φ` every event or deadline that settles violations is told.
 
+use crate::common::command;
 use crate::process::{directory, file, run, watch};
 use serde_json::{Value, json};
-use std::process::Command;
 
 /// Position, the earliest that failed, how many, and whether that is settled.
 fn told(line: &Value) -> (u64, u64, u64, bool) {
@@ -115,10 +115,7 @@ fn together_they_are_what_check_finds() {
         .map(|f| (f, &["auto"][..]))
         .chain(untimed.iter().map(|f| (f, &["auto", "rewrite", "breadth-first"][..])))
     {
-        let check = Command::new(env!("CARGO_BIN_EXE_tracewise"))
-            .args(["check", "-e", formula, &trace, "--output", "json"])
-            .output()
-            .unwrap();
+        let check = command().args(["check", "-e", formula, &trace, "--output", "json"]).output().unwrap();
         let check: Value = serde_json::from_slice(&check.stdout).unwrap();
         for engine in engines {
             let end = run(&["-e", formula, &trace, "--output", "json", "--engine", engine], "");

@@ -21,7 +21,9 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use crate::{Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, TraceFormat, Writing};
+use crate::{
+    Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, States, TraceFormat, Writing,
+};
 use std::io::Write;
 
 /// The format.
@@ -55,5 +57,9 @@ impl TraceFormat for Csv {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(write::Writer::new(out, outline)?))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Cells)
     }
 }

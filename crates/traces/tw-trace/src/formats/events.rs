@@ -25,7 +25,7 @@ impl TraceFormat for Events {
         FormatCard {
             name: "events",
             extensions: &["events"],
-            about: "one event per line, name,arg1,arg2,… without a header; --timed: the last field is the time",
+            about: "one event per line, name,arg1,arg2,… without a header; ⟨timed⟩: the last field is the time",
             open_vocabulary: true,
         }
     }
@@ -100,7 +100,7 @@ impl RowSource for Source<'_> {
                     number,
                     column(line.as_bytes(), line.len()),
                     "the end of the line",
-                    "`,` and a timestamp as the last field, because of `--timed`",
+                    "`,` and a timestamp as the last field, because of `⟨timed⟩`",
                 ));
             };
             let place = column(line.as_bytes(), last.start + usize::from(last.quoted));

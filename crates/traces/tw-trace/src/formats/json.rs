@@ -6,7 +6,7 @@ use super::json_record::{Keys, RecordReader};
 use super::json_value::{is_blank, place, utf8};
 use super::json_write::{JsonSink, Layout};
 use crate::{
-    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, TraceError, TraceErrorKind,
+    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, States, TraceError, TraceErrorKind,
     TraceFormat, Writing,
 };
 use std::io::{BufRead, Write};
@@ -37,6 +37,10 @@ impl TraceFormat for Json {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Array, &outline)))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Rows)
     }
 }
 
@@ -167,7 +171,7 @@ impl RowSource for Elements<'_> {
         if self.state == State::Start {
             if self.source.skip_blank()? != Some(b'[') {
                 let other = self.source.peek()? == Some(b'{');
-                let hint = if other { " (for one object a line, use `--format jsonl`)" } else { "" };
+                let hint = if other { " (for one object a line, use `⟨format: jsonl⟩`)" } else { "" };
                 return Err(self.source.fail(&format!("an array of objects, `[`{hint}")));
             }
             self.source.take(b'[');
@@ -279,7 +283,7 @@ mod tests {
     fn errors_name_the_place() {
         for (text, line, column, part) in [
             ("", 1, 1, "found the end of the file, expected an array"),
-            ("{\"a\":1}\n{\"a\":2}", 1, 1, "--format jsonl"),
+            ("{\"a\":1}\n{\"a\":2}", 1, 1, "⟨format: jsonl⟩"),
             ("[1]", 1, 2, "expected an object (`{`) or `]`"),
             ("[{}\n {}]", 2, 2, "found `{`, expected `,` or `]`"),
             ("[{},\n]", 2, 1, "expected an object"),

@@ -146,7 +146,7 @@ impl RecordReader {
         let key = &self.keys.time;
         let message = match (self.timed, has) {
             (None, false) if self.keys.time_named => {
-                format!("found no timestamp, expected the key `{key}` that `--time` names")
+                format!("found no timestamp, expected the key `{key}` that `⟨time⟩` names")
             }
             (Some(true), false) => {
                 "found no timestamp, expected one because earlier positions have them".to_string()

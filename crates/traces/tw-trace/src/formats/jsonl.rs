@@ -21,7 +21,8 @@ mod walk;
 use super::json_record::Keys;
 use super::json_write::{JsonSink, Layout};
 use crate::{
-    BlockStart, Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, TraceFormat, Writing,
+    BlockStart, Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, States, TraceFormat,
+    Writing,
 };
 use std::io::Write;
 
@@ -64,6 +65,10 @@ impl TraceFormat for Jsonl {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Lines, &outline)))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Objects)
     }
 }
 

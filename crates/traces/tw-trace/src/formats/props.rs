@@ -18,7 +18,7 @@ use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_m
 use super::writing::{Lined, inexpressible, stamp_of, truth};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
-    Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
+    Row, RowSink, RowSource, States, TraceError, TraceFormat, Writing, quote,
 };
 use std::io::Write;
 use tw_core::TimeUnit;
@@ -55,6 +55,10 @@ impl TraceFormat for Props {
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(Sink { out: Lined::new(out), has_time: outline.has_time }))
+    }
+
+    fn states(&self) -> Option<States> {
+        Some(States::Names)
     }
 }
 

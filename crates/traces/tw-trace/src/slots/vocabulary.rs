@@ -133,7 +133,7 @@ impl Vocabulary {
                 What::Event { .. } | What::Tuples { .. } if !open => {
                     return Err(TraceError::new(
                         TraceErrorKind::UnknownName,
-                        format!("`{name}` is used as an event, but this trace has no events (no `event` column; `--event COL` names another)"),
+                        format!("`{name}` is used as an event, but this trace has no events (no `event` column; `⟨event: COL⟩` names another)"),
                     )
                     .for_slot(id));
                 }

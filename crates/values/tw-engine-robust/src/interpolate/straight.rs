@@ -42,10 +42,10 @@ impl Robust {
                     let shape = joined(a, b);
                     if shape == Shape::Bent || (equal && shape == Shape::Straight) {
                         let what =
-                            "a predicate that does not run straight between samples (--interpolate linear)";
+                            "a predicate that does not run straight between samples (⟨interpolate: linear⟩)";
                         return Err(Unsupported::construct(id, what).help(
                             "write `abs(x) < 2` as `x < 2 & x > -2`, `x == 1` as `x <= 1 & x >= 1`, `max(x, y) > 0` as \
-                             `x > 0 | y > 0`; products of signals can be read with --interpolate step",
+                             `x > 0 | y > 0`; products of signals can be read with ⟨interpolate: step⟩",
                         ));
                     }
                     Shape::Constant

@@ -90,8 +90,7 @@ impl LiveSink for Printer<'_> {
             true => json::watch::note(note),
             false => self.context.error_style.paint(Ink::Faint, note),
         };
-        let _ = self.context.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        self.context.tell(&text);
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {

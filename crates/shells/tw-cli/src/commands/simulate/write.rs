@@ -5,15 +5,11 @@ use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use tracewise::files::NewFile;
 use tracewise::spl::{Form, Kind, Lines, Program, Simulator, Stuck};
-use tracewise::trace::TraceError;
-use tracewise::trace::{Row, TraceFormat};
+use tracewise::trace::{Row, States, TraceError, TraceFormat};
 use tracewise::{Error, Value};
 
 /// Bytes of lines gathered before they are handed over.
 const CHUNK: usize = 1 << 18;
-
-/// Formats whose positions are states; others hold events.
-const STATES: [&str; 6] = ["csv", "jsonl", "json", "props", "parquet", "arrow"];
 
 /// What to run.
 pub(super) struct Run {
@@ -26,8 +22,8 @@ pub(super) struct Run {
 pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFormat, Error> {
     let known = tracewise::trace::formats();
     let states = || {
-        let names = known.iter().map(|format| format.name()).filter(|name| STATES.contains(name));
-        names.collect::<Vec<_>>().join(", ")
+        let holding = known.iter().filter(|format| format.states().is_some());
+        holding.map(|format| format.name()).collect::<Vec<_>>().join(", ")
     };
     let found = match to {
         Some(name) => tracewise::trace::format_named(name),
@@ -35,7 +31,7 @@ pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFo
         None => tracewise::trace::detect(out, &known),
     };
     match found {
-        Some(format) if STATES.contains(&format.name()) => Ok(format),
+        Some(format) if format.states().is_some() => Ok(format),
         Some(format) => {
             let message = "holds events, and a simulated trace has states";
             Err(Error::refused(format!("`{}` {message}; write one of {}", format.name(), states())))
@@ -49,9 +45,9 @@ pub(super) fn target(out: &str, to: Option<&str>) -> Result<&'static dyn TraceFo
 }
 
 /// Columns that the format has no place for.
-pub(super) fn left_out(program: &Program, format: &str) -> Vec<String> {
-    let integers =
-        program.columns().iter().filter(|column| format == "props" && column.kind == Kind::Integer);
+pub(super) fn left_out(program: &Program, format: &dyn TraceFormat) -> Vec<String> {
+    let names = format.states() == Some(States::Names);
+    let integers = program.columns().iter().filter(|column| names && column.kind == Kind::Integer);
     integers.map(|column| column.name.to_string()).collect()
 }
 
@@ -89,11 +85,15 @@ fn states(
 ) -> Result<Option<Stuck>, Error> {
     let fault = |found: Box<tracewise::diag::Diagnostic>| failed(vec![*found], program.sources());
     let mut simulator = Simulator::new(program, run.seed, run.loss).map_err(fault)?;
-    match format.name() {
-        "csv" => lines(program, &mut simulator, run.steps, out, Form::Csv),
-        "jsonl" => lines(program, &mut simulator, run.steps, out, Form::Jsonl),
-        "props" => lines(program, &mut simulator, run.steps, out, Form::Props),
-        _ => rows(program, &mut simulator, run.steps, out, format),
+    let form = match format.states() {
+        Some(States::Cells) => Some(Form::Csv),
+        Some(States::Objects) => Some(Form::Jsonl),
+        Some(States::Names) => Some(Form::Props),
+        Some(States::Rows) | None => None,
+    };
+    match form {
+        Some(form) => lines(program, &mut simulator, run.steps, out, form),
+        None => rows(program, &mut simulator, run.steps, out, format),
     }?;
     Ok(simulator.stuck())
 }

@@ -2,7 +2,6 @@
 
 use super::alarm::Alarm;
 use crate::context::Context;
-use crate::flags::flagged;
 use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
@@ -55,12 +54,6 @@ impl Printer<'_> {
         let elapsed = words::duration(self.started.elapsed());
         let nothing = if report.positions == 0 { "nothing was read, so nothing is decided: " } else { "" };
         self.note(&format!("{nothing}{positions}{left_out}; engine {}, {elapsed}", report.engine));
-    }
-
-    fn tell(&mut self, text: &str) {
-        // What was said before stands before it on a terminal that shows both.
-        let _ = self.context.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     fn value_text(&self, value: &WatchValue) -> String {
@@ -213,12 +206,11 @@ impl LiveSink for Printer<'_> {
         if self.context.quiet {
             return;
         }
-        let note = flagged(note);
         let text = match self.json {
-            true => object::note(&note),
-            false => self.context.error_style.paint(Ink::Faint, &note),
+            true => object::note(note),
+            false => self.context.error_style.paint(Ink::Faint, note),
         };
-        self.tell(&text);
+        self.context.tell(&text);
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {
@@ -302,7 +294,7 @@ impl WatchSink for Printer<'_> {
             let by = by_when(owed.deadline);
             text.push_str(&format!("\n  {name} since position {}{line}: {formula}{by}", owed.since));
         }
-        self.tell(&text);
+        self.context.tell(&text);
         Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Header {
                 return Err(TraceError::syntax(line, column, found, "a different name for every column"));
             }
         }
-        let named = |name: &Option<String>, usual: &str, flag: &str| match name {
+        let named = |name: &Option<String>, usual: &str| match name {
             None => Ok(index.get(usual).copied()),
             Some(name) => match index.get(name.as_str()) {
                 Some(&number) => Ok(Some(number)),
@@ -53,15 +53,15 @@ impl Header {
                         }
                     };
                     let message =
-                        format!("`{flag} {name}` names a column that this trace does not have; {hint}");
+                        format!("`⟨{usual}: {name}⟩` names a column that this trace does not have; {hint}");
                     Err(TraceError { line: Some(1), ..TraceError::new(TraceErrorKind::Usage, message) })
                 }
             },
         };
-        let time = named(&options.time, "time", "--time")?;
-        let event = named(&options.event, "event", "--event")?;
+        let time = named(&options.time, "time")?;
+        let event = named(&options.event, "event")?;
         if time.is_some() && time == event {
-            let message = "the timestamp and the event name cannot be the same column (`--time`, `--event`)";
+            let message = "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)";
             return Err(TraceError::new(TraceErrorKind::Usage, message));
         }
         Ok(Header { columns, time, event, index })

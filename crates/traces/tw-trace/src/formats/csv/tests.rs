@@ -370,7 +370,7 @@ fn messages() {
         (
             "time,a\n5,1\n3,1\n",
             truth,
-            "t.csv:3:1: the timestamp `3` is earlier than `5` before it; timestamps must not decrease (`--sort SKEW` sorts disorder up to a bound)",
+            "t.csv:3:1: the timestamp `3` is earlier than `5` before it; timestamps must not decrease (`⟨sort: SKEW⟩` sorts disorder up to a bound)",
         ),
         (
             "a,time\n1,\n",
@@ -417,17 +417,17 @@ fn invalid_text_and_limits() {
         (
             Some("tme"),
             None,
-            "`--time tme` names a column that this trace does not have; did you mean `time`?",
+            "`⟨time: tme⟩` names a column that this trace does not have; did you mean `time`?",
         ),
         (
             None,
             Some("zzzz"),
-            "`--event zzzz` names a column that this trace does not have; it has `time`, `a`",
+            "`⟨event: zzzz⟩` names a column that this trace does not have; it has `time`, `a`",
         ),
         (
             Some("a"),
             Some("a"),
-            "the timestamp and the event name cannot be the same column (`--time`, `--event`)",
+            "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)",
         ),
     ] {
         let options = ReadOptions {

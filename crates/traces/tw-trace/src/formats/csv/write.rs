@@ -124,7 +124,7 @@ impl RowSink for Writer<'_> {
             }
             events => {
                 let message = format!(
-                    "{} events happen at this position, and a CSV row has room for one; `--to jsonl` or `--to monpoly` keeps them together",
+                    "{} events happen at this position, and a CSV row has room for one; `⟨to: jsonl⟩` or `⟨to: monpoly⟩` keeps them together",
                     events.len()
                 );
                 return Err(refuse(row, message));

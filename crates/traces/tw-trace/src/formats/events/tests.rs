@@ -49,7 +49,7 @@ fn errors_name_their_place() {
         &[
             (
                 "a\n",
-                "1:2: found the end of the line, expected `,` and a timestamp as the last field, because of `--timed`",
+                "1:2: found the end of the line, expected `,` and a timestamp as the last field, because of `⟨timed⟩`",
             ),
             ("a,x, soon\n", "1:6: found `soon`, expected a timestamp: a number (s) or RFC 3339 text"),
             ("a,\n", "1:3: found nothing, expected a timestamp: a number (s) or RFC 3339 text"),

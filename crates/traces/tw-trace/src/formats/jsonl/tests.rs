@@ -355,7 +355,7 @@ fn limits_and_options_are_kept() {
     assert_eq!(by_rows(text, &projection, &options), Ok(reading));
 
     let absent = ReadOptions { time: Some("when".to_string()), ..ReadOptions::default() };
-    assert!(by_rows(text, &projection, &absent).unwrap_err().2.contains("`when` that `--time` names"));
+    assert!(by_rows(text, &projection, &absent).unwrap_err().2.contains("`when` that `⟨time⟩` names"));
     assert!(by_blocks(text, &projection, &absent, 1).is_none());
     let same = ReadOptions { time: Some("a".into()), event: Some("a".into()), ..ReadOptions::default() };
     assert!(Jsonl.rows(Box::new(&text[..]), &same).is_err());

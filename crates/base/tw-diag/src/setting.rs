@@ -1,11 +1,12 @@
-//! Settings as messages name them: by what they are, so that each shell spells them as its users write them.
+//! Settings as messages name them: by what they are, so that each shell spells them as its users write them. Messages of
+//! crates that do not know this one hold the same marks as text; a test of `tw-testkit` compares them with this table.
 
 use std::fmt;
 
 macro_rules! settings {
     ($($variant:ident $name:literal $doc:literal),* $(,)?) => {
         /// What a caller may set. In messages a setting stands in angle brackets, `⟨clock⟩` or `⟨clock: dense⟩`; a shell
-        /// with options of its own puts those in its place ([`spelled`]).
+        /// with options of its own puts those in its place ([`spelled`]), one without them writes it [`plain`].
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Setting {
             $(#[doc = $doc] $variant,)*
@@ -33,21 +34,27 @@ settings! {
     Clock "clock" "What intervals measure.",
     Concat "concat" "Several files as one trace.",
     Connections "connections" "How many connections a socket serves at once.",
+    Cycles "cycles" "Cycles of locks that a search looks at.",
     EachPosition "each_position" "Verdicts about every position.",
     Ends "ends" "What paths do where traces end.",
     Engine "engine" "The engine.",
     Event "event" "The column of event names.",
     First "first" "The first violation alone.",
     Format "format" "The format of traces.",
+    From "from" "The language of another monitor's specification.",
     Heartbeat "heartbeat" "When time goes on with the wall clock.",
+    Help "help" "What a caller who asks for it is told of the others.",
+    Interpolate "interpolate" "What signals do between samples.",
     Keep "keep" "What two moments share to be one state.",
     LastLine "last_line" "A line that its connection leaves open is read.",
     Live "live" "A trace read as a stream.",
     Memory "memory_budget" "Bytes that columns and engine may take.",
     Observers "observers" "What can be said at once about every position.",
+    Period "period" "The time between two samples.",
     Semantics "semantics" "How the end of the trace is read.",
     SkipBadLines "skip_bad_lines" "Lines that cannot be read are left out.",
     Sort "sort" "How far out of order timestamps may be.",
+    StateBudget "state_budget" "States that an engine may take.",
     StateColumns "state_columns" "The columns that states are made of.",
     StateSpecification "state_specification" "The file that says what states are.",
     Statistic "statistic" "What is computed beside each verdict.",
@@ -108,6 +115,14 @@ pub fn spelled(text: &str, mut spell: impl FnMut(Setting, Option<&str>) -> Strin
     out
 }
 
+/// A message for readers who set nothing by name: `clock = dense`, `by`.
+pub fn plain(text: &str) -> String {
+    spelled(text, |setting, value| match value {
+        Some(value) => format!("{} = {value}", setting.name()),
+        None => setting.name().to_string(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +135,7 @@ mod tests {
             format!("/{}{}", setting.name(), value.map_or(String::new(), |value| format!(" {value}")))
         });
         assert_eq!(flags, "leave out /by, or use `/clock stamps`");
+        assert_eq!(plain(&text), "leave out by, or use `clock = stamps`");
         assert_eq!(Setting::named_in(&text), [Setting::By, Setting::Clock]);
         for own in ["⟨", "⟩⟨", "⟨bye⟩", "⟨clock : x⟩ and ⟨by", "a ⟨⟩ b"] {
             assert_eq!(spelled(own, |_, _| "!".into()), own);
