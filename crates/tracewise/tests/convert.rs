@@ -1,6 +1,6 @@
 //! Converting keeps verdicts or refuses: random traces of every format, through chains over all of them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use tracewise::check::CheckOptions;
 use tracewise::trace::formats;
 use tracewise::{Reading, Session, Specification, Verdict};
@@ -93,7 +93,7 @@ fn x(cells: &[&'static str]) -> &'static str {
     cells.iter().find(|cell| cell.contains('x')).unwrap_or(&cells[2])
 }
 
-fn verdict(formula: &str, events: bool, path: &PathBuf, format: &str) -> Option<Verdict> {
+fn verdict(formula: &str, events: bool, path: &Path, format: &str) -> Option<Verdict> {
     let declared = if events { "event e(arg1, arg2);\nevent f(arg1);\n" } else { "" };
     let spec = Specification::from_text("s.tw", &format!("{declared}property p : {formula};\n")).ok()?;
     let session = Session::new().reading(Reading { format: Some(format.into()), ..Reading::default() });
