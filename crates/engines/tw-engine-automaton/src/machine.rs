@@ -195,6 +195,10 @@ impl Machine for Automata {
         self.goals[goal].settled(state)
     }
 
+    fn undecided(&self) -> Option<Unsupported> {
+        if self.complete { None } else { self.goals.iter().find_map(Goal::undecided) }
+    }
+
     fn residual(&self, goal: usize, state: State) -> String {
         self.goals[goal].residual(state)
     }

@@ -122,6 +122,10 @@ impl Split {
         all
     }
 
+    pub(crate) fn undecided(&self) -> Option<Unsupported> {
+        self.parts.iter().find_map(|part| part.goal.undecided())
+    }
+
     pub(crate) fn residual(&self, state: State) -> String {
         let neutral = if self.conjunction { "true" } else { "false" };
         let parts = self.parts.iter().zip(&self.tuples[state as usize]);

@@ -37,7 +37,7 @@ impl Deterministic {
             (0..trees.len() as u32).map(|state| explorer.state(state).end).collect();
         let verdicts = if semantics == Semantics::Ltl3 {
             let mut emptiness = Emptiness::new(program, &explorer.obligations.past, CONFIGURATIONS);
-            settle::infinite(&mut explorer, &mut emptiness, &successors)
+            settle::infinite(&mut explorer, &mut emptiness, &successors)?
         } else {
             settle::finite(&ends, &successors)
         };

@@ -37,6 +37,8 @@ pub struct Lazy {
     crowd: usize,
     /// Whether more states were in use at once than may be kept.
     exhausted: bool,
+    /// Whether a verdict was left open because asking for it is too much work.
+    undecided: bool,
     /// Transitions that had to be built.
     misses: u64,
 }
@@ -86,6 +88,7 @@ impl Lazy {
             budget,
             crowd: budget.states.max(FEW),
             exhausted: false,
+            undecided: false,
             misses: 0,
         })
     }
@@ -183,8 +186,17 @@ impl Lazy {
         let Some(emptiness) = &mut self.emptiness else {
             return key.residual.as_constant().filter(|&value| key.end == Some(value));
         };
-        let explorer = &mut self.explorer;
-        *self.verdicts.entry(state).or_insert_with(|| settle::alone(explorer, emptiness, state))
+        let (explorer, undecided) = (&mut self.explorer, &mut self.undecided);
+        *self.verdicts.entry(state).or_insert_with(|| {
+            let verdict = settle::alone(explorer, emptiness, state);
+            *undecided |= verdict.is_none();
+            verdict.flatten()
+        })
+    }
+
+    /// Why some verdict was left open that may be settled, if one was: asking for it was too much work.
+    pub fn undecided(&self) -> Option<Stop> {
+        self.undecided.then(settle::undecided)
     }
 
     /// What is owed in a state, as a formula.

@@ -209,6 +209,30 @@ impl Obligations {
         }
     }
 
+    /// Whether the goal is safe and whether its negation is, going by its operators: a word violates a safe formula
+    /// exactly if the residual becomes false on the way. (A run of the alternating automaton, all of whose loops
+    /// accept, fails to exist exactly if all runs of some length do.)
+    pub(super) fn safe(&self) -> [bool; 2] {
+        let mut safe: Vec<[bool; 2]> = Vec::with_capacity(self.formulas.len());
+        let both = |[a, not_a]: [bool; 2], [b, not_b]: [bool; 2]| [a && b, not_a && not_b];
+        let negated = |[a, not_a]: [bool; 2]| [not_a, a];
+        for formula in &self.formulas {
+            safe.push(match formula.kind {
+                Kind::Constant(_) | Kind::Atom(_) | Kind::Past(_) | Kind::Last => [true; 2],
+                Kind::Not(a) => negated(safe[a]),
+                Kind::And(a, b) | Kind::Or(a, b) => both(safe[a], safe[b]),
+                Kind::Implies(a, b) => both(negated(safe[a]), safe[b]),
+                Kind::Xor(a, b) | Kind::Iff(a, b) => [safe[a] == [true; 2] && safe[b] == [true; 2]; 2],
+                Kind::Next(a, _) => safe[a],
+                Kind::Until(a, b, weak) | Kind::Release(a, b, weak) => {
+                    let [holds, fails] = a.map_or(safe[b], |a| both(safe[a], safe[b]));
+                    [holds && weak, fails && !weak]
+                }
+            });
+        }
+        safe.last().copied().unwrap_or([true; 2])
+    }
+
     /// Number of literals.
     pub(super) fn literals(&self) -> usize {
         self.literals.len()
