@@ -39,6 +39,7 @@ use crate::alternating::{Alternating, ExprId, Options};
 use crate::past::Past;
 use graph::{Configurations, Verdict};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use tables::Tables;
 use tw_ir::{NodeId, Program};
 
@@ -57,6 +58,7 @@ pub fn gave_up() -> String {
 #[derive(Clone, Debug)]
 pub struct Emptiness {
     automaton: Alternating,
+    atoms: Arc<[NodeId]>,
     tables: Tables,
     configurations: Configurations,
     /// The automata of owed formulas; `None` for those that have none.
@@ -74,9 +76,15 @@ impl Emptiness {
     /// For formulas of `program`; `past` are the past operators in them. `budget` bounds the configurations explored
     /// per question; all of them share [`STEPS`].
     pub fn new(program: &Program, past: &Past, budget: usize) -> Self {
-        let atoms = program.atoms().len();
+        Self::among(&program.atoms().into(), past, budget)
+    }
+
+    /// As [`Emptiness::new`], where the program's atoms are known.
+    pub fn among(all: &Arc<[NodeId]>, past: &Past, budget: usize) -> Self {
+        let atoms = all.len();
         Self {
             automaton: Alternating::new(Options::default()),
+            atoms: all.clone(),
             tables: Tables::new(past.clone(), atoms),
             configurations: Configurations::default(),
             translated: FxHashMap::default(),
@@ -137,7 +145,8 @@ impl Emptiness {
         if let Some(&expr) = self.translated.get(&formula) {
             return expr;
         }
-        let expr = self.automaton.formula(program, formula.0, formula.1).ok();
+        let literal = |id| self.atoms.binary_search(&id).ok().map(|atom| atom as u32);
+        let expr = self.automaton.formula_over(program, formula.0, formula.1, literal).ok();
         self.tables.extend(&self.automaton);
         let expr = expr.filter(|&expr| !self.tables.of(expr).foreign);
         self.translated.insert(formula, expr);

@@ -19,12 +19,17 @@ pub(crate) enum Goal {
 
 impl Goal {
     /// The whole automaton if it fits the budget, else those of its parts, else states on demand.
-    pub(crate) fn new(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Unsupported> {
-        match Deterministic::new(program, goal, options) {
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Unsupported> {
+        match Deterministic::among(program, atoms, goal, options) {
             Ok(automaton) => Ok(Goal::Complete(Box::new(Table::new(automaton)))),
             Err(Stop::Budget(_)) => match parts(program, goal) {
                 Some(parts) => Ok(Goal::Split(Box::new(Split::new(&parts, options)?))),
-                None => Self::on_demand(program, goal, options),
+                None => Self::on_demand(program, atoms, goal, options),
             },
             Err(refused) => Err(unsupported(refused)),
         }
@@ -33,18 +38,24 @@ impl Goal {
     /// As [`Goal::new`], without taking the goal apart.
     pub(crate) fn whole(
         program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
         goal: NodeId,
         options: &Options,
     ) -> Result<Self, Unsupported> {
-        match Deterministic::new(program, goal, options) {
+        match Deterministic::among(program, atoms, goal, options) {
             Ok(automaton) => Ok(Goal::Complete(Box::new(Table::new(automaton)))),
-            Err(Stop::Budget(_)) => Self::on_demand(program, goal, options),
+            Err(Stop::Budget(_)) => Self::on_demand(program, atoms, goal, options),
             Err(refused) => Err(unsupported(refused)),
         }
     }
 
-    fn on_demand(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Unsupported> {
-        let mut lazy = Lazy::new(program, goal, options).map_err(unsupported)?;
+    fn on_demand(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Unsupported> {
+        let mut lazy = Lazy::among(program, atoms, goal, options).map_err(unsupported)?;
         if options.semantics == Semantics::Ltl3 {
             // What cannot be decided at the start is not left to show in the middle of a trace.
             let start = lazy.enter(&lazy.past().origin()).map_err(unsupported)?;

@@ -161,3 +161,15 @@ fn what_cannot_be_decided_is_refused_at_once() {
     let refused = Automaton.monitor(&program, &options, Telling::Verdicts).err().expect("it refuses");
     assert!(refused.exhausted, "{refused:?}");
 }
+
+/// What the automaton of one property costs does not depend on how many others there are: squared, these would take minutes.
+#[test]
+fn many_properties_are_planned_one_by_one() {
+    const PROPERTIES: usize = 20_000;
+    let text: String = (0..PROPERTIES).map(|i| format!("property p{i} : G (a{i} -> F b{i});")).collect();
+    let many = tw_testkit::texts::specification(&text);
+    assert_eq!(many.atoms().len(), 2 * PROPERTIES);
+    let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
+    let monitor = Automaton.monitor(&many, &options, Telling::Violations).map(|monitor| monitor.verdicts());
+    assert_eq!(monitor.expect("it is planned").len(), PROPERTIES);
+}

@@ -66,14 +66,24 @@ enum Transitions {
 impl Lazy {
     /// The automaton of a formula; none of its states yet.
     pub fn new(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Stop> {
+        Self::among(program, &program.atoms().into(), goal, options)
+    }
+
+    /// As [`Lazy::new`], where the program's atoms are known.
+    pub fn among(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Stop> {
         let budget = options.budget;
         // The caller is told of the crowd after a step, so that steps are not bounded by it.
         let unbounded = Budget { states: 1 << 30, ..budget };
         let repeat_last = options.semantics == Semantics::RepeatLast;
-        let explorer = Explorer::new(program, goal, repeat_last, unbounded, usize::MAX)?;
+        let explorer = Explorer::new(program, atoms, goal, repeat_last, unbounded, usize::MAX)?;
         let past = &explorer.obligations.past;
         let emptiness = (options.semantics == Semantics::Ltl3)
-            .then(|| Emptiness::new(program, past, CONFIGURATIONS.min(budget.nodes)));
+            .then(|| Emptiness::among(atoms, past, CONFIGURATIONS.min(budget.nodes)));
         let atoms = &explorer.obligations.atoms;
         let mut mask = vec![0; atoms.last().map_or(0, |&atom| atom as usize / 64 + 1)];
         atoms.iter().for_each(|&atom| mask[atom as usize / 64] |= 1 << (atom % 64));

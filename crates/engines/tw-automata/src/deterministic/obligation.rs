@@ -76,9 +76,13 @@ pub(super) enum Kind {
 }
 
 impl Obligations {
-    pub(super) fn new(program: &Arc<Program>, goal: NodeId, repeat_last: bool) -> Result<Self, Stop> {
-        let all_atoms = program.atoms();
-        let past = Past::new(program, &[goal])?;
+    pub(super) fn new(
+        program: &Arc<Program>,
+        all_atoms: &[NodeId],
+        goal: NodeId,
+        repeat_last: bool,
+    ) -> Result<Self, Stop> {
+        let past = Past::among(program, all_atoms, &[goal])?;
         // Subformulas, not looking below atoms and past operators.
         let (mut todo, mut found) = (vec![goal], std::collections::BTreeSet::new());
         while let Some(id) = todo.pop() {
@@ -107,7 +111,7 @@ impl Obligations {
         };
         let mut index: FxHashMap<NodeId, usize> = FxHashMap::default();
         for node in found {
-            let kind = obligations.kind(node, &all_atoms, &index);
+            let kind = obligations.kind(node, all_atoms, &index);
             index.insert(node, obligations.formulas.len());
             obligations.formulas.push(Formula { node, kind, literal: None });
         }

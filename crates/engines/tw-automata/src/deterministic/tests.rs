@@ -247,7 +247,7 @@ fn depth_and_budgets() {
 fn verdicts_of_safe_formulas_stand_in_the_states() {
     let safe = |text: &str| {
         let (program, goal) = program(text);
-        obligation::Obligations::new(&program, goal, false).unwrap().safe()
+        obligation::Obligations::new(&program, &program.atoms(), goal, false).unwrap().safe()
     };
     for (text, expected) in [
         ("a ^ X (b ^ X a)", [true, true]),
