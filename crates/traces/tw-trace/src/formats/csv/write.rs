@@ -50,6 +50,8 @@ impl<'a> Writer<'a> {
         };
         if !header.is_empty() {
             writer.flush_cells()?;
+            // The header is full, whatever the rows are.
+            (writer.filled, writer.written) = (0, 0);
         }
         Ok(writer)
     }
