@@ -66,6 +66,7 @@ pub(crate) fn merge(
     }
     lines.sort_by_key(|lines| lines.trace);
     let names = lines.iter().map(|lines| lines.name.clone()).collect();
+    refuse_large(session, &valuations)?;
     let mut model = merger.finish(valuations.finish(), options.ends, names).map_err(too_large)?;
     lines::relocate(session, &mut model, &lines)?;
     if let Some(merged) = &mut model.merged {
@@ -128,6 +129,23 @@ fn refuse_found(source: &Source, valuations: &Valuations, keep: Keep) -> Result<
         Some(name) => Err(clash(what, name)),
         None => Ok(()),
     }
+}
+
+/// Refuses a model whose variables do not fit into memory, before they are laid out.
+fn refuse_large(session: &Session, valuations: &Valuations) -> Result<(), Error> {
+    let (bytes, most) = (valuations.model_bytes(), session.evaluate.memory_budget);
+    if bytes <= most {
+        return Ok(());
+    }
+    let (columns, states) = (valuations.columns().len(), valuations.len());
+    let message = format!(
+        "the merged model has {columns} variables, each with a value in {states} states: {} MiB, and the limit is {} MiB; {} \
+         names the few that count",
+        bytes >> 20,
+        most >> 20,
+        Setting::StateColumns
+    );
+    Err(limit_message(&message).into())
 }
 
 /// Whether a model that keeps this has a variable of that name of its own. The instant is what `time` means in all of

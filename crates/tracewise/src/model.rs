@@ -16,7 +16,7 @@ use tw_diag::{Diagnostic, Sources};
 use tw_ir::NodeId;
 use tw_monitor::Unsupported;
 
-pub use file::{read_model, write_model};
+pub use file::{read_model, read_model_for, write_model};
 pub use path::{Told, TracePath, TraceStep};
 pub use questions::{Logic, Question, questions_in};
 pub use tw_check::markov::{Method, Probability};

@@ -18,6 +18,16 @@ pub struct Source {
     pub name: String,
     /// The text.
     pub text: String,
+    /// Where lines begin, found when a place is first asked for.
+    lines: std::sync::OnceLock<Vec<usize>>,
+}
+
+impl Source {
+    /// The line of an offset, from 1: one search, however long the text is and however many places are told.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        let lines = self.lines.get_or_init(|| self.text.match_indices('\n').map(|(at, _)| at).collect());
+        lines.partition_point(|&end| end < offset) + 1
+    }
 }
 
 /// All texts of one run. Index with [`Span::source`].
@@ -29,7 +39,7 @@ pub struct Sources {
 impl Sources {
     /// Adds a text and returns its index.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> u32 {
-        self.list.push(Source { name: name.into(), text: text.into() });
+        self.list.push(Source { name: name.into(), text: text.into(), lines: Default::default() });
         (self.list.len() - 1) as u32
     }
 

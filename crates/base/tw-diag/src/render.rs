@@ -89,8 +89,7 @@ impl<'a> Place<'a> {
         let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let shown = text[line_start..line_end].trim_end_matches('\r');
-        let line = text[..start].matches('\n').count() + 1;
-        let end_line = line + text[start..end].matches('\n').count();
+        let (line, end_line) = (source.line(start), source.line(end));
         let end_line_start = text[..end].rfind('\n').map_or(0, |at| at + 1);
         let from = (start - line_start).min(shown.len());
         let to = if end > line_end { shown.trim_end().len() } else { end - line_start };

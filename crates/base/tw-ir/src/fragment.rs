@@ -1,6 +1,7 @@
 //! Which constructs a formula uses: the basis for choosing an engine and for `explain`.
 
 use crate::{Node, NodeId, Program};
+use rustc_hash::FxHashSet;
 
 /// The constructs of a formula.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,19 +50,18 @@ impl Fragment {
 pub fn fragment(program: &Program, root: NodeId) -> Fragment {
     let reachable = program.reachable(&[root]);
     let mut fragment = Fragment { nodes: reachable.len(), ..Fragment::default() };
-    let mut depth = vec![0u32; program.dag.len()];
-    for &id in &reachable {
+    let mut depth = vec![0u32; reachable.len()];
+    for (place, &id) in reachable.iter().enumerate() {
         let node = program.dag.node(id);
-        let temporal = node.is_temporal();
-        depth[id.index()] =
-            node.children().map(|c| depth[c.index()]).max().unwrap_or(0) + u32::from(temporal);
+        let below = |child: NodeId| reachable.binary_search(&child).map_or(0, |place| depth[place]);
+        depth[place] = node.children().map(below).max().unwrap_or(0) + u32::from(node.is_temporal());
         fragment.future |= node.is_future();
         fragment.past |= node.is_past();
         fragment.metric |= node.interval().is_some();
         // A variable without a quantifier is the parameter of a map (`X{v => v + 1}`), which binds by itself.
         fragment.first_order |= is_first_order(node) && !matches!(node, Node::Variable(_));
         fragment.experiments |= node.is_experiment();
-        fragment.temporal_depth = fragment.temporal_depth.max(depth[id.index()]);
+        fragment.temporal_depth = fragment.temporal_depth.max(depth[place]);
     }
     fragment
 }
@@ -109,8 +109,15 @@ pub(crate) fn guards(program: &Program) -> Vec<NodeId> {
     below
 }
 
+/// Nodes of a program for each one that is looked up in a set, before a table of all nodes is made instead.
+const SPARSE: usize = 32;
+
 pub(crate) fn reachable(program: &Program, from: &[NodeId], leaf: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
     let top = from.iter().map(|id| id.index() + 1).max().unwrap_or(0);
+    // One of many formulas is not worth a look at all of them.
+    if let Some(few) = few_reachable(program, from, &leaf, top / SPARSE) {
+        return few;
+    }
     let mut seen = vec![false; top];
     for id in from {
         seen[id.index()] = true;
@@ -123,6 +130,31 @@ pub(crate) fn reachable(program: &Program, from: &[NodeId], leaf: impl Fn(NodeId
         }
     }
     (0..top as u32).map(NodeId).filter(|id| seen[id.index()]).collect()
+}
+
+/// The same where no more than `limit` nodes are reachable.
+fn few_reachable(
+    program: &Program,
+    from: &[NodeId],
+    leaf: &impl Fn(NodeId) -> bool,
+    limit: usize,
+) -> Option<Vec<NodeId>> {
+    if from.len() > limit {
+        return None;
+    }
+    let mut seen: FxHashSet<NodeId> = from.iter().copied().collect();
+    let mut todo: Vec<NodeId> = seen.iter().copied().collect();
+    while let Some(id) = todo.pop() {
+        if seen.len() > limit {
+            return None;
+        }
+        if !leaf(id) {
+            todo.extend(program.dag.node(id).children().filter(|&child| seen.insert(child)));
+        }
+    }
+    let mut found: Vec<NodeId> = seen.into_iter().collect();
+    found.sort_unstable();
+    Some(found)
 }
 
 pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {

@@ -20,9 +20,10 @@
 //! pending throughout; Couvreur's variant of Tarjan's search finds it as soon as the edge that closes it is seen.
 //! Conjuncts that share no atom are separate questions, as a word of each together make a word of both.
 //!
-//! The cost is that of satisfiability, exponential in the worst case, hence the budget. Verdicts about configurations
-//! are kept for the questions that follow, and so is what each question came to; a question that ran out of budget is not
-//! tried again.
+//! The cost is that of satisfiability, exponential in the worst case, hence budgets: of configurations and steps for one
+//! question, and of steps for all questions together ([`STEPS`]), so that many questions that each just fit do not
+//! add up. Verdicts about configurations are kept for the questions that follow, and so is what each question came to;
+//! a question that ran out of budget is not tried again, and that there was one is told ([`Emptiness::gave_up`]).
 
 pub(crate) mod expand;
 pub(crate) mod graph;
@@ -38,16 +39,26 @@ use crate::alternating::{Alternating, ExprId, Options};
 use crate::past::Past;
 use graph::{Configurations, Verdict};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use tables::Tables;
 use tw_ir::{NodeId, Program};
 
 /// Units of work (expressions looked at) per configuration of the budget.
-const WORK_PER_CONFIGURATION: usize = 1_000;
+const WORK_PER_CONFIGURATION: usize = 10_000;
+
+/// Units of work (expressions looked at, obligations compared) for all questions together: a fraction of a second.
+pub const STEPS: usize = 60_000_000;
+
+/// That questions were given up, in words.
+pub fn gave_up() -> String {
+    format!("more than {STEPS} steps to find out which infinite continuations satisfy what is owed")
+}
 
 /// Decides satisfiability over infinite words, remembering what it found.
 #[derive(Clone, Debug)]
 pub struct Emptiness {
     automaton: Alternating,
+    atoms: Arc<[NodeId]>,
     tables: Tables,
     configurations: Configurations,
     /// The automata of owed formulas; `None` for those that have none.
@@ -56,22 +67,49 @@ pub struct Emptiness {
     answers: FxHashMap<Box<[u32]>, bool>,
     scratch: scratch::Scratch,
     budget: usize,
+    /// Left of the steps for all questions.
+    steps: usize,
+    gave_up: bool,
 }
 
 impl Emptiness {
     /// For formulas of `program`; `past` are the past operators in them. `budget` bounds the configurations explored
-    /// per question.
+    /// per question; all of them share [`STEPS`].
     pub fn new(program: &Program, past: &Past, budget: usize) -> Self {
-        let atoms = program.atoms().len();
+        Self::among(&program.atoms().into(), past, budget)
+    }
+
+    /// As [`Emptiness::new`], where the program's atoms are known.
+    pub fn among(all: &Arc<[NodeId]>, past: &Past, budget: usize) -> Self {
+        let atoms = all.len();
         Self {
             automaton: Alternating::new(Options::default()),
+            atoms: all.clone(),
             tables: Tables::new(past.clone(), atoms),
             configurations: Configurations::default(),
             translated: FxHashMap::default(),
             answers: FxHashMap::default(),
             scratch: scratch::Scratch::new(atoms),
             budget,
+            steps: STEPS,
+            gave_up: false,
         }
+    }
+
+    /// With other steps for all questions.
+    #[must_use]
+    pub fn with_steps(self, steps: usize) -> Self {
+        Self { steps, ..self }
+    }
+
+    /// Whether some question was left without an answer because a budget ran out.
+    pub fn gave_up(&self) -> bool {
+        self.gave_up
+    }
+
+    /// Steps that are left for further questions.
+    pub fn steps_left(&self) -> usize {
+        self.steps
     }
 
     /// Whether some infinite word, read after a prefix that left `memory` (of `past`), satisfies all of `owed` at its
@@ -107,7 +145,8 @@ impl Emptiness {
         if let Some(&expr) = self.translated.get(&formula) {
             return expr;
         }
-        let expr = self.automaton.formula(program, formula.0, formula.1).ok();
+        let literal = |id| self.atoms.binary_search(&id).ok().map(|atom| atom as u32);
+        let expr = self.automaton.formula_over(program, formula.0, formula.1, literal).ok();
         self.tables.extend(&self.automaton);
         let expr = expr.filter(|&expr| !self.tables.of(expr).foreign);
         self.translated.insert(formula, expr);
@@ -127,8 +166,9 @@ impl Emptiness {
 
     fn decide(&mut self, conjuncts: &[ExprId], memory: &[bool]) -> Option<bool> {
         let all = self.budget;
-        let (mut configurations, mut work) = (all, all.saturating_mul(WORK_PER_CONFIGURATION));
-        let mut exhausted = false;
+        let allowed = all.saturating_mul(WORK_PER_CONFIGURATION).min(self.steps);
+        let (mut configurations, mut work) = (all, allowed);
+        let (mut exhausted, mut empty) = (false, false);
         for component in self.tables.components(&self.automaton, conjuncts) {
             let start = self.configurations.intern(&self.tables, component, memory);
             let mut verdict = self.configurations.verdict(start);
@@ -140,11 +180,19 @@ impl Emptiness {
                 }
             }
             match verdict {
-                Verdict::Empty => return Some(false),
+                Verdict::Empty => {
+                    empty = true;
+                    break;
+                }
                 Verdict::NonEmpty => {}
                 Verdict::Unknown => exhausted = true,
             }
         }
+        self.steps -= allowed - work;
+        if empty {
+            return Some(false);
+        }
+        self.gave_up |= exhausted;
         if exhausted { None } else { Some(true) }
     }
 }

@@ -95,21 +95,27 @@ pub struct Past {
 impl Past {
     /// The past operators that the goals contain. Refuses a future operator inside a past one.
     pub fn new(program: &Program, goals: &[NodeId]) -> Result<Self, Refused> {
-        let atoms = program.atoms();
+        Self::among(program, &program.atoms(), goals)
+    }
+
+    /// As [`Past::new`], where the program's atoms are known: it has many formulas, and these are few of them.
+    pub fn among(program: &Program, atoms: &[NodeId], goals: &[NodeId]) -> Result<Self, Refused> {
         let reachable = program.reachable(goals);
-        // What stands below a past operator.
-        let mut below = vec![false; program.dag.len()];
-        for &id in reachable.iter().rev() {
+        // What stands below a past operator, by its place.
+        let mut below = vec![false; reachable.len()];
+        for (place, &id) in reachable.iter().enumerate().rev() {
             let node = program.dag.node(id);
-            if (below[id.index()] || node.is_past()) && atoms.binary_search(&id).is_err() {
-                node.children().for_each(|child| below[child.index()] = true);
+            if (below[place] || node.is_past()) && atoms.binary_search(&id).is_err() {
+                for child in node.children() {
+                    reachable.binary_search(&child).into_iter().for_each(|child| below[child] = true);
+                }
             }
         }
         let mut past = Past { atoms: atoms.len() as u32, ..Past::default() };
         let mut registers: FxHashMap<NodeId, u32> = FxHashMap::default();
-        for &id in &reachable {
+        for (place, &id) in reachable.iter().enumerate() {
             let node = program.dag.node(id);
-            if !(below[id.index()] || node.is_past() || node == Node::First) {
+            if !(below[place] || node.is_past() || node == Node::First) {
                 continue;
             }
             if let Ok(atom) = atoms.binary_search(&id) {

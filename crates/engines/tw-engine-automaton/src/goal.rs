@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tw_automata::deterministic::{Deterministic, Lazy, Options, Stop, Written, parts};
 use tw_automata::past::Past;
 use tw_core::codec::{Corrupt, put, take};
-use tw_ir::{NodeId, Program};
+use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{Run, State, Stretch, Unsupported};
 
 /// A property at work. Most are a [`Table`].
@@ -19,12 +19,17 @@ pub(crate) enum Goal {
 
 impl Goal {
     /// The whole automaton if it fits the budget, else those of its parts, else states on demand.
-    pub(crate) fn new(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Unsupported> {
-        match Deterministic::new(program, goal, options) {
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Unsupported> {
+        match Deterministic::among(program, atoms, goal, options) {
             Ok(automaton) => Ok(Goal::Complete(Box::new(Table::new(automaton)))),
             Err(Stop::Budget(_)) => match parts(program, goal) {
                 Some(parts) => Ok(Goal::Split(Box::new(Split::new(&parts, options)?))),
-                None => Self::on_demand(program, goal, options),
+                None => Self::on_demand(program, atoms, goal, options),
             },
             Err(refused) => Err(unsupported(refused)),
         }
@@ -33,18 +38,31 @@ impl Goal {
     /// As [`Goal::new`], without taking the goal apart.
     pub(crate) fn whole(
         program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
         goal: NodeId,
         options: &Options,
     ) -> Result<Self, Unsupported> {
-        match Deterministic::new(program, goal, options) {
+        match Deterministic::among(program, atoms, goal, options) {
             Ok(automaton) => Ok(Goal::Complete(Box::new(Table::new(automaton)))),
-            Err(Stop::Budget(_)) => Self::on_demand(program, goal, options),
+            Err(Stop::Budget(_)) => Self::on_demand(program, atoms, goal, options),
             Err(refused) => Err(unsupported(refused)),
         }
     }
 
-    fn on_demand(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Unsupported> {
-        Lazy::new(program, goal, options).map(|lazy| Goal::OnDemand(Box::new(lazy))).map_err(unsupported)
+    fn on_demand(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Unsupported> {
+        let mut lazy = Lazy::among(program, atoms, goal, options).map_err(unsupported)?;
+        if options.semantics == Semantics::Ltl3 {
+            // What cannot be decided at the start is not left to show in the middle of a trace.
+            let start = lazy.enter(&lazy.past().origin()).map_err(unsupported)?;
+            lazy.settled(start);
+            lazy.undecided().map_or(Ok(()), |stop| Err(unsupported(stop)))?;
+        }
+        Ok(Goal::OnDemand(Box::new(lazy)))
     }
 
     /// The whole automaton, if this is one.
@@ -135,6 +153,15 @@ impl Goal {
             Goal::Complete(table) => table.settled(state),
             Goal::Split(split) => split.settled(state),
             Goal::OnDemand(lazy) => lazy.settled(state),
+        }
+    }
+
+    /// As `Machine::undecided`.
+    pub(crate) fn undecided(&self) -> Option<Unsupported> {
+        match self {
+            Goal::Complete(_) => None,
+            Goal::Split(split) => split.undecided(),
+            Goal::OnDemand(lazy) => lazy.undecided().map(unsupported),
         }
     }
 

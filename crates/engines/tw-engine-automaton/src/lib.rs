@@ -98,7 +98,8 @@ impl std::fmt::Display for Mode {
 
 /// How the engine would run a formula of the program.
 pub fn mode(program: &Program, goal: NodeId, options: &EvaluateOptions) -> Result<Mode, Unsupported> {
-    Ok(Goal::new(&Arc::new(program.clone()), goal, &build_options(options, 1))?.mode())
+    let atoms = program.atoms().into();
+    Ok(Goal::new(&Arc::new(program.clone()), &atoms, goal, &build_options(options, 1))?.mode())
 }
 
 /// The minimal automaton of a formula, to be drawn.

@@ -34,19 +34,22 @@ pub struct Automata {
 
 /// The places of some past operators among others.
 pub(crate) fn places(some: &Past, among: &Past) -> Vec<usize> {
-    let place = |node: NodeId| among.memories().iter().position(|other| other.node == node).unwrap_or(0);
+    // Ascending, as the nodes are.
+    let place = |node: NodeId| among.memories().binary_search_by_key(&node, |other| other.node).unwrap_or(0);
     some.memories().iter().map(|memory| place(memory.node)).collect()
 }
 
 impl Automata {
     /// Builds the automata of the goals, as far as the budgets allow.
     pub fn new(program: &Program, goals: &[NodeId], options: &EvaluateOptions) -> Result<Self, Unsupported> {
-        let past = Past::new(program, goals)
+        // Found once: looking at all of the program for each of its goals would take as long as there are goals, squared.
+        let atoms: Arc<[NodeId]> = program.atoms().into();
+        let past = Past::among(program, &atoms, goals)
             .map_err(|refused| Unsupported::construct(refused.node, refused.what))?;
         let shared = Arc::new(program.clone());
         let build = crate::build_options(options, goals.len());
-        let mut all =
-            goals.iter().map(|&goal| Goal::new(&shared, goal, &build)).collect::<Result<Vec<_>, _>>()?;
+        let goal = |&goal: &NodeId| Goal::new(&shared, &atoms, goal, &build);
+        let mut all = goals.iter().map(goal).collect::<Result<Vec<_>, _>>()?;
         let origin: Box<[bool]> = past.origin().into();
         let (bank, others) = Bank::new(all.iter_mut().map(Goal::table).enumerate());
         Ok(Self {
@@ -193,6 +196,10 @@ impl Machine for Automata {
     #[inline]
     fn settled(&mut self, goal: usize, state: State) -> Option<bool> {
         self.goals[goal].settled(state)
+    }
+
+    fn undecided(&self) -> Option<Unsupported> {
+        if self.complete { None } else { self.goals.iter().find_map(Goal::undecided) }
     }
 
     fn residual(&self, goal: usize, state: State) -> String {

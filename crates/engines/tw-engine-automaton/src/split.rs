@@ -31,14 +31,15 @@ struct Part {
 
 impl Split {
     pub(crate) fn new(parts: &Parts, options: &Options) -> Result<Self, Unsupported> {
-        let past = Past::new(&parts.program, &parts.goals)
+        let atoms: std::sync::Arc<[tw_ir::NodeId]> = parts.program.atoms().into();
+        let past = Past::among(&parts.program, &atoms, &parts.goals)
             .map_err(|refused| Unsupported::construct(refused.node, refused.what))?;
         let mut options = *options;
         options.budget.nodes =
             (2 * options.budget.nodes / parts.goals.len()).clamp(1 << 12, options.budget.nodes);
         let mut all = Vec::with_capacity(parts.goals.len());
         for &goal in &parts.goals {
-            let goal = Goal::whole(&parts.program, goal, &options)?;
+            let goal = Goal::whole(&parts.program, &atoms, goal, &options)?;
             let memories = crate::machine::places(goal.past(), &past);
             all.push(Part { goal, memories });
         }
@@ -120,6 +121,10 @@ impl Split {
             }
         }
         all
+    }
+
+    pub(crate) fn undecided(&self) -> Option<Unsupported> {
+        self.parts.iter().find_map(|part| part.goal.undecided())
     }
 
     pub(crate) fn residual(&self, state: State) -> String {

@@ -5,7 +5,7 @@ use tw_core::Bits;
 use tw_engine_automaton::{Automaton, Mode, mode};
 use tw_engine_reference::Reference;
 use tw_ir::{Program, Semantics};
-use tw_monitor::{Engine, EvaluateOptions, Trace};
+use tw_monitor::{Engine, EvaluateOptions, Telling, Trace};
 use tw_testkit::Rng;
 use tw_testkit::texts::formula as program;
 
@@ -148,4 +148,28 @@ fn tables_and_trees_agree() {
             }
         }
     }
+}
+
+/// Where even the first question about infinite continuations is too much, the engine refuses before a trace is read.
+#[test]
+fn what_cannot_be_decided_is_refused_at_once() {
+    let parity = |depth: usize| (0..depth).fold("p".to_owned(), |m, _| format!("(({m}) ^ X ({m}))"));
+    let program = program(&format!("F ({} & G F {})", parity(7), parity(6)));
+    let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
+    let refused = Automaton.plan(&program, &options).err().expect("it refuses");
+    assert!(refused.exhausted && refused.what.contains("steps"), "{refused:?}");
+    let refused = Automaton.monitor(&program, &options, Telling::Verdicts).err().expect("it refuses");
+    assert!(refused.exhausted, "{refused:?}");
+}
+
+/// What the automaton of one property costs does not depend on how many others there are: squared, these would take minutes.
+#[test]
+fn many_properties_are_planned_one_by_one() {
+    const PROPERTIES: usize = 20_000;
+    let text: String = (0..PROPERTIES).map(|i| format!("property p{i} : G (a{i} -> F b{i});")).collect();
+    let many = tw_testkit::texts::specification(&text);
+    assert_eq!(many.atoms().len(), 2 * PROPERTIES);
+    let options = EvaluateOptions { semantics: Semantics::Ltl3, ..EvaluateOptions::default() };
+    let monitor = Automaton.monitor(&many, &options, Telling::Violations).map(|monitor| monitor.verdicts());
+    assert_eq!(monitor.expect("it is planned").len(), PROPERTIES);
 }

@@ -73,8 +73,23 @@ impl Engine for Columnar {
     }
 
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
-        Ok(Box::new(Planned::new(program, options, kernels::best())?))
+        match Planned::new(program, options, kernels::best()) {
+            Ok(planned) => Ok(Box::new(planned)),
+            Err(refusal) => Err(for_quantifiers(program, refusal)),
+        }
     }
+}
+
+/// A refusal whose advice helps where there are quantifiers too, which the engine for intervals has no place for.
+fn for_quantifiers(program: &Program, mut refusal: Unsupported) -> Unsupported {
+    let timed = refusal.node.is_some_and(|node| program.dag.node(node).interval().is_some());
+    let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+    let quantified =
+        |id: NodeId| matches!(program.dag.node(id), Node::Forall(..) | Node::Exists(..) | Node::Pattern(_));
+    if timed && program.reachable(&roots).into_iter().any(quantified) {
+        refusal.help = Some("use the engine for quantifiers and intervals (`⟨engine: reference⟩`)".into());
+    }
+    refusal
 }
 
 /// A program made ready.

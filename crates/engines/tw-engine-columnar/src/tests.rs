@@ -295,6 +295,13 @@ fn what_is_not_propositional_is_refused() {
         let refusal = Columnar.plan(&program, &options).err().expect("refused");
         assert_eq!(refusal.node, (!ltl3).then_some(forall));
     }
+    // The engine for intervals takes no quantifiers, and is not named where there are some.
+    for (text, engine) in [("F[0,3] p", "metric"), ("(F[0,3] p) & (forall u. a(u))", "⟨engine: reference⟩")]
+    {
+        let program = tw_testkit::texts::formula(text);
+        let refusal = Columnar.plan(&program, &EvaluateOptions::default()).err().expect("refused");
+        assert!(refusal.help.as_deref().is_some_and(|help| help.contains(engine)), "{text}: {refusal:?}");
+    }
 }
 
 #[test]

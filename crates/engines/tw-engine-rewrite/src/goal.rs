@@ -93,6 +93,8 @@ impl Goal {
         let origin = goal.past.origin();
         goal.memories.add(&origin);
         goal.core(initial, &origin)?;
+        // What cannot be decided at the start is not left to show in the middle of a trace.
+        goal.probe(program)?;
         Ok(goal)
     }
 

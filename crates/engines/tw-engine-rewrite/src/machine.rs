@@ -98,6 +98,11 @@ impl Machine for Rewriter {
         self.goals[goal].settled(&self.program, state)
     }
 
+    fn undecided(&self) -> Option<Unsupported> {
+        let open = self.goals.iter().any(|goal| goal.settle.undecided());
+        open.then(|| Unsupported::budget(tw_automata::emptiness::gave_up()))
+    }
+
     fn residual(&self, goal: usize, state: State) -> String {
         let goal = &self.goals[goal];
         goal.terms.words(goal.core_at(state).residual, &self.program)

@@ -8,15 +8,16 @@
 //! its atoms and their negations, come from splitting on one atom after the other, and are put to
 //! [`Emptiness`]. The cubes of its negation come from the same splitting.
 //!
-//! Both searches are cut off, for each question and over all of them; the verdict is then left open.
+//! Both searches are cut off, for each question and over all of them. The verdict is then left open; over infinite
+//! continuations, where it is the answer, whoever asked is told ([`Settle::undecided`]).
 
-use crate::goal::{Goal, core_of, end_of};
+use crate::goal::{ENTERED, Goal, core_of, end_of};
 use rustc_hash::FxHashSet;
-use tw_automata::emptiness::Emptiness;
+use tw_automata::emptiness::{Emptiness, gave_up};
 use tw_automata::past::Past;
 use tw_automata::residual::{Atom, AtomId};
 use tw_ir::{NodeId, Program, Semantics};
-use tw_monitor::{EvaluateOptions, State};
+use tw_monitor::{EvaluateOptions, State, Unsupported};
 
 /// Residuals that searches may add to those met in traces: one in as many of the budget.
 const SHARE: usize = 4;
@@ -39,6 +40,8 @@ pub(crate) struct Settle {
     /// For infinite continuations.
     emptiness: Option<Emptiness>,
     failures: usize,
+    /// Whether a verdict was left open for want of budget.
+    undecided: bool,
 }
 
 const OPEN: u8 = 1;
@@ -52,7 +55,12 @@ impl Settle {
         let emptiness = (options.semantics == Semantics::Ltl3)
             .then(|| Emptiness::new(program, past, CONFIGURATIONS.min(options.state_budget)));
         let cores = options.state_budget / SHARE;
-        Self { known: Vec::new(), steps: ALL_STEPS, cores, emptiness, failures: 0 }
+        Self { known: Vec::new(), steps: ALL_STEPS, cores, emptiness, failures: 0, undecided: false }
+    }
+
+    /// Whether a verdict over infinite continuations was left open that may be settled.
+    pub(crate) fn undecided(&self) -> bool {
+        self.undecided
     }
 
     /// Room for one more core.
@@ -84,6 +92,14 @@ impl Goal {
         };
         self.settle.known[state as usize] = code(verdict);
         verdict
+    }
+
+    /// Refuses a formula whose verdict over infinite continuations cannot even be asked for before the first position.
+    pub(crate) fn probe(&mut self, program: &Program) -> Result<(), Unsupported> {
+        if self.settle.emptiness.is_some() {
+            self.over_infinite(program, ENTERED);
+        }
+        if self.settle.undecided { Err(Unsupported::budget(gave_up())) } else { Ok(()) }
     }
 
     fn over_finite(&mut self, state: State) -> Option<bool> {
@@ -131,12 +147,14 @@ impl Goal {
             return Some(constant);
         }
         if self.settle.failures >= FAILURES {
+            self.settle.undecided = true;
             return None;
         }
         // Whether the residual can come out false, true; whether that could not be found out.
         let (mut possible, mut unsure) = ([false; 2], [false; 2]);
         for (count, (value, cube)) in self.terms.cubes(core.residual).enumerate() {
             if count == CUBES {
+                self.settle.undecided = true;
                 return None;
             }
             let value = usize::from(value);
@@ -166,7 +184,10 @@ impl Goal {
         match (possible, unsure) {
             ([false, _], [false, _]) => Some(true),
             ([_, false], [_, false]) => Some(false),
-            _ => None,
+            _ => {
+                self.settle.undecided = true;
+                None
+            }
         }
     }
 }

@@ -95,6 +95,11 @@ fn check_misses<M: Machine>(machine: &M, options: &EvaluateOptions) -> Result<()
     Err(Unsupported::budget(format!("more than {limit} steps that had to build the state they led to")))
 }
 
+/// Refuses where a verdict was left open that may be settled.
+fn decided<M: Machine>(machine: &M) -> Result<(), Unsupported> {
+    machine.undecided().map_or(Ok(()), Err)
+}
+
 impl<M: Machine> Forward<'_, M> {
     /// Whether each segment settles the root, and how. `None` is open (three-valued semantics only).
     fn verdicts(&mut self, trace: &Trace, goal: usize) -> Result<Vec<Option<bool>>, Unsupported> {
@@ -123,8 +128,11 @@ impl<M: Machine> Forward<'_, M> {
                     if let Some(verdict) = self.machine.settled(goal, next) {
                         verdicts.push(Some(verdict));
                         state = Err(());
-                    } else if to == end {
-                        verdicts.push((!three_valued).then(|| self.machine.holds_at_end(goal, next)));
+                    } else {
+                        decided(&self.machine)?;
+                        if to == end {
+                            verdicts.push((!three_valued).then(|| self.machine.holds_at_end(goal, next)));
+                        }
                     }
                 }
                 if to < end {
@@ -185,6 +193,7 @@ impl<M: Machine> Forward<'_, M> {
                 }
             }
         }
+        decided(machine)?;
         Ok(columns)
     }
 }

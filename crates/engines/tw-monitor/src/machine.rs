@@ -33,6 +33,11 @@ pub trait Machine: Send {
     /// answer `None` where finding out would exceed its budget. Never asked of a state that was entered but not
     /// stepped.
     fn settled(&mut self, goal: usize, state: State) -> Option<bool>;
+    /// Why some verdict of [`Machine::settled`] was left open that another engine may settle, if one was: a budget of
+    /// its questions ran out. Whoever asked for verdicts asks this too, and refuses rather than leave them open.
+    fn undecided(&self) -> Option<Unsupported> {
+        None
+    }
     /// What is still owed in `state`, as a formula in the user's words.
     fn residual(&self, goal: usize, state: State) -> String;
     /// Writes a state so that another process, with the same program and options, can [`Machine::load`] it.

@@ -60,13 +60,16 @@ pub(crate) struct Cursor<'a> {
     text: &'a str,
     tokens: Vec<Token>,
     at: usize,
+    /// Where lines end: each definition asks for its line.
+    ends: Vec<usize>,
 }
 
 impl<'a> Cursor<'a> {
     /// Lexes the whole text; the first character that belongs to no token is an error.
     pub fn new(text: &'a str, lexis: &Lexis) -> Result<Self, Diagnostic> {
         let tokens = lex(text, lexis)?;
-        Ok(Self { text, tokens, at: 0 })
+        let ends = text.match_indices('\n').map(|(at, _)| at).collect();
+        Ok(Self { text, tokens, at: 0, ends })
     }
 
     /// The kind of the token here.
@@ -96,7 +99,7 @@ impl<'a> Cursor<'a> {
 
     /// The line of a place, from 1.
     pub fn line(&self, span: Span) -> usize {
-        1 + self.text.as_bytes()[..span.start as usize].iter().filter(|byte| **byte == b'\n').count()
+        1 + self.ends.partition_point(|&end| end < span.start as usize)
     }
 
     /// Goes on; the place of the token that was here.

@@ -3,7 +3,7 @@
 use super::Item;
 use crate::Specification;
 use serde_json::Value as Json;
-use std::iter::repeat_n;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tw_diag::{Diagnostic, Sources, Span};
 use tw_ir::RootKind;
@@ -41,11 +41,8 @@ impl Warning {
 
 /// Each root of one kind, with the text that is its own: the declaration or, with `-e`, the formula.
 pub(super) fn owned(spec: &Specification, kind: RootKind) -> Vec<(&str, Span)> {
-    let declarations = &spec.tree.declarations;
-    let own = |span: Span| {
-        let around = declarations.iter().find(|declaration| within(span, declaration.span));
-        around.map_or(span, |declaration| declaration.span)
-    };
+    let declarations = Places::new(spec.tree.declarations.iter().map(|declaration| declaration.span));
+    let own = |span: Span| declarations.around(span).next().map_or(span, |at| declarations.spans[at]);
     let roots = spec.program.roots.iter().filter(|root| root.kind == kind);
     roots.map(|root| (root.name.as_str(), own(root.span))).collect()
 }
@@ -62,6 +59,42 @@ fn within(inner: Span, outer: Span) -> bool {
     inner.source == outer.source && inner.start >= outer.start && inner.end <= outer.end
 }
 
+/// Texts of their own, to be found by a place in them: what that costs does not grow with how many there are, unless they
+/// lie inside one another.
+struct Places {
+    spans: Vec<Span>,
+    /// In the order of their beginnings, each with the furthest end up to it.
+    order: Vec<(usize, u32)>,
+}
+
+impl Places {
+    fn new(spans: impl Iterator<Item = Span>) -> Self {
+        let spans: Vec<Span> = spans.collect();
+        let mut order: Vec<(usize, u32)> = (0..spans.len()).map(|at| (at, 0)).collect();
+        order.sort_by_key(|&(at, _)| (spans[at].source, spans[at].start));
+        let mut before = (u32::MAX, 0);
+        for (at, furthest) in &mut order {
+            let Span { source, end, .. } = spans[*at];
+            before = (source, if before.0 == source { end.max(before.1) } else { end });
+            *furthest = before.1;
+        }
+        Self { spans, order }
+    }
+
+    /// The numbers of the texts that a place lies in, ascending.
+    fn around(&self, place: Span) -> impl Iterator<Item = usize> {
+        let key = |at: usize| (self.spans[at].source, self.spans[at].start);
+        let last = self.order.partition_point(|&(at, _)| key(at) <= (place.source, place.start));
+        let before = self.order[..last].iter().rev();
+        let near = before
+            .take_while(|&&(at, furthest)| self.spans[at].source == place.source && furthest >= place.end);
+        let mut found: Vec<usize> =
+            near.map(|&(at, _)| at).filter(|&at| within(place, self.spans[at])).collect();
+        found.sort_unstable();
+        found.into_iter()
+    }
+}
+
 /// Gives each warning to the items whose own text it points into; what is left concerns the run.
 pub(super) fn divide(
     warnings: Vec<Diagnostic>,
@@ -74,20 +107,27 @@ pub(super) fn divide(
     }
     let owned = owned(spec, kind);
     let each = parts(items.len(), owned.len());
+    let places = Places::new(owned.iter().map(|(_, own)| *own));
     let sources = Arc::new(spec.sources.clone());
-    let mut rest = Vec::new();
+    let mut rest: Vec<Warning> = Vec::new();
+    let mut said: HashMap<String, Vec<usize>> = HashMap::new();
     for diagnostic in warnings {
         let place = diagnostic.labels.first().map(|(span, _)| *span);
         let warning = Warning::new(diagnostic, &sources);
         let mut concerned = false;
-        for (item, (name, own)) in items.iter_mut().zip(owned.iter().flat_map(|own| repeat_n(own, each))) {
-            if item.name == *name && place.is_some_and(|place| within(place, *own)) {
+        for root in place.iter().flat_map(|place| places.around(*place)) {
+            let own = items.iter_mut().skip(root * each).take(each);
+            for item in own.filter(|item| item.name == owned[root].0) {
                 item.warnings.push(warning.clone());
                 concerned = true;
             }
         }
-        if !concerned && !rest.contains(&warning) {
-            rest.push(warning);
+        if !concerned {
+            let alike = said.entry(warning.diagnostic.message.clone()).or_default();
+            if alike.iter().all(|&at| rest[at] != warning) {
+                alike.push(rest.len());
+                rest.push(warning);
+            }
         }
     }
     rest

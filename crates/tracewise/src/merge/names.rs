@@ -177,11 +177,21 @@ impl Values {
 pub(crate) struct Valuations {
     style: Style,
     columns: Vec<Values>,
-    index: FxHashMap<Box<[u32]>, u32>,
-    /// By code: the numbers of its values, nulls at the end left out.
-    valuations: Vec<Box<[u32]>>,
-    row: Vec<u32>,
+    by_name: FxHashMap<String, usize>,
+    index: FxHashMap<Arc<Valuation>, u32>,
+    /// By code. Nulls take no room: of many columns, a position may have few.
+    valuations: Vec<Arc<Valuation>>,
+    row: Vec<(u32, u32)>,
     trace: u32,
+}
+
+/// The columns that are not null, ascending, with the numbers of their values.
+type Valuation = [(u32, u32)];
+
+/// The number of a column's value.
+fn code_in(valuation: &Valuation, column: usize) -> u32 {
+    let found = valuation.binary_search_by_key(&(column as u32), |&(column, _)| column);
+    found.map_or(0, |at| valuation[at].1)
 }
 
 impl Valuations {
@@ -189,6 +199,7 @@ impl Valuations {
         let mut new = Self {
             style,
             columns: Vec::new(),
+            by_name: FxHashMap::default(),
             index: FxHashMap::default(),
             valuations: Vec::new(),
             row: Vec::new(),
@@ -220,11 +231,13 @@ impl Valuations {
         if self.columns.get(near).is_some_and(|column| column.name == name) {
             return near;
         }
-        self.columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
-            let first = (self.trace, self.columns.len());
-            self.columns.push(Values { name: name.into(), first, ..Values::default() });
-            first.1
-        })
+        if let Some(&known) = self.by_name.get(name) {
+            return known;
+        }
+        let first = (self.trace, self.columns.len());
+        self.columns.push(Values { name: name.into(), first, ..Values::default() });
+        self.by_name.insert(name.into(), first.1);
+        first.1
     }
 
     /// Sets a column of the valuation that is being put together.
@@ -235,10 +248,7 @@ impl Valuations {
 
     /// The same, by the number of the value ([`Valuations::value_code`]).
     pub fn set_code(&mut self, column: usize, code: u32) {
-        if self.row.len() <= column {
-            self.row.resize(column + 1, 0);
-        }
-        self.row[column] = code;
+        self.row.push((column as u32, code));
     }
 
     /// The number of a column's value.
@@ -248,14 +258,16 @@ impl Valuations {
 
     /// The code of the valuation put together, and a new one begun.
     pub fn next(&mut self) -> u32 {
-        while self.row.last() == Some(&0) {
-            self.row.pop();
-        }
+        // Of a column that was set twice the last counts.
+        self.row.reverse();
+        self.row.sort_by_key(|&(column, _)| column);
+        self.row.dedup_by_key(|&mut (column, _)| column);
+        self.row.retain(|&(_, code)| code != 0);
         let code = match self.index.get(self.row.as_slice()) {
             Some(&code) => code,
             None => {
                 let code = self.valuations.len() as u32;
-                let row: Box<[u32]> = self.row.as_slice().into();
+                let row: Arc<Valuation> = self.row.as_slice().into();
                 self.valuations.push(row.clone());
                 self.index.insert(row, code);
                 code
@@ -292,8 +304,8 @@ impl Valuations {
             .valuations
             .iter()
             .map(|valuation| {
-                for (at, &code) in valuation.iter().enumerate() {
-                    self.set_code(columns[at], codes[at][code as usize]);
+                for &(at, code) in valuation.iter() {
+                    self.set_code(columns[at as usize], codes[at as usize][code as usize]);
                 }
                 self.next()
             })
@@ -314,9 +326,18 @@ impl Valuations {
 
     fn name_in(&self, order: &[usize], code: u32) -> Value {
         let valuation = &self.valuations[code as usize];
-        let cells = order.iter().map(|&at| {
+        // What is null in an event's column is not told: those that are not are enough.
+        let told: Vec<usize> = match self.style {
+            Style::Events => {
+                let mut told: Vec<usize> = valuation.iter().map(|&(column, _)| column as usize).collect();
+                told.sort_by_key(|&at| self.columns[at].first);
+                told
+            }
+            _ => order.to_vec(),
+        };
+        let cells = told.into_iter().map(|at| {
             let column = &self.columns[at];
-            (column, column.value(valuation.get(at).copied().unwrap_or(0)))
+            (column, column.value(code_in(valuation, at)))
         });
         let (style, mut name) = (self.style, String::new());
         let separator = if style == Style::Valuation { "," } else { "+" };
@@ -355,6 +376,12 @@ impl Valuations {
         Value::text(&name)
     }
 
+    /// Bytes that the model's variables take: each has a number in each valuation.
+    pub fn model_bytes(&self) -> usize {
+        let columns = if self.style == Style::Bare { 0 } else { self.columns.len() };
+        columns.saturating_mul(self.valuations.len()).saturating_mul(2 * size_of::<u32>())
+    }
+
     /// Names and variables of all valuations.
     pub fn finish(self) -> Names {
         let order = self.order();
@@ -365,7 +392,7 @@ impl Valuations {
             if self.style == Style::Bare {
                 break;
             }
-            let codes = self.valuations.iter().map(|valuation| valuation.get(at).copied().unwrap_or(0));
+            let codes = self.valuations.iter().map(|valuation| code_in(valuation, at));
             let truth = |value: &Value| matches!(value, Value::Bool(_));
             let absent = self.style != Style::Events && codes.clone().any(|code| code == 0);
             let (domain, codes) = if column.values.iter().all(truth) && !column.values.is_empty() && !absent {

@@ -4,11 +4,21 @@ use crate::Error;
 use crate::error::Setting;
 use std::io::{BufWriter, Write};
 use tw_core::{NewFile, read_all, read_file};
-use tw_model::formats::of_file;
+use tw_model::formats::{of_file, smv};
 use tw_model::{FORMATS, Model, ModelError, ModelFormat};
 
 /// Reads a model; files may be compressed (`.gz`, `.zst`).
 pub fn read_model(path: &str) -> Result<Model, Error> {
+    read_model_about(path, None).map(|(model, _)| model)
+}
+
+/// Reads a model that is to be asked these formulas and those in the file, and no others: variables of SMV that nothing
+/// depends on are left out where they are many, and told by name.
+pub fn read_model_for(path: &str, formulas: &[String]) -> Result<(Model, Vec<String>), Error> {
+    read_model_about(path, Some(formulas))
+}
+
+fn read_model_about(path: &str, formulas: Option<&[String]>) -> Result<(Model, Vec<String>), Error> {
     let plain = plain_name(path);
     let readable = || {
         let known = extensions(|format| format.read.is_some());
@@ -35,7 +45,15 @@ pub fn read_model(path: &str) -> Result<Model, Error> {
     };
     let bytes = if plain.len() < path.len() { unpacked(path) } else { read_file(path, LARGEST) };
     let bytes = bytes.map_err(|error| Error::io(format!("cannot read `{path}`"), error))?;
-    read(path, &bytes).map_err(|error| model_error(path, error))
+    match formulas {
+        // Of the formats, the one whose states are not listed but found.
+        Some(formulas) if format.name == "smv" => {
+            let mentioned = |name: &str| formulas.iter().any(|formula| formula.contains(name));
+            smv::read_mentioning(path, &bytes, &smv::Limits::default(), &mentioned)
+        }
+        _ => read(path, &bytes).map(|model| (model, Vec::new())),
+    }
+    .map_err(|error| model_error(path, error))
 }
 
 /// Most bytes of a model.

@@ -14,6 +14,7 @@ pub struct Control {
 #[derive(Default)]
 struct State {
     stop: AtomicBool,
+    begun: AtomicBool,
     pending: AtomicBool,
     waker: Mutex<Option<SyncSender<Message>>>,
 }
@@ -31,6 +32,11 @@ impl Control {
         before
     }
 
+    /// Whether the watch has begun to read, so that it hears what it is asked; before, it is being prepared.
+    pub fn begun(&self) -> bool {
+        self.state.begun.load(Ordering::SeqCst)
+    }
+
     /// Has what is pending listed.
     pub fn list_pending(&self) {
         self.state.pending.store(true, Ordering::SeqCst);
@@ -46,6 +52,7 @@ impl Control {
     }
 
     pub(super) fn attach(&self, waker: Option<SyncSender<Message>>) {
+        self.state.begun.fetch_or(waker.is_some(), Ordering::SeqCst);
         *self.state.waker.lock().unwrap_or_else(PoisonError::into_inner) = waker;
     }
 
@@ -55,5 +62,22 @@ impl Control {
             // Where the channel is full, the watch is awake.
             let _ = waker.try_send(Message::Wake);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who asks a watch that is still being prepared is not heard; a signal has to end it otherwise.
+    #[test]
+    fn a_watch_hears_once_it_has_begun_to_read() {
+        let control = Control::new();
+        assert!(!control.begun());
+        let (sender, _receiver) = std::sync::mpsc::sync_channel(1);
+        control.attach(Some(sender));
+        assert!(control.begun());
+        control.attach(None);
+        assert!(control.begun(), "it is ending, not being prepared");
     }
 }

@@ -7,6 +7,7 @@ use super::told::{Told, earliest, together};
 use super::watcher::Watcher;
 use super::{LiveSink, WatchReport};
 use crate::Error;
+use std::collections::HashMap;
 use std::io;
 use std::time::Instant;
 use tw_monitor::{Known, Monitor, Sink};
@@ -27,7 +28,10 @@ impl Judge<'_> {
         }
         let settled = self.monitor.verdicts();
         let position = self.monitor.positions().saturating_sub(1);
-        let mut pending = self.pending(now);
+        let mut pending: HashMap<usize, Vec<_>> = HashMap::new();
+        for (root, owed) in self.pending(now) {
+            pending.entry(root).or_default().push(owed);
+        }
         // In the order of roots.
         let mut groups = together(&open.settled).peekable();
         for (root, known) in verdicts.into_iter().enumerate() {
@@ -42,7 +46,7 @@ impl Judge<'_> {
             let told = self.worded(group, failed);
             let holds = settled[root].is_none() && known == Known::Truth(true);
             let told = Told { root, position, holds, ..told };
-            let owed = pending.extract_if(.., |(of, _)| *of == root).map(|(_, owed)| owed).collect();
+            let owed = pending.remove(&root).unwrap_or_default();
             self.tell(&told, false, owed)?;
         }
         self.sink.flush()

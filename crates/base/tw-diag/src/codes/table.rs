@@ -180,6 +180,8 @@ pub static CODES: &[Code] = &[
         "See `⟨help⟩` of the command."),
     warning(Model, "dead-end", "States of the model have no successor; paths stay there for ever.",
         "Nothing, if that is what is meant; see `merge ⟨ends⟩`."),
+    warning(Model, "free-variables", "Many variables of a model may be anything at any time, and no formula names them; they are left out.",
+        "Nothing; or name one in a formula to see it in paths."),
     warning(Model, "lost-ends", "Traces end where others go on, so no path of the model stays at their end.",
         "`merge ⟨ends: all⟩` or `⟨ends: state⟩` keeps the ends."),
     error(Model, "model-syntax", "The file of a model cannot be read.",

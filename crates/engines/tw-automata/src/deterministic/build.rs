@@ -12,9 +12,19 @@ use tw_ir::{NodeId, Program, Semantics};
 impl Deterministic {
     /// The automaton of a formula.
     pub fn new(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Stop> {
+        Self::among(program, &program.atoms().into(), goal, options)
+    }
+
+    /// As [`Deterministic::new`], where the program's atoms are known: it has many formulas, and this is one of them.
+    pub fn among(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Stop> {
         let Options { semantics, budget, anywhere, verdicts_only } = *options;
         let mut explorer =
-            Explorer::new(program, goal, semantics == Semantics::RepeatLast, budget, budget.work())?;
+            Explorer::new(program, atoms, goal, semantics == Semantics::RepeatLast, budget, budget.work())?;
         let mut forest = Forest::default();
         let origin = explorer.obligations.past.origin();
         explorer.enter(&origin)?;
@@ -36,8 +46,8 @@ impl Deterministic {
         let ends: Vec<Option<bool>> =
             (0..trees.len() as u32).map(|state| explorer.state(state).end).collect();
         let verdicts = if semantics == Semantics::Ltl3 {
-            let mut emptiness = Emptiness::new(program, &explorer.obligations.past, CONFIGURATIONS);
-            settle::infinite(&mut explorer, &mut emptiness, &successors)
+            let mut emptiness = Emptiness::among(atoms, &explorer.obligations.past, CONFIGURATIONS);
+            settle::infinite(&mut explorer, &mut emptiness, &successors)?
         } else {
             settle::finite(&ends, &successors)
         };

@@ -45,12 +45,13 @@ pub(super) struct Explorer {
 impl Explorer {
     pub(super) fn new(
         program: &Arc<Program>,
+        atoms: &[NodeId],
         goal: NodeId,
         repeat_last: bool,
         budget: Budget,
         work: usize,
     ) -> Result<Self, Stop> {
-        let obligations = Obligations::new(program, goal, repeat_last)?;
+        let obligations = Obligations::new(program, atoms, goal, repeat_last)?;
         let mut diagrams = Diagrams::new(budget.nodes);
         let owed = obligations.owed(&mut diagrams)?;
         Ok(Self {

@@ -37,6 +37,8 @@ pub struct Lazy {
     crowd: usize,
     /// Whether more states were in use at once than may be kept.
     exhausted: bool,
+    /// Whether a verdict was left open because asking for it is too much work.
+    undecided: bool,
     /// Transitions that had to be built.
     misses: u64,
 }
@@ -64,14 +66,24 @@ enum Transitions {
 impl Lazy {
     /// The automaton of a formula; none of its states yet.
     pub fn new(program: &Arc<Program>, goal: NodeId, options: &Options) -> Result<Self, Stop> {
+        Self::among(program, &program.atoms().into(), goal, options)
+    }
+
+    /// As [`Lazy::new`], where the program's atoms are known.
+    pub fn among(
+        program: &Arc<Program>,
+        atoms: &Arc<[NodeId]>,
+        goal: NodeId,
+        options: &Options,
+    ) -> Result<Self, Stop> {
         let budget = options.budget;
         // The caller is told of the crowd after a step, so that steps are not bounded by it.
         let unbounded = Budget { states: 1 << 30, ..budget };
         let repeat_last = options.semantics == Semantics::RepeatLast;
-        let explorer = Explorer::new(program, goal, repeat_last, unbounded, usize::MAX)?;
+        let explorer = Explorer::new(program, atoms, goal, repeat_last, unbounded, usize::MAX)?;
         let past = &explorer.obligations.past;
         let emptiness = (options.semantics == Semantics::Ltl3)
-            .then(|| Emptiness::new(program, past, CONFIGURATIONS.min(budget.nodes)));
+            .then(|| Emptiness::among(atoms, past, CONFIGURATIONS.min(budget.nodes)));
         let atoms = &explorer.obligations.atoms;
         let mut mask = vec![0; atoms.last().map_or(0, |&atom| atom as usize / 64 + 1)];
         atoms.iter().for_each(|&atom| mask[atom as usize / 64] |= 1 << (atom % 64));
@@ -86,6 +98,7 @@ impl Lazy {
             budget,
             crowd: budget.states.max(FEW),
             exhausted: false,
+            undecided: false,
             misses: 0,
         })
     }
@@ -183,8 +196,17 @@ impl Lazy {
         let Some(emptiness) = &mut self.emptiness else {
             return key.residual.as_constant().filter(|&value| key.end == Some(value));
         };
-        let explorer = &mut self.explorer;
-        *self.verdicts.entry(state).or_insert_with(|| settle::alone(explorer, emptiness, state))
+        let (explorer, undecided) = (&mut self.explorer, &mut self.undecided);
+        *self.verdicts.entry(state).or_insert_with(|| {
+            let verdict = settle::alone(explorer, emptiness, state);
+            *undecided |= verdict.is_none();
+            verdict.flatten()
+        })
+    }
+
+    /// Why some verdict was left open that may be settled, if one was: asking for it was too much work.
+    pub fn undecided(&self) -> Option<Stop> {
+        self.undecided.then(settle::undecided)
     }
 
     /// What is owed in a state, as a formula.

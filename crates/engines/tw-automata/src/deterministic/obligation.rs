@@ -76,9 +76,13 @@ pub(super) enum Kind {
 }
 
 impl Obligations {
-    pub(super) fn new(program: &Arc<Program>, goal: NodeId, repeat_last: bool) -> Result<Self, Stop> {
-        let all_atoms = program.atoms();
-        let past = Past::new(program, &[goal])?;
+    pub(super) fn new(
+        program: &Arc<Program>,
+        all_atoms: &[NodeId],
+        goal: NodeId,
+        repeat_last: bool,
+    ) -> Result<Self, Stop> {
+        let past = Past::among(program, all_atoms, &[goal])?;
         // Subformulas, not looking below atoms and past operators.
         let (mut todo, mut found) = (vec![goal], std::collections::BTreeSet::new());
         while let Some(id) = todo.pop() {
@@ -107,7 +111,7 @@ impl Obligations {
         };
         let mut index: FxHashMap<NodeId, usize> = FxHashMap::default();
         for node in found {
-            let kind = obligations.kind(node, &all_atoms, &index);
+            let kind = obligations.kind(node, all_atoms, &index);
             index.insert(node, obligations.formulas.len());
             obligations.formulas.push(Formula { node, kind, literal: None });
         }
@@ -207,6 +211,30 @@ impl Obligations {
                 self.memories.push(within[index]);
             }
         }
+    }
+
+    /// Whether the goal is safe and whether its negation is, going by its operators: a word violates a safe formula
+    /// exactly if the residual becomes false on the way. (A run of the alternating automaton, all of whose loops
+    /// accept, fails to exist exactly if all runs of some length do.)
+    pub(super) fn safe(&self) -> [bool; 2] {
+        let mut safe: Vec<[bool; 2]> = Vec::with_capacity(self.formulas.len());
+        let both = |[a, not_a]: [bool; 2], [b, not_b]: [bool; 2]| [a && b, not_a && not_b];
+        let negated = |[a, not_a]: [bool; 2]| [not_a, a];
+        for formula in &self.formulas {
+            safe.push(match formula.kind {
+                Kind::Constant(_) | Kind::Atom(_) | Kind::Past(_) | Kind::Last => [true; 2],
+                Kind::Not(a) => negated(safe[a]),
+                Kind::And(a, b) | Kind::Or(a, b) => both(safe[a], safe[b]),
+                Kind::Implies(a, b) => both(negated(safe[a]), safe[b]),
+                Kind::Xor(a, b) | Kind::Iff(a, b) => [safe[a] == [true; 2] && safe[b] == [true; 2]; 2],
+                Kind::Next(a, _) => safe[a],
+                Kind::Until(a, b, weak) | Kind::Release(a, b, weak) => {
+                    let [holds, fails] = a.map_or(safe[b], |a| both(safe[a], safe[b]));
+                    [holds && weak, fails && !weak]
+                }
+            });
+        }
+        safe.last().copied().unwrap_or([true; 2])
     }
 
     /// Number of literals.

@@ -1,16 +1,26 @@
 //! Which states have their verdict for good.
 //!
 //! Over finite traces: a state whose own end value and that of every state it leads to agree. Over infinite ones: a
-//! state that no infinite continuation satisfies, or whose negation none does. There one question answers many: what
-//! leads to a satisfiable state is satisfiable, and what an unsatisfiable one leads to is not, so that few states of
-//! each strongly connected part are asked about.
+//! state that no infinite continuation satisfies, or whose negation none does. Of a safe formula the states themselves
+//! tell: a word violates it that leads to the residual false, and the others satisfy it. Otherwise one question of
+//! emptiness answers many: what leads to a satisfiable state is satisfiable, and what an unsatisfiable one leads to is
+//! not, so that few states of each strongly connected part are asked about. Questions have a budget; if it runs out,
+//! there is no automaton, rather than one whose verdicts come late.
 
+use super::Stop;
 use super::explore::Explorer;
 use crate::diagram::{Diagram, Diagrams};
 use crate::emptiness::Emptiness;
 
-/// Most conjunctions that are asked about for one residual; beyond, its state is left open.
-const CUBES: usize = 64;
+/// Most conjunctions that are asked about for one residual.
+const CUBES: usize = 1_000;
+/// And if there are more.
+const PATHS: usize = 64;
+
+/// Why a verdict over infinite continuations is not known.
+pub(super) fn undecided() -> Stop {
+    Stop::Budget(crate::emptiness::gave_up())
+}
 
 /// The verdict of each state by the end values: `None` is a state before the first position, which has none.
 pub(super) fn finite(ends: &[Option<bool>], successors: &[Vec<u32>]) -> Vec<Option<bool>> {
@@ -18,15 +28,7 @@ pub(super) fn finite(ends: &[Option<bool>], successors: &[Vec<u32>]) -> Vec<Opti
     let mut verdicts = vec![None; ends.len()];
     for value in [false, true] {
         // Those that can come to the other value, and what leads to them.
-        let mut open: Vec<bool> = ends.iter().map(|&end| end == Some(!value)).collect();
-        let mut todo: Vec<u32> = (0..ends.len() as u32).filter(|&state| open[state as usize]).collect();
-        while let Some(state) = todo.pop() {
-            for &before in &predecessors[state as usize] {
-                if !std::mem::replace(&mut open[before as usize], true) {
-                    todo.push(before);
-                }
-            }
-        }
+        let open = leading(&predecessors, ends.iter().map(|&end| end == Some(!value)).collect());
         for (verdict, open) in verdicts.iter_mut().zip(open) {
             if !open {
                 *verdict = Some(value);
@@ -36,13 +38,56 @@ pub(super) fn finite(ends: &[Option<bool>], successors: &[Vec<u32>]) -> Vec<Opti
     verdicts
 }
 
+/// The given states and all that lead to one of them.
+fn leading(predecessors: &[Vec<u32>], mut found: Vec<bool>) -> Vec<bool> {
+    let mut todo: Vec<u32> = (0..found.len() as u32).filter(|&state| found[state as usize]).collect();
+    while let Some(state) = todo.pop() {
+        for &before in &predecessors[state as usize] {
+            if !std::mem::replace(&mut found[before as usize], true) {
+                todo.push(before);
+            }
+        }
+    }
+    found
+}
+
+/// The given states and all whose every continuation comes to one of them.
+fn inevitable(successors: &[Vec<u32>], predecessors: &[Vec<u32>], mut found: Vec<bool>) -> Vec<bool> {
+    let mut open: Vec<usize> = successors.iter().map(Vec::len).collect();
+    let mut todo: Vec<u32> = (0..found.len() as u32).filter(|&state| found[state as usize]).collect();
+    while let Some(state) = todo.pop() {
+        for &before in &predecessors[state as usize] {
+            open[before as usize] -= 1;
+            if open[before as usize] == 0 && !std::mem::replace(&mut found[before as usize], true) {
+                todo.push(before);
+            }
+        }
+    }
+    found
+}
+
 /// The verdict of each state over infinite continuations.
 pub(super) fn infinite(
     explorer: &mut Explorer,
     emptiness: &mut Emptiness,
     successors: &[Vec<u32>],
-) -> Vec<Option<bool>> {
+) -> Result<Vec<Option<bool>>, Stop> {
     let predecessors = reverse(successors);
+    let [safe, negation_safe] = explorer.obligations.safe();
+    if safe || negation_safe {
+        // The residual that no continuation mends.
+        let bad = Diagram::constant(!safe);
+        let bad: Vec<bool> =
+            (0..successors.len() as u32).map(|state| explorer.state(state).residual == bad).collect();
+        let lost = inevitable(successors, &predecessors, bad.clone());
+        let open = leading(&predecessors, bad);
+        let verdict = |(lost, open): (bool, bool)| match (lost, open) {
+            (true, _) => Some(!safe),
+            (_, false) => Some(safe),
+            _ => None,
+        };
+        return Ok(lost.into_iter().zip(open).map(verdict).collect());
+    }
     let mut verdicts = vec![None; successors.len()];
     for negated in [false, true] {
         let mut satisfiable: Vec<Option<bool>> = vec![None; successors.len()];
@@ -51,7 +96,7 @@ pub(super) fn infinite(
             if satisfiable[state as usize].is_some() {
                 continue;
             }
-            let Some(answer) = ask(explorer, emptiness, state, negated) else { continue };
+            let answer = ask(explorer, emptiness, state, negated).ok_or_else(undecided)?;
             satisfiable[state as usize] = Some(answer);
             let mut todo = vec![state];
             while let Some(state) = todo.pop() {
@@ -83,12 +128,21 @@ pub(super) fn infinite(
             }
         }
     }
-    verdicts
+    Ok(verdicts)
 }
 
-/// The verdict of one state over infinite continuations, without looking at others.
-pub(super) fn alone(explorer: &mut Explorer, emptiness: &mut Emptiness, state: u32) -> Option<bool> {
-    [false, true].into_iter().find(|&negated| ask(explorer, emptiness, state, negated) == Some(false))
+/// The verdict of one state over infinite continuations, without looking at others. The outer `None` is that of a
+/// question that is too much work, where no other tells the verdict.
+pub(super) fn alone(explorer: &mut Explorer, emptiness: &mut Emptiness, state: u32) -> Option<Option<bool>> {
+    let satisfiable = ask(explorer, emptiness, state, false);
+    if satisfiable == Some(false) {
+        return Some(Some(false));
+    }
+    match (satisfiable, ask(explorer, emptiness, state, true)) {
+        (_, Some(false)) => Some(Some(true)),
+        (Some(true), Some(true)) => Some(None),
+        _ => None,
+    }
 }
 
 /// Whether some infinite word satisfies the residual of a state, or its negation; `None` when that is too much work.
@@ -100,8 +154,11 @@ fn ask(explorer: &mut Explorer, emptiness: &mut Emptiness, state: u32, negated: 
     if let Some(constant) = asked.as_constant() {
         return Some(constant);
     }
-    let cubes = diagrams.cover(asked, CUBES).ok()??;
-    let mut all = Some(false);
+    // Of a function that is too wide, some conjunctions may still show that it is satisfiable.
+    let (cubes, mut all) = match diagrams.cover(asked, CUBES).ok().flatten() {
+        Some(cubes) => (cubes, Some(false)),
+        None => (diagrams.paths(asked, PATHS), None),
+    };
     for cube in cubes {
         let owed: Vec<_> =
             cube.iter().map(|&(variable, value)| (explorer.obligations.formula(variable), !value)).collect();

@@ -240,3 +240,47 @@ fn depth_and_budgets() {
     let stop = Deterministic::new(&program, goal, &few).unwrap_err();
     assert_eq!(stop, Stop::Budget("more than 50 states of a deterministic automaton".into()));
 }
+
+/// Of safe formulas and of negations of safe ones the states tell the verdict, without a question of emptiness; those
+/// that are neither are asked about. All of them as enumerated before.
+#[test]
+fn verdicts_of_safe_formulas_stand_in_the_states() {
+    let safe = |text: &str| {
+        let (program, goal) = program(text);
+        obligation::Obligations::new(&program, &program.atoms(), goal, false).unwrap().safe()
+    };
+    for (text, expected) in [
+        ("a ^ X (b ^ X a)", [true, true]),
+        ("G (a -> X b)", [true, false]),
+        ("F (a & X b)", [false, true]),
+        ("a U b", [false, true]),
+        ("a W (b R c)", [true, false]),
+        ("!(a M b) & G c", [true, false]),
+        ("G (a -> F b)", [false, false]),
+        ("G a ^ b", [false, false]),
+        ("(F a) -> G (b -> O c)", [true, false]),
+    ] {
+        assert_eq!(safe(text), expected, "{text}");
+        // The other way: the formula beside one that is valid, and that nobody takes for safe.
+        let (plain, asked) = (
+            automaton(text, Semantics::Ltl3),
+            automaton(&format!("({text}) & (G F a | F G !a)"), Semantics::Ltl3),
+        );
+        for (word, state) in words(&plain, plain.atoms().len(), 3) {
+            let other = word.iter().fold(asked.initial(), |state, &letter| asked.step(state, &[letter]));
+            assert_eq!(plain.settled(state), asked.settled(other), "{text} after {word:?}");
+        }
+    }
+}
+
+/// `(1 + X)^7` of an atom, whose transitions are doubly many with each step; it took longer than half a minute.
+#[test]
+fn nested_differences_have_a_small_automaton() {
+    let parity = |depth: usize| (0..depth).fold("p".to_string(), |m, _| format!("(({m}) ^ X ({m}))"));
+    let automaton = automaton(&format!("G {}", parity(7)), Semantics::Ltl3);
+    assert!(automaton.len() < 1_000, "{}", automaton.len());
+    // What is neither safe nor the negation of a safe formula may be too much: then there is none, and soon.
+    let (program, goal) = program(&format!("F ({} & G F {})", parity(7), parity(6)));
+    let found = Deterministic::new(&program, goal, &options(Semantics::Ltl3));
+    assert_eq!(found.err(), Some(Stop::Budget(crate::emptiness::gave_up())));
+}

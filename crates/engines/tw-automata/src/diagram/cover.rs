@@ -16,6 +16,27 @@ impl Diagrams {
         let mut covering = Covering { diagrams: self, done: FxHashMap::default(), limit };
         Ok(covering.between(diagram, diagram)?.map(|(_, cubes)| cubes))
     }
+
+    /// Up to `limit` conjunctions that imply the function: its first paths to true.
+    pub fn paths(&self, diagram: Diagram, limit: usize) -> Vec<Cube> {
+        let (mut todo, mut found) = (vec![(diagram, Cube::new())], Vec::new());
+        while let Some((diagram, path)) = todo.pop()
+            && found.len() < limit
+        {
+            match self.branches(diagram) {
+                None if diagram == Diagram::TRUE => found.push(path),
+                None => {}
+                Some((variable, low, high)) => {
+                    for (next, value) in [(high, true), (low, false)] {
+                        let mut longer = path.clone();
+                        longer.push((variable, value));
+                        todo.push((next, longer));
+                    }
+                }
+            }
+        }
+        found
+    }
 }
 
 /// A function and the cubes that make it up.

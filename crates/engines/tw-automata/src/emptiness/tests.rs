@@ -175,3 +175,36 @@ fn deep_formulas_do_not_recurse() {
     assert_eq!(emptiness.satisfiable(&program, &[(node, false)], &[]), None);
     assert_eq!(emptiness.satisfiable(&program, &[(node, true)], &[]), Some(true));
 }
+
+/// A formula of 32 nodes that took half a minute: each step counts what it costs, and few are needed.
+#[test]
+fn steps_are_few_where_transitions_are_many() {
+    let (program, root) = program(
+        "F ((((((N h) R (G d)) M (!(d W c))) M (N (N a))) | ((((N d) -> (d ^ e)) -> (F h)) -> ((F (c U b)) W (G (G c)))))
+         | (G (N (b -> c))))",
+    );
+    let past = Past::new(&program, &[root]).unwrap();
+    let mut emptiness = Emptiness::new(&program, &past, 10_000);
+    for negated in [false, true] {
+        let answer = emptiness.satisfiable(&program, &[(root, negated)], &past.origin());
+        assert_eq!(answer, Some(!negated));
+    }
+    assert!(emptiness.steps_left() > super::STEPS / 3, "{} are left", emptiness.steps_left());
+}
+
+/// Questions that each fit their own budget share one of steps; beyond it they are left without an answer, and told.
+#[test]
+fn all_questions_share_their_steps() {
+    let (program, root) =
+        program("G (a -> F (b & X (c U (a ^ X b)))) & G F (a ^ X (b ^ X c)) & F G (c | X a)");
+    let past = Past::new(&program, &[root]).unwrap();
+    let ask = |emptiness: &mut Emptiness| emptiness.satisfiable(&program, &[(root, false)], &past.origin());
+    let mut enough = Emptiness::new(&program, &past, 10_000).with_steps(1_000_000);
+    assert_eq!((ask(&mut enough), enough.gave_up()), (Some(true), false));
+    let used = 1_000_000 - enough.steps_left();
+    for steps in [0, 1, used / 2] {
+        let mut few = Emptiness::new(&program, &past, 10_000).with_steps(steps);
+        assert_eq!((ask(&mut few), few.gave_up(), few.steps_left()), (None, true, 0), "{steps} of {used}");
+        assert_eq!(ask(&mut few), None);
+    }
+}

@@ -19,6 +19,24 @@ pub(crate) struct Transition {
     pub pending: Vec<NodeIndex>,
     /// What the position must satisfy, ascending; empty where letters do not count.
     pub literals: Vec<(u32, bool)>,
+    /// The obligations as a set of few bits: who owes a part has a part of the bits.
+    print: u64,
+}
+
+/// The bits of some obligations.
+fn print(obligations: &[ExprId]) -> u64 {
+    obligations.iter().fold(0, |bits, id| bits | 1 << (id.0.wrapping_mul(0x9e37_79b9) >> 26))
+}
+
+impl Transition {
+    /// Whether it owes nothing but what is in `obligations`, whose bits are `bits`. Most do not by their bits alone.
+    fn owes_part(&self, context: &mut Context<'_>, obligations: &[ExprId], bits: u64) -> bool {
+        if self.print & !bits != 0 {
+            return false;
+        }
+        context.spend(self.obligations.len());
+        self.obligations.iter().all(|id| obligations.binary_search(id).is_ok())
+    }
 }
 
 impl Expansion {
@@ -29,10 +47,11 @@ impl Expansion {
             return false;
         }
         let owed = self.owed(context);
-        context.spend(self.found.len());
+        let bits = print(&owed);
+        context.spend(self.trail.len() + self.found.len());
         self.found.iter().any(|transition| {
             transition.memory.is_empty()
-                && transition.obligations.iter().all(|id| owed.binary_search(id).is_ok())
+                && transition.owes_part(context, &owed, bits)
                 && transition.pending.iter().all(|&index| self.stays_pending(context, scratch, index))
         })
     }
@@ -110,17 +129,18 @@ impl Expansion {
         }
         pending.sort_unstable();
         let literals = if self.letters { self.literals() } else { Vec::new() };
+        let bits = print(&obligations);
+        context.spend(self.trail.len() + self.found.len());
         let covers = |found: &Transition| {
-            found.memory == memory
+            found.owes_part(context, &obligations, bits)
+                && found.memory == memory
                 && found.literals.iter().all(|literal| literals.binary_search(literal).is_ok())
-                && found.obligations.iter().all(|id| obligations.binary_search(id).is_ok())
                 && found.pending.iter().all(|index| pending.binary_search(index).is_ok())
         };
-        context.spend(self.found.len());
         if self.found.iter().any(covers) {
             return Ok(None);
         }
-        let transition = Transition { obligations, memory, pending, literals };
+        let transition = Transition { obligations, memory, pending, literals, print: bits };
         self.found.push(transition.clone());
         Ok(Some(transition))
     }

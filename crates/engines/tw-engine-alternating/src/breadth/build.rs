@@ -7,7 +7,7 @@ use crate::goals::{automaton_options, refuse};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use tw_automata::alternating::{Alternating, ExprId, Refused};
-use tw_automata::emptiness::Emptiness;
+use tw_automata::emptiness::{Emptiness, gave_up};
 use tw_automata::past::Past;
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{EvaluateOptions, Unsupported, words};
@@ -60,7 +60,17 @@ impl Slices {
             reads.iter_mut().zip(&goal.reads).for_each(|(all, own)| *all |= own);
         }
         let reads = reads.into_boxed_slice();
-        let emptiness = three_valued.then(|| Emptiness::new(program, &past, options.state_budget));
+        let mut emptiness = three_valued.then(|| Emptiness::new(program, &past, options.state_budget));
+        if let Some(emptiness) = &mut emptiness {
+            // What cannot be decided at the start is not left to show in the middle of a trace.
+            for &node in formulas {
+                let [holds, fails] =
+                    [false, true].map(|no| emptiness.satisfiable(program, &[(node, no)], &past.origin()));
+                if emptiness.gave_up() && holds != Some(false) && fails != Some(false) {
+                    return Err(Unsupported::budget(gave_up()));
+                }
+            }
+        }
         let limits = Limits { minimal: !options.faithful, slices: options.state_budget.max(1) };
         let mut machine = Self {
             program: program.clone(),
@@ -84,6 +94,7 @@ impl Slices {
             transitions: 0,
             successors: FxHashMap::default(),
             emptiness,
+            undecided: false,
             bytes: 0,
             memory_budget: options.memory_budget,
             texts: RefCell::default(),

@@ -67,6 +67,8 @@ pub(super) struct Slices {
     /// Published successors of a slice.
     pub(super) successors: FxHashMap<u32, Vec<Slice>>,
     pub(super) emptiness: Option<Emptiness>,
+    /// Whether a verdict was left open for want of budget.
+    pub(super) undecided: bool,
     pub(super) bytes: usize,
     pub(super) memory_budget: usize,
     pub(super) texts: RefCell<FxHashMap<u32, String>>,
@@ -242,6 +244,10 @@ impl Machine for Slices {
         let settled = self.settle(kept.key);
         self.states[state as usize].settled = Some(settled);
         settled
+    }
+
+    fn undecided(&self) -> Option<Unsupported> {
+        self.undecided.then(|| Unsupported::budget(tw_automata::emptiness::gave_up()))
     }
 
     fn residual(&self, _: usize, state: State) -> String {

@@ -21,12 +21,21 @@ impl Slices {
             Some(false)
         } else if no_obligation || self.is_none(key.negation) {
             Some(true)
-        } else if self.unsatisfiable(&mut emptiness, key.slices, key.memory) {
-            Some(false)
-        } else if self.unsatisfiable(&mut emptiness, key.negation, key.memory) {
-            Some(true)
         } else {
-            None
+            let satisfiable = self.satisfiable(&mut emptiness, key.slices, key.memory);
+            let negation = match satisfiable {
+                Some(false) => None,
+                _ => self.satisfiable(&mut emptiness, key.negation, key.memory),
+            };
+            match (satisfiable, negation) {
+                (Some(false), _) => Some(false),
+                (_, Some(false)) => Some(true),
+                (Some(true), Some(true)) => None,
+                _ => {
+                    self.undecided = true;
+                    None
+                }
+            }
         };
         self.emptiness = Some(emptiness);
         settled
@@ -40,14 +49,20 @@ impl Slices {
         self.sets.get(set).iter().any(|&slice| self.slices.get(slice).is_empty())
     }
 
-    /// Whether no infinite continuation satisfies any of the slices; false where that is not found out.
-    pub(super) fn unsatisfiable(&self, emptiness: &mut Emptiness, set: u32, memory: u32) -> bool {
+    /// Whether some infinite continuation satisfies one of the slices; `None` where that is not found out.
+    pub(super) fn satisfiable(&self, emptiness: &mut Emptiness, set: u32, memory: u32) -> Option<bool> {
         let memory = self.memory(memory);
-        self.sets.get(set).iter().all(|&slice| {
+        let mut none = Some(false);
+        for &slice in self.sets.get(set) {
             let owed: Vec<(NodeId, bool)> =
                 self.slices.get(slice).iter().map(|&number| self.formula(number)).collect();
-            emptiness.satisfiable(&self.program, &owed, &memory) == Some(false)
-        })
+            match emptiness.satisfiable(&self.program, &owed, &memory) {
+                Some(false) => {}
+                Some(true) => return Some(true),
+                None => none = None,
+            }
+        }
+        none
     }
 
     /// What must hold at the next position for the sake of a node, as a formula and whether it is negated.

@@ -12,7 +12,7 @@ mod states;
 
 use super::graph::{Delay, Edge, Graph, Kind};
 use super::network::Network;
-use super::separate::unfolds;
+use super::separate::{needed, unfolds};
 use states::{NOWHERE, States};
 use tw_automata::diagram::{Diagram, Full, VARIABLES};
 use tw_ir::NodeId;
@@ -82,14 +82,8 @@ pub(super) struct Place {
 
 impl Progress {
     pub(super) fn new(graph: &Graph, edge: Edge, repeat: bool, limit: usize) -> Result<Self, Unsupported> {
-        let mut needed = vec![false; graph.operators.len()];
-        needed[edge.op()] = true;
         let unfolds = |at: usize| unfolds(graph, at);
-        for at in (0..=edge.op()).rev().filter(|&at| unfolds(at)) {
-            if needed[at] {
-                graph.operators[at].kind.operands().for_each(|operand| needed[operand.op()] = true);
-            }
-        }
+        let needed = needed(graph, edge, unfolds);
         let mut progress = Self {
             steps: Vec::new(),
             root: Edge::TRUE,
@@ -105,9 +99,11 @@ impl Progress {
             states: States::new(limit),
             verdict: None,
         };
-        let mut place = vec![0; graph.operators.len()];
-        for at in (0..=edge.op()).filter(|&at| needed[at]) {
-            let to = |edge: Edge| Edge::new(place[edge.op()], edge.negated());
+        // By place among what is needed, the step.
+        let mut steps = vec![0; needed.len()];
+        let step_of = |steps: &[usize], op: usize| needed.binary_search(&op).map_or(0, |place| steps[place]);
+        for (place, &at) in needed.iter().enumerate() {
+            let to = |edge: Edge| Edge::new(step_of(&steps, edge.op()), edge.negated());
             let step = match graph.operators[at].kind {
                 Kind::True => Step::True,
                 Kind::Last => Step::Last(progress.variable()),
@@ -126,10 +122,10 @@ impl Progress {
             if progress.variables.len() > progress.nodes.len() {
                 progress.nodes.push(graph.operators[at].node);
             }
-            place[at] = progress.steps.len();
+            steps[place] = progress.steps.len();
             progress.steps.push(step);
         }
-        progress.root = Edge::new(place[edge.op()], edge.negated());
+        progress.root = Edge::new(step_of(&steps, edge.op()), edge.negated());
         if progress.variables.len() > VARIABLES {
             return Err(Unsupported::budget(format!(
                 "more than {VARIABLES} unbounded operators in one property"

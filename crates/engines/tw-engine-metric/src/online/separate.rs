@@ -34,15 +34,9 @@ const DEPTH: usize = 16;
 /// The same formula without unbounded future under bounded operators; `None` if there is none, or if the result would be
 /// too large.
 pub(super) fn separate(graph: &mut Graph, edge: Edge) -> Option<Edge> {
-    let mut needed = vec![false; edge.op() + 1];
-    needed[edge.op()] = true;
-    for op in (0..=edge.op()).rev().filter(|&op| graph.operators[op].delay.is_none()) {
-        if needed[op] {
-            graph.operators[op].kind.operands().for_each(|operand| needed[operand.op()] = true);
-        }
-    }
-    let open = |op: &usize| needed[*op] && graph.operators[*op].delay.is_none();
-    let open: Vec<usize> = (0..=edge.op()).filter(open).collect();
+    let unbounded = |op: usize| graph.operators[op].delay.is_none();
+    let mut open = needed(graph, edge, unbounded);
+    open.retain(|&op| unbounded(op));
     if open.iter().all(|&op| unfolds(graph, op)) {
         return None;
     }
@@ -65,6 +59,22 @@ pub(super) fn separate(graph: &mut Graph, edge: Edge) -> Option<Edge> {
     }
     separation.graph.node = before;
     found.and_then(|edge| forms.get(&edge.op()).map(|form| form.negate_if(edge.negated())))
+}
+
+/// An operator and those below it, ascending, not looking below those that are not `opened`. What it costs does not depend
+/// on how many operators other properties have.
+pub(super) fn needed(graph: &Graph, edge: Edge, opened: impl Fn(usize) -> bool) -> Vec<usize> {
+    let mut seen = FxHashSet::from_iter([edge.op()]);
+    let mut todo = vec![edge.op()];
+    while let Some(op) = todo.pop() {
+        if opened(op) {
+            let operands = graph.operators[op].kind.operands().map(Edge::op);
+            todo.extend(operands.filter(|&operand| seen.insert(operand)));
+        }
+    }
+    let mut found: Vec<usize> = seen.into_iter().collect();
+    found.sort_unstable();
+    found
 }
 
 /// Whether progression unfolds an operator whose verdict may take for ever.

@@ -5,7 +5,7 @@
 
 mod traces;
 
-use super::{BLOCK, Scratch, Tokens};
+use super::{BLOCK, Scratch, Tokens, decided};
 use crate::{
     Bindings, Corrupt, Known, Machine, Monitor, Obligation, Positions, Settled, Sink, State, Stretch,
     Telling, TraceId, Unsupported, put, take,
@@ -102,7 +102,7 @@ impl<M: Machine> Live<M> {
             (0..len).try_for_each(|offset| self.each(start + offset, stretch.row(offset), sink))?;
         }
         self.positions += len;
-        Ok(())
+        decided(&self.machine)
     }
 
     /// The same, where other traces have states of the goals: a run over a stretch takes its own for the only one
@@ -123,13 +123,14 @@ impl<M: Machine> Live<M> {
     /// Looks whether roots whose state changed at `at` are settled. A state that stays was looked at when it was
     /// reached, but for the first.
     #[inline(never)]
-    fn settle_changed(&mut self, at: Position, sink: &mut Sink) {
+    fn settle_changed(&mut self, at: Position, sink: &mut Sink) -> Result<(), Unsupported> {
         self.first = false;
         for goal in 0..self.states.len() {
             if self.since[goal] == at && self.verdicts[goal].is_none() {
                 self.settle(goal, at, sink);
             }
         }
+        decided(&self.machine)
     }
 
     /// Steps the runs from each position. Apart, so that a step without them stays short.
@@ -146,7 +147,7 @@ impl<M: Machine> Live<M> {
         if self.machine.crowded() {
             self.tidy();
         }
-        Ok(())
+        decided(&self.machine)
     }
 
     /// Steps the runs from each position of a stretch, one root after the other.
@@ -264,7 +265,7 @@ impl<M: Machine> Monitor for Live<M> {
     fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {
         let at = self.positions;
         if self.machine.step_all(&mut self.states, &mut self.since, &self.verdicts, at, atoms)? | self.first {
-            self.settle_changed(at, sink);
+            self.settle_changed(at, sink)?;
         }
         if !self.each.is_empty() {
             let before = sink.settled.len();

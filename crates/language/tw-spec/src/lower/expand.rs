@@ -15,6 +15,10 @@ use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{Aggregate, Function, Path, PathStep, Temporal};
 
+/// The share of the budget that one use of a macro with parameters may take, and all that it uses in turn: a macro that
+/// doubles what it is given is told of before it has grown to all that a long specification may have.
+const MACRO_SHARE: usize = 10;
+
 /// Expands bodies into items.
 pub(super) struct Expander<'t, 'f> {
     pub(super) declarations: &'f Declarations<'t>,
@@ -144,10 +148,15 @@ impl<'t, 'f> Expander<'t, 'f> {
     }
 
     fn run(&mut self, first: Frame) -> ItemId {
-        let mut stack = Vec::new();
+        let mut stack: Vec<Frame> = Vec::new();
         let mut pending = Some(first);
+        // The outermost macro with parameters: its place on the stack, and how many items there were before it.
+        let mut outermost: Option<(usize, usize)> = None;
         loop {
             if let Some(frame) = pending.take() {
+                if !frame.arguments.is_empty() {
+                    outermost.get_or_insert((stack.len(), self.out.items.len()));
+                }
                 self.active[frame.body] = true;
                 self.trail.push(frame.body);
                 stack.push(frame);
@@ -156,8 +165,13 @@ impl<'t, 'f> Expander<'t, 'f> {
             let (body, prepared) = &self.bodies[frame.body];
             if let Some(&id) = body.exprs.get(frame.values.len()) {
                 let exprs: &'t [Expr] = self.prepared[*prepared].exprs;
-                if self.out.items.len() >= self.budget {
-                    self.too_large(exprs[id as usize].span, frame.site, frame.library);
+                let items = self.out.items.len();
+                let grown = outermost.filter(|&(_, before)| items - before >= self.budget / MACRO_SHARE);
+                if items >= self.budget || grown.is_some() {
+                    let (span, library) = (exprs[id as usize].span, frame.library);
+                    let place = if library { frame.site } else { span };
+                    let body = grown.map(|(place, _)| stack[place].body);
+                    self.too_large(place, body);
                     return self.out.error(Span::default());
                 }
                 match self.step(frame, ExprId(id), &exprs[id as usize]) {
@@ -175,6 +189,7 @@ impl<'t, 'f> Expander<'t, 'f> {
             self.active[key.0] = false;
             self.trail.pop();
             stack.pop();
+            outermost = outermost.filter(|&(place, _)| place < stack.len());
             self.instances.insert(key, result);
             if stack.is_empty() {
                 return result;
@@ -186,16 +201,24 @@ impl<'t, 'f> Expander<'t, 'f> {
         items.iter().map(|&item| self.out.item(item).structure).collect()
     }
 
-    fn too_large(&mut self, span: Span, site: Span, library: bool) {
+    /// Too many nodes: in all, or in one use of a macro with parameters.
+    fn too_large(&mut self, place: Span, body: Option<usize>) {
         self.exhausted = true;
-        self.findings.add(
-            Diagnostic::error(
-                "too-large",
-                format!("the specification grows beyond {} nodes when its macros are expanded", self.budget),
-            )
-            .at(if library { site } else { span }, "the limit was reached here")
-            .help("a macro that passes growing arguments to another one doubles at every step; use fewer levels"),
-        );
+        let message = match body.map(|body| self.declarations.macros.get(body)) {
+            None => {
+                format!("the specification grows beyond {} nodes when its macros are expanded", self.budget)
+            }
+            Some(declared) => {
+                let name =
+                    declared.map_or("a pattern".into(), |declared| format!("`{}`", declared.name.name));
+                let most = self.budget / MACRO_SHARE;
+                format!("one use of {name} grows beyond {most} nodes when it is expanded")
+            }
+        };
+        self.findings
+            .add(Diagnostic::error("too-large", message).at(place, "the limit was reached here").help(
+            "a macro that passes growing arguments to another one doubles at every step; use fewer levels",
+        ));
     }
 
     /// The item of an expression, or the macro that has to be expanded first.

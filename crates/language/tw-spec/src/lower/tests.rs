@@ -710,6 +710,22 @@ fn explosion_ends_at_the_budget() {
     assert_eq!(lowered.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["too-large"]);
 }
 
+/// A macro that doubles what it is given is named, long before the whole budget is spent; many small uses are not.
+#[test]
+fn one_use_of_a_macro_is_bounded_by_itself() {
+    let mut text = "let f0(x) = x & X x;".to_owned();
+    for i in 1..=25 {
+        text += &format!("let f{i}(x) = f{0}(f{0}(x));", i - 1);
+    }
+    let parsed = parse(&format!("{text} property p : G f25(p);"), 0);
+    let lowered = lower(&parsed.value, &LowerOptions { node_budget: 100_000 });
+    let messages: Vec<&str> = lowered.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(messages, ["one use of `f25` grows beyond 10000 nodes when it is expanded"]);
+    let many: String = (0..5_000).map(|i| format!("property p{i} : f0(a{i}) | f1(b{i});")).collect();
+    let parsed = parse(&format!("let f0(x) = x & X x; let f1(x) = f0(X x); {many}"), 0);
+    assert!(!lower(&parsed.value, &LowerOptions { node_budget: 100_000 }).has_errors());
+}
+
 #[test]
 fn depth_costs_no_stack() {
     const DEPTH: usize = 100_000;

@@ -11,6 +11,7 @@ mod compile;
 mod evaluate;
 mod explore;
 mod formula;
+mod free;
 mod lexer;
 mod parser;
 mod plan;
@@ -36,12 +37,26 @@ pub(super) fn read(file: &str, text: &[u8]) -> Result<Model, ModelError> {
 
 /// Reads a file within limits.
 pub fn read_within(file: &str, text: &[u8], limits: &Limits) -> Result<Model, ModelError> {
+    // Whoever reads all of it is told of every variable.
+    read_mentioning(file, text, limits, &|_| true).map(|(model, _)| model)
+}
+
+/// Reads a file for formulas of which it is known which variables they mention, beside those in the file; also the names
+/// of the variables that were left out, as there are many of them and nothing depends on them ([`free`]).
+pub fn read_mentioning(
+    file: &str,
+    text: &[u8],
+    limits: &Limits,
+    mentioned: &dyn Fn(&str) -> bool,
+) -> Result<(Model, Vec<String>), ModelError> {
     let text = super::utf8(file, text)?;
-    let parsed = parser::parse(text).and_then(|module| compile::compile(text, module));
     let located = |error: syntax::Error| super::syntax_error(file, text, error.at as usize, error.message);
-    let program = parsed.map_err(located)?;
-    explore::explore(&program, limits).map_err(|stop| match stop {
+    let mut module = parser::parse(text).map_err(located)?;
+    let left_out = free::leave_out(&mut module, mentioned);
+    let program = compile::compile(text, module).map_err(located)?;
+    let explored = explore::explore(&program, limits).map_err(|stop| match stop {
         explore::Stop::At(error) => located(error),
         explore::Stop::Unfit(message) => ModelError::Unfit(message),
-    })
+    });
+    Ok((explored?, left_out))
 }

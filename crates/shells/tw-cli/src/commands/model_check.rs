@@ -11,8 +11,11 @@ use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
 use std::time::Instant;
 use tracewise::Session;
+use tracewise::diag::Diagnostic;
 use tracewise::findings::{Report, Warning};
-use tracewise::model::{Logic, Model, ModelOptions, Question, questions_in, read_model, write_model};
+use tracewise::model::{
+    Logic, Model, ModelOptions, Question, questions_in, read_model, read_model_for, write_model,
+};
 
 /// Check formulas on a model: CTL, LTL, how likely they are
 ///
@@ -78,6 +81,13 @@ impl FormulaArgs {
     /// Whether anything is asked.
     pub fn any(&self) -> bool {
         !(self.ctl.is_empty() && self.ltl.is_empty() && self.spec.is_empty())
+    }
+
+    /// The texts that name all that formulas are about. A file that cannot be read is told of when it is asked.
+    fn texts(&self) -> Vec<String> {
+        let mut texts = [self.ctl.as_slice(), &self.ltl, &self.fair].concat();
+        texts.extend(self.spec.iter().filter_map(|file| std::fs::read_to_string(file).ok()));
+        texts
     }
 
     /// The formulas: those given or, if none is, the model's own.
@@ -147,9 +157,13 @@ impl Runnable for ModelCheck {
 
 impl ModelCheck {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
-        let model = {
+        let (model, left_out) = {
             let _progress = Progress::start(context.quiet, format!("reading {}", self.model), None);
-            read_model(&self.model)?
+            match self.out.as_slice() {
+                [] => read_model_for(&self.model, &self.formulas.texts())?,
+                // What is written is all of it.
+                _ => (read_model(&self.model)?, Vec::new()),
+            }
         };
         for path in &self.out {
             let rare = self.formulas.min_count > 1;
@@ -159,6 +173,18 @@ impl ModelCheck {
         if !self.out.is_empty() && !self.formulas.any() {
             return Ok(Exit::Holds);
         }
-        self.formulas.ask(&Session::new(), &self.model, &model, &[], reporter, context)
+        let also: Vec<Warning> = left_out_warning(&left_out).into_iter().collect();
+        self.formulas.ask(&Session::new(), &self.model, &model, &also, reporter, context)
     }
+}
+
+/// That variables were left out.
+fn left_out_warning(left_out: &[String]) -> Option<Warning> {
+    let (first, last) = (left_out.first()?, left_out.last()?);
+    let message = format!(
+        "{} variables are left out, from `{first}` to `{last}`: nothing in the model or in the formulas names them",
+        left_out.len()
+    );
+    let found = Diagnostic::warning("free-variables", message);
+    Some(Warning::new(found, &std::sync::Arc::default()))
 }

@@ -2,6 +2,7 @@
 
 use super::lines::by_rows;
 use crate::{BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{Expect, What};
@@ -24,6 +25,7 @@ impl Wanted {
     /// The names of `projection`.
     pub(super) fn new(projection: &Projection) -> Self {
         let mut names: Vec<String> = Vec::new();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
         let name_of_slot = projection
             .slots
             .iter()
@@ -31,8 +33,8 @@ impl Wanted {
                 What::Variable(path, expect) if *expect != Expect::Bool || path.has_each() => None,
                 what => {
                     let name = describe(what);
-                    Some(names.iter().position(|known| *known == name).unwrap_or_else(|| {
-                        names.push(name);
+                    Some(*numbers.entry(name).or_insert_with_key(|name| {
+                        names.push(name.clone());
                         names.len() - 1
                     }))
                 }

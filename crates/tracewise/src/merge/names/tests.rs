@@ -164,3 +164,24 @@ fn codes_of_others_are_found_or_made() {
     assert_eq!(find(&Value::text("x=3,y=null")), Some(3));
     assert_eq!(find(&Value::text("x=4")), None);
 }
+
+/// Of many events each position has few: what is kept of a position is what happened there.
+#[test]
+fn many_columns_take_no_room_where_they_are_null() {
+    const EVENTS: usize = 20_000;
+    let mut valuations = Valuations::new(Style::Events, &[]);
+    for at in 0..EVENTS {
+        let column = valuations.column(&format!("e{at}"), usize::MAX);
+        valuations.set(column, &Value::Bool(true));
+        valuations.next();
+    }
+    let kept: usize = valuations.valuations.iter().map(|valuation| valuation.len()).sum();
+    assert_eq!((valuations.len(), kept), (EVENTS, EVENTS));
+    assert_eq!(valuations.name(EVENTS as u32 - 1), Value::text("e19999"));
+    // The model has a number for each of them in each state, and says so before it is made.
+    assert_eq!(valuations.model_bytes(), EVENTS * EVENTS * 8);
+    let mut session = crate::Session::new();
+    session.evaluate.memory_budget = 1 << 20;
+    let refused = crate::merge::refuse_large(&session, &valuations).unwrap_err();
+    assert!(refused.to_string().contains("20000 variables"), "{refused}");
+}

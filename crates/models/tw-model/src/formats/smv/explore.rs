@@ -17,11 +17,13 @@ pub struct Limits {
     pub edges: usize,
     /// Steps of evaluation and search.
     pub work: u64,
+    /// Bytes of states and transitions.
+    pub bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { states: 20_000_000, edges: 200_000_000, work: 2_000_000_000 }
+        Self { states: 20_000_000, edges: 200_000_000, work: 2_000_000_000, bytes: 2 << 30 }
     }
 }
 
@@ -50,17 +52,33 @@ struct States {
     /// Open addressing: numbers, or `u32::MAX`.
     table: Vec<u32>,
     most: usize,
+    /// Bytes that states may take.
+    bytes: usize,
+}
+
+/// That states and transitions take more than they may.
+fn too_many_bytes(limit: usize) -> Stop {
+    Stop::Unfit(format!(
+        "its states and transitions take more than {} MiB, the limit; constrain variables by `next(x) := …`, or leave out \
+         those that nothing depends on",
+        limit >> 20
+    ))
 }
 
 impl States {
-    fn new(width: usize, most: usize) -> Self {
+    fn new(width: usize, most: usize, bytes: usize) -> Self {
         Self {
+            bytes,
             width,
             codes: Vec::new(),
             count: 0,
             table: vec![u32::MAX; 64],
             most: most.min(u32::MAX as usize - 1),
         }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        (self.codes.len() + self.table.len()) * size_of::<u32>()
     }
 
     fn get(&self, state: usize) -> &[u32] {
@@ -91,6 +109,9 @@ impl States {
         if self.count >= self.most {
             return Err(Stop::Unfit(format!("it has more than {} states, the limit", self.most)));
         }
+        if self.heap_bytes() > self.bytes {
+            return Err(too_many_bytes(self.bytes));
+        }
         self.table[at] = self.count as u32;
         self.codes.extend_from_slice(codes);
         self.count += 1;
@@ -102,7 +123,7 @@ impl States {
 pub(super) fn explore(program: &Program, limits: &Limits) -> Result<Model, Stop> {
     let width = program.variables.len();
     let mut search = Search::new(program, limits.work);
-    let mut states = States::new(width, limits.states);
+    let mut states = States::new(width, limits.states, limits.bytes);
     search.solve(&program.init, &mut |codes| states.number(codes).map(drop))?;
     if states.count == 0 {
         return Err(Stop::Unfit("no state satisfies INIT".to_owned()));
@@ -123,6 +144,9 @@ pub(super) fn explore(program: &Program, limits: &Limits) -> Result<Model, Stop>
         targets.extend_from_slice(&row);
         if targets.len() > limits.edges.min(u32::MAX as usize) {
             return Err(Stop::Unfit(format!("it has more than {} transitions, the limit", limits.edges)));
+        }
+        if targets.len() * size_of::<u32>() + states.heap_bytes() > limits.bytes {
+            return Err(too_many_bytes(limits.bytes));
         }
         offsets.push(targets.len() as u32);
         state += 1;

@@ -308,3 +308,37 @@ fn nesting_needs_no_stack() {
     assert_eq!((back.states(), back.initial.len()), (2, 1));
     assert_eq!(back.specifications[0].text.len(), 2 * deep + 1);
 }
+
+/// Free variables double the states each; those that no formula names are left out where they are many, and only then.
+#[test]
+fn free_variables_are_left_out_where_they_are_many() {
+    let text = |free: usize| {
+        let variables: String = (0..free).map(|at| format!("  f{at}x : boolean;\n")).collect();
+        format!("MODULE main\nVAR\n  a : boolean;\n{variables}ASSIGN next(a) := !a;\nCTLSPEC AG EF a\n")
+    };
+    let read = |free: usize, named: &str| {
+        let mentioned = |name: &str| named.contains(name);
+        super::read_mentioning("m.smv", text(free).as_bytes(), &Limits::default(), &mentioned).unwrap()
+    };
+    let (model, left_out) = read(24, "");
+    assert_eq!((model.states(), left_out.len(), left_out[23].as_str()), (2, 24, "f23x"));
+    let (model, left_out) = read(24, "AG EF (f3x & a)");
+    assert_eq!((model.states(), left_out.len()), (4, 23));
+    let (model, left_out) = read(5, "");
+    assert_eq!((model.states(), left_out.len()), (64, 0));
+    // A variable that a section names is not free.
+    let held = text(24).replace("CTLSPEC", "INVAR f0x | f1x;\nCTLSPEC");
+    let (model, left_out) =
+        super::read_mentioning("m.smv", held.as_bytes(), &Limits::default(), &|_| false).unwrap();
+    assert_eq!((model.states(), left_out.len()), (6, 22));
+}
+
+/// What does not fit is told, before memory runs out.
+#[test]
+fn bytes_end_in_a_message() {
+    let variables: String = (0..20).map(|at| format!("  b{at} : boolean;\n")).collect();
+    let text = format!("MODULE main\nVAR\n{variables}");
+    let limits = Limits { bytes: 1 << 20, ..Limits::default() };
+    let refused = read_within("m.smv", text.as_bytes(), &limits).unwrap_err().to_string();
+    assert!(refused.contains("more than 1 MiB"), "{refused}");
+}

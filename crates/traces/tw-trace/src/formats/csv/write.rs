@@ -15,7 +15,15 @@ pub(super) struct Writer<'a> {
     has_event: bool,
     /// The cells of a row.
     cells: Vec<String>,
+    /// Cells written so far: those with something in them, and all.
+    filled: u64,
+    written: u64,
 }
+
+/// Cells that may be written however empty they are …
+const CELLS: u64 = 1 << 28;
+/// … and, beyond, how many there may be for each that has something in it.
+const SPARSE: u64 = 1_000;
 
 impl<'a> Writer<'a> {
     pub fn new(
@@ -37,16 +45,22 @@ impl<'a> Writer<'a> {
             has_time,
             has_event,
             cells: header.iter().map(|name| name.to_string()).collect(),
+            filled: 0,
+            written: 0,
         };
         if !header.is_empty() {
             writer.flush_cells()?;
+            // The header is full, whatever the rows are.
+            (writer.filled, writer.written) = (0, 0);
         }
         Ok(writer)
     }
 
     fn flush_cells(&mut self) -> Result<(), TraceError> {
         let mut line = String::new();
+        self.written += self.cells.len() as u64;
         for (number, cell) in self.cells.iter_mut().enumerate() {
+            self.filled += u64::from(!cell.is_empty());
             if number > 0 {
                 line.push(',');
             }
@@ -93,6 +107,15 @@ impl RowSink for Writer<'_> {
     fn write(&mut self, row: &Row) -> Result<(), TraceError> {
         if self.columns.is_empty() {
             return Err(refuse(row, "a row without any column cannot be written to CSV".to_string()));
+        }
+        if self.written > CELLS && self.written / SPARSE > self.filled {
+            let message = format!(
+                "the trace has {} columns in all and next to none of them in a row: CSV would be empty cells, more than {} for \
+                 each value; ⟨to: jsonl⟩ writes what is there",
+                self.columns.len(),
+                SPARSE
+            );
+            return Err(TraceError::new(TraceErrorKind::Budget, message).at(row.line, 1));
         }
         for (name, value) in &row.variables {
             self.put(name, value, row)?;
@@ -177,5 +200,27 @@ fn json(value: &Value, out: &mut String) {
             Todo::Value(Value::Str(text)) => out.push_str(&serde_json::Value::from(&**text).to_string()),
             Todo::Value(other) => out.push_str(&other.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows that have hardly anything in common are not written out to what their columns and rows multiply to.
+    #[test]
+    fn columns_that_are_nearly_always_empty_are_refused() {
+        let columns: Vec<Arc<str>> = (0..300_000).map(|at| Arc::from(format!("k{at}"))).collect();
+        let outline = || Outline { columns: &columns, has_time: false, has_event: false };
+        let row = |at: usize| Row { variables: vec![(columns[at].clone(), Value::Int(1))], ..Row::default() };
+        let mut writer = Writer::new(Box::new(std::io::sink()), outline()).unwrap();
+        let refused = (0..columns.len()).find_map(|at| writer.write(&row(at)).err().map(|error| (at, error)));
+        let (at, error) = refused.expect("it is refused");
+        assert!(at < 1_000, "at row {at}");
+        assert_eq!(error.kind, TraceErrorKind::Budget);
+        assert!(
+            error.message.contains("300000 columns") && error.message.contains("⟨to: jsonl⟩"),
+            "{error:?}"
+        );
     }
 }
