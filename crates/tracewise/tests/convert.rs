@@ -1,7 +1,8 @@
 //! Converting keeps verdicts or refuses: random traces of every format, through chains over all of them.
 
-use std::path::PathBuf;
+use std::path::Path;
 use tracewise::check::CheckOptions;
+use tracewise::convert::ConvertOptions;
 use tracewise::trace::formats;
 use tracewise::{Reading, Session, Specification, Verdict};
 use tw_testkit::Rng;
@@ -93,7 +94,7 @@ fn x(cells: &[&'static str]) -> &'static str {
     cells.iter().find(|cell| cell.contains('x')).unwrap_or(&cells[2])
 }
 
-fn verdict(formula: &str, events: bool, path: &PathBuf, format: &str) -> Option<Verdict> {
+fn verdict(formula: &str, events: bool, path: &Path, format: &str) -> Option<Verdict> {
     let declared = if events { "event e(arg1, arg2);\nevent f(arg1);\n" } else { "" };
     let spec = Specification::from_text("s.tw", &format!("{declared}property p : {formula};\n")).ok()?;
     let session = Session::new().reading(Reading { format: Some(format.into()), ..Reading::default() });
@@ -122,8 +123,9 @@ fn verdicts_survive_chains_of_conversions() {
             let to = folder.join(format!("{case}-{step}"));
             let session =
                 Session::new().reading(Reading { format: Some(format.into()), ..Reading::default() });
+            let options = ConvertOptions { to: Some(next.into()), ..ConvertOptions::default() };
             let converted =
-                session.convert(&[path.display().to_string()], &to.display().to_string(), Some(next));
+                session.convert(&[path.display().to_string()], &to.display().to_string(), &options);
             if converted.is_err() {
                 continue;
             }

@@ -23,6 +23,7 @@ mod tests;
 
 use crate::{Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, TraceFormat, Writing};
 use std::io::Write;
+pub use write::push_csv_cell;
 
 /// The format.
 pub struct Csv;
