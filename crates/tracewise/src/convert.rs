@@ -10,6 +10,16 @@ use std::sync::Arc;
 use tw_core::{NewFile, Value};
 use tw_trace::{Arguments, Row, TraceError, TraceErrorKind, TraceFormat};
 
+/// How a trace is converted.
+#[derive(Clone, Debug, Default)]
+pub struct ConvertOptions {
+    /// The format to write; by the extension of the output if there is none.
+    pub to: Option<String>,
+    /// An apostrophe before texts that spreadsheets would read as formulas; of CSV alone. It is read back as part of
+    /// the text.
+    pub csv_guard: bool,
+}
+
 /// What was written.
 #[derive(Clone, Debug)]
 pub struct ConvertReport {
@@ -25,9 +35,13 @@ pub(crate) fn convert(
     session: &Session,
     files: &[String],
     output: &str,
-    to: Option<&str>,
+    options: &ConvertOptions,
 ) -> Result<ConvertReport, Error> {
-    let target = target(output, to)?;
+    let target = target(output, options.to.as_deref())?;
+    if options.csv_guard && target.name() != "csv" {
+        let message = format!("{} is for `csv`, and `{}` is written", Setting::CsvGuard, target.name());
+        return Err(Error::refused(message));
+    }
     let Opened { input, format, .. } = Opened::new(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
         return Err(Error::refused(format!("`{output}` is the input itself; write to another file")));
@@ -82,8 +96,8 @@ pub(crate) fn convert(
             file.and_then(|file| tw_trace::compress(output, file)).map_err(failed)?
         }
     };
-    let mut sink =
-        target.writer(file, tw_trace::Outline { columns: &columns, has_time, has_event, texts: &texts })?;
+    let (columns, texts, guard) = (&columns, &texts, options.csv_guard);
+    let mut sink = target.writer(file, tw_trace::Outline { columns, has_time, has_event, texts, guard })?;
     let mut positions = 0;
     if rereadable {
         tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {

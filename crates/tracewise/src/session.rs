@@ -1,7 +1,7 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::check::{self, CheckOptions, CheckReport};
-use crate::convert::{self, ConvertReport};
+use crate::convert::{self, ConvertOptions, ConvertReport};
 use crate::embed::RowMonitor;
 use crate::error::Setting;
 use crate::eval::{self, EvalReport};
@@ -221,8 +221,13 @@ impl Session {
     }
 
     /// Writes a trace in another format (by name, or by the extension of `output`).
-    pub fn convert(&self, files: &[String], output: &str, to: Option<&str>) -> Result<ConvertReport, Error> {
-        convert::convert(self, files, output, to)
+    pub fn convert(
+        &self,
+        files: &[String],
+        output: &str,
+        options: &ConvertOptions,
+    ) -> Result<ConvertReport, Error> {
+        convert::convert(self, files, output, options)
     }
 
     /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream

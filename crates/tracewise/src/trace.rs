@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub use tw_arrow::{Reader as RecordReader, Records, arrow};
 pub use tw_trace::{
     Arguments, Event, Outline, Projection, Row, Stamp, States, Table, TimeStyle, TraceError, TraceErrorKind,
-    TraceFormat, compress, detect,
+    TraceFormat, compress, detect, push_csv_cell,
 };
 
 /// Every trace format of this build.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use tracewise::check::CheckOptions;
+use tracewise::convert::ConvertOptions;
 use tracewise::trace::formats;
 use tracewise::{Reading, Session, Specification, Verdict};
 use tw_testkit::Rng;
@@ -122,8 +123,9 @@ fn verdicts_survive_chains_of_conversions() {
             let to = folder.join(format!("{case}-{step}"));
             let session =
                 Session::new().reading(Reading { format: Some(format.into()), ..Reading::default() });
+            let options = ConvertOptions { to: Some(next.into()), ..ConvertOptions::default() };
             let converted =
-                session.convert(&[path.display().to_string()], &to.display().to_string(), Some(next));
+                session.convert(&[path.display().to_string()], &to.display().to_string(), &options);
             if converted.is_err() {
                 continue;
             }

@@ -34,6 +34,7 @@ settings! {
     Clock "clock" "What intervals measure.",
     Concat "concat" "Several files as one trace.",
     Connections "connections" "How many connections a socket serves at once.",
+    CsvGuard "csv_guard" "An apostrophe before texts that spreadsheets read as formulas.",
     Cycles "cycles" "Cycles of locks that a search looks at.",
     EachPosition "each_position" "Verdicts about every position.",
     Ends "ends" "What paths do where traces end.",

@@ -40,6 +40,8 @@ pub struct Outline<'c> {
     /// Those of the variables (`arg1`, `arg2`, … for arguments without names) whose untyped cells are texts: not all of
     /// them look like numbers, or like truth values.
     pub texts: &'c [Arc<str>],
+    /// Whether texts that spreadsheets read as formulas are guarded, in formats that spreadsheets open.
+    pub guard: bool,
 }
 
 /// A trace encoding: one unit struct in `formats/<name>.rs`, one row in [`FORMATS`].

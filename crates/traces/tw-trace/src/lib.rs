@@ -27,7 +27,7 @@ pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
     States, TraceFormat, Writing, detect,
 };
-pub use formats::is_number;
+pub use formats::{is_number, push_csv_cell};
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};

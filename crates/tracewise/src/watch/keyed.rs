@@ -457,6 +457,7 @@ impl Watcher for Keyed<'_> {
     fn save(&mut self, state: &mut Checkpoint) {
         state.bad_lines = self.bad_lines.count;
         self.clock.save(&mut state.time);
+        self.times.save(&mut state.time);
         state.monitor = self.shard.snapshot();
         // How the queries are counted stands with the monitors; here is how much was told.
         put(self.told_lines.0 as u64, &mut state.queries);
@@ -474,8 +475,13 @@ impl Watcher for Keyed<'_> {
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
-        self.clock.load(&mut state.time.as_slice())?;
+        let mut time = state.time.as_slice();
+        self.clock.load(&mut time)?;
         self.clock.go_on(Instant::now());
+        self.times.load(&mut time)?;
+        if !time.is_empty() {
+            return Err("it is longer than it should be".into());
+        }
         let restored = match (self.shard.restore(&state.monitor), &self.counting) {
             (Ok(restored), _) => Ok(restored),
             // It may have been a stream without timestamps.

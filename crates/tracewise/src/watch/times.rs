@@ -87,7 +87,7 @@ impl LatestTimes {
         self.times.get(position.checked_sub(self.base)?).copied()
     }
 
-    fn save(&self, out: &mut Vec<u8>) {
+    pub fn save(&self, out: &mut Vec<u8>) {
         number_out(self.base as u64, out);
         number_out(self.times.len() as u64, out);
         // Neighbours are near each other, and small numbers are short.
@@ -98,7 +98,7 @@ impl LatestTimes {
         }
     }
 
-    fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
+    pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
         self.base = number(from)? as Position;
         let mut before: Time = 0;
         for _ in 0..number(from)? {

@@ -6,6 +6,7 @@
 use super::Digits;
 use super::names::{Names, identifier};
 use crate::{Cells, Domain, Model, ModelError, State};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use tw_core::Value;
 
@@ -23,6 +24,9 @@ const RESERVED: &[&str] = &[
     "unless", "unlock", "unsigned", "until", "union", "void", "volatile", "weakuntil", "while", "xr", "xs",
     "U", "V", "W", "X", "now", "_", "_last", "_nr_pr", "_pid", "_priority",
 ];
+
+/// Values of a variable that all have macros; of more, those that occur have.
+const LISTED: u64 = 1 << 16;
 
 /// A variable that steps assign.
 struct Column<'m> {
@@ -134,18 +138,23 @@ fn macros(
 ) -> Result<(), ModelError> {
     for (at, variable) in model.variables.iter().enumerate() {
         let boolean = matches!(variable.domain, Domain::Boolean);
-        let size = variable.domain.size().min(u64::from(u32::MAX)) as u32;
         let dependent = dependence(model, at);
         if dependent.is_none() && (boolean || are_numbers(&variable.domain)) {
             continue;
         }
         // Which values of the variable of states mean which value of this one.
-        let mut places: Vec<Vec<u32>> = Vec::new();
-        if let Some((_, codes)) = &dependent {
-            places = vec![Vec::new(); codes.iter().max().map_or(0, |&most| most as usize + 1)];
-            codes.iter().enumerate().for_each(|(place, &code)| places[code as usize].push(place as u32));
+        let mut places: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (place, &code) in dependent.iter().flat_map(|(_, codes)| codes.iter().enumerate()) {
+            places.entry(code).or_default().push(place as u32);
         }
-        for code in 0..size.min(if dependent.is_some() { places.len() as u32 } else { size }) {
+        let most = places.last_key_value().map_or(0, |(&most, _)| u64::from(most) + 1);
+        let size = variable.domain.size().min(if dependent.is_some() { most } else { u64::MAX });
+        let listed: Vec<u32> = match &variable.cells {
+            _ if size <= LISTED => (0..size as u32).collect(),
+            Cells::Of(..) => places.keys().copied().collect(),
+            Cells::Own(codes) => codes.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect(),
+        };
+        for code in listed {
             if boolean && code == 0 {
                 continue;
             }
@@ -165,11 +174,12 @@ fn macros(
                         codes: &[],
                         numbers: are_numbers(&model.variables[*other].domain),
                     };
-                    for (at, &place) in places[code as usize].iter().enumerate() {
+                    let places = places.get(&code).map_or(&[][..], Vec::as_slice);
+                    for (at, &place) in places.iter().enumerate() {
                         let or = if at > 0 { " || " } else { "" };
                         write!(out, "{or}{} == {}", column.name, column.value(place))?;
                     }
-                    if places[code as usize].is_empty() {
+                    if places.is_empty() {
                         out.extend_from_slice(b"false");
                     }
                 }

@@ -9,6 +9,7 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use tracewise::Evaluating;
+use tracewise::convert::ConvertOptions;
 use tracewise::findings::json::Object;
 
 /// Write a trace in another format
@@ -26,6 +27,11 @@ pub struct Convert {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     to: Option<String>,
 
+    /// In CSV, put an apostrophe before texts that spreadsheets would read as formulas (= + - @); it is part of the
+    /// text when the file is read back
+    #[arg(long)]
+    csv_guard: bool,
+
     #[command(flatten)]
     output: OutputArgs,
 
@@ -39,7 +45,8 @@ impl Runnable for Convert {
         let session = self.read.session(Evaluating::default())?;
         let report = {
             let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")), None);
-            session.convert(&trace, &self.out, self.to.as_deref())
+            let options = ConvertOptions { to: self.to.clone(), csv_guard: self.csv_guard };
+            session.convert(&trace, &self.out, &options)
         };
         let report = match report {
             // A reader who has seen enough is no error of ours.

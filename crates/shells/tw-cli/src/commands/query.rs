@@ -56,6 +56,10 @@ pub struct Query {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names_and(TABLES))]
     output: String,
 
+    /// With `--output csv`, put an apostrophe before texts that spreadsheets would read as formulas (= + - @)
+    #[arg(long)]
+    csv_guard: bool,
+
     /// Engine to run; `auto` takes the fastest that can
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = query_engines(), help_heading = "Evaluation")]
     engine: String,
@@ -80,6 +84,8 @@ pub struct Answers {
     pub totals: Option<Rc<Report>>,
     /// Whether it was asked where values come from.
     pub witness: bool,
+    /// Whether texts that look like formulas are guarded in CSV.
+    pub csv_guard: bool,
 }
 
 impl Answers {
@@ -121,12 +127,15 @@ impl Reporter for Gather {
 
 impl Runnable for Query {
     fn run(self, context: &mut Context) -> Outcome {
+        if self.csv_guard && self.output != "csv" {
+            return Err(usage("--csv-guard is for --output csv"));
+        }
         let write: fn(&Answers, Style, &mut dyn Outlet) -> io::Result<()> = match self.output.as_str() {
             "csv" => |answers, _, out| table::csv(answers, out),
             "markdown" => |answers, _, out| table::markdown(answers, out),
             _ => text::write,
         };
-        let answers = Answers { witness: self.witness, ..Answers::default() };
+        let answers = Answers { witness: self.witness, csv_guard: self.csv_guard, ..Answers::default() };
         let own = Gather { answers, style: context.style, write };
         report::with(&self.output, own, context, |reporter, context| self.query(reporter, context))
     }

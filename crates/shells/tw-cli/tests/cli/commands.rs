@@ -116,6 +116,27 @@ fn convert_there_and_back() {
 }
 
 #[test]
+fn csv_is_guarded_against_formulas_on_request() {
+    let trace = "{\"who\":\"=1+1\",\"n\":-2}\n{\"who\":\"-x\",\"n\":3}\n";
+    let run = |arguments: &[&str]| finish(command().args(arguments), trace);
+    let convert = ["convert", "-", "--format", "jsonl", "--to", "csv", "-o", "-"];
+    assert_eq!(run(&convert).out, "who,n\n=1+1,-2\n-x,3\n");
+    assert_eq!(run(&[&convert[..], &["--csv-guard"]].concat()).out, "who,n\n'=1+1,-2\n'-x,3\n");
+    let query = ["query", "-e", "sum[n] by who", "-", "--format", "jsonl", "--output"];
+    let asked = run(&[&query[..], &["csv", "--csv-guard"]].concat());
+    assert!(asked.out.contains(",'=1+1,-2\n") && asked.out.contains(",'-x,3\n"), "{asked:?}");
+    let plain = run(&[&query[..], &["csv"]].concat());
+    assert_eq!(plain.out, asked.out.replace('\'', ""));
+    for refused in [
+        &[&query[..], &["json"]].concat()[..],
+        &["convert", "-", "--format", "jsonl", "--to", "json", "-o", "-"],
+    ] {
+        let end = run(&[refused, &["--csv-guard"]].concat());
+        assert!(end.code == 2 && end.err.contains("--csv-guard is for"), "{end:?}");
+    }
+}
+
+#[test]
 fn completions_for_every_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = tracewise(&format!("completions {shell}"));

@@ -25,6 +25,7 @@ use crate::{
     Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, States, TraceFormat, Writing,
 };
 use std::io::Write;
+pub use write::push_csv_cell;
 
 /// The format.
 pub struct Csv;

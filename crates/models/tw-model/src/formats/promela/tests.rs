@@ -44,6 +44,29 @@ end:
     assert!(write(&figure, &mut Vec::new()).is_err());
 }
 
+#[test]
+fn a_wide_range_has_macros_for_what_occurs() {
+    let mut figure = testing::figure();
+    // Beyond the integers of Promela, so that values go by their places.
+    figure.variables[1].domain = Domain::Range(1, i64::from(u32::MAX) + 1);
+    let cells = Cells::Of(0, vec![7, u32::MAX]);
+    figure.variables.push(crate::Variable {
+        name: "far".to_owned(),
+        domain: Domain::Range(0, i64::from(u32::MAX)),
+        cells,
+    });
+    let text = written(&figure);
+    let macros: Vec<&str> = text.lines().filter(|line| line.starts_with("#define ")).skip(3).collect();
+    let expected = [
+        "#define time__1 (time == 0) /* time = 1 */",
+        "#define time__2 (time == 1) /* time = 2 */",
+        "#define time__3 (time == 2) /* time = 3 */",
+        "#define far__7 (state == 0) /* far = 7 */",
+        "#define far__4294967295 (state == 1) /* far = 4294967295 */",
+    ];
+    assert_eq!(macros, expected);
+}
+
 /// What Spin says of formulas on a model; `None` if it is not installed.
 fn spin(name: &str, text: &str) -> Option<bool> {
     let folder = std::env::temp_dir().join(format!("tracewise-promela-{name}-{}", std::process::id()));

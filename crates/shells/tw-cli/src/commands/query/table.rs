@@ -7,9 +7,12 @@ use std::io;
 use tracewise::Value;
 use tracewise::findings::json;
 use tracewise::query::{Approximation, Edge, Group, QueryResult};
+use tracewise::trace::push_csv_cell;
 
 /// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
 pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
+    let guard = answers.csv_guard;
+    let (cell, value) = (|text: &str| cell(text, guard), |one: &Value| value(one, guard));
     let results = || answers.reports.iter().flat_map(|report| report.values());
     let everywhere = results().any(|result| result.everywhere.is_some());
     let timed = results().any(|result| result.times.is_some());
@@ -156,21 +159,18 @@ pub fn edge(edge: Edge) -> String {
     }
 }
 
-fn value(value: &Value) -> String {
+fn value(value: &Value, guard: bool) -> String {
     match value {
         Value::Null => String::new(),
-        Value::Str(text) => cell(text),
-        other => cell(&json::value(other)),
+        Value::Str(text) => cell(text, guard),
+        other => cell(&json::value(other), false),
     }
 }
 
-/// A cell of RFC 4180.
-fn cell(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.into()
-    }
+fn cell(text: &str, guard: bool) -> String {
+    let mut out = String::new();
+    push_csv_cell(text, guard, &mut out);
+    out
 }
 
 fn escape(text: &str) -> String {
@@ -184,9 +184,12 @@ mod tests {
 
     #[test]
     fn cells() {
-        assert_eq!(cell("a,b"), "\"a,b\"");
-        assert_eq!(value(&Value::List(vec![Value::Int(1), Value::text("a")])), "\"[1,\"\"a\"\"]\"");
-        assert_eq!(value(&Value::Null), "");
+        assert_eq!(cell("a,b", false), "\"a,b\"");
+        assert_eq!(value(&Value::List(vec![Value::Int(1), Value::text("a")]), true), "\"[1,\"\"a\"\"]\"");
+        assert_eq!(value(&Value::Null, true), "");
+        assert_eq!(value(&Value::text("=a"), true), "'=a");
+        assert_eq!(value(&Value::text("=a"), false), "=a");
+        assert_eq!(value(&Value::Int(-1), true), "-1");
         assert_eq!(escape("a|b\nc"), "a\\|b c");
     }
 }

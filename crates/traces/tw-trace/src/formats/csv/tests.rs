@@ -501,3 +501,33 @@ fn what_is_written_reads_back() {
             .is_err()
     );
 }
+
+#[test]
+fn texts_that_look_like_formulas_are_guarded() {
+    use crate::{Outline, Row, TraceFormat};
+    let cell = |text: &str, guard| {
+        let mut out = String::new();
+        super::push_csv_cell(text, guard, &mut out);
+        out
+    };
+    for text in ["=1+1", "+cmd", "-x", "@SUM(A1)", "\tx", "-", "-1-1", "-inf", "+1+1", "--1"] {
+        assert_eq!((cell(text, false), cell(text, true)), (text.to_string(), format!("'{text}")));
+    }
+    for text in ["-1", "+1", "-007", "-0.5e-3", "-99999999999999999999999", "a=b", "", "1-1", "'=1", "[-1]"] {
+        assert_eq!(cell(text, true), text);
+    }
+    // Inside the quotes, where the cell begins.
+    assert_eq!(cell("=HYPERLINK(\"a\",1)", true), "\"'=HYPERLINK(\"\"a\"\",1)\"");
+    assert_eq!(cell("\r=1", true), "\"'\r=1\"");
+    let columns: Vec<std::sync::Arc<str>> = vec!["=a".into(), "n".into()];
+    let row = Row {
+        variables: vec![(columns[0].clone(), Value::text("@x")), (columns[1].clone(), Value::Int(-3))],
+        ..Row::default()
+    };
+    let mut out = Vec::new();
+    let outline = Outline { columns: &columns, guard: true, ..Outline::default() };
+    let mut writer = super::Csv.writer(Box::new(&mut out), outline).unwrap();
+    writer.write(&row).and_then(|()| writer.finish()).unwrap();
+    drop(writer);
+    assert_eq!(String::from_utf8_lossy(&out), "'=a,n\n'@x,-3\n");
+}

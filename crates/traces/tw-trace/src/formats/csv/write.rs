@@ -1,10 +1,34 @@
-//! Writes CSV for `convert`.
+//! Writes CSV: cells, for whoever prints a table, and rows, for `convert`.
 
 use crate::{Arguments, Outline, Row, RowSink, TraceError, TraceErrorKind, quote};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use tw_core::Value;
+
+/// Appends a cell of RFC 4180. Spreadsheets take a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return
+/// for a formula, and run it; with `guard` an apostrophe stands before it, unless it is a number.
+pub fn push_csv_cell(text: &str, guard: bool, out: &mut String) {
+    let quoted = text.contains([',', '"', '\n', '\r']);
+    if quoted {
+        out.push('"');
+    }
+    if guard && text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_plain_number(text) {
+        out.push('\'');
+    }
+    if quoted {
+        out.push_str(&text.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        out.push_str(text);
+    }
+}
+
+/// A number as spreadsheets read it too: `-007`, `+1` and `-0.5e3`, but no `-inf`.
+fn is_plain_number(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
+    text.bytes().all(plain) && text.parse::<f64>().is_ok()
+}
 
 /// Rows to text. The timestamp goes to a column `time`, an event's name to a column `event`; arguments without names
 /// to columns `arg1`, `arg2`, …; lists and objects are written as JSON.
@@ -13,6 +37,7 @@ pub(super) struct Writer<'a> {
     columns: FxHashMap<Arc<str>, usize>,
     has_time: bool,
     has_event: bool,
+    guard: bool,
     /// The cells of a row.
     cells: Vec<String>,
     /// Cells written so far: those with something in them, and all.
@@ -28,7 +53,7 @@ const SPARSE: u64 = 1_000;
 impl<'a> Writer<'a> {
     pub fn new(
         out: Box<dyn Write + 'a>,
-        Outline { columns, has_time, has_event, .. }: Outline<'_>,
+        Outline { columns, has_time, has_event, guard, .. }: Outline<'_>,
     ) -> Result<Self, TraceError> {
         let reserved = [("time", has_time), ("event", has_event)].into_iter().filter(|(_, has)| *has);
         let mut header: Vec<Arc<str>> = reserved.map(|(name, _)| name.into()).collect();
@@ -44,6 +69,7 @@ impl<'a> Writer<'a> {
             columns: header.iter().enumerate().map(|(number, name)| (Arc::clone(name), number)).collect(),
             has_time,
             has_event,
+            guard,
             cells: header.iter().map(|name| name.to_string()).collect(),
             filled: 0,
             written: 0,
@@ -64,13 +90,7 @@ impl<'a> Writer<'a> {
             if number > 0 {
                 line.push(',');
             }
-            if cell.contains([',', '"', '\n', '\r']) {
-                line.push('"');
-                line.push_str(&cell.replace('"', "\"\""));
-                line.push('"');
-            } else {
-                line.push_str(cell);
-            }
+            push_csv_cell(cell, self.guard, &mut line);
             cell.clear();
         }
         line.push('\n');
