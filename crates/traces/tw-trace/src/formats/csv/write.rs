@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn columns_that_are_nearly_always_empty_are_refused() {
         let columns: Vec<Arc<str>> = (0..300_000).map(|at| Arc::from(format!("k{at}"))).collect();
-        let outline = || Outline { columns: &columns, has_time: false, has_event: false };
+        let outline = || Outline { columns: &columns, ..Outline::default() };
         let row = |at: usize| Row { variables: vec![(columns[at].clone(), Value::Int(1))], ..Row::default() };
         let mut writer = Writer::new(Box::new(std::io::sink()), outline()).unwrap();
         let refused = (0..columns.len()).find_map(|at| writer.write(&row(at)).err().map(|error| (at, error)));
