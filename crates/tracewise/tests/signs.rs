@@ -17,7 +17,7 @@ fn formula(rng: &mut Rng, depth: usize) -> String {
         let (open, close) = (rng.pick(&["[", "("]), rng.pick(&["]", ")"]));
         if rng.one_in(3) { String::new() } else { format!("{open}{from},{}{close}", from + length) }
     };
-    let mut part = |rng: &mut Rng| formula(rng, depth - 1);
+    let part = |rng: &mut Rng| formula(rng, depth - 1);
     match rng.below(7) {
         0 => format!("!({})", part(rng)),
         1 => format!("({}) & ({})", part(rng), part(rng)),
@@ -35,7 +35,8 @@ fn the_sign_of_dense_robustness_is_the_dense_verdict() {
     let file = std::env::temp_dir().join(format!("tracewise-signs-{}.csv", std::process::id()));
     let files = [file.display().to_string()];
     let dense = Session::new().evaluating(Evaluating { clock: Clock::Dense, ..Evaluating::default() });
-    let stepped = RobustOptions { explain: false, interpolate: Some(Interpolation::Step), ..Default::default() };
+    let stepped =
+        RobustOptions { explain: false, interpolate: Some(Interpolation::Step), ..Default::default() };
     let plain = RobustOptions { explain: false, ..Default::default() };
     let mut compared = 0;
     for seed in 0..cases(400).min(20_000) {

@@ -18,7 +18,7 @@
 //! marks of which one implies the other.
 
 mod explore;
-mod prepare;
+pub(crate) mod prepare;
 mod simplify;
 #[cfg(test)]
 mod tests;

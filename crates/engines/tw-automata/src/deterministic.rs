@@ -30,7 +30,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-pub use lazy::{Lazy, Written};
+pub use lazy::Lazy;
 pub use parts::{Parts, parts};
 pub(crate) use text::condition;
 pub use tree::{Forest, Test, Tree};

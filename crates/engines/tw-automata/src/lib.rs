@@ -8,6 +8,7 @@
 //! - [`residual`]: formulas as exclusive-or of conjunctions, and what an event turns them into;
 //! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
+//! - [`guess`]: three-valued verdicts of formulas whose past looks at the future;
 //! - [`buchi`]: the generalised Büchi automaton of a formula, for infinite words;
 //! - [`draw`]: pictures of automata.
 
@@ -18,6 +19,7 @@ pub mod deterministic;
 pub mod diagram;
 pub mod draw;
 pub mod emptiness;
+pub mod guess;
 pub mod past;
 pub mod residual;
 

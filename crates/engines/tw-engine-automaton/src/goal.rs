@@ -4,7 +4,7 @@ use crate::split::Split;
 use crate::table::Table;
 use crate::{Mode, unsupported};
 use std::sync::Arc;
-use tw_automata::deterministic::{Deterministic, Lazy, Options, Stop, Written, parts};
+use tw_automata::deterministic::{Deterministic, Lazy, Options, Stop, parts};
 use tw_automata::past::Past;
 use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program, Semantics};
@@ -205,17 +205,7 @@ impl Goal {
                 put(u64::from(table.number(state)), out);
             }
             Goal::Split(split) => split.save(state, out),
-            Goal::OnDemand(lazy) => {
-                let Written { memory, end, constant, tests } = lazy.write(state);
-                put(memory.len() as u64, out);
-                memory.iter().for_each(|&bit| put(u64::from(bit), out));
-                put(end.map_or(2, u64::from), out);
-                put(constant.map_or(2, u64::from), out);
-                put(tests.len() as u64, out);
-                for (variable, low, high) in tests {
-                    [variable, low, high].into_iter().for_each(|number| put(u64::from(number), out));
-                }
-            }
+            Goal::OnDemand(lazy) => lazy.save(state, out),
         }
     }
 
@@ -230,21 +220,7 @@ impl Goal {
                 Ok(table.state(state as u32))
             }
             Goal::Split(split) => split.load(from),
-            Goal::OnDemand(lazy) => {
-                let bits = take(from)?;
-                if bits != lazy.past().memories().len() as u64 {
-                    return Err(foreign());
-                }
-                let memory = (0..bits).map(|_| Ok(take(from)? == 1)).collect::<Result<_, Corrupt>>()?;
-                let mut truth = || Ok(Some(take(from)?).filter(|&bit| bit < 2).map(|bit| bit == 1));
-                let (end, constant) = (truth()?, truth()?);
-                let mut tests = Vec::new();
-                for _ in 0..take(from)? {
-                    let mut number = || u32::try_from(take(from)?).map_err(|_| foreign());
-                    tests.push((number()?, number()?, number()?));
-                }
-                lazy.read(&Written { memory, end, constant, tests }).ok_or_else(foreign)
-            }
+            Goal::OnDemand(lazy) => lazy.load(from),
         }
     }
 

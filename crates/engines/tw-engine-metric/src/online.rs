@@ -18,6 +18,7 @@
 //! owns alone ([`Owned`]), for `G (a -> F[0,5s] b)` some 900 bytes (`tests/traces.rs` measures it).
 
 mod exact;
+mod foresight;
 mod graph;
 mod monitor;
 mod network;
@@ -38,6 +39,8 @@ pub use pending::{OBLIGATIONS, Open};
 pub use stored::Prefixes;
 pub use trace::Owned;
 
+use exact::Kind;
+use foresight::Foresight;
 use graph::{Edge, Graph};
 use network::Network;
 use progress::Progress;
@@ -71,6 +74,8 @@ struct Told {
     /// The verdict is the conjunction of these parts, or its negation.
     parts: Vec<Progress>,
     negated: bool,
+    /// What knows the verdict earlier, where the parts may not show it.
+    foresight: Option<Foresight>,
     verdict: Option<bool>,
     delay: Option<Delay>,
 }
@@ -122,6 +127,7 @@ impl Online {
                 *part = form;
             }
         }
+        let kinds = (options.semantics == Semantics::Ltl3).then(|| exact::kinds(program));
         let mut roots = Vec::with_capacity(edges.len());
         for ((&node, &edge), (parts, negated)) in nodes.iter().zip(&edges).zip(splits) {
             let observed = match (program.dag.node(node), each) {
@@ -143,7 +149,19 @@ impl Online {
             };
             let parts = parts.iter().map(part).collect::<Result<_, _>>()?;
             let delay = graph.delay(each.unwrap_or(edge));
-            roots.push(Told { node, each, observed, told: 0, parts, negated, verdict: None, delay });
+            let ahead = kinds.as_ref().is_some_and(|kinds| kinds[node.index()] == Kind::Foresight);
+            let foresight = if ahead { Some(Foresight::new(program, node, options)?) } else { None };
+            roots.push(Told {
+                node,
+                each,
+                observed,
+                told: 0,
+                parts,
+                negated,
+                foresight,
+                verdict: None,
+                delay,
+            });
         }
         let metric = program.reachable(nodes);
         let stamped = match options.clock {
@@ -189,6 +207,7 @@ impl Online {
         }
         self.network.step(time, atoms);
         self.read()?;
+        self.foresee(atoms)?;
         if self.network.len >= self.tidy {
             self.forget()?;
         }
@@ -285,6 +304,22 @@ impl Online {
         Ok(())
     }
 
+    /// Asks those who know a verdict before complete rows show it.
+    #[inline]
+    fn foresee(&mut self, atoms: &[u64]) -> Result<(), Unsupported> {
+        let mut settled = false;
+        for root in self.roots.iter_mut().filter(|root| root.verdict.is_none()) {
+            if let Some(foresight) = &mut root.foresight {
+                root.verdict = foresight.step(atoms)?;
+                settled |= root.verdict.is_some();
+            }
+        }
+        if settled {
+            self.ask();
+        }
+        Ok(())
+    }
+
     /// Says which operators are still needed.
     fn ask(&mut self) {
         let open = |root: &&Told| root.verdict.is_none();
@@ -318,7 +353,8 @@ impl Online {
     /// Bytes held.
     pub fn heap_bytes(&self) -> usize {
         let parts = self.roots.iter().flat_map(|root| &root.parts).map(Progress::heap_bytes);
-        self.network.heap_bytes() + parts.sum::<usize>()
+        let foresight = self.roots.iter().filter_map(|root| root.foresight.as_ref());
+        self.network.heap_bytes() + parts.sum::<usize>() + foresight.map(Foresight::heap_bytes).sum::<usize>()
     }
 }
 

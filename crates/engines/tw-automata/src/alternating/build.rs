@@ -209,7 +209,7 @@ impl Alternating {
         direction: Direction,
         origin: (NodeId, bool),
     ) -> ExprId {
-        if let Some(constant) = self.constant(delta, accepting) {
+        if let Some(constant) = self.constant(delta, Loop { accepting, direction }) {
             return constant;
         }
         let stays = self.options.repeat_last && direction == Direction::Future;
@@ -225,10 +225,12 @@ impl Alternating {
     }
 
     /// What an operator is worth whose operand is the constant that its acceptance agrees with: `N true`, `G true` and
-    /// `true W f`, or `X false`, `F false` and `f U false`. It is settled at once then.
-    fn constant(&mut self, operand: ExprId, accepting: bool) -> Option<ExprId> {
-        let constant = if accepting { self.truth() } else { self.falsity() };
-        (operand == constant && !self.options.faithful).then_some(constant)
+    /// `true W f`, or `X false`, `F false` and `f U false`. It is settled at once then. Past operators stay as they are: what
+    /// those around them remember is computed from the formula, which has them.
+    fn constant(&mut self, operand: ExprId, kind: Loop) -> Option<ExprId> {
+        let constant = if kind.accepting { self.truth() } else { self.falsity() };
+        let folds = kind.direction == Direction::Future && !self.options.faithful;
+        (folds && operand == constant).then_some(constant)
     }
 
     /// A node whose delta is still to be set, for the loops.
@@ -243,7 +245,7 @@ impl Alternating {
 
     /// `G F H O`: the loop of a universal one accepts.
     fn unary_loop(&mut self, local: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
-        if let Some(constant) = self.constant(local, kind.accepting) {
+        if let Some(constant) = self.constant(local, kind) {
             return constant;
         }
         let (index, node) = self.loop_node(kind, origin);
@@ -256,7 +258,7 @@ impl Alternating {
     /// `U W S B` and their duals.
     fn binary_loop(&mut self, f: ExprId, g: ExprId, kind: Loop, origin: (NodeId, bool)) -> ExprId {
         let decides = if kind.accepting { f } else { g };
-        if let Some(constant) = self.constant(decides, kind.accepting) {
+        if let Some(constant) = self.constant(decides, kind) {
             return constant;
         }
         let (index, node) = self.loop_node(kind, origin);

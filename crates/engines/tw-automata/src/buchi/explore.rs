@@ -43,7 +43,7 @@ impl Marks {
 }
 
 pub(super) fn explore(prepared: &Prepared, budget: Budget) -> Result<Raw, Obstacle> {
-    let Prepared { program, formula, letters } = prepared;
+    let Prepared { program, formula, letters, .. } = prepared;
     let past = Past::new(program, &[*formula]).map_err(Obstacle::Construct)?;
     let mut automaton = Alternating::new(Options::default());
     let expr = automaton.formula(program, *formula, false).map_err(Obstacle::Construct)?;

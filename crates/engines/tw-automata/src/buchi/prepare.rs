@@ -8,12 +8,14 @@ use tw_core::TimeUnit;
 use tw_ir::{Clock, Division, Node, NodeId, Program, Root, RootKind, Temporal};
 
 /// A formula ready to be translated.
-pub(super) struct Prepared {
+pub(crate) struct Prepared {
     /// A program of its own. Its atom `i` stands for letter `i`; those after the last letter are guessed.
     pub program: Program,
     pub formula: NodeId,
     /// What the letters stand for, in the program that the formula came from.
     pub letters: Vec<NodeId>,
+    /// How many letters are guessed.
+    pub guessed: usize,
 }
 
 /// The copy in progress.
@@ -31,7 +33,7 @@ struct Copy {
     steps: usize,
 }
 
-pub(super) fn prepare(
+pub(crate) fn prepare(
     program: &Program,
     root: NodeId,
     negated: bool,
@@ -62,7 +64,7 @@ pub(super) fn prepare(
         formula = copy.program.dag.add(Node::And(formula, bound));
     }
     copy.root(formula);
-    Ok(Prepared { program: copy.program, formula, letters })
+    Ok(Prepared { guessed: copy.letters - letters.len(), program: copy.program, formula, letters })
 }
 
 /// The letters of a formula and its operators, each ascending.

@@ -14,6 +14,7 @@ use crate::emptiness::Emptiness;
 use crate::past::Past;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program, Semantics};
 
 /// A transition tree with more tests is not kept.
@@ -41,19 +42,6 @@ pub struct Lazy {
     undecided: bool,
     /// Transitions that had to be built.
     misses: u64,
-}
-
-/// A state by its parts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
-    /// What past operators remember.
-    pub memory: Vec<bool>,
-    /// Whether the trace may end here; `None` before the first position.
-    pub end: Option<bool>,
-    /// The residual, if it is constant.
-    pub constant: Option<bool>,
-    /// Otherwise its tests, as [`crate::diagram::Diagrams::write`] has them.
-    pub tests: Vec<(u32, u32, u32)>,
 }
 
 /// How a state goes on.
@@ -235,29 +223,43 @@ impl Lazy {
         self.explorer.retain(keep)
     }
 
-    /// A state in a form that can be stored.
-    pub fn write(&self, state: u32) -> Written {
+    /// Writes a state so that another process can [`Lazy::load`] it.
+    pub fn save(&self, state: u32, out: &mut Vec<u8>) {
         let key = self.explorer.state(state);
-        Written {
-            memory: self.explorer.memory(state).to_vec(),
-            end: key.end,
-            constant: key.residual.as_constant(),
-            tests: self.explorer.diagrams.write(key.residual),
+        let memory = self.explorer.memory(state);
+        put(memory.len() as u64, out);
+        memory.iter().for_each(|&bit| put(u64::from(bit), out));
+        put(key.end.map_or(2, u64::from), out);
+        put(key.residual.as_constant().map_or(2, u64::from), out);
+        let tests = self.explorer.diagrams.write(key.residual);
+        put(tests.len() as u64, out);
+        for (variable, low, high) in tests {
+            [variable, low, high].into_iter().for_each(|number| put(u64::from(number), out));
         }
     }
 
-    /// The state that was written; `None` if it is not one of this goal.
-    pub fn read(&mut self, written: &Written) -> Option<u32> {
+    /// Reads back what [`Lazy::save`] wrote, advancing `from`.
+    pub fn load(&mut self, from: &mut &[u8]) -> Result<u32, Corrupt> {
+        let foreign = || Corrupt("the saved state is of another property, or of other options".into());
+        let bits = take(from)?;
+        if bits != self.past().memories().len() as u64 {
+            return Err(foreign());
+        }
+        let memory = (0..bits).map(|_| Ok(take(from)? == 1)).collect::<Result<Vec<bool>, Corrupt>>()?;
+        let mut truth = || Ok(Some(take(from)?).filter(|&bit| bit < 2).map(|bit| bit == 1));
+        let (end, constant): (Option<bool>, Option<bool>) = (truth()?, truth()?);
+        let mut tests = Vec::new();
+        for _ in 0..take(from)? {
+            let mut number = || u32::try_from(take(from)?).map_err(|_| foreign());
+            tests.push((number()?, number()?, number()?));
+        }
         let first = self.explorer.obligations.atoms.len() as u32;
         let literals = first..first + self.explorer.obligations.literals() as u32;
-        if written.memory.len() != self.past().memories().len() {
-            return None;
-        }
-        let residual = match written.constant {
+        let residual = match constant {
             Some(constant) => Diagram::constant(constant),
-            None => self.explorer.diagrams.read(&written.tests, literals)?,
+            None => self.explorer.diagrams.read(&tests, literals).ok_or_else(foreign)?,
         };
-        self.explorer.intern(residual, &written.memory, written.end).ok()
+        self.explorer.intern(residual, &memory, end).map_err(|_| foreign())
     }
 
     /// Bytes held, roughly.

@@ -17,6 +17,9 @@ impl Online {
         for root in &self.roots {
             put(root.told, out);
             root.parts.iter().for_each(|part| part.save(out));
+            if let (None, Some(foresight)) = (root.verdict, &root.foresight) {
+                foresight.save(out);
+            }
         }
     }
 
@@ -53,6 +56,9 @@ impl Online {
                 if !(part.atoms.iter().all(held) && read()) {
                     return Err(Corrupt("the saved state lacks positions".into()));
                 }
+            }
+            if let (None, Some(foresight)) = (root.verdict, &mut root.foresight) {
+                foresight.load(from)?;
             }
         }
         if self.heap_bytes() > self.memory_budget {

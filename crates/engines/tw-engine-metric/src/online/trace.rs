@@ -4,6 +4,7 @@ use super::Online;
 use super::network::Network;
 use super::progress::{Place, Progress};
 use std::collections::VecDeque;
+use tw_automata::guess::Guesses;
 use tw_core::Position;
 use tw_core::codec::{Corrupt, put, take, take_len};
 
@@ -15,6 +16,8 @@ pub struct Owned {
     roots: Box<[(u64, Option<bool>)]>,
     /// Of all their parts.
     places: Box<[Place]>,
+    /// Of the roots that have foresight.
+    guesses: Box<[Guesses]>,
     last: Option<i64>,
     ended: bool,
     tidy: u64,
@@ -84,6 +87,10 @@ impl Online {
         std::mem::swap(&mut self.ended, &mut owned.ended);
         std::mem::swap(&mut self.tidy, &mut owned.tidy);
         std::mem::swap(&mut self.numbers, &mut owned.numbers);
+        let foresights = self.roots.iter_mut().filter_map(|root| root.foresight.as_mut());
+        for (foresight, guesses) in foresights.zip(&mut owned.guesses) {
+            std::mem::swap(&mut foresight.guesses, guesses);
+        }
         let mut places = owned.places.iter_mut();
         for (root, (told, verdict)) in self.roots.iter_mut().zip(&mut owned.roots) {
             std::mem::swap(&mut root.told, told);
@@ -98,6 +105,11 @@ impl Online {
             network: self.network.clone(),
             roots: self.roots.iter().map(|root| (root.told, root.verdict)).collect(),
             places: self.parts_mut().map(Progress::copy).collect(),
+            guesses: self
+                .roots
+                .iter()
+                .filter_map(|root| Some(root.foresight.as_ref()?.guesses.clone()))
+                .collect(),
             last: self.last,
             ended: self.ended,
             tidy: self.tidy,
@@ -125,7 +137,9 @@ impl Owned {
     /// Bytes held elsewhere.
     pub fn heap_bytes(&self) -> usize {
         let peeked: usize = self.places.iter().map(Place::heap_bytes).sum();
+        let open = |guesses: &Guesses| guesses.open.iter().map(|open| open.capacity() * 4).sum::<usize>();
+        let guesses = size_of_val(&*self.guesses) + self.guesses.iter().map(open).sum::<usize>();
         let roots = size_of_val(&*self.roots) + size_of_val(&*self.places);
-        self.network.heap_bytes() + roots + peeked + self.numbers.list.capacity() * 8
+        self.network.heap_bytes() + roots + peeked + guesses + self.numbers.list.capacity() * 8
     }
 }
