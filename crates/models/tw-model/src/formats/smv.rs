@@ -42,7 +42,7 @@ pub fn read_within(file: &str, text: &[u8], limits: &Limits) -> Result<Model, Mo
 }
 
 /// Reads a file for formulas of which it is known which variables they mention, beside those in the file; also the names
-/// of the variables that were left out, as there are many of them and nothing depends on them ([`free`]).
+/// of the variables that were left out, as there are many of them and nothing depends on them (`free`).
 pub fn read_mentioning(
     file: &str,
     text: &[u8],
