@@ -13,7 +13,7 @@ fn written(format: &str, model: &Model) -> Option<Vec<u8>> {
 }
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let limits = Limits { states: 2_000, edges: 20_000, work: 2_000_000 };
+    let limits = Limits { states: 2_000, edges: 20_000, work: 2_000_000, ..Limits::default() };
     let read = FORMATS.iter().find(|format| format.name == "json").and_then(|format| format.read);
     let Some(read) = read else { return };
     let model = if data.first() == Some(&b'{') {
