@@ -1,7 +1,7 @@
 //! A socket: every connection has a thread that hands over whole lines, so that the lines of all join one stream.
 
 use super::Address;
-use super::feed::Message;
+use super::feed::{Gone, Message};
 use crate::Error;
 use crate::error::Setting;
 use std::io::{self, Read, Write};
@@ -256,9 +256,6 @@ impl Server {
         }
     }
 }
-
-/// Nobody listens any more.
-struct Gone;
 
 /// The line of a connection that has not ended.
 struct OpenLine<'s> {
