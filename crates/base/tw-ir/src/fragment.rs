@@ -83,9 +83,30 @@ pub(crate) fn terms(program: &Program) -> Vec<NodeId> {
         })
         .filter(|term| !matches!(dag.node(*term), Node::Constant(_)))
         .collect();
+    terms.extend(beside_variables(program, &roots));
     terms.sort_unstable();
     terms.dedup();
     terms
+}
+
+/// The columns in predicates over quantified variables (`user` in `u == user`): no atom tells what they say there.
+fn beside_variables(program: &Program, roots: &[NodeId]) -> Vec<NodeId> {
+    let predicate = |id: &NodeId| {
+        let node = program.dag.node(*id);
+        matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..))
+    };
+    let first_order = |id: NodeId| {
+        let below = program.reachable(&[id]);
+        below.iter().any(|&id| is_first_order(program.dag.node(id)))
+    };
+    let all = program.reachable(roots);
+    if !all.iter().any(|&id| is_first_order(program.dag.node(id))) {
+        return Vec::new();
+    }
+    let predicates: Vec<NodeId> = all.into_iter().filter(predicate).filter(|&id| first_order(id)).collect();
+    let mut slots = program.reachable(&predicates);
+    slots.retain(|&id| matches!(program.dag.node(id), Node::Slot(_)));
+    slots
 }
 
 pub(crate) fn guards(program: &Program) -> Vec<NodeId> {

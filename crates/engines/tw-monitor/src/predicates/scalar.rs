@@ -1,6 +1,7 @@
 //! One position at a time: handles every term, and says what went wrong where the fast paths only notice that
 //! something did.
 
+use super::leaf::ranges_over_lists;
 use super::value::{compare, contains, order};
 use tw_core::{Batch, Column, Position, Value};
 use tw_ir::{ArithmeticOp, Node, NodeId, Program, What};
@@ -52,18 +53,26 @@ pub(crate) struct Scalar<'a> {
     cells: Vec<Cell>,
     /// A variable and its value.
     binding: Option<(u32, &'a Value)>,
+    /// Nodes whose values are known.
+    given: &'a [(NodeId, Value)],
 }
 
 impl<'a> Scalar<'a> {
     pub(super) fn new(program: &'a Program, batch: &'a Batch, order: &'a [NodeId]) -> Self {
         let cells = Vec::with_capacity(order.len());
-        Self { program, slots: &batch.slots, order, cells, binding: None }
+        Self { program, slots: &batch.slots, order, cells, binding: None, given: &[] }
     }
 
     /// A term without slots, in which `variable` has a value.
     pub(crate) fn bound(program: &'a Program, order: &'a [NodeId], variable: u32, value: &'a Value) -> Self {
         let cells = Vec::with_capacity(order.len());
-        Self { program, slots: &[], order, cells, binding: Some((variable, value)) }
+        Self { program, slots: &[], order, cells, binding: Some((variable, value)), given: &[] }
+    }
+
+    /// A predicate or term without slots but those among the nodes that are given.
+    fn given(program: &'a Program, order: &'a [NodeId], given: &'a [(NodeId, Value)]) -> Self {
+        let cells = Vec::with_capacity(order.len());
+        Self { program, slots: &[], order, cells, binding: None, given }
     }
 
     /// The truth of the predicate at a position of the batch.
@@ -99,6 +108,14 @@ impl<'a> Scalar<'a> {
 
     fn cell(&self, id: NodeId, position: Position) -> Cell {
         let dag = &self.program.dag;
+        if let Some((_, value)) = self.given.iter().find(|(node, _)| *node == id) {
+            return match (dag.node(id), value) {
+                (Node::Slot(slot), Value::List(items)) if ranges_over_lists(self.program, slot) => {
+                    Cell::Many(items.clone())
+                }
+                _ => Cell::One(value.clone()),
+            };
+        }
         match dag.node(id) {
             Node::Constant(constant) => Cell::One(dag.constants[constant as usize].clone()),
             Node::Slot(slot) => {
@@ -185,6 +202,30 @@ impl<'a> Scalar<'a> {
             (Ok(a), Ok(b)) => Cell::One(Value::Bool(f(a, b))),
             (Err(message), _) | (_, Err(message)) => Cell::Error(message),
         }
+    }
+}
+
+/// A predicate or term whose variables, slots and other parts from elsewhere have these values; `order` lists the nodes it is
+/// made of, ascending, itself last, down to those that are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Ground<'a> {
+    /// Of what.
+    pub program: &'a Program,
+    /// Its nodes.
+    pub order: &'a [NodeId],
+    /// The values of some of them.
+    pub given: &'a [(NodeId, Value)],
+}
+
+impl Ground<'_> {
+    /// The truth of a predicate, or why it has none.
+    pub fn truth(self) -> Result<bool, String> {
+        Scalar::given(self.program, self.order, self.given).at(0)
+    }
+
+    /// The value of a term (a list if it has several), or why it has none.
+    pub fn value(self) -> Result<Value, String> {
+        Scalar::given(self.program, self.order, self.given).value(0)
     }
 }
 

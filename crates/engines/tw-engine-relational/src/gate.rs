@@ -1,0 +1,368 @@
+//! A program as gates: conjunction, quantifier, step and until, over edges that may negate.
+
+use crate::predicate::{Input, Level, Predicate};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use tw_ir::{Node, NodeId, Program, Semantics, Temporal, Ticks};
+use tw_monitor::{EvaluateOptions, Unsupported};
+
+/// A gate, or what it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Edge {
+    pub(crate) gate: u32,
+    pub(crate) negated: bool,
+}
+
+impl Edge {
+    pub(crate) const YES: Edge = Edge { gate: 0, negated: false };
+
+    pub(crate) fn not(self) -> Edge {
+        Edge { negated: !self.negated, ..self }
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.gate as usize
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Gate {
+    Yes,
+    First,
+    /// By its place in `Program::atoms`.
+    Atom(usize),
+    /// By its place in `Program::patterns`, with the level of each column.
+    Pattern(usize, Vec<Level>),
+    Predicate(u32),
+    And(Vec<Edge>),
+    Exists(Level, Edge),
+    Step { past: bool, ticks: Ticks, of: Edge },
+    Until { past: bool, ticks: Ticks, hold: Option<Edge>, goal: Edge },
+}
+
+impl Gate {
+    pub(crate) fn operands(&self) -> Vec<Edge> {
+        match self {
+            Gate::Yes | Gate::First | Gate::Atom(_) | Gate::Pattern(..) | Gate::Predicate(_) => Vec::new(),
+            Gate::And(edges) => edges.clone(),
+            Gate::Exists(_, of) | Gate::Step { of, .. } => vec![*of],
+            Gate::Until { hold, goal, .. } => hold.iter().copied().chain([*goal]).collect(),
+        }
+    }
+}
+
+/// What is asked of a root.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The root itself, or what stands below the outer quantifiers and one `G`.
+    pub(crate) edge: Edge,
+    /// Of the latter: the variables, in the order of the quantifiers.
+    pub(crate) outer: Option<Vec<Level>>,
+}
+
+/// A program made ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) program: Arc<Program>,
+    pub(crate) gates: Vec<Gate>,
+    /// Whether a gate is known only after its position: something below it looks ahead.
+    pub(crate) delayed: Vec<bool>,
+    pub(crate) predicates: Arc<Vec<Predicate>>,
+    /// The variable of each level.
+    pub(crate) variables: Vec<u32>,
+    pub(crate) asked: Vec<Asked>,
+    pub(crate) repeat: bool,
+    /// Whether time is counted in positions.
+    pub(crate) index: bool,
+}
+
+/// Gates that may stand above one another.
+const DEPTH: usize = 2_000;
+
+impl Plan {
+    pub(crate) fn new(program: &Program, options: &EvaluateOptions) -> Result<Self, Unsupported> {
+        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        // What stands below the outer quantifiers and `G` is asked at every position; they are not evaluated themselves.
+        let asked = roots.iter().map(|&root| outer(program, root).map_or((None, root), |(a, b)| (Some(a), b)));
+        Self::asking(program, asked.collect(), options)
+    }
+
+    /// For the truth of closed formulas at every position.
+    pub(crate) fn columns(program: &Program, nodes: &[NodeId], options: &EvaluateOptions) -> Result<Self, Unsupported> {
+        Self::asking(program, nodes.iter().map(|&node| (Some(Vec::new()), node)).collect(), options)
+    }
+
+    fn asking(
+        program: &Program,
+        asked: Vec<(Option<Vec<u32>>, NodeId)>,
+        options: &EvaluateOptions,
+    ) -> Result<Self, Unsupported> {
+        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        let variables = variables(program, &roots);
+        let mut lower = Lower::new(program, options, &variables);
+        let bodies: Vec<NodeId> = asked.iter().map(|(_, body)| *body).collect();
+        for id in program.reachable_until(&bodies, |id| lower.leaf(id)) {
+            let edge = lower.node(id)?;
+            lower.edges.insert(id, edge);
+        }
+        let level = |variable: &u32| variables.iter().position(|own| own == variable).map(|level| level as Level);
+        let asked = asked.iter().map(|(outer, body)| Asked {
+            edge: lower.edges[body],
+            outer: outer.as_ref().map(|outer| outer.iter().filter_map(level).collect()),
+        });
+        let asked = asked.collect();
+        let Lower { gates, predicates, .. } = lower;
+        let mut delayed = vec![false; gates.len()];
+        let mut depth = vec![0usize; gates.len()];
+        for (at, gate) in gates.iter().enumerate() {
+            let ahead = matches!(gate, Gate::Step { past: false, .. } | Gate::Until { past: false, .. });
+            let below = gate.operands();
+            delayed[at] = ahead || below.iter().any(|edge| delayed[edge.index()]);
+            depth[at] = below.iter().map(|edge| depth[edge.index()] + 1).max().unwrap_or(0);
+            if depth[at] > DEPTH {
+                return Err(Unsupported::budget(format!("more than {DEPTH} operators inside one another")));
+            }
+        }
+        Ok(Self {
+            program: Arc::new(program.clone()),
+            gates,
+            delayed,
+            predicates: Arc::new(predicates),
+            variables,
+            asked,
+            repeat: options.semantics == Semantics::RepeatLast,
+            index: options.clock == tw_ir::Clock::Index,
+        })
+    }
+}
+
+/// The quantified variables, outer ones first.
+fn variables(program: &Program, roots: &[NodeId]) -> Vec<u32> {
+    let (mut found, mut todo) = (Vec::new(), roots.to_vec());
+    todo.reverse();
+    let mut seen = vec![false; program.dag.len()];
+    while let Some(id) = todo.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        let node = program.dag.node(id);
+        if let Node::Forall(variable, _) | Node::Exists(variable, _) = node
+            && !found.contains(&variable)
+        {
+            found.push(variable);
+        }
+        let mut children: Vec<NodeId> = node.children().collect();
+        children.reverse();
+        todo.extend(children);
+    }
+    found
+}
+
+/// The variables of the outer `forall`s around and below one `G`, in the order of the quantifiers, and what stands below.
+fn outer(program: &Program, root: NodeId) -> Option<(Vec<u32>, NodeId)> {
+    let (mut variables, mut always, mut at) = (Vec::new(), false, root);
+    loop {
+        at = match program.dag.node(at) {
+            Node::Forall(variable, body) => {
+                variables.push(variable);
+                body
+            }
+            Node::Unary(Temporal::Globally, None, body) if !always => {
+                always = true;
+                body
+            }
+            _ => return always.then_some((variables, at)),
+        };
+    }
+}
+
+struct Lower<'p> {
+    program: &'p Program,
+    options: &'p EvaluateOptions,
+    variables: &'p [u32],
+    atoms: Vec<NodeId>,
+    patterns: Vec<NodeId>,
+    terms: Vec<NodeId>,
+    edges: FxHashMap<NodeId, Edge>,
+    gates: Vec<Gate>,
+    known: FxHashMap<Gate, u32>,
+    predicates: Vec<Predicate>,
+}
+
+impl<'p> Lower<'p> {
+    fn new(program: &'p Program, options: &'p EvaluateOptions, variables: &'p [u32]) -> Self {
+        let (atoms, patterns, terms) = (program.atoms(), program.patterns(), program.terms());
+        let known = FxHashMap::from_iter([(Gate::Yes, 0)]);
+        let (edges, gates, predicates) = (FxHashMap::default(), vec![Gate::Yes], Vec::new());
+        Self { program, options, variables, atoms, patterns, terms, edges, gates, known, predicates }
+    }
+
+    fn level(&self, variable: u32) -> Option<Level> {
+        self.variables.iter().position(|own| *own == variable).map(|level| level as Level)
+    }
+
+    /// Whether what stands below is no formula of its own.
+    fn leaf(&self, id: NodeId) -> bool {
+        self.atoms.binary_search(&id).is_ok()
+            || matches!(
+                self.program.dag.node(id),
+                Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Truth(_) | Node::Pattern(_)
+            )
+    }
+
+    fn gate(&mut self, gate: Gate) -> Edge {
+        if let Some(&gate) = self.known.get(&gate) {
+            return Edge { gate, negated: false };
+        }
+        let number = self.gates.len() as u32;
+        self.gates.push(gate.clone());
+        self.known.insert(gate, number);
+        Edge { gate: number, negated: false }
+    }
+
+    fn and(&mut self, edges: impl IntoIterator<Item = Edge>) -> Edge {
+        let mut all = Vec::new();
+        for edge in edges {
+            match &self.gates[edge.index()] {
+                Gate::Yes if edge.negated => return Edge::YES.not(),
+                Gate::Yes => {}
+                Gate::And(inner) if !edge.negated => all.extend(inner.iter().copied()),
+                _ => all.push(edge),
+            }
+        }
+        // What is cheap and small first: it decides what is asked of the others.
+        all.sort_by_key(|edge| (self.rank(*edge), *edge));
+        all.dedup();
+        if all.windows(2).any(|pair| pair[0] == pair[1].not()) {
+            return Edge::YES.not();
+        }
+        match all.as_slice() {
+            [] => Edge::YES,
+            [only] => *only,
+            _ => self.gate(Gate::And(all)),
+        }
+    }
+
+    fn rank(&self, edge: Edge) -> u8 {
+        match (&self.gates[edge.index()], edge.negated) {
+            (Gate::Yes | Gate::First | Gate::Atom(_), _) => 0,
+            (Gate::Pattern(..), false) => 1,
+            (Gate::Predicate(_), _) => 6,
+            (Gate::Exists(..) | Gate::And(_), false) => 2,
+            (Gate::Until { .. }, _) => 5,
+            (_, false) => 3,
+            (_, true) => 4,
+        }
+    }
+
+    fn or(&mut self, a: Edge, b: Edge) -> Edge {
+        self.and([a.not(), b.not()]).not()
+    }
+
+    fn ticks(&self, id: NodeId, node: Node) -> Result<Ticks, Unsupported> {
+        let Some(interval) = node.interval() else { return Ok(Ticks { low: 0, high: i64::MAX }) };
+        let ticks = interval.ticks(self.options.clock, self.options.unit);
+        ticks.map_err(|error| Unsupported::construct(id, format!("this interval: {error}")))
+    }
+
+    fn node(&mut self, id: NodeId) -> Result<Edge, Unsupported> {
+        if let Ok(place) = self.atoms.binary_search(&id) {
+            return Ok(self.gate(Gate::Atom(place)));
+        }
+        let node = self.program.dag.node(id);
+        if node.is_temporal() {
+            return self.temporal(id, node);
+        }
+        let of = |id: NodeId| self.edges[&id];
+        Ok(match node {
+            Node::Bool(value) => Edge { gate: 0, negated: !value },
+            Node::First => self.gate(Gate::First),
+            Node::Last => {
+                let ticks = Ticks { low: 0, high: i64::MAX };
+                self.gate(Gate::Step { past: false, ticks, of: Edge::YES }).not()
+            }
+            Node::Not(a) => of(a).not(),
+            Node::And(a, b) => {
+                let both = [of(a), of(b)];
+                self.and(both)
+            }
+            Node::Or(a, b) => {
+                let (a, b) = (of(a), of(b));
+                self.or(a, b)
+            }
+            Node::Implies(a, b) => {
+                let (a, b) = (of(a).not(), of(b));
+                self.or(a, b)
+            }
+            Node::Xor(a, b) | Node::Iff(a, b) => {
+                let (a, b) = (of(a), of(b));
+                let (one, other) = (self.and([a, b.not()]), self.and([a.not(), b]));
+                let differ = self.or(one, other);
+                if matches!(node, Node::Xor(..)) { differ } else { differ.not() }
+            }
+            Node::Forall(variable, body) | Node::Exists(variable, body) => {
+                let forall = matches!(node, Node::Forall(..));
+                let body = of(body);
+                let Some(level) = self.level(variable) else { return Ok(body) };
+                let body = if forall { body.not() } else { body };
+                let some = if body.gate == 0 { body } else { self.gate(Gate::Exists(level, body)) };
+                if forall { some.not() } else { some }
+            }
+            Node::Pattern(index) => {
+                let pattern = &self.program.dag.patterns[index as usize];
+                let levels: Option<Vec<Level>> = pattern.variables().map(|variable| self.level(variable)).collect();
+                match (levels, self.patterns.binary_search(&id)) {
+                    (Some(levels), Ok(place)) => self.gate(Gate::Pattern(place, levels)),
+                    _ => return Err(Unsupported::construct(id, "a variable that no quantifier binds")),
+                }
+            }
+            Node::Compare(..) | Node::In(..) | Node::Matches(..) => {
+                let predicate = self.predicate(id)?;
+                self.predicates.push(predicate);
+                self.gate(Gate::Predicate(self.predicates.len() as u32 - 1))
+            }
+            other => return Err(Unsupported::construct(id, format!("`{}`", other.operator()))),
+        })
+    }
+
+    fn predicate(&self, id: NodeId) -> Result<Predicate, Unsupported> {
+        let dag = &self.program.dag;
+        let input = |id: NodeId| match dag.node(id) {
+            Node::Variable(variable) => self.level(variable).map(Input::Variable),
+            Node::Slot(_) => self.terms.binary_search(&id).ok().map(Input::Term),
+            _ => None,
+        };
+        let strange = |id: &NodeId| {
+            let node = dag.node(*id);
+            node.is_temporal()
+                || matches!(node, Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::First | Node::Last)
+                || matches!(node, Node::Slot(_) | Node::Variable(_)) && input(*id).is_none()
+        };
+        let below = self.program.reachable_until(&[id], |id| input(id).is_some());
+        if let Some(&node) = below.iter().find(|id| strange(id)) {
+            let what = format!("`{}` inside a term beside quantified variables", dag.node(node).operator());
+            return Err(Unsupported::construct(node, what));
+        }
+        Ok(Predicate::new(self.program, id, input))
+    }
+
+    fn temporal(&mut self, id: NodeId, node: Node) -> Result<Edge, Unsupported> {
+        let Some(applied) = node.temporal() else { return Ok(Edge::YES) };
+        let ticks = self.ticks(id, node)?;
+        let of = |id: NodeId| self.edges[&id];
+        let past = applied.past;
+        let Some(way) = applied.way() else {
+            let of = of(applied.right);
+            let step = |of| Gate::Step { past, ticks, of };
+            return Ok(if applied.weak { self.gate(step(of.not())).not() } else { self.gate(step(of)) });
+        };
+        let sign = |edge: Edge| if way.dual { edge.not() } else { edge };
+        let hold = way.hold.map(|hold| sign(of(hold))).filter(|hold| *hold != Edge::YES);
+        let (goal, beside) = (sign(of(way.goal.0)), way.goal.1.map(|beside| sign(of(beside))));
+        let goal = match beside {
+            Some(beside) => self.and([goal, beside]),
+            None => goal,
+        };
+        Ok(sign(self.gate(Gate::Until { past, ticks, hold, goal })))
+    }
+}

@@ -1,0 +1,248 @@
+//! First-order specifications: which user, request or file.
+//!
+//! At every position each subformula stands for the set of valuations of its free variables that make it true, and the set is
+//! exact over infinitely many values: a [trie](trie) says what the values that were seen make of it, and what all the others
+//! do. Negation, quantifiers and temporal operators in any nesting are operations on tries.
+//!
+//! * A temporal operator keeps a state per valuation (`state`): the times at which its goal held. An event changes the states
+//!   of the valuations that it names; what it says of all others at once (nothing, mostly) costs one step.
+//! * Conjunctions are read from their smallest set on: `publish(r) & !O approve(r)` looks up the few `r` of the event, whatever
+//!   was ever approved.
+//! * Comparisons filter the valuations that events bind. On variables that nothing binds they become conditions, solved when
+//!   the variable is quantified away, or refused by name.
+//! * Formulas that look ahead wait, position by position, until their intervals have passed (`machine`).
+//!
+//! Cost per event: a few look-ups per operator and value, O(log₃₂ n) each, for formulas whose variables events bind; as much as
+//! there are valuations in a state for those that ask of all (`O p(x) & O q(x)` by itself). Memory: some 100 bytes per valuation
+//! and stamp in a window.
+
+mod answers;
+mod gate;
+mod key;
+mod machine;
+mod map;
+mod predicate;
+mod sets;
+mod state;
+mod trie;
+mod truth;
+
+use gate::Plan;
+use machine::{Found, Machine};
+use std::sync::Arc;
+use trie::{Set, Trie};
+use truth::{Refused, Truth, Truths};
+use tw_core::{Bits, Position};
+use tw_ir::{NodeId, Program, Semantics};
+use tw_monitor::{
+    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Positions, Sink, Trace, Unsupported, Wanted,
+};
+
+/// The engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Relational;
+
+impl Engine for Relational {
+    fn name(&self) -> &'static str {
+        "relational"
+    }
+
+    fn about(&self) -> &'static str {
+        "quantifiers and bindings, exact over all values: one set of valuations per subformula, kept up event by event"
+    }
+
+    fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
+        Ok(Box::new(Relations { program, options: options.clone(), plan: Arc::new(plan(program, options)?) }))
+    }
+}
+
+fn plan(program: &Program, options: &EvaluateOptions) -> Result<Plan, Unsupported> {
+    options.pointwise()?;
+    if options.semantics == Semantics::Ltl3 {
+        return Err(Unsupported {
+            node: None,
+            what: "three-valued verdicts (ltl3) of quantified formulas".into(),
+            help: Some("use ⟨semantics: finite⟩".into()),
+            exhausted: false,
+        });
+    }
+    Plan::new(program, options)
+}
+
+/// Ready for stored traces.
+struct Relations<'p> {
+    program: &'p Program,
+    options: EvaluateOptions,
+    plan: Arc<Plan>,
+}
+
+fn truths(plan: &Plan) -> Truths {
+    Truths::new(plan.program.clone(), plan.predicates.clone(), Vec::new())
+}
+
+impl Plan {
+    /// The refusal of what turned up while running.
+    fn refusal(&self, refused: Refused) -> Unsupported {
+        let variable = |level: u32| {
+            let name = self.variables.get(level as usize).and_then(|&own| self.program.dag.variables.get(own as usize));
+            name.map_or("a variable", String::as_str).to_string()
+        };
+        match refused {
+            Refused::Unguarded(level, predicate) => {
+                let (name, node) = (variable(level), self.predicates[predicate as usize].node);
+                Unsupported::construct(node, format!("`{name}` in this comparison: no event binds it there"))
+                    .help(format!("bind `{name}` by an event beside the comparison, e.g. `seen({name}) & …`"))
+            }
+            Refused::Infinite(level) => {
+                let name = variable(level);
+                Unsupported {
+                    node: None,
+                    what: format!("an aggregate over infinitely many values of `{name}`"),
+                    help: Some(format!("bind `{name}` by an event inside the aggregate")),
+                    exhausted: false,
+                }
+            }
+            Refused::Value(message) => {
+                Unsupported { node: None, what: format!("a value: {message}"), help: None, exhausted: false }
+            }
+            Refused::Conditions => Unsupported::budget("too many conditions on variables that nothing binds"),
+        }
+    }
+}
+
+/// The violations of roots while a trace is read.
+struct Collect<'c> {
+    plan: &'c Plan,
+    answers: Vec<Answer>,
+    limit: usize,
+}
+
+impl Collect<'_> {
+    /// Takes what was found out about a segment that begins at `start`.
+    fn take(&mut self, machine: &mut Machine, start: Position, found: &mut Vec<Found>) -> Result<(), Unsupported> {
+        for Found { root, about, fails } in found.drain(..) {
+            if let Trie::Leaf(Truth::NO) = fails {
+                continue;
+            }
+            let answer = &mut self.answers[root];
+            let last = answer.holds.len() - 1;
+            match &self.plan.asked[root].outer {
+                Some(outer) => {
+                    let listed = answers::list(&mut machine.truths, &fails, outer);
+                    let listed = listed.map_err(|refused| self.plan.refusal(refused))?;
+                    if !listed.entries.is_empty() {
+                        answer.holds.set(last, false);
+                    }
+                    for entry in listed.entries {
+                        answer.violation_count += 1;
+                        if answer.violations.len() < self.limit {
+                            answer.violations.push(start + about);
+                            answer.bindings.push(bindings(self.plan, &entry, listed.infinite));
+                        }
+                    }
+                }
+                None => match closed(&fails) {
+                    Some(fails) => answer.holds.set(last, !fails),
+                    None => return Err(self.undecided(&machine.truths, &fails)),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn undecided(&self, truths: &Truths, set: &Set) -> Unsupported {
+        let truth = match set {
+            Trie::Leaf(leaf) => *leaf,
+            Trie::Split(_) => Truth::NO,
+        };
+        self.plan.refusal(truths.reason(truth))
+    }
+}
+
+/// The truth of a closed formula.
+fn closed(set: &Set) -> Option<bool> {
+    match set {
+        Trie::Leaf(leaf) => leaf.known(),
+        Trie::Split(_) => None,
+    }
+}
+
+fn bindings(plan: &Plan, entry: &[(u32, key::Key)], infinite: bool) -> Bindings {
+    let pairs = entry.iter().map(|(level, key)| (plan.variables[*level as usize], key.value())).collect();
+    let _ = infinite;
+    Bindings::new(pairs)
+}
+
+impl Relations<'_> {
+    /// Runs all segments; every root's violations at most `limit`.
+    fn answers(&self, plan: &Arc<Plan>, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
+        let mut collect = Collect { plan, answers: vec![Answer::default(); plan.asked.len()], limit };
+        let positions = trace.positions();
+        for segment in 0..trace.starts().len() {
+            let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
+            collect.answers.iter_mut().for_each(|answer| answer.holds.push(true));
+            run(plan, &positions, (start, end), &mut |machine, found| collect.take(machine, start, found))?;
+        }
+        Ok(collect.answers)
+    }
+}
+
+/// Who is told what was found out.
+type Tell<'t> = dyn FnMut(&mut Machine, &mut Vec<Found>) -> Result<(), Unsupported> + 't;
+
+fn run(
+    plan: &Arc<Plan>,
+    positions: &Positions<'_>,
+    (start, end): (Position, Position),
+    tell: &mut Tell<'_>,
+) -> Result<(), Unsupported> {
+    let mut machine = Machine::new(plan.clone(), truths(plan));
+    let mut found = Vec::new();
+    for place in start..end {
+        machine.step(positions, place, &mut found);
+        if !found.is_empty() {
+            tell(&mut machine, &mut found)?;
+        }
+        if let Some(refused) = machine.truths.refused.take() {
+            return Err(plan.refusal(refused));
+        }
+    }
+    machine.end(&mut found);
+    tell(&mut machine, &mut found)
+}
+
+impl Evaluator for Relations<'_> {
+    fn wanted(&self) -> Wanted {
+        Wanted { terms: true, relations: true, ..Wanted::ATOMS }
+    }
+
+    fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported> {
+        sink.answers(self.answers(&self.plan, trace, sink.limit)?);
+        Ok(())
+    }
+
+    fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        let plan = Arc::new(Plan::columns(self.program, nodes, &self.options)?);
+        let mut columns = vec![Bits::repeat(false, trace.len); nodes.len()];
+        let positions = trace.positions();
+        for segment in 0..trace.starts().len() {
+            let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
+            run(&plan, &positions, (start, end), &mut |machine, found| {
+                for Found { root, about, fails } in found.drain(..) {
+                    match closed(&fails) {
+                        Some(fails) => columns[root].set(start + about, !fails),
+                        None => {
+                            let Trie::Leaf(leaf) = fails else { continue };
+                            return Err(plan.refusal(machine.truths.reason(leaf)));
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests;

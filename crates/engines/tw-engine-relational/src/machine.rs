@@ -1,0 +1,477 @@
+//! Positions in, violations out: the whole run of a program over one trace.
+//!
+//! Gates that nothing later decides are read at their position. Those that look ahead are *delayed*: what is known at a
+//! position waits in queues until the rest is, position after position. A conjunction waits with what its other operands
+//! leave of the set, which is mostly nothing.
+
+use crate::gate::{Edge, Gate, Plan};
+use crate::sets::{Here, Operand, Sets, State};
+use crate::state::{From, Since, Until};
+use crate::trie::{Op, Plain, Set, Trie, copy};
+use crate::truth::{Truth, Truths};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tw_core::{Position, Time};
+use tw_ir::Ticks;
+use tw_monitor::Positions;
+
+/// What is known of a root at a position.
+pub(crate) struct Found {
+    pub(crate) root: usize,
+    pub(crate) about: Position,
+    /// The valuations for which it does not hold.
+    pub(crate) fails: Set,
+}
+
+/// A delayed gate at work.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    /// What has arrived of each operand, from `next` on (of an until: from what it has taken in).
+    queues: Vec<VecDeque<Set>>,
+    /// Which operand stands in which queue; of a conjunction one queue more, the first, for all that is known at once.
+    ports: Vec<Port>,
+    /// The next position that is put out.
+    next: Position,
+    /// Of an until: positions taken in.
+    taken: Position,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Port {
+    /// Known at its position: put into the queue then.
+    Now(Edge),
+    /// Delayed: put into the queue by its gate.
+    Later(Edge),
+    /// An until that a conjunction reads itself.
+    Read(Edge),
+    /// All operands of a conjunction that are known at once.
+    Early,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) truths: Truths,
+    states: Vec<State>,
+    memo: Vec<Option<Set>>,
+    lines: Vec<Option<Line>>,
+    /// Of each delayed gate, which queues it fills.
+    fills: Vec<Vec<(usize, usize)>>,
+    /// Of each delayed gate, which roots ask for it.
+    roots: Vec<Vec<usize>>,
+    /// Conjunctions that read an until.
+    readers: Vec<Vec<usize>>,
+    /// When the positions were that are still waited for, from `oldest` on.
+    times: VecDeque<Time>,
+    oldest: Position,
+    /// Positions seen.
+    pub(crate) len: Position,
+    /// Later positions lie beyond.
+    passed: Time,
+    ended: bool,
+}
+
+impl Machine {
+    pub(crate) fn new(plan: Arc<Plan>, truths: Truths) -> Self {
+        let count = plan.gates.len();
+        let (mut states, mut lines) = (vec![State::None; count], vec![None; count]);
+        let (mut fills, mut readers) = (vec![Vec::new(); count], vec![Vec::new(); count]);
+        for (at, gate) in plan.gates.iter().enumerate() {
+            states[at] = match gate {
+                Gate::Step { past: true, .. } => State::Before(None),
+                Gate::Until { past: true, ticks, .. } => State::Since(Since::new(*ticks)),
+                Gate::Until { past: false, ticks, .. } => State::Until(Until::new(*ticks)),
+                _ => State::None,
+            };
+            if !plan.delayed[at] {
+                continue;
+            }
+            let conjunction = matches!(gate, Gate::And(_));
+            let mut ports = Vec::new();
+            if conjunction {
+                ports.push(Port::Early);
+            }
+            for edge in gate.operands() {
+                let delayed = plan.delayed[edge.index()];
+                let ahead = matches!(plan.gates[edge.index()], Gate::Until { past: false, .. });
+                match (conjunction, delayed, ahead) {
+                    (true, false, _) => {}
+                    (true, true, true) => {
+                        readers[edge.index()].push(at);
+                        ports.push(Port::Read(edge));
+                    }
+                    (_, true, _) => {
+                        fills[edge.index()].push((at, ports.len()));
+                        ports.push(Port::Later(edge));
+                    }
+                    (false, false, _) => ports.push(Port::Now(edge)),
+                }
+            }
+            let queues = vec![VecDeque::new(); ports.len()];
+            lines[at] = Some(Line { queues, ports, next: 0, taken: 0 });
+        }
+        let mut roots = vec![Vec::new(); count];
+        for (root, asked) in plan.asked.iter().enumerate() {
+            roots[asked.edge.index()].push(root);
+        }
+        let memo = vec![None; count];
+        let (times, oldest, len, passed, ended) = (VecDeque::new(), 0, 0, i64::MIN, false);
+        Self { plan, truths, states, memo, lines, fills, roots, readers, times, oldest, len, passed, ended }
+    }
+
+    /// Takes the next position.
+    pub(crate) fn step(&mut self, positions: &Positions<'_>, place: usize, out: &mut Vec<Found>) {
+        let plan = self.plan.clone();
+        let at = self.len;
+        let now = match positions.times.filter(|_| !plan.index) {
+            Some(times) => times[place],
+            None => at as Time,
+        };
+        let here = Here { positions, place, at, now };
+        self.len += 1;
+        self.passed = now;
+        self.times.push_back(now);
+        self.memo.fill(None);
+        for (gate, kind) in plan.gates.iter().enumerate() {
+            if plan.delayed[gate] {
+                self.feed(gate, kind, here);
+            } else {
+                self.remember(gate, kind, here);
+            }
+        }
+        for (root, asked) in plan.asked.iter().enumerate() {
+            if !plan.delayed[asked.edge.index()] && (asked.outer.is_some() || at == 0) {
+                let fails = self.known(here, asked.edge.not());
+                out.push(Found { root, about: at, fails });
+            }
+        }
+        self.flow(out);
+    }
+
+    fn operand<'s>(&'s mut self, here: Here<'_>, edge: Edge) -> (Operand<'s>, &'s mut Truths) {
+        let Self { plan, truths, states, memo, .. } = self;
+        let operand = Sets { plan, truths, states, memo, here }.operand(edge);
+        (operand, truths)
+    }
+
+    /// The set of an edge that is known here.
+    fn known(&mut self, here: Here<'_>, edge: Edge) -> Set {
+        let (operand, truths) = self.operand(here, edge);
+        operand.copy(truths)
+    }
+
+    /// Brings a gate that looks back to this position.
+    fn remember(&mut self, gate: usize, kind: &Gate, here: Here<'_>) {
+        let mut state = std::mem::replace(&mut self.states[gate], State::None);
+        match (&mut state, kind) {
+            (State::Since(since), Gate::Until { hold, goal, .. }) => {
+                since.turn(here.now);
+                for (edge, is_hold) in hold.iter().map(|edge| (*edge, true)).chain([(*goal, false)]) {
+                    let (operand, truths) = self.operand(here, edge);
+                    take_in(truths, since, &operand, is_hold);
+                }
+            }
+            (State::Before(before), Gate::Step { ticks, of, .. }) => {
+                let set = self.known(here, *of);
+                self.memo[gate] = Some(stepped(before.take(), *ticks, here.now));
+                *before = Some((set, here.now));
+            }
+            _ => {}
+        }
+        self.states[gate] = state;
+    }
+
+    /// Puts into the queues of a delayed gate what is known at this position.
+    fn feed(&mut self, gate: usize, kind: &Gate, here: Here<'_>) {
+        let Some(mut line) = self.lines[gate].take() else { return };
+        for (port, queue) in line.ports.iter().zip(&mut line.queues) {
+            match port {
+                Port::Now(edge) => {
+                    // The sign of the edge is for who takes it out.
+                    let set = self.known(here, Edge { negated: false, ..*edge });
+                    queue.push_back(set);
+                }
+                Port::Early => {
+                    let Gate::And(edges) = kind else { continue };
+                    let Self { plan, truths, states, memo, .. } = &mut *self;
+                    let known = |edge: &Edge| !plan.delayed[edge.index()];
+                    let early: Vec<Edge> = edges.iter().copied().filter(known).collect();
+                    queue.push_back(Sets { plan, truths, states, memo, here }.and(&early));
+                }
+                Port::Later(_) | Port::Read(_) => {}
+            }
+        }
+        self.lines[gate] = Some(line);
+    }
+
+    fn time(&self, at: Position) -> Time {
+        self.times[at - self.oldest]
+    }
+
+    /// Whether all has happened that an until at a position may hang on.
+    fn ready(&self, gate: usize, at: Position) -> bool {
+        let (Some(line), Gate::Until { ticks, .. }) = (&self.lines[gate], &self.plan.gates[gate]) else { return false };
+        if line.taken <= at {
+            return false;
+        }
+        if self.ended && line.taken == self.len {
+            return true;
+        }
+        let Some(end) = self.time(at).checked_add(ticks.high) else { return false };
+        let last = if line.taken == self.len { self.passed } else { self.time(line.taken - 1) };
+        last > end
+    }
+
+    /// Lets everything that is known flow on.
+    pub(crate) fn flow(&mut self, out: &mut Vec<Found>) {
+        for gate in 0..self.lines.len() {
+            if self.lines[gate].is_some() {
+                self.run(gate, out);
+            }
+        }
+        self.trim();
+    }
+
+    fn run(&mut self, gate: usize, out: &mut Vec<Found>) {
+        let plan = self.plan.clone();
+        match &plan.gates[gate] {
+            Gate::And(_) => while self.conjunction(gate, out) {},
+            Gate::Exists(level, of) => {
+                while let Some(set) = self.arrived(gate) {
+                    let operand = Operand::Set(set, Plain { negated: of.negated });
+                    let set = operand.exists(&mut self.truths, *level);
+                    self.put(gate, set, out);
+                }
+            }
+            Gate::Step { past: true, ticks, of } => {
+                while let Some(set) = self.arrived(gate) {
+                    let (State::Before(before), Some(line)) = (&mut self.states[gate], &self.lines[gate]) else { return };
+                    let now = self.times[line.next - self.oldest];
+                    let set = Operand::Set(set, Plain { negated: of.negated }).copy(&mut self.truths);
+                    let stepped = stepped(before.replace((set, now)), *ticks, now);
+                    self.put(gate, stepped, out);
+                }
+            }
+            Gate::Step { past: false, ticks, of } => self.next(gate, *ticks, *of, out),
+            Gate::Until { past: true, hold, goal, .. } => {
+                while let Some(sets) = self.all_arrived(gate) {
+                    let Some(line) = &self.lines[gate] else { return };
+                    let now = self.times[line.next - self.oldest];
+                    let State::Since(since) = &mut self.states[gate] else { return };
+                    since.turn(now);
+                    let edges = hold.iter().map(|edge| (*edge, true)).chain([(*goal, false)]);
+                    for ((edge, is_hold), set) in edges.zip(sets) {
+                        let operand = Operand::Set(set, Plain { negated: edge.negated });
+                        take_in(&mut self.truths, since, &operand, is_hold);
+                    }
+                    let set = copy(&mut self.truths, since.window(false), &since.state);
+                    self.put(gate, set, out);
+                }
+            }
+            Gate::Until { past: false, hold, goal, .. } => self.until(gate, *hold, *goal, out),
+            _ => {}
+        }
+    }
+
+    /// The next set in the only queue.
+    fn arrived(&mut self, gate: usize) -> Option<Set> {
+        self.lines[gate].as_mut()?.queues[0].pop_front()
+    }
+
+    /// The next of every queue, if all have one.
+    fn all_arrived(&mut self, gate: usize) -> Option<Vec<Set>> {
+        let line = self.lines[gate].as_mut()?;
+        if line.queues.iter().any(VecDeque::is_empty) {
+            return None;
+        }
+        line.queues.iter_mut().map(VecDeque::pop_front).collect()
+    }
+
+    /// A gate is known at its next position.
+    fn put(&mut self, gate: usize, set: Set, out: &mut Vec<Found>) {
+        let Some(line) = &mut self.lines[gate] else { return };
+        let about = line.next;
+        line.next += 1;
+        for at in 0..self.fills[gate].len() {
+            let (other, port) = self.fills[gate][at];
+            if let Some(line) = &mut self.lines[other] {
+                line.queues[port].push_back(set.clone());
+            }
+        }
+        for at in 0..self.roots[gate].len() {
+            let root = self.roots[gate][at];
+            let asked = &self.plan.asked[root];
+            if asked.outer.is_some() || about == 0 {
+                let read = Plain { negated: !asked.edge.negated };
+                let fails = copy(&mut self.truths, read, &set);
+                out.push(Found { root, about, fails });
+            }
+        }
+    }
+
+    /// Puts out the next position of a conjunction, if it is known.
+    fn conjunction(&mut self, gate: usize, out: &mut Vec<Found>) -> bool {
+        let Some(line) = &self.lines[gate] else { return false };
+        let at = line.next;
+        let Some(early) = line.queues[0].front() else { return false };
+        let nothing = matches!(early, Trie::Leaf(Truth::NO));
+        for (port, queue) in line.ports.iter().zip(&line.queues) {
+            let known = match port {
+                Port::Later(_) => !queue.is_empty(),
+                Port::Read(edge) => nothing || self.ready(edge.index(), at),
+                _ => true,
+            };
+            if !known {
+                return false;
+            }
+        }
+        let Some(mut line) = self.lines[gate].take() else { return false };
+        let mut all = line.queues[0].pop_front().unwrap_or(Set::NO);
+        for (port, queue) in line.ports.iter().zip(&mut line.queues) {
+            let operand = match port {
+                Port::Later(edge) => {
+                    Operand::Set(queue.pop_front().unwrap_or(Set::NO), Plain { negated: edge.negated })
+                }
+                Port::Read(_) if matches!(all, Trie::Leaf(Truth::NO)) => continue,
+                Port::Read(edge) => {
+                    let State::Until(until) = &self.states[edge.index()] else { continue };
+                    let time = self.times[at - self.oldest];
+                    Operand::Until(&until.state, From { at, time, ticks: until.ticks, negated: edge.negated })
+                }
+                _ => continue,
+            };
+            all = operand.join(&mut self.truths, Op::And, &all);
+        }
+        self.lines[gate] = Some(line);
+        self.put(gate, all, out);
+        true
+    }
+
+    /// What holds at the position after. At the end there is none, or it is the last itself.
+    fn next(&mut self, gate: usize, ticks: Ticks, of: Edge, out: &mut Vec<Found>) {
+        loop {
+            let Some(line) = &mut self.lines[gate] else { return };
+            // The first in the queue belongs to the position that is put out next, the second to the one after.
+            let at = line.next;
+            let queue = &mut line.queues[0];
+            let (set, distance) = if queue.len() >= 2 {
+                queue.pop_front();
+                let distance = self.times[at + 1 - self.oldest].saturating_sub(self.times[at - self.oldest]);
+                (queue.front().cloned(), distance)
+            } else if self.ended && queue.len() == 1 && at + 1 == self.len {
+                let last = queue.pop_front();
+                (last.filter(|_| self.plan.repeat), 0)
+            } else {
+                return;
+            };
+            let set = match set {
+                Some(set) if ticks.contains(distance) => copy(&mut self.truths, Plain { negated: of.negated }, &set),
+                _ => Set::NO,
+            };
+            self.put(gate, set, out);
+        }
+    }
+
+    fn until(&mut self, gate: usize, hold: Option<Edge>, goal: Edge, out: &mut Vec<Found>) {
+        while let Some(sets) = self.all_arrived(gate) {
+            let Some(line) = &mut self.lines[gate] else { return };
+            let at = line.taken;
+            line.taken += 1;
+            let time = self.times[at - self.oldest];
+            let State::Until(until) = &mut self.states[gate] else { return };
+            let edges = hold.iter().map(|edge| (*edge, true)).chain([(goal, false)]);
+            for ((edge, is_hold), set) in edges.zip(sets) {
+                match is_hold {
+                    true => until.hold(&mut self.truths, at, time, &set, edge.negated),
+                    false => until.goal(&mut self.truths, at, time, &set, edge.negated),
+                }
+            }
+        }
+        if self.fills[gate].is_empty() && self.roots[gate].is_empty() {
+            return;
+        }
+        while let Some(line) = &self.lines[gate]
+            && self.ready(gate, line.next)
+        {
+            let at = line.next;
+            let State::Until(until) = &self.states[gate] else { return };
+            let read = From { at, time: self.times[at - self.oldest], ticks: until.ticks, negated: false };
+            let set = copy(&mut self.truths, read, &until.state);
+            self.put(gate, set, out);
+        }
+    }
+
+    /// Forgets what nobody waits for.
+    fn trim(&mut self) {
+        let mut oldest = self.len;
+        for gate in 0..self.lines.len() {
+            let Some(line) = &self.lines[gate] else { continue };
+            let State::Until(_) = &self.states[gate] else {
+                oldest = oldest.min(line.next);
+                continue;
+            };
+            let own = !self.fills[gate].is_empty() || !self.roots[gate].is_empty();
+            let mut asked = if own { line.next } else { self.len };
+            for &reader in &self.readers[gate] {
+                asked = asked.min(self.lines[reader].as_ref().map_or(self.len, |line| line.next));
+            }
+            oldest = oldest.min(asked).min(line.taken);
+            if let State::Until(until) = &mut self.states[gate] {
+                until.trim(asked);
+            }
+        }
+        while self.oldest < oldest {
+            self.times.pop_front();
+            self.oldest += 1;
+        }
+    }
+
+    /// Time has passed strictly beyond `time`.
+    pub(crate) fn pass(&mut self, time: Time, out: &mut Vec<Found>) {
+        // Ready means that the last time seen lies beyond: what comes next lies after this.
+        self.passed = self.passed.max(time.saturating_add(1));
+        self.flow(out);
+    }
+
+    /// There are no further positions.
+    pub(crate) fn end(&mut self, out: &mut Vec<Found>) {
+        self.ended = true;
+        self.flow(out);
+    }
+
+    /// The earliest time whose passing may decide something.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        let mut earliest = None;
+        for gate in 0..self.lines.len() {
+            let Gate::Until { past: false, ticks, .. } = &self.plan.gates[gate] else { continue };
+            let waiting = self.readers[gate].iter().copied().chain([gate]);
+            for other in waiting {
+                let Some(line) = self.lines[other].as_ref() else { continue };
+                if line.next < self.len && line.next >= self.oldest {
+                    let end = self.time(line.next).checked_add(ticks.high);
+                    earliest = end.into_iter().chain(earliest).min();
+                }
+            }
+        }
+        earliest
+    }
+}
+
+/// A set from the position before.
+fn stepped(before: Option<(Set, Time)>, ticks: Ticks, now: Time) -> Set {
+    match before {
+        Some((set, time)) if ticks.contains(now.saturating_sub(time)) => set,
+        _ => Set::NO,
+    }
+}
+
+fn take_in(truths: &mut Truths, since: &mut Since, operand: &Operand<'_>, hold: bool) {
+    match (operand, hold) {
+        (Operand::Set(set, read), true) => since.hold(truths, *read, set),
+        (Operand::Set(set, read), false) => since.goal(truths, *read, set),
+        (Operand::Since(state, read), true) => since.hold(truths, *read, state),
+        (Operand::Since(state, read), false) => since.goal(truths, *read, state),
+        (Operand::Until(state, read), true) => since.hold(truths, *read, state),
+        (Operand::Until(state, read), false) => since.goal(truths, *read, state),
+    }
+}

@@ -1,0 +1,263 @@
+//! The sets that gates stand for at the current position, from states that have been brought there.
+
+use crate::gate::{Edge, Gate, Plan};
+use crate::key::Key;
+use crate::map::Map;
+use crate::predicate::{Input, Level};
+use crate::state::{From, Since, Until, Window, Stamps, Events};
+use crate::trie::{Op, Plain, Read, Set, Split, Trie, copy, exists, join};
+use crate::truth::{Truth, Truths};
+use std::sync::Arc;
+use tw_core::{Position, Time, Value};
+use tw_monitor::Positions;
+
+/// What a gate remembers.
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    /// Nothing.
+    None,
+    Since(Since),
+    /// The set at the position before, and when that was.
+    Before(Option<(Set, Time)>),
+    Until(Until),
+}
+
+/// A set at hand: as it is, or as a state that is read.
+pub(crate) enum Operand<'s> {
+    Set(Set, Plain),
+    Since(&'s Trie<Stamps>, Window),
+    Until(&'s Trie<Events>, From),
+}
+
+impl Operand<'_> {
+    pub(crate) fn join(&self, truths: &mut Truths, op: Op, set: &Set) -> Set {
+        match self {
+            Operand::Set(other, read) => join(truths, op, set, *read, other),
+            Operand::Since(state, read) => join(truths, op, set, *read, state),
+            Operand::Until(state, read) => join(truths, op, set, *read, state),
+        }
+    }
+
+    pub(crate) fn copy(&self, truths: &mut Truths) -> Set {
+        match self {
+            Operand::Set(set, Plain { negated: false }) => set.clone(),
+            Operand::Set(set, read) => copy(truths, *read, set),
+            Operand::Since(state, read) => copy(truths, *read, state),
+            Operand::Until(state, read) => copy(truths, *read, state),
+        }
+    }
+
+    pub(crate) fn exists(&self, truths: &mut Truths, level: Level) -> Set {
+        match self {
+            Operand::Set(set, read) => exists(truths, *read, set, level),
+            Operand::Since(state, read) => exists(truths, *read, state, level),
+            Operand::Until(state, read) => exists(truths, *read, state, level),
+        }
+    }
+}
+
+/// The position that gates are read at.
+#[derive(Clone, Copy)]
+pub(crate) struct Here<'h> {
+    pub(crate) positions: &'h Positions<'h>,
+    /// In these positions.
+    pub(crate) place: usize,
+    /// From the beginning of the trace.
+    pub(crate) at: Position,
+    pub(crate) now: Time,
+}
+
+/// Reads gates that nothing after the position decides.
+pub(crate) struct Sets<'s, 't> {
+    pub(crate) plan: &'s Plan,
+    pub(crate) truths: &'t mut Truths,
+    pub(crate) states: &'s [State],
+    pub(crate) memo: &'t mut [Option<Set>],
+    pub(crate) here: Here<'t>,
+}
+
+impl<'s> Sets<'s, '_> {
+    pub(crate) fn operand(&mut self, edge: Edge) -> Operand<'s> {
+        match &self.states[edge.index()] {
+            State::Since(since) => Operand::Since(&since.state, since.window(edge.negated)),
+            _ => Operand::Set(self.set(edge.gate), Plain { negated: edge.negated }),
+        }
+    }
+
+    pub(crate) fn set(&mut self, gate: u32) -> Set {
+        if let Some(set) = &self.memo[gate as usize] {
+            return set.clone();
+        }
+        let plan = self.plan;
+        let set = match &plan.gates[gate as usize] {
+            Gate::Yes => Set::YES,
+            Gate::First => Set::of(self.here.at == 0),
+            Gate::Atom(place) => Set::of(self.here.positions.atoms[*place].get(self.here.place)),
+            Gate::Pattern(place, levels) => self.pattern(*place, levels),
+            Gate::Predicate(predicate) => self.filter(&Set::YES, *predicate, false),
+            Gate::And(edges) => self.and(edges),
+            Gate::Exists(level, of) => {
+                let of = self.operand(*of);
+                of.exists(self.truths, *level)
+            }
+            // What holds here was put into the memo when the position came.
+            Gate::Step { .. } => Set::NO,
+            Gate::Until { .. } => match &self.states[gate as usize] {
+                State::Since(since) => copy(self.truths, since.window(false), &since.state),
+                _ => Set::NO,
+            },
+        };
+        self.memo[gate as usize] = Some(set.clone());
+        set
+    }
+
+    /// All of them together, small ones first.
+    pub(crate) fn and(&mut self, edges: &[Edge]) -> Set {
+        let mut all = Set::YES;
+        for edge in edges {
+            all = match &self.plan.gates[edge.index()] {
+                Gate::Predicate(predicate) => self.filter(&all, *predicate, edge.negated),
+                _ => {
+                    let operand = self.operand(*edge);
+                    operand.join(self.truths, Op::And, &all)
+                }
+            };
+            if matches!(all, Trie::Leaf(Truth::NO)) {
+                break;
+            }
+        }
+        all
+    }
+
+    fn pattern(&self, place: usize, levels: &[Level]) -> Set {
+        let relation = &self.here.positions.relations[place];
+        let tuples = relation.tuples(self.here.place);
+        if levels.is_empty() {
+            return Set::of(!tuples.is_empty());
+        }
+        let mut order: Vec<usize> = (0..levels.len()).collect();
+        order.sort_by_key(|column| levels[*column]);
+        let mut set = Set::NO;
+        let mut path: Vec<(Level, Key)> = Vec::with_capacity(levels.len());
+        for number in tuples {
+            path.clear();
+            let fits = order.iter().all(|&column| {
+                let Some(key) = Key::new(relation.columns()[column].value(number)) else { return false };
+                match path.last() {
+                    // A variable that is written twice.
+                    Some((level, own)) if *level == levels[column] => *own == key,
+                    _ => {
+                        path.push((levels[column], key));
+                        true
+                    }
+                }
+            });
+            if fits {
+                insert(&mut set, &path);
+            }
+        }
+        set
+    }
+
+    /// What of a set satisfies a predicate here.
+    pub(crate) fn filter(&mut self, set: &Set, predicate: u32, negated: bool) -> Set {
+        let own = &self.plan.predicates[predicate as usize];
+        let mut values = Vec::with_capacity(own.inputs.len());
+        for (_, input) in &own.inputs {
+            values.push(match input {
+                Input::Variable(_) => None,
+                Input::Term(place) => match self.here.positions.terms[*place].at(self.here.place) {
+                    Ok(value) => Some(value),
+                    Err(message) => {
+                        let poison = self.truths.poison(crate::truth::Refused::Value(message.to_string()));
+                        let read = Plain { negated: false };
+                        return join(self.truths, Op::And, set, read, &Trie::Leaf(poison));
+                    }
+                },
+                Input::Tally(_) => None,
+            });
+        }
+        filter(self.truths, set, predicate, negated, &mut values, None)
+    }
+}
+
+/// Adds a tuple to a set of tuples.
+fn insert(set: &mut Set, path: &[(Level, Key)]) {
+    let [(level, key), below @ ..] = path else {
+        *set = Set::YES;
+        return;
+    };
+    if let Trie::Leaf(_) = set {
+        *set = Trie::Split(Arc::new(Split { level: *level, rest: Set::NO, points: Map::default() }));
+    }
+    let Trie::Split(split) = set else { return };
+    let child = Arc::make_mut(split).points.entry(key, || Set::NO);
+    insert(child, below);
+}
+
+/// `deepest` is the last level on the path from the root of the whole set.
+fn filter(
+    truths: &mut Truths,
+    set: &Set,
+    predicate: u32,
+    negated: bool,
+    values: &mut Vec<Option<Value>>,
+    deepest: Option<Level>,
+) -> Set {
+    match set {
+        Trie::Leaf(Truth::NO) => Set::NO,
+        Trie::Leaf(leaf) => {
+            let own = truths.predicates.clone();
+            let own = &own[predicate as usize];
+            let mut unknown = own.inputs.iter().zip(values.iter()).filter_map(|((_, input), value)| match (input, value) {
+                (Input::Variable(level), None) => Some(*level),
+                _ => None,
+            });
+            if let (Some(level), None, false) = (unknown.next(), unknown.next(), negated)
+                && deepest.is_none_or(|deepest| deepest < level)
+                && let Some(keys) = own.names(&truths.program.clone(), level, values)
+            {
+                let mut points = Map::default();
+                for key in keys {
+                    let leaf = truths.put(*leaf, level, &key.value());
+                    if leaf != Truth::NO {
+                        points.insert(&key, Trie::Leaf(leaf));
+                    }
+                }
+                return Trie::split(level, Set::NO, points);
+            }
+            let truth = truths.instance(predicate, values.clone());
+            let truth = if negated { truths.not(truth) } else { truth };
+            Trie::Leaf(truths.and(*leaf, truth))
+        }
+        Trie::Split(split) => {
+            let own = truths.predicates.clone();
+            let inputs = &own[predicate as usize].inputs;
+            let rest = filter(truths, &split.rest, predicate, negated, values, Some(split.level));
+            let mut points = Map::default();
+            split.points.each(&mut |key, child| {
+                for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
+                    if *input == Input::Variable(split.level) {
+                        *value = Some(key.value());
+                    }
+                }
+                let child = filter(truths, child, predicate, negated, values, Some(split.level));
+                if !child.same(&rest) {
+                    points.insert(key, child);
+                }
+                true
+            });
+            for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
+                if *input == Input::Variable(split.level) {
+                    *value = None;
+                }
+            }
+            Trie::split(split.level, rest, points)
+        }
+    }
+}
+
+/// Whether a set is empty as it stands.
+pub(crate) fn is_no<R: Read>(truths: &mut Truths, read: R, trie: &Trie<R::Leaf>) -> bool {
+    matches!(trie, Trie::Leaf(leaf) if read.read(truths, leaf) == Truth::NO)
+}
