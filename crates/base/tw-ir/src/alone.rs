@@ -71,6 +71,10 @@ pub fn alone(program: &Program, root: usize) -> Alone {
             Node::Variable(variable) => Node::Variable(variables.number(variable)),
             Node::Forall(variable, body) => Node::Forall(variables.number(variable), body),
             Node::Exists(variable, body) => Node::Exists(variables.number(variable), body),
+            Node::Tally(tally, bound, value, formula) => {
+                let own = old.bound[bound as usize].iter().map(|&variable| variables.number(variable));
+                Node::Tally(tally, dag.bind(own.collect()), value, formula)
+            }
             Node::NextMap { body, result, parameter } => {
                 Node::NextMap { body, result, parameter: variables.number(parameter) }
             }
@@ -99,6 +103,7 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     dag.regexes = regexes.old.iter().map(|&regex| old.regexes[regex as usize].clone()).collect();
     let name = |&variable: &u32| old.variables.get(variable as usize).cloned().unwrap_or_default();
     dag.variables = variables.old.iter().map(name).collect();
+    dag.variable_whole = variables.old.iter().map(|&variable| old.is_whole(variable)).collect();
     let mut root = root.clone();
     root.node = places[&root.node];
     let spans = nodes.iter().map(|id| program.spans.get(id.index()).copied().flatten()).collect();

@@ -73,6 +73,34 @@ pub enum Aggregate {
     Corr,
 }
 
+/// What an aggregate over valuations makes of them: `count(x : φ)`, `sum(e for x : φ)`. Of no valuation, count and sum are
+/// 0, the others null.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Tally {
+    Count,
+    Sum,
+    Min,
+    Max,
+    Avg,
+}
+
+impl Tally {
+    /// Every one with its name.
+    pub const ALL: [(&'static str, Tally); 5] = [
+        ("count", Tally::Count),
+        ("sum", Tally::Sum),
+        ("min", Tally::Min),
+        ("max", Tally::Max),
+        ("avg", Tally::Avg),
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, tally)| *tally == self).map_or("count", |(name, _)| name)
+    }
+}
+
 /// Index into the constants of a [`Dag`].
 pub type Constant = u32;
 
@@ -133,6 +161,9 @@ pub enum Node {
     Tuple(NodeId, NodeId),
     /// A quantified variable, numbered program-wide.
     Variable(u32),
+    /// `count(x, y : φ)`, `sum(e for x, y : φ)`: an aggregate over the valuations of the variables it binds (an index into
+    /// `Dag::bound`) that make φ true here; then e (of a count, φ itself), then φ. Its value is a number or null.
+    Tally(Tally, u32, NodeId, NodeId),
 
     // Formulas about one position.
     Bool(bool),
@@ -234,7 +265,8 @@ impl Node {
             | Either(_, a, b)
             | Fails(a, b)
             | CollectWhile(_, a, b)
-            | Default(a, b) => (Some(a), Some(b), None),
+            | Default(a, b)
+            | Tally(_, _, a, b) => (Some(a), Some(b), None),
             NextMap { body: a, result: b, .. } | UntilMap { pair: a, result: b, .. } => {
                 (Some(a), Some(b), None)
             }
@@ -275,6 +307,7 @@ impl Node {
             Fails(a, b) => Fails(f(a), f(b)),
             CollectWhile(agg, a, b) => CollectWhile(agg, f(a), f(b)),
             Default(a, b) => Default(f(a), f(b)),
+            Tally(tally, bound, a, b) => Tally(tally, bound, f(a), f(b)),
             NextMap { body, result, parameter } => NextMap { body: f(body), result: f(result), parameter },
             UntilMap { pair, result, parameter } => UntilMap { pair: f(pair), result: f(result), parameter },
             IfThenElse(a, b, c) => IfThenElse(f(a), f(b), f(c)),
@@ -318,6 +351,12 @@ impl Node {
         matches!(self, Node::AllPaths(_) | Node::SomePath(_))
     }
 
+    /// Whether this needs the values of quantified variables.
+    pub fn is_first_order(self) -> bool {
+        use Node::*;
+        matches!(self, Forall(..) | Exists(..) | Pattern(_) | Variable(_) | Tally(..))
+    }
+
     /// Whether this returns a value rather than a truth value.
     pub fn is_experiment(self) -> bool {
         use Node::*;
@@ -347,6 +386,7 @@ impl Node {
             IfThenElse(..) => "if",
             Tuple(..) => "tuple",
             Variable(_) => "variable",
+            Tally(tally, ..) => tally.name(),
             Bool(true) => "true",
             Bool(false) => "false",
             First => "first",
@@ -384,6 +424,7 @@ pub struct Dag {
     nodes: Vec<Node>,
     index: FxHashMap<Node, NodeId>,
     constant_index: FxHashMap<String, Constant>,
+    bound_index: FxHashMap<Vec<u32>, u32>,
     /// Constant values.
     pub constants: Vec<Value>,
     /// Sets of `in`.
@@ -394,6 +435,11 @@ pub struct Dag {
     pub patterns: Vec<Pattern>,
     /// Names of quantified variables, by number.
     pub variables: Vec<String>,
+    /// Of each variable, by number, whether a declaration makes it `int`: it then ranges over whole numbers alone. Beyond
+    /// the end, none is.
+    pub variable_whole: Vec<bool>,
+    /// The variables that aggregates over valuations bind, in the order written; equal lists are stored once.
+    pub bound: Vec<Vec<u32>>,
 }
 
 impl Dag {
@@ -415,6 +461,28 @@ impl Dag {
             (self.constants.len() - 1) as u32
         });
         self.add(Node::Constant(index))
+    }
+
+    /// The index in [`Dag::bound`] of a list of variables.
+    pub fn bind(&mut self, variables: Vec<u32>) -> u32 {
+        let bound = &mut self.bound;
+        *self.bound_index.entry(variables).or_insert_with_key(|variables| {
+            bound.push(variables.clone());
+            (bound.len() - 1) as u32
+        })
+    }
+
+    /// The variables that a node binds in its parts, in the order written.
+    pub fn binds(&self, node: Node) -> &[u32] {
+        match node {
+            Node::Tally(_, bound, ..) => &self.bound[bound as usize],
+            _ => &[],
+        }
+    }
+
+    /// Whether a variable ranges over whole numbers alone.
+    pub fn is_whole(&self, variable: u32) -> bool {
+        self.variable_whole.get(variable as usize).copied().unwrap_or(false)
     }
 
     /// The node with that id.

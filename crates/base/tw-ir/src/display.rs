@@ -9,8 +9,8 @@ use crate::binding::{
     AND, ATOM, COMPARE, DEFAULT, EMIT, IFF, IMPLIES, NOTHING, OR, PREFIX, PRODUCT, SUM, UNARY, UNTIL, XOR,
 };
 use crate::{
-    Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PatternArgument, Program, SlotId,
-    Temporal, What, quote,
+    Aggregate, ArgumentKey, ArithmeticOp, Function, Interval, Node, NodeId, PathStep, PatternArgument,
+    Program, SlotId, Temporal, What, quote,
 };
 use leaf::{event, name, set, value, what};
 use rustc_hash::FxHashMap;
@@ -144,7 +144,11 @@ impl Printer<'_> {
         let program = self.program;
         match node {
             Constant(constant) => value(&mut self.out, &program.dag.constants[constant as usize]),
-            Slot(slot) | Truth(slot) => what(&mut self.out, &program.slots[slot as usize].what),
+            Slot(slot) | Truth(slot) => {
+                let before = self.out.len();
+                what(&mut self.out, &program.slots[slot as usize].what);
+                self.reveal(slot, before);
+            }
             Negate(a) => self.push([text("-"), Task::Node(a, ATOM, follow)]),
             Abs(a) => self.push([text("abs("), Task::Node(a, SUM, NOTHING), text(")")]),
             Arithmetic(op, a, b) => self.arithmetic(op, a, b, follow),
@@ -172,6 +176,21 @@ impl Printer<'_> {
                 self.stack.extend(tasks.into_iter().rev());
             }
             Variable(number) => self.variable(number),
+            Tally(tally, bound, e, a) => {
+                let variables = &program.dag.bound[bound as usize];
+                let names: Vec<String> = variables.iter().map(|&variable| self.bind(variable)).collect();
+                let _ = write!(self.out, "{}(", tally.name());
+                self.stack.extend(variables.iter().map(|&variable| Task::Unbind(variable)));
+                let names = owned(format!("{} : ", names.join(", ")));
+                let rest = [names, Task::Node(a, IFF, NOTHING), text(")")];
+                match tally {
+                    crate::Tally::Count => self.push(rest),
+                    _ => {
+                        self.push(rest);
+                        self.push([Task::Node(e, SUM, NOTHING), text(" for ")]);
+                    }
+                }
+            }
             Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
             First => self.out.push_str("first"),
             Last => self.out.push_str("last"),
@@ -265,6 +284,21 @@ impl Printer<'_> {
             Collect(aggregate, a) => self.collect(aggregate, a, None),
             CollectWhile(aggregate, a, during) => self.collect(aggregate, a, Some(during)),
             Default(a, b) => self.infix("??", None, a, DEFAULT, b, SUM, follow),
+        }
+    }
+
+    /// Puts the column that was printed at `from` into backquotes where a variable hides its name.
+    fn reveal(&mut self, slot: SlotId, from: usize) {
+        let (What::Proposition(path) | What::Variable(path, _)) = &self.program.slots[slot as usize].what
+        else {
+            return;
+        };
+        let Some(PathStep::Field(first)) = path.steps.first() else { return };
+        if self.taken.get(first).is_some_and(|scopes| *scopes > 0) {
+            let rest = self.out.split_off(from + first.len());
+            self.out.insert(from, '`');
+            self.out.push('`');
+            self.out.push_str(&rest);
         }
     }
 

@@ -62,6 +62,13 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
     dag.sets.iter().for_each(|set| note(set));
     dag.regexes.iter().for_each(|regex| note(&regex.as_str()));
     dag.patterns.iter().for_each(|pattern| note(pattern));
+    // What most programs lack is noted where it is, so that the others keep their fingerprints.
+    if !dag.bound.is_empty() {
+        note(&("bound", &dag.bound));
+    }
+    if dag.variable_whole.contains(&true) {
+        note(&("whole", &dag.variable_whole));
+    }
     slots.iter().for_each(|slot| note(&(&slot.what, slot.declared)));
     roots.iter().for_each(|root| note(&(root.kind, &root.division, root.node)));
     Fingerprint(*hasher.finalize().as_bytes())

@@ -12,7 +12,7 @@ pub struct Fragment {
     pub past: bool,
     /// Intervals on operators.
     pub metric: bool,
-    /// Quantifiers or patterns with variables.
+    /// Quantifiers, patterns with variables, or aggregates over valuations.
     pub first_order: bool,
     /// Experiments that return values.
     pub experiments: bool,
@@ -59,16 +59,11 @@ pub fn fragment(program: &Program, root: NodeId) -> Fragment {
         fragment.past |= node.is_past();
         fragment.metric |= node.interval().is_some();
         // A variable without a quantifier is the parameter of a map (`X{v => v + 1}`), which binds by itself.
-        fragment.first_order |= is_first_order(node) && !matches!(node, Node::Variable(_));
+        fragment.first_order |= node.is_first_order() && !matches!(node, Node::Variable(_));
         fragment.experiments |= node.is_experiment();
         fragment.temporal_depth = fragment.temporal_depth.max(depth[place]);
     }
     fragment
-}
-
-/// Whether the node needs bindings.
-pub(crate) fn is_first_order(node: Node) -> bool {
-    matches!(node, Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_))
 }
 
 pub(crate) fn terms(program: &Program) -> Vec<NodeId> {
@@ -189,7 +184,7 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
         let node = dag.node(id);
         let itself = match node {
             Node::First | Node::Last | Node::AllPaths(_) | Node::SomePath(_) => false,
-            _ => !(node.is_temporal() || is_first_order(node) || node.is_experiment()),
+            _ => !(node.is_temporal() || node.is_first_order() || node.is_experiment()),
         };
         local[id.index()] = itself && node.children().all(|child| local[child.index()]);
     }

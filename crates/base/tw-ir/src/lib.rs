@@ -17,7 +17,7 @@ mod spelling;
 pub use alone::{Alone, alone};
 pub use dag::{
     Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
-    SetItem,
+    SetItem, Tally,
 };
 pub use display::display;
 pub use fingerprint::{Fingerprint, fingerprint, fingerprints};

@@ -181,6 +181,7 @@ impl Past {
                 return Err(Refused { node: id, what: "quantified variables" });
             }
             Pattern(_) => return Err(Refused { node: id, what: "event patterns with variables" }),
+            Tally(..) => return Err(Refused { node: id, what: "aggregates over valuations" }),
             _ => return Err(Refused { node: id, what: "predicates over temporal formulas" }),
         };
         self.push(registers, id, step);

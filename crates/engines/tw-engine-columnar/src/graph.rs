@@ -159,7 +159,7 @@ impl Lower for Graph {
             )
         } else {
             match node {
-                Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => (
+                node if node.is_first_order() => (
                     format!("`{operator}`, since it has no place for the values of variables"),
                     "use `⟨engine: reference⟩`, or `⟨by: COLUMN⟩` to check each value's trace on its own",
                 ),

@@ -84,8 +84,7 @@ impl Engine for Columnar {
 fn for_quantifiers(program: &Program, mut refusal: Unsupported) -> Unsupported {
     let timed = refusal.node.is_some_and(|node| program.dag.node(node).interval().is_some());
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let quantified =
-        |id: NodeId| matches!(program.dag.node(id), Node::Forall(..) | Node::Exists(..) | Node::Pattern(_));
+    let quantified = |id: NodeId| program.dag.node(id).is_first_order();
     if timed && program.reachable(&roots).into_iter().any(quantified) {
         refusal.help = Some("use the engine for quantifiers and intervals (`⟨engine: reference⟩`)".into());
     }

@@ -154,6 +154,7 @@ fn check(id: NodeId, node: Node) -> Result<(), Unsupported> {
     match node {
         Forall(..) | Exists(..) | Variable(_) => refuse("quantified variables"),
         Pattern(_) => refuse("event patterns with variables"),
+        Tally(..) => refuse("aggregates over valuations"),
         AllPaths(_) | SomePath(_) => refuse("paths of a model"),
         Compare(..) | In(..) | Matches(..) | Truth(_) => {
             refuse("a predicate over temporal formulas in continuous time")

@@ -103,7 +103,7 @@ impl Lower for Graph {
     fn refusal(&self, id: NodeId, node: Node) -> Unsupported {
         let operator = node.operator();
         match node {
-            Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => {
+            node if node.is_first_order() => {
                 Unsupported::construct(id, "quantified variables and event patterns with variables")
                     .help("`⟨by: COL⟩` checks a property once per value of a column")
             }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem, Temporal};
+use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem, Tally, Temporal};
 
 /// Index into [`Tree::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -267,8 +267,17 @@ pub enum ExprKind {
         left: ExprId,
         right: ExprId,
     },
+    /// `forall x, y. φ`; `exists x in items[*].id. φ` with a path as its range.
     Quantifier {
         forall: bool,
+        variables: Vec<Ident>,
+        range: Option<ExprId>,
+        body: ExprId,
+    },
+    /// `count(x, y : φ)`, `sum(e for x, y : φ)`: only a count has no value.
+    Tally {
+        tally: Tally,
+        value: Option<ExprId>,
         variables: Vec<Ident>,
         body: ExprId,
     },

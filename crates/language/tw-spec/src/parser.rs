@@ -5,6 +5,7 @@
 //! After an error the machine goes on with [`ExprKind::Error`] in place of what is missing, a declaration goes
 //! on at the next `;` or at the next word that begins one.
 
+mod binder;
 mod comments;
 mod declaration;
 mod division;
@@ -136,6 +137,8 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Whether path quantifiers are operators; elsewhere `A` and `EF` are names like any other.
     branching: bool,
+    /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
+    colons: Vec<bool>,
 }
 
 impl<'a> Parser<'a> {
@@ -151,6 +154,7 @@ impl<'a> Parser<'a> {
             comments_used: 0,
             diagnostics: lexed.diagnostics,
             branching: false,
+            colons: Vec::new(),
         }
     }
 

@@ -184,15 +184,7 @@ impl Plan {
 fn local(program: &Program) -> Vec<bool> {
     let mut local = vec![false; program.dag.len()];
     for (index, node) in program.dag.nodes().iter().enumerate() {
-        let other = matches!(
-            node,
-            Node::First
-                | Node::Last
-                | Node::Variable(_)
-                | Node::Pattern(_)
-                | Node::Forall(..)
-                | Node::Exists(..)
-        );
+        let other = matches!(node, Node::First | Node::Last) || node.is_first_order();
         let itself = !(other || node.is_temporal() || node.is_experiment() || node.is_branching());
         local[index] = itself && node.children().all(|child| local[child.index()]);
     }

@@ -121,7 +121,7 @@ fn formula(program: &Program, id: NodeId) -> Option<Unsupported> {
         return Some(Unsupported::construct(id, what).help("leave the interval out"));
     }
     match node {
-        Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_) => {
+        _ if node.is_first_order() => {
             let what = format!("`{}`, since it has no place for the values of variables", node.operator());
             Some(Unsupported::construct(id, what).help("`by COL` asks a query once per value of a column"))
         }
@@ -159,15 +159,8 @@ fn not_local(program: &Program, id: NodeId, what: &str) -> Option<Unsupported> {
         node.is_future()
             || node.is_past()
             || node.is_experiment()
-            || matches!(
-                node,
-                Node::First
-                    | Node::Last
-                    | Node::Forall(..)
-                    | Node::Exists(..)
-                    | Node::Pattern(_)
-                    | Node::Variable(_)
-            )
+            || node.is_first_order()
+            || matches!(node, Node::First | Node::Last)
     })?;
     let what = format!("`{}` inside {what}", program.dag.node(part).operator());
     Some(Unsupported::construct(part, what).help("write it as an experiment of its own: `φ : e`"))

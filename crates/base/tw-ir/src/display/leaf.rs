@@ -1,6 +1,6 @@
 //! What has no operands: names, values, sets, events.
 
-use crate::{ArgumentKey, Path, PathStep, SetItem, What, is_keyword, quote};
+use crate::{ArgumentKey, Path, PathStep, SetItem, Tally, What, is_keyword, quote};
 use std::fmt::Write;
 use tw_core::Value;
 
@@ -35,6 +35,10 @@ pub(super) fn event(
         out.push_str("event ");
         name(out, event);
         return;
+    }
+    // A `:` in these parentheses would make it an aggregate over valuations.
+    if arity.is_none() && Tally::ALL.iter().any(|(name, _)| *name == event) {
+        out.push_str("event ");
     }
     name(out, event);
     out.push('(');

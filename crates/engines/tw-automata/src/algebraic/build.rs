@@ -25,11 +25,10 @@ impl Algebraic {
     pub fn new(program: &Program, options: Options) -> Self {
         let mut takes: Vec<Takes> = Vec::with_capacity(program.dag.len());
         for node in program.dag.nodes() {
-            let first_order =
-                matches!(node, Part::Forall(..) | Part::Exists(..) | Part::Pattern(_) | Part::Variable(_));
+            let given = node.is_past() || node.interval().is_some() || node.is_first_order();
             let own = match node {
                 _ if node.is_experiment() => Takes::Values,
-                _ if node.is_past() || node.interval().is_some() || first_order => Takes::Given,
+                _ if given => Takes::Given,
                 _ if node.is_future() => Takes::Future,
                 _ => Takes::Position,
             };

@@ -291,6 +291,7 @@ pub(crate) fn refusal(node: Formula) -> Option<&'static str> {
         _ if node.is_temporal() => None,
         Forall(..) | Exists(..) | Variable(_) => Some("quantified variables"),
         Pattern(_) => Some("event patterns with variables"),
+        Tally(..) => Some("aggregates over valuations"),
         _ if node.is_experiment() => Some("queries that return values"),
         _ => Some("predicates over temporal formulas"),
     }

@@ -202,10 +202,8 @@ impl Lower for Graph {
 
     fn refusal(&self, id: NodeId, node: Node) -> Unsupported {
         match node {
-            Node::Forall(..) | Node::Exists(..) | Node::Variable(_) | Node::Pattern(_) => {
-                Unsupported::construct(id, "quantified variables")
-                    .help("`⟨by: COL⟩` checks a property once per value of a column")
-            }
+            node if node.is_first_order() => Unsupported::construct(id, "quantified variables")
+                .help("`⟨by: COL⟩` checks a property once per value of a column"),
             node if node.is_branching() => Unsupported::construct(id, "the paths of a model"),
             node if node.is_experiment() => Unsupported::construct(id, "queries that return values"),
             _ => Unsupported::construct(id, "values inside temporal formulas"),

@@ -64,11 +64,14 @@ pub(super) fn build(
         slots: FxHashMap::default(),
         events: FxHashMap::default(),
         tuples: FxHashMap::default(),
+        bound: Vec::new(),
         identity,
     };
     builder.program.dag.regexes = regexes;
     builder.program.dag.sets = items.sets.clone();
     builder.program.dag.variables = items.variables.clone();
+    builder.program.dag.variable_whole = items.whole.clone();
+    builder.bound = items.bounds.iter().map(|bound| builder.program.dag.bind(bound.clone())).collect();
     for (id, &wanted) in wanted.iter().enumerate() {
         if wanted != 0 {
             // Formulas first: other sorts of the same item may be made of them.
@@ -96,6 +99,8 @@ struct Builder<'e, 'f> {
     events: FxHashMap<u32, Node>,
     /// Slots of event patterns with variables, by what they read.
     tuples: FxHashMap<String, SlotId>,
+    /// The lists of variables that aggregates over valuations bind, as the program numbers them.
+    bound: Vec<u32>,
     identity: u32,
 }
 
@@ -289,6 +294,7 @@ impl Builder<'_, '_> {
             },
             Kind::Quantifier { forall: true, variable, .. } => Node::Forall(variable, a),
             Kind::Quantifier { forall: false, variable, .. } => Node::Exists(variable, a),
+            Kind::Tally(tally, bound, ..) => Node::Tally(tally, self.bound[bound as usize], a, b),
             Kind::Emit(..) => Node::Emit(a, b),
             Kind::Default(..) => Node::Default(a, b),
             // The rules give these another way to be made.

@@ -13,7 +13,7 @@ use crate::ast::{Expr, ExprId, ExprKind, Infix, Map, Prefix, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, Function, Path, PathStep, Temporal};
+use tw_ir::{Aggregate, CompareOp, Function, Path, PathStep, Temporal};
 
 /// The share of the budget that one use of a macro with parameters may take, and all that it uses in turn: a macro that
 /// doubles what it is given is told of before it has grown to all that a long specification may have.
@@ -311,20 +311,25 @@ impl<'t, 'f> Expander<'t, 'f> {
                     }
                 }
             }
-            ExprKind::Quantifier { forall, variables, body } => {
+            ExprKind::Quantifier { forall, variables, range, body } => {
                 let mut body = value(*body);
-                let prepared = &self.prepared[self.bodies[frame.body].1];
-                let mut at = prepared.opened.get(&id.0).copied().unwrap_or_default();
-                let mut numbers = Vec::with_capacity(variables.len());
-                for _ in variables {
-                    numbers.push(prepared.scopes[at as usize].number);
-                    at = prepared.scopes[at as usize].parent;
+                let range = range.map(value);
+                let mut numbers = self.bound_by(frame, id, variables.len());
+                if let (Some(range), Some(&variable)) = (range, numbers.first()) {
+                    body = self.ranged(*forall, variable, range, body);
                 }
                 let Some(outermost) = numbers.pop() else { return Ok(body) };
                 for variable in numbers {
                     body = self.out.add(Kind::Quantifier { forall: *forall, variable, body }, span, None);
                 }
                 Kind::Quantifier { forall: *forall, variable: outermost, body }
+            }
+            ExprKind::Tally { tally, value: term, variables, body } => {
+                let body = value(*body);
+                let term = term.map_or(body, value);
+                let mut numbers = self.bound_by(frame, id, variables.len());
+                numbers.reverse();
+                Kind::Tally(*tally, self.out.bound(numbers), term, body)
             }
             ExprKind::Emit(a, b) => Kind::Emit(value(*a), value(*b)),
             ExprKind::Default(a, b) => Kind::Default(value(*a), value(*b)),
@@ -360,6 +365,29 @@ impl<'t, 'f> Expander<'t, 'f> {
         };
         let said = !frame.library && (frame.arguments.is_empty() || self.out.closed(kind, span));
         Ok(self.out.add(kind, span, said.then_some(span)))
+    }
+
+    /// The numbers of the variables that an expression binds, innermost first.
+    fn bound_by(&self, frame: &Frame, id: ExprId, count: usize) -> Vec<u32> {
+        let prepared = &self.prepared[self.bodies[frame.body].1];
+        let mut at = prepared.opened.get(&id.0).copied().unwrap_or_default();
+        let mut numbers = Vec::with_capacity(count);
+        for _ in 0..count {
+            numbers.push(prepared.scopes[at as usize].number);
+            at = prepared.scopes[at as usize].parent;
+        }
+        numbers
+    }
+
+    /// The body of `forall x in PATH. φ` is `x == PATH -> φ`, that of `exists` a conjunction. A path offers the values that it
+    /// finds here, and none where it finds null: a comparison with null is false.
+    fn ranged(&mut self, forall: bool, variable: u32, range: ItemId, body: ItemId) -> ItemId {
+        let place = self.out.span(range);
+        let variable = self.out.add(Kind::Variable(variable), place, None);
+        let found = self.out.add(Kind::Compare(CompareOp::Eq, variable, range), place, None);
+        let operator = if forall { Infix::Implies } else { Infix::And };
+        let span = place.to(self.out.span(body));
+        self.out.add(Kind::Infix(operator, super::expanded::NONE, found, body), span, None)
     }
 
     /// `-3` is a constant, so that it can stand where only constants may.

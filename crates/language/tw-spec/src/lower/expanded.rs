@@ -11,6 +11,7 @@ use tw_core::Value;
 use tw_diag::Span;
 use tw_ir::{
     Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Path, PatternArgument, SetItem,
+    Tally,
 };
 
 /// Index into [`Expanded::items`].
@@ -72,6 +73,8 @@ pub(super) enum Kind {
         variable: u32,
         body: ItemId,
     },
+    /// What is bound, value (of a count the body), body.
+    Tally(Tally, u32, ItemId, ItemId),
     Emit(ItemId, ItemId),
     Default(ItemId, ItemId),
     /// Statistic, body, `while` or `NONE`.
@@ -104,6 +107,7 @@ impl Kind {
                 UntilMap { parameter, result: f(result), left: f(left), right: f(right) }
             }
             Quantifier { forall, variable, body } => Quantifier { forall, variable, body: f(body) },
+            Tally(tally, bound, value, body) => Tally(tally, bound, f(value), f(body)),
             Emit(a, b) => Emit(f(a), f(b)),
             Default(a, b) => Default(f(a), f(b)),
             Collect(aggregate, a, during) => {
@@ -187,6 +191,11 @@ pub(super) struct Expanded {
     interval_index: FxHashMap<Interval, u32>,
     /// Names of bound variables by number.
     pub variables: Vec<String>,
+    /// Of each of them whether a declaration makes it whole.
+    pub whole: Vec<bool>,
+    /// The variables that aggregates over valuations bind.
+    pub bounds: Vec<Vec<u32>>,
+    bound_index: FxHashMap<Vec<u32>, u32>,
 }
 
 impl Expanded {
@@ -252,6 +261,7 @@ impl Expanded {
             | Kind::NextMap { .. }
             | Kind::UntilMap { .. }
             | Kind::Quantifier { .. }
+            | Kind::Tally(..)
             | Kind::Emit(..)
             | Kind::Default(..)
             | Kind::Fails(..)
@@ -286,6 +296,7 @@ impl Expanded {
                 Some((Type::Text, _)) => Text,
             },
             Kind::Variable(_) => Variable,
+            Kind::Tally(..) => Number,
             Kind::Negate(a) | Kind::Abs(a) => match self.nature(a) {
                 Experiment => Experiment,
                 _ => Number,
@@ -332,6 +343,11 @@ impl Expanded {
     /// Index of a constant.
     pub fn constant(&mut self, value: Value) -> u32 {
         intern(&mut self.constant_index, &mut self.constants, format!("{value:?}"), value)
+    }
+
+    /// Index of a list of bound variables.
+    pub fn bound(&mut self, variables: Vec<u32>) -> u32 {
+        intern(&mut self.bound_index, &mut self.bounds, variables.clone(), variables)
     }
 
     /// Index of an event use.

@@ -29,6 +29,11 @@ impl Rules<'_> {
         let pass = if sort == Sort::Condition { Sort::Experiment } else { sort };
         let value = if sort == Sort::Statistic { Sort::Number } else { Sort::Value };
         let (condition, any) = (Sort::Condition, Sort::Experiment);
+        if let Kind::Emit(_, term) | Kind::Default(_, term) | Kind::Fails(term, _) = self.kind()
+            && self.is_tally(term)
+        {
+            return self.tally_collected(term);
+        }
         match self.kind() {
             Kind::Emit(a, b) => {
                 if self.expanded.nature(b) == Nature::Experiment {
@@ -138,6 +143,9 @@ impl Rules<'_> {
 
     /// A term at each position: `true : e`.
     fn lifted(&self) -> Ruling {
+        if self.is_tally(self.id) {
+            return self.tally_collected(self.id);
+        }
         match self.list(self.id) {
             Some(path) if is_starred_aggregate(path) => self.starred_aggregate(path),
             Some(path) if self.sort == Sort::Statistic => self.list_of_numbers(self.id, path),
@@ -146,6 +154,24 @@ impl Rules<'_> {
                 one(Make::Lifted, self.id, sort)
             }
         }
+    }
+
+    /// Whether a term counts valuations somewhere: nothing else in a term reads more than the current position.
+    fn is_tally(&self, id: ItemId) -> bool {
+        let item = self.expanded.item(id);
+        !item.local && item.nature != Nature::Experiment
+    }
+
+    /// Queries read the values of their terms at each position, where no variables are bound.
+    fn tally_collected(&self, id: ItemId) -> Ruling {
+        refuse(
+            Diagnostic::error(
+                "value-in-formula",
+                "an aggregate over valuations belongs into a formula, not into the value of a query",
+            )
+            .at(self.expanded.span(id), "this counts valuations")
+            .help("compare it with a number: `count[count(x : φ) >= 5]`"),
+        )
     }
 
     /// The path, if the item is one that reaches into a list.

@@ -113,11 +113,15 @@ impl<'t> Prepared<'t> {
             let mut inner = scope;
             let mut result = None;
             match &exprs[id].kind {
-                ExprKind::Quantifier { variables, .. } => {
+                ExprKind::Quantifier { variables, .. } | ExprKind::Tally { variables, .. } => {
                     for variable in variables {
                         inner = open(&mut prepared, inner, variable, true);
                     }
                     prepared.opened.insert(id as u32, inner);
+                    // A range is read outside of what it binds.
+                    if let ExprKind::Quantifier { range: Some(range), .. } = &exprs[id].kind {
+                        result = Some((*range, scope));
+                    }
                 }
                 kind => {
                     if let Some(Map { parameter, result: term }) = map_of(kind) {
@@ -138,7 +142,9 @@ impl<'t> Prepared<'t> {
             if let Some((term, scope)) = result {
                 prepared.scope[term.index()] = scope;
             }
-            if let ExprKind::Quantifier { variables, .. } = &exprs[id].kind {
+            if let ExprKind::Quantifier { variables, .. } | ExprKind::Tally { variables, .. } =
+                &exprs[id].kind
+            {
                 unique(variables.iter(), "variable", findings);
             }
         }
@@ -186,7 +192,9 @@ pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
         Error | Bool(_) | First | Last | Null | Int(_) | Real(_) | Text(_) | Path { .. } => {}
         Call { arguments, .. } => arguments.iter().filter_map(|a| a.value).for_each(visit),
         Negate(a) | Abs(a) | In(a, _) | Matches(a, ..) | Not(_, a) => visit(*a),
-        Prefix { body, .. } | Quantifier { body, .. } => visit(*body),
+        Prefix { body, .. } => visit(*body),
+        Quantifier { range, body, .. } => [*range, Some(*body)].into_iter().flatten().for_each(visit),
+        Tally { value, body, .. } => [*value, Some(*body)].into_iter().flatten().for_each(visit),
         Arithmetic(_, a, b) | Compare(_, a, b) | Emit(a, b) | Default(a, b) => {
             [*a, *b].into_iter().for_each(visit)
         }

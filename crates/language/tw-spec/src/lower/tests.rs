@@ -105,6 +105,14 @@ fn formulas_become_nodes() {
         ("q & forall u, v. p(u, v) | u == v", "q & forall u. forall v. p(u, v) | u == v", &["q"]),
         ("exists u. login(user: u) & u != name & u == \"a\" & u > 3", "", &["name: Any"]),
         ("forall u. (p(u) & exists u. q(u))", "forall u. p(u) & exists u_2. q(u_2)", &[]),
+        ("forall i. alert(i) -> count(u : O[0,10m] failed(u, i)) >= 5", "", &[]),
+        ("exists i. sum(x * 2 for x, y : p(x, y, i)) + 1 < i", "", &[]),
+        ("forall u. count(u : p(u)) > 1 | q(u)", "forall u. count(u_2 : p(u_2)) > 1 | q(u)", &[]),
+        ("max(x for x : p(x)) < min(a, b)", "", &["a: Number", "b: Number"]),
+        ("G forall x in items[*].id. p(x)", "G forall x. x == items[*].id -> p(x)", &["items[*].id: Any"]),
+        ("exists user in user. q(user)", "exists user. user == `user` & q(user)", &["user: Any"]),
+        ("exists u. event count(a: u) & event sum(b: 1)", "", &["event sum(b=1)"]),
+        ("exists u. u = name & p(u)", "exists u. u == name & p(u)", &["name: Any"]),
         ("absence(p & q)", "G !(p & q)", &["p", "q"]),
         (
             "response(x > 1, login(\"a\"))",
@@ -236,6 +244,12 @@ fn declarations_macros_and_scopes() {
             "let some(x) = exists u. (x & e(u)); property p : some(some(q));",
             &["exists u. (exists u. q & e(u)) & e(u)"],
             &["q"],
+        ),
+        (
+            "let opened(f) = O open(f); let twice(f) = count(g : opened(g) & g == f) == 1; \
+             property p : forall g. close(g) -> opened(g) & twice(g);",
+            &["forall g. close(g) -> O open(g) & count(g_2 : O open(g_2) & g_2 == g) == 1"],
+            &[],
         ),
         // Parameter before variable before macro before declared before column.
         ("let x = a; let f(x) = x; property p : f(b) & x & `x`;", &["b & a & x"], &["b", "a", "x: Bool"]),

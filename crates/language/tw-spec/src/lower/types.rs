@@ -10,7 +10,7 @@ use super::experiments::NEXT_VALUE;
 use crate::ast::{Prefix, Type};
 use tw_core::Value;
 use tw_diag::Diagnostic;
-use tw_ir::{CompareOp, Expect, SetItem, Temporal};
+use tw_ir::{CompareOp, Expect, SetItem, Tally, Temporal};
 
 /// What is expected of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,6 +176,10 @@ impl Rules<'_> {
         match self.kind() {
             Kind::Constant(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
             Kind::Variable(_) => leaf(Make::Plain),
+            Kind::Tally(Tally::Count, _, _, body) => {
+                two(Make::Plain, (body, Sort::Formula), (body, Sort::Formula))
+            }
+            Kind::Tally(_, _, value, body) => two(Make::Plain, (value, Sort::Number), (body, Sort::Formula)),
             Kind::Path(path) => {
                 leaf(Make::Variable(match (self.expanded.paths[path as usize].declared, sort) {
                     (Some((Type::Int, _)), _) => Expect::Int,

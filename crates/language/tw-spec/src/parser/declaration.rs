@@ -80,7 +80,9 @@ impl Parser<'_> {
         // A column called `var` may be a query, and be divided: `query q : var by user;`.
         let divided = matches!(self.word(1), "by" | "every")
             && matches!(self.peek(2), Tok::Word | Tok::Quoted | Tok::Number);
-        keyword && self.is_name(1) && !divided
+        // And be what an aggregate collects: `sum(var for x : φ)`.
+        let collected = self.word(1) == "for" && matches!(self.peek(2), Tok::Word | Tok::Quoted);
+        keyword && self.is_name(1) && !divided && !collected
     }
 
     /// Skips to behind the next `;` or to the next declaration.

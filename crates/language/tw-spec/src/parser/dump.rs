@@ -94,9 +94,15 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
             };
             format!("({} {op}{interval}{function}{} {})", d(left), map(tree, f), d(right))
         }
-        ExprKind::Quantifier { forall, variables, body } => {
+        ExprKind::Quantifier { forall, variables, range, body } => {
             let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
-            format!("({} {}. {})", if *forall { "forall" } else { "exists" }, names.join(" "), d(body))
+            let range = range.as_ref().map_or(String::new(), |range| format!(" in {}", d(range)));
+            format!("({} {}{range}. {})", if *forall { "forall" } else { "exists" }, names.join(" "), d(body))
+        }
+        ExprKind::Tally { tally, value, variables, body } => {
+            let names: Vec<&str> = variables.iter().map(|variable| variable.name.as_str()).collect();
+            let value = value.as_ref().map_or(String::new(), |value| format!("{} for ", d(value)));
+            format!("{tally:?}({value}{} : {})", names.join(" "), d(body))
         }
         ExprKind::Emit(a, b) => format!("({} : {})", d(a), d(b)),
         ExprKind::Default(a, b) => format!("({} ?? {})", d(a), d(b)),

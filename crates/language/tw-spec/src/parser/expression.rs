@@ -43,7 +43,7 @@ impl Machine {
         self.frames.push(frame);
     }
 
-    fn top_bracket(&self) -> Option<(Bracket, Span)> {
+    pub(super) fn top_bracket(&self) -> Option<(Bracket, Span)> {
         self.frames.last().and_then(Frame::bracket)
     }
 }
@@ -79,6 +79,9 @@ impl Parser<'_> {
     }
 
     fn operator(&mut self, m: &mut Machine, value: Operand) -> Step {
+        if self.ends_tally_value(m) {
+            return self.tally_variables(m, value);
+        }
         if let Some(op) = Self::binary_operator(self.kind()) {
             return self.binary(m, value, op);
         }
@@ -172,8 +175,8 @@ impl Parser<'_> {
             }
             Frame::Not { map, start } => (ExprKind::Not(map, body), start),
             Frame::Negate { start } => (ExprKind::Negate(body), start),
-            Frame::Quantifier { forall, variables, start } => {
-                (ExprKind::Quantifier { forall, variables, body }, start)
+            Frame::Quantifier { forall, variables, range, start } => {
+                (ExprKind::Quantifier { forall, variables, range, body }, start)
             }
             Frame::If { stage: Stage::Else(condition, then), start } => {
                 (ExprKind::If(condition, then, body), start)
@@ -230,7 +233,7 @@ impl Parser<'_> {
     }
 
     /// Finishes everything up to a bracket.
-    fn reduce_to_bracket(&mut self, m: &mut Machine, mut value: Operand) -> Operand {
+    pub(super) fn reduce_to_bracket(&mut self, m: &mut Machine, mut value: Operand) -> Operand {
         while m.frames.last().is_some_and(|top| top.bracket().is_none()) {
             value = self.reduce(m, value);
         }
@@ -305,6 +308,7 @@ impl Parser<'_> {
                     extent,
                 }
             }
+            Frame::Tally(frame) => self.tally(frame, value, end),
             Frame::Paths { op, start, .. } => {
                 let extent = start.to(end);
                 let kind = ExprKind::Prefix { op, interval: None, map: None, body: value.id };

@@ -5,7 +5,7 @@ use crate::ast::{Argument, ExprId, Ident, Infix, Map, Prefix};
 use crate::lexer::Tok;
 use tw_diag::Span;
 use tw_ir::binding::{AND, COMPARE, DEFAULT, EMIT, IFF, IMPLIES, OR, PRODUCT, SUM, UNARY, UNTIL, XOR};
-use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval};
+use tw_ir::{Aggregate, ArithmeticOp, CompareOp, Function, Interval, Tally};
 
 /// Operators between two expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,7 @@ pub(crate) enum Frame {
     Quantifier {
         forall: bool,
         variables: Vec<Ident>,
+        range: Option<ExprId>,
         start: Span,
     },
     If {
@@ -82,6 +83,7 @@ pub(crate) enum Frame {
         start: Span,
         open: Span,
     },
+    Tally(TallyFrame),
     /// `A[φ U ψ]`, `E[φ U ψ]`.
     Paths {
         op: Prefix,
@@ -117,6 +119,20 @@ pub(crate) struct CallFrame {
     pub arguments: Vec<Argument>,
     /// `user:` of the argument being read.
     pub label: Option<Ident>,
+    pub start: Span,
+    pub open: Span,
+}
+
+/// An aggregate over valuations, as far as it is read.
+#[derive(Debug)]
+pub(crate) struct TallyFrame {
+    pub tally: Tally,
+    /// The term before `for`, of what has one.
+    pub value: Option<ExprId>,
+    /// Empty while that is being read.
+    pub variables: Vec<Ident>,
+    /// Whether what is being read is the formula.
+    pub formula: bool,
     pub start: Span,
     pub open: Span,
 }
@@ -172,7 +188,9 @@ impl Frame {
     /// The bracket that opened it, if one did, and where.
     pub(crate) fn bracket(&self) -> Option<(Bracket, Span)> {
         match self {
-            Frame::Paren { open, .. } | Frame::Call(CallFrame { open, .. }) => Some((Bracket::Round, *open)),
+            Frame::Paren { open, .. }
+            | Frame::Call(CallFrame { open, .. })
+            | Frame::Tally(TallyFrame { open, .. }) => Some((Bracket::Round, *open)),
             Frame::Aggregate { open, .. } | Frame::Paths { open, .. } => Some((Bracket::Square, *open)),
             Frame::Map { open, .. } => Some((Bracket::Curly, *open)),
             _ => None,

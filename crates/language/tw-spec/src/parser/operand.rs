@@ -145,30 +145,6 @@ impl Parser<'_> {
         }
     }
 
-    fn quantifier(&mut self, m: &mut Machine) -> Step {
-        let forall = self.kind() == Tok::Forall;
-        let start = self.advance();
-        let mut variables = Vec::new();
-        while let Some(variable) = self.expect_name("a variable") {
-            variables.push(variable);
-            if self.accept(Tok::Comma).is_none() {
-                break;
-            }
-        }
-        if self.accept(Tok::Dot).is_none() {
-            let word = self.slice(start);
-            if !variables.is_empty() {
-                let message = format!("expected `.` after the variables, found {}", self.found());
-                let found = Diagnostic::error("bad-quantifier", message).at(self.span(), "");
-                self.report(found.help(format!("write `{word} x, y. φ`")));
-            }
-            // `forall x: φ` and `forall x (φ)` are clear enough to go on.
-            self.accept(Tok::Colon);
-        }
-        m.frames.push(Frame::Quantifier { forall, variables, start });
-        Step::Operand
-    }
-
     /// A word or name in backquotes: aggregate, call or path.
     fn word_operand(&mut self, m: &mut Machine) -> Step {
         let start = self.span();
@@ -176,6 +152,9 @@ impl Parser<'_> {
         if self.kind() != Tok::Quoted {
             if let Some(step) = self.aggregate(m, word, start) {
                 return step;
+            }
+            if let Some(tally) = self.starts_tally() {
+                return self.open_tally(m, tally);
             }
             if word == "_" {
                 let found =
@@ -379,11 +358,16 @@ impl Parser<'_> {
 
     /// A path: the current token is its first name.
     pub(super) fn path(&mut self) -> (Path, Span) {
+        self.path_until(|_| false)
+    }
+
+    /// The same, where a dot for which `ends` holds is none of the path's.
+    pub(super) fn path_until(&mut self, ends: impl Fn(&Self) -> bool) -> (Path, Span) {
         let first = self.ident();
         let mut span = first.span;
         let mut steps = vec![PathStep::Field(first.name)];
         loop {
-            if self.kind() == Tok::Dot && (self.is_name(1) || self.is_reserved(self.at + 1)) {
+            if self.kind() == Tok::Dot && !ends(self) && (self.is_name(1) || self.is_reserved(self.at + 1)) {
                 self.advance();
                 let field = self.ident();
                 span = span.to(field.span);

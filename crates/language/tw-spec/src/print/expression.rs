@@ -1,12 +1,12 @@
 //! Expressions on one line, with the fewest parentheses, without recursion.
 
 use super::{backquote, print_path, quote_name};
-use crate::ast::{ExprId, ExprKind, Infix, Map, Prefix, Tree};
+use crate::ast::{ExprId, ExprKind, Ident, Infix, Map, Prefix, Tree};
 use crate::parser::{Binary, FUNCTIONS, is_temporal};
 use std::borrow::Cow;
 use tw_core::Value;
 use tw_ir::binding::{COMPARE, IFF, SUM, UNARY};
-use tw_ir::{ArithmeticOp, Function, SetItem, quote};
+use tw_ir::{ArithmeticOp, Function, SetItem, Tally, quote};
 
 /// A place where a long line may be broken: before the operator at `offset`.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +74,11 @@ fn infix_symbol(op: Infix) -> &'static str {
         Infix::And => "&",
         Infix::Temporal(operator) => operator.row().letter,
     }
+}
+
+fn names(variables: &[Ident]) -> String {
+    let names: Vec<String> = variables.iter().map(|variable| quote_name(&variable.name)).collect();
+    names.join(", ")
 }
 
 fn print_value(value: &Value) -> String {
@@ -153,8 +158,13 @@ impl<'a> Printer<'a> {
             ExprKind::Text(text) => self.text(quote(text)),
             ExprKind::Path { path, quoted } => self.text(print_path(path, *quoted)),
             ExprKind::Call { name, arguments, event } => {
-                // In backquotes an event may be called like a function of the language.
-                let function = matches!(name.name.as_str(), "min" | "max" | "abs");
+                // In backquotes an event may be called like a function of the language, also where a `:` would make it
+                // an aggregate over valuations.
+                let named = arguments.iter().any(|argument| argument.name.is_some());
+                let function = match name.name.as_str() {
+                    "min" | "max" | "abs" => true,
+                    other => named && Tally::ALL.iter().any(|(name, _)| *name == other),
+                };
                 self.text(match event {
                     true => format!("event {}", quote_name(&name.name)),
                     false if function => backquote(&name.name),
@@ -198,10 +208,11 @@ impl<'a> Printer<'a> {
                 self.binary(Binary::Arithmetic(*op), op.symbol().into(), *a, *b, context);
             }
             ExprKind::If(condition, then, otherwise) => {
+                // A bare `:` would make `min(if …)` an aggregate over valuations.
                 self.text("if ");
-                self.inner(*condition);
+                self.child(*condition, IFF, 0);
                 self.text(" then ");
-                self.inner(*then);
+                self.child(*then, IFF, 0);
                 self.text(" else ");
                 self.child(*otherwise, SUM, context.follow);
             }
@@ -271,12 +282,26 @@ impl<'a> Printer<'a> {
                 let inside = Context { least: floor, follow: context.follow, after_temporal };
                 self.batch.push(Task::Expr(*right, inside));
             }
-            ExprKind::Quantifier { forall, variables, body } => {
-                let names: Vec<String> =
-                    variables.iter().map(|variable| quote_name(&variable.name)).collect();
+            ExprKind::Quantifier { forall, variables, range, body } => {
                 let word = if *forall { "forall" } else { "exists" };
-                self.text(format!("{word} {}. ", names.join(", ")));
+                self.text(format!("{word} {}", names(variables)));
+                if let Some(range) = range {
+                    self.text(" in ");
+                    self.inner(*range);
+                }
+                self.text(". ");
                 self.child(*body, IFF, context.follow);
+            }
+            ExprKind::Tally { tally, value, variables, body } => {
+                self.text(tally.name());
+                self.batch.push(Task::Open("("));
+                if let Some(value) = value {
+                    self.child(*value, IFF, 0);
+                    self.text(" for ");
+                }
+                self.text(format!("{} : ", names(variables)));
+                self.child(*body, IFF, 0);
+                self.batch.push(Task::Close(")"));
             }
             ExprKind::Emit(a, b) => self.binary(Binary::Emit, ":".into(), *a, *b, context),
             ExprKind::Default(a, b) => self.binary(Binary::Default, "??".into(), *a, *b, context),
