@@ -92,10 +92,10 @@ fn beside_variables(program: &Program, roots: &[NodeId]) -> Vec<NodeId> {
     };
     let first_order = |id: NodeId| {
         let below = program.reachable(&[id]);
-        below.iter().any(|&id| is_first_order(program.dag.node(id)))
+        below.iter().any(|&id| program.dag.node(id).is_first_order())
     };
     let all = program.reachable(roots);
-    if !all.iter().any(|&id| is_first_order(program.dag.node(id))) {
+    if !all.iter().any(|&id| program.dag.node(id).is_first_order()) {
         return Vec::new();
     }
     let predicates: Vec<NodeId> = all.into_iter().filter(predicate).filter(|&id| first_order(id)).collect();

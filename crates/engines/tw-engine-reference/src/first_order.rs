@@ -320,6 +320,10 @@ fn domain(program: &Program, trace: &Trace, wanted: &[NodeId]) -> (Vec<Value>, u
             _ => None,
         })
         .collect();
+    // The one text that no other lies before.
+    if !values.iter().any(|value| matches!(value, Value::Str(text) if text.is_empty())) {
+        values.push(Value::text(""));
+    }
     let seen = values.len();
     let mut numbers: Vec<f64> = values
         .iter()
@@ -338,7 +342,12 @@ fn domain(program: &Program, trace: &Trace, wanted: &[NodeId]) -> (Vec<Value>, u
         unseen.extend((1..=steps).map(|k| pair[0] + part * k as f64));
     }
     values.extend(unseen.into_iter().map(Value::Real));
-    // No text of a trace holds this character.
-    values.extend((0..steps).map(|k| Value::text(&format!("\u{10FFFF}{k}"))));
+    // Texts after each that was seen, and before the next; no text of a trace holds these characters in a row.
+    let after = |text: &Value| -> Vec<Value> {
+        let Value::Str(text) = text else { return Vec::new() };
+        (0..steps).map(|k| Value::text(&format!("{text}\u{0}\u{10FFFF}{k}"))).collect()
+    };
+    let unseen: Vec<Value> = values[..seen].iter().flat_map(after).collect();
+    values.extend(unseen);
     (values, seen)
 }

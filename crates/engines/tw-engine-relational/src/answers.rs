@@ -21,7 +21,7 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
         return Ok(Listed::default());
     }
     let mut paths: Vec<Vec<(Level, Key)>> = Vec::new();
-    walk(truths, set, &mut Vec::new(), &mut paths)?;
+    walk(truths, set, &mut Vec::new(), &mut Vec::new(), &mut paths)?;
     let everywhere = |level: &Level| paths.iter().all(|path| path.iter().any(|(own, _)| own == level));
     let finite: Vec<Level> = outer.iter().copied().filter(everywhere).collect();
     let infinite = !paths.is_empty() && finite.len() < outer.len();
@@ -40,38 +40,32 @@ fn by_values(a: &Vec<(Level, Key)>, b: &Vec<(Level, Key)>) -> Ordering {
     pairs.fold(Ordering::Equal, Ordering::then)
 }
 
+/// `taken` are the values that the path passed by.
 fn walk(
     truths: &mut Truths,
     set: &Set,
+    taken: &mut Vec<(Level, Key)>,
     path: &mut Vec<(Level, Key)>,
     found: &mut Vec<Vec<(Level, Key)>>,
 ) -> Result<(), Refused> {
     match set {
-        Trie::Leaf(Truth::NO) => Ok(()),
-        Trie::Leaf(Truth::YES) => {
-            found.push(path.clone());
-            Ok(())
-        }
-        Trie::Leaf(leaf) => {
-            // A condition on one variable has solutions; it is not among those of the path.
-            let &[level] = truths.levels(*leaf) else { return Err(truths.reason(*leaf)) };
-            let Some(solution) = truths.solve(*leaf, level, &[]) else { return Err(truths.reason(*leaf)) };
-            if solution.infinite {
-                found.push(path.clone());
-            }
-            for key in solution.points {
-                let mut path = path.clone();
-                path.push((level, key));
-                found.push(path);
-            }
-            Ok(())
-        }
+        Trie::Leaf(leaf) => solutions(truths, *leaf, taken, path, found),
         Trie::Split(split) => {
-            let mut result = walk_rest(truths, split.level, set, path, found);
+            let before = taken.len();
+            if truths.any() {
+                split.points.each(&mut |key, _| {
+                    taken.push((split.level, key.clone()));
+                    true
+                });
+            }
+            let mut result = walk(truths, &split.rest, taken, path, found);
+            taken.truncate(before);
             split.points.each(&mut |key, child| {
-                path.push((split.level, key.clone()));
-                result = std::mem::replace(&mut result, Ok(())).and_then(|()| walk(truths, child, path, found));
-                path.pop();
+                if result.is_ok() {
+                    path.push((split.level, key.clone()));
+                    result = walk(truths, child, taken, path, found);
+                    path.pop();
+                }
                 result.is_ok()
             });
             result
@@ -79,33 +73,39 @@ fn walk(
     }
 }
 
-/// What all values but the points have in common; conditions on the variable itself exclude the points.
-fn walk_rest(
+/// The valuations that satisfy a condition, but for these values.
+fn solutions(
     truths: &mut Truths,
-    level: Level,
-    set: &Set,
+    leaf: Truth,
+    taken: &[(Level, Key)],
     path: &mut Vec<(Level, Key)>,
     found: &mut Vec<Vec<(Level, Key)>>,
 ) -> Result<(), Refused> {
-    let Trie::Split(split) = set else { return Ok(()) };
-    if let Trie::Leaf(leaf) = &split.rest
-        && truths.levels(*leaf) == [level]
-    {
-        let mut taken = Vec::new();
-        split.points.each(&mut |key, _| {
-            taken.push(key.clone());
-            true
-        });
-        let Some(solution) = truths.solve(*leaf, level, &taken) else { return Err(truths.reason(*leaf)) };
-        if solution.infinite {
-            found.push(path.clone());
+    match leaf.known() {
+        Some(true) => found.push(path.clone()),
+        Some(false) => {}
+        None if truths.levels(leaf).is_empty() => return Err(truths.reason(leaf)),
+        None => {
+            let mut some = false;
+            for level in truths.levels(leaf).to_vec() {
+                let Some(solution) = truths.project(leaf, level, taken) else { return Err(truths.reason(leaf)) };
+                if solution.infinite {
+                    some = true;
+                    continue;
+                }
+                for key in solution.points {
+                    let below = truths.put(leaf, level, &key.value());
+                    path.push((level, key));
+                    let result = solutions(truths, below, taken, path, found);
+                    path.pop();
+                    result?;
+                }
+                return Ok(());
+            }
+            if some {
+                found.push(path.clone());
+            }
         }
-        for key in solution.points {
-            let mut path = path.clone();
-            path.push((level, key));
-            found.push(path);
-        }
-        return Ok(());
     }
-    walk(truths, &split.rest, path, found)
+    Ok(())
 }

@@ -36,8 +36,17 @@ pub(crate) enum Gate {
     Predicate(u32),
     And(Vec<Edge>),
     Exists(Level, Edge),
-    Step { past: bool, ticks: Ticks, of: Edge },
-    Until { past: bool, ticks: Ticks, hold: Option<Edge>, goal: Edge },
+    Step {
+        past: bool,
+        ticks: Ticks,
+        of: Edge,
+    },
+    Until {
+        past: bool,
+        ticks: Ticks,
+        hold: Option<Edge>,
+        goal: Edge,
+    },
 }
 
 impl Gate {
@@ -83,12 +92,17 @@ impl Plan {
     pub(crate) fn new(program: &Program, options: &EvaluateOptions) -> Result<Self, Unsupported> {
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         // What stands below the outer quantifiers and `G` is asked at every position; they are not evaluated themselves.
-        let asked = roots.iter().map(|&root| outer(program, root).map_or((None, root), |(a, b)| (Some(a), b)));
+        let asked =
+            roots.iter().map(|&root| outer(program, root).map_or((None, root), |(a, b)| (Some(a), b)));
         Self::asking(program, asked.collect(), options)
     }
 
     /// For the truth of closed formulas at every position.
-    pub(crate) fn columns(program: &Program, nodes: &[NodeId], options: &EvaluateOptions) -> Result<Self, Unsupported> {
+    pub(crate) fn columns(
+        program: &Program,
+        nodes: &[NodeId],
+        options: &EvaluateOptions,
+    ) -> Result<Self, Unsupported> {
         Self::asking(program, nodes.iter().map(|&node| (Some(Vec::new()), node)).collect(), options)
     }
 
@@ -105,7 +119,8 @@ impl Plan {
             let edge = lower.node(id)?;
             lower.edges.insert(id, edge);
         }
-        let level = |variable: &u32| variables.iter().position(|own| own == variable).map(|level| level as Level);
+        let level =
+            |variable: &u32| variables.iter().position(|own| own == variable).map(|level| level as Level);
         let asked = asked.iter().map(|(outer, body)| Asked {
             edge: lower.edges[body],
             outer: outer.as_ref().map(|outer| outer.iter().filter_map(level).collect()),
@@ -310,7 +325,8 @@ impl<'p> Lower<'p> {
             }
             Node::Pattern(index) => {
                 let pattern = &self.program.dag.patterns[index as usize];
-                let levels: Option<Vec<Level>> = pattern.variables().map(|variable| self.level(variable)).collect();
+                let levels: Option<Vec<Level>> =
+                    pattern.variables().map(|variable| self.level(variable)).collect();
                 match (levels, self.patterns.binary_search(&id)) {
                     (Some(levels), Ok(place)) => self.gate(Gate::Pattern(place, levels)),
                     _ => return Err(Unsupported::construct(id, "a variable that no quantifier binds")),
@@ -335,7 +351,10 @@ impl<'p> Lower<'p> {
         let strange = |id: &NodeId| {
             let node = dag.node(*id);
             node.is_temporal()
-                || matches!(node, Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::First | Node::Last)
+                || matches!(
+                    node,
+                    Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::First | Node::Last
+                )
                 || matches!(node, Node::Slot(_) | Node::Variable(_)) && input(*id).is_none()
         };
         let below = self.program.reachable_until(&[id], |id| input(id).is_some());

@@ -70,9 +70,9 @@ impl Key {
             Key::Other(_) => 2,
         };
         let (a, b) = (self.value(), other.value());
-        rank(self).cmp(&rank(other)).then_with(|| {
-            order(&a, &b).unwrap_or_else(|| a.to_string().cmp(&b.to_string()))
-        })
+        rank(self)
+            .cmp(&rank(other))
+            .then_with(|| order(&a, &b).unwrap_or_else(|| a.to_string().cmp(&b.to_string())))
     }
 }
 

@@ -35,7 +35,8 @@ use truth::{Refused, Truth, Truths};
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{
-    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Positions, Sink, Trace, Unsupported, Wanted,
+    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Positions, Sink, Trace,
+    Unsupported, Wanted,
 };
 
 /// The engine.
@@ -84,7 +85,10 @@ impl Plan {
     /// The refusal of what turned up while running.
     fn refusal(&self, refused: Refused) -> Unsupported {
         let variable = |level: u32| {
-            let name = self.variables.get(level as usize).and_then(|&own| self.program.dag.variables.get(own as usize));
+            let name = self
+                .variables
+                .get(level as usize)
+                .and_then(|&own| self.program.dag.variables.get(own as usize));
             name.map_or("a variable", String::as_str).to_string()
         };
         match refused {
@@ -119,7 +123,12 @@ struct Collect<'c> {
 
 impl Collect<'_> {
     /// Takes what was found out about a segment that begins at `start`.
-    fn take(&mut self, machine: &mut Machine, start: Position, found: &mut Vec<Found>) -> Result<(), Unsupported> {
+    fn take(
+        &mut self,
+        machine: &mut Machine,
+        start: Position,
+        found: &mut Vec<Found>,
+    ) -> Result<(), Unsupported> {
         for Found { root, about, fails } in found.drain(..) {
             if let Trie::Leaf(Truth::NO) = fails {
                 continue;

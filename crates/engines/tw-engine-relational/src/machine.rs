@@ -210,7 +210,9 @@ impl Machine {
 
     /// Whether all has happened that an until at a position may hang on.
     fn ready(&self, gate: usize, at: Position) -> bool {
-        let (Some(line), Gate::Until { ticks, .. }) = (&self.lines[gate], &self.plan.gates[gate]) else { return false };
+        let (Some(line), Gate::Until { ticks, .. }) = (&self.lines[gate], &self.plan.gates[gate]) else {
+            return false;
+        };
         if line.taken <= at {
             return false;
         }
@@ -245,7 +247,10 @@ impl Machine {
             }
             Gate::Step { past: true, ticks, of } => {
                 while let Some(set) = self.arrived(gate) {
-                    let (State::Before(before), Some(line)) = (&mut self.states[gate], &self.lines[gate]) else { return };
+                    let (State::Before(before), Some(line)) = (&mut self.states[gate], &self.lines[gate])
+                    else {
+                        return;
+                    };
                     let now = self.times[line.next - self.oldest];
                     let set = Operand::Set(set, Plain { negated: of.negated }).copy(&mut self.truths);
                     let stepped = stepped(before.replace((set, now)), *ticks, now);
@@ -365,7 +370,9 @@ impl Machine {
                 return;
             };
             let set = match set {
-                Some(set) if ticks.contains(distance) => copy(&mut self.truths, Plain { negated: of.negated }, &set),
+                Some(set) if ticks.contains(distance) => {
+                    copy(&mut self.truths, Plain { negated: of.negated }, &set)
+                }
                 _ => Set::NO,
             };
             self.put(gate, set, out);

@@ -46,7 +46,9 @@ impl Predicate {
     /// Its truth, with a value for every input.
     pub(crate) fn truth(&self, program: &Program, values: &[Value]) -> Result<bool, String> {
         // The commonest shapes need no tree.
-        if let (Node::Compare(op, a, b), [(first, _), rest @ ..]) = (program.dag.node(self.node), &*self.inputs) {
+        if let (Node::Compare(op, a, b), [(first, _), rest @ ..]) =
+            (program.dag.node(self.node), &*self.inputs)
+        {
             let value = |id: NodeId| match program.dag.node(id) {
                 Node::Constant(constant) => Some(&program.dag.constants[constant as usize]),
                 Node::Variable(_) if id == *first => values.first(),
@@ -57,18 +59,34 @@ impl Predicate {
                 return Ok(tw_monitor::compare(op, a, b));
             }
         }
-        let given: Vec<_> = self.inputs.iter().zip(values).map(|((id, _), value)| (*id, value.clone())).collect();
+        let given: Vec<_> =
+            self.inputs.iter().zip(values).map(|((id, _), value)| (*id, value.clone())).collect();
         Ground { program, order: &self.order, given: &given }.truth()
     }
 
     /// The values of a variable at which this may change its truth, given all other inputs, where it is a comparison of the
     /// variable itself: then its truth is one between neighbours of them. `None` where it is something else.
-    pub(crate) fn turns(&self, program: &Program, level: Level, values: &[Option<Value>]) -> Option<Vec<Value>> {
-        let (place, _) = self.inputs.iter().enumerate().find(|(_, (_, own))| *own == Input::Variable(level))?;
+    pub(crate) fn turns(
+        &self,
+        program: &Program,
+        level: Level,
+        values: &[Option<Value>],
+    ) -> Option<Vec<Value>> {
+        let (place, _) =
+            self.inputs.iter().enumerate().find(|(_, (_, own))| *own == Input::Variable(level))?;
         let variable = self.inputs[place].0;
         match program.dag.node(self.node) {
-            Node::Compare(op, a, b) if a == variable || b == variable => {
-                let (other, ordered) = (if a == variable { b } else { a }, !matches!(op, CompareOp::Eq | CompareOp::Ne));
+            Node::Compare(_, a, b) if a == variable || b == variable => {
+                let other = if a == variable { b } else { a };
+                // Against a variable that has no value either there is nothing to turn at, nor against itself.
+                let place_of = |id: NodeId| self.inputs.iter().position(|(own, _)| *own == id);
+                let open = |id: NodeId| {
+                    matches!(program.dag.node(id), Node::Variable(_))
+                        && place_of(id).is_some_and(|at| values[at].is_none())
+                };
+                if open(other) {
+                    return Some(Vec::new());
+                }
                 let given: Option<Vec<(NodeId, Value)>> = (self.inputs.iter().zip(values).enumerate())
                     .filter(|(at, _)| *at != place)
                     .map(|(_, ((id, _), value))| Some((*id, value.clone()?)))
@@ -79,14 +97,12 @@ impl Predicate {
                     return None;
                 }
                 let value = Ground { program, order: &order, given: &given }.value().ok()?;
-                let several = matches!(&value, Value::List(_)) && !matches!(program.dag.node(other), Node::Constant(_));
-                let values = match value {
+                let several =
+                    matches!(&value, Value::List(_)) && !matches!(program.dag.node(other), Node::Constant(_));
+                Some(match value {
                     Value::List(items) if several => items,
                     one => vec![one],
-                };
-                // Between texts there may be none, or some: that is for no table of turns to say.
-                let plain = values.iter().all(|value| !ordered || !matches!(value, Value::Str(_)));
-                plain.then_some(values)
+                })
             }
             Node::In(a, set) if a == variable => Some(
                 (program.dag.sets[set as usize].iter())
@@ -101,10 +117,17 @@ impl Predicate {
     }
 
     /// The values of the only variable at which this holds, if it says just which they are: `x == user`, `x in {1, 2}`.
-    pub(crate) fn names(&self, program: &Program, level: Level, values: &[Option<Value>]) -> Option<Vec<Key>> {
+    pub(crate) fn names(
+        &self,
+        program: &Program,
+        level: Level,
+        values: &[Option<Value>],
+    ) -> Option<Vec<Key>> {
         let listed = match program.dag.node(self.node) {
-            Node::Compare(CompareOp::Eq, ..) => true,
-            Node::In(_, set) => program.dag.sets[set as usize].iter().all(|item| matches!(item, SetItem::Value(_))),
+            Node::Compare(CompareOp::Eq, a, b) => a != b,
+            Node::In(_, set) => {
+                program.dag.sets[set as usize].iter().all(|item| matches!(item, SetItem::Value(_)))
+            }
             _ => false,
         };
         let turns = listed.then(|| self.turns(program, level, values))??;

@@ -4,7 +4,7 @@ use crate::gate::{Edge, Gate, Plan};
 use crate::key::Key;
 use crate::map::Map;
 use crate::predicate::{Input, Level};
-use crate::state::{From, Since, Until, Window, Stamps, Events};
+use crate::state::{Events, From, Since, Stamps, Until, Window};
 use crate::trie::{Op, Plain, Read, Set, Split, Trie, copy, exists, join};
 use crate::truth::{Truth, Truths};
 use std::sync::Arc;
@@ -209,10 +209,11 @@ fn filter(
         Trie::Leaf(leaf) => {
             let own = truths.predicates.clone();
             let own = &own[predicate as usize];
-            let mut unknown = own.inputs.iter().zip(values.iter()).filter_map(|((_, input), value)| match (input, value) {
-                (Input::Variable(level), None) => Some(*level),
-                _ => None,
-            });
+            let mut unknown =
+                own.inputs.iter().zip(values.iter()).filter_map(|((_, input), value)| match (input, value) {
+                    (Input::Variable(level), None) => Some(*level),
+                    _ => None,
+                });
             if let (Some(level), None, false) = (unknown.next(), unknown.next(), negated)
                 && deepest.is_none_or(|deepest| deepest < level)
                 && let Some(keys) = own.names(&truths.program.clone(), level, values)

@@ -4,8 +4,8 @@
 use crate::key::Key;
 use crate::map::Map;
 use crate::predicate::Level;
-use crate::trie::{Read, Split, Trie, at, copy};
 use crate::trie::{Plain, Set};
+use crate::trie::{Read, Split, Trie, at, copy};
 use crate::truth::{Truth, Truths};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -179,7 +179,12 @@ pub(crate) fn sweep<L: Hold>(state: &mut Trie<L>, keys: &[Key], f: &mut dyn FnMu
 }
 
 /// The paths of points to leaves that are not `NO`, of a set without other such leaves at hand.
-pub(crate) fn paths<R: Read>(truths: &mut Truths, read: R, input: &Trie<R::Leaf>, see: &mut dyn FnMut(&[Key])) {
+pub(crate) fn paths<R: Read>(
+    truths: &mut Truths,
+    read: R,
+    input: &Trie<R::Leaf>,
+    see: &mut dyn FnMut(&[Key]),
+) {
     fn walk<R: Read>(
         truths: &mut Truths,
         read: R,
@@ -491,7 +496,9 @@ impl Until {
             && *at < oldest
         {
             if let Some((_, keys)) = self.queue.pop_front() {
-                sweep(&mut self.state, &keys, &mut |leaf: &mut Events| leaf.0.retain(|event| event.at >= oldest));
+                sweep(&mut self.state, &keys, &mut |leaf: &mut Events| {
+                    leaf.0.retain(|event| event.at >= oldest)
+                });
             }
         }
         // What happened to all valuations together stands in no queue.

@@ -225,7 +225,15 @@ pub(crate) fn join<R: Read>(truths: &mut Truths, op: Op, a: &Set, read: R, b: &T
 }
 
 /// Joins a child of a point with what the other trie says of all values, this one put in.
-fn with<R: Read>(truths: &mut Truths, op: Op, child: &Set, read: R, b: &Trie<R::Leaf>, level: Level, key: &Key) -> Set {
+fn with<R: Read>(
+    truths: &mut Truths,
+    op: Op,
+    child: &Set,
+    read: R,
+    b: &Trie<R::Leaf>,
+    level: Level,
+    key: &Key,
+) -> Set {
     if !truths.any() {
         return join(truths, op, child, read, b);
     }

@@ -68,6 +68,9 @@ pub(crate) struct Truths {
     pub(crate) refused: Option<Refused>,
 }
 
+/// Predicates with what is known of their inputs, and values.
+type Leaves<'t> = (Vec<(u32, &'t [Option<Value>])>, Vec<Value>);
+
 /// Conditions that may be there at a time.
 const CONDITIONS: usize = 1_000_000;
 
@@ -232,9 +235,9 @@ impl Truths {
         }
     }
 
-    /// The predicates in a condition; `None` where it has none that could be solved.
-    fn leaves(&self, truth: Truth) -> Option<Vec<(u32, &[Option<Value>])>> {
-        let (mut found, mut todo) = (Vec::new(), vec![truth]);
+    /// The predicates in a condition, and the values that quantifiers in it leave out; `None` where it has no truth.
+    fn leaves(&self, truth: Truth) -> Option<Leaves<'_>> {
+        let (mut found, mut taken, mut todo) = (Vec::new(), Vec::new(), vec![truth]);
         while let Some(truth) = todo.pop() {
             if truth.0 < 2 {
                 continue;
@@ -243,10 +246,14 @@ impl Truths {
                 Condition::Not(inner) => todo.push(*inner),
                 Condition::And(a, b) => todo.extend([*a, *b]),
                 Condition::Is(predicate, values) => found.push((*predicate, values.as_slice())),
-                Condition::Some(..) | Condition::Poison(_) => return None,
+                Condition::Some(inner, _, keys) => {
+                    todo.push(*inner);
+                    taken.extend(keys.iter().map(Key::value));
+                }
+                Condition::Poison(_) => return None,
             }
         }
-        Some(found)
+        Some((found, taken))
     }
 
     /// Why a condition cannot be decided.
@@ -271,18 +278,30 @@ impl Truths {
 
     /// The values of a variable, but for those `taken`, at which a condition on it alone holds.
     pub(crate) fn solve(&mut self, truth: Truth, level: Level, taken: &[Key]) -> Option<Solution> {
-        let mut turns: Vec<Value> = Vec::new();
-        for (predicate, values) in self.leaves(truth)? {
-            turns.extend(self.predicates[predicate as usize].turns(&self.program, level, values)?);
+        let (leaves, mut turns) = self.leaves(truth)?;
+        // Other variables are compared with this one or with values, at which it may therefore matter on which side it lies.
+        for (predicate, values) in leaves {
+            let predicate = &self.predicates[predicate as usize];
+            for ((_, input), value) in predicate.inputs.iter().zip(values) {
+                if let (Input::Variable(level), None) = (input, value) {
+                    turns.extend(predicate.turns(&self.program, *level, values)?);
+                }
+            }
         }
         let mut solution = Solution { points: Vec::new(), infinite: false };
         let whole = self.whole.get(level as usize).copied().unwrap_or(false);
         let mut numbers: Vec<f64> = Vec::new();
+        let mut texts: Vec<Arc<str>> = Vec::new();
         let mut seen: Vec<Key> = taken.to_vec();
+        if !whole {
+            // No text lies before it, which an order can tell.
+            turns.push(Value::text(""));
+        }
         for value in turns {
             match &value {
                 Value::Int(int) => numbers.push(*int as f64),
                 Value::Real(real) => numbers.push(*real),
+                Value::Str(text) => texts.push(text.clone()),
                 _ => {}
             }
             let Some(key) = Key::new(value) else { continue };
@@ -301,13 +320,13 @@ impl Truths {
         }
         numbers.sort_by(f64::total_cmp);
         numbers.dedup();
-        let outer = (numbers.first().map_or(0.0, |low| low - 1.0), numbers.last().map_or(1.0, |high| high + 1.0));
+        let outer =
+            (numbers.first().map_or(0.0, |low| low - 1.0), numbers.last().map_or(1.0, |high| high + 1.0));
         let mut between: Vec<Value> = vec![Value::Real(outer.0 - 0.5), Value::Real(outer.1 + 0.5)];
         if whole {
             between = vec![Value::Int(outer.0.floor() as i64 - 1), Value::Int(outer.1.ceil() as i64 + 1)];
         } else {
-            // No text of a trace holds this character.
-            between.push(Value::text("\u{10FFFF}"));
+            between.extend(gaps(texts));
         }
         for pair in numbers.windows(2) {
             if !whole {
@@ -336,6 +355,16 @@ impl Truths {
         Some(solution)
     }
 
+    /// The values of a variable for which the others can be chosen so that it is true, but for these values.
+    pub(crate) fn project(&mut self, truth: Truth, level: Level, taken: &[(Level, Key)]) -> Option<Solution> {
+        let of = |level: Level| -> Vec<Key> {
+            taken.iter().filter(|(own, _)| *own == level).map(|(_, key)| key.clone()).collect()
+        };
+        let others: Vec<Level> = self.levels(truth).iter().copied().filter(|own| *own != level).collect();
+        let left = others.iter().fold(truth, |truth, other| self.exists(truth, *other, &of(*other)));
+        self.solve(left, level, &of(level))
+    }
+
     /// Whether some value of the variable, but for those `taken`, makes it true.
     pub(crate) fn exists(&mut self, truth: Truth, level: Level, taken: &[Key]) -> Truth {
         if truth.0 < 2 || self.levels(truth).binary_search(&level).is_err() {
@@ -350,6 +379,22 @@ impl Truths {
             None => self.poison(self.reason(truth)),
         }
     }
+}
+
+/// A text before, between and after these, for all the others there; before the empty text there is none.
+fn gaps(mut texts: Vec<Arc<str>>) -> Vec<Value> {
+    texts.push("".into());
+    texts.sort();
+    texts.dedup();
+    let mut found = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        // Just after a text, whatever comes next: no text of a trace holds these characters in a row.
+        let after = format!("{text}\u{0}\u{10FFFF}");
+        if texts.get(at + 1).is_none_or(|next| **next > *after) {
+            found.push(Value::text(&after));
+        }
+    }
+    found
 }
 
 /// The values of a variable that satisfy a condition.
