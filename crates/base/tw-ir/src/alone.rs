@@ -108,7 +108,10 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     root.node = places[&root.node];
     let spans = nodes.iter().map(|id| program.spans.get(id.index()).copied().flatten()).collect();
     let kept = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
-    Alone { program: Program { dag, roots: vec![root], slots: kept, spans }, nodes, slots: slots.old }
+    let argument = |&place: &u32| program.arguments.binary_search(&slots.old[place as usize]).is_ok();
+    let arguments = (0..slots.old.len() as u32).filter(argument).collect();
+    let program = Program { dag, roots: vec![root], slots: kept, arguments, spans };
+    Alone { program, nodes, slots: slots.old }
 }
 
 fn rename(pattern: &Pattern, slots: &mut Renamed, variables: &mut Renamed) -> Pattern {

@@ -119,6 +119,9 @@ pub struct Program {
     pub roots: Vec<Root>,
     /// What has to be read from the trace.
     pub slots: Vec<Slot>,
+    /// The slots of names that stand in argument places of event patterns, ascending: where the trace has no such column, a
+    /// variable was meant that nothing binds.
+    pub arguments: Vec<SlotId>,
     /// For each node the place where the user wrote it first, if it was written at all.
     pub spans: Vec<Option<Span>>,
 }

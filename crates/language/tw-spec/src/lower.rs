@@ -2,7 +2,7 @@
 //!
 //! Four steps, all of them loops over flat arenas, so that depth costs no stack:
 //! 1. [`declarations`]: what is declared, and what is declared twice;
-//! 2. [`scopes`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
+//! 2. [`scopes`], [`whole`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`], [`experiments`]: what each item means where it stands;
 //! 4. [`build`]: nodes and slots.
 
@@ -20,6 +20,7 @@ mod scopes;
 #[cfg(test)]
 mod tests;
 mod types;
+mod whole;
 
 use crate::ast::{DeclarationKind, Tree};
 use declarations::Declarations;

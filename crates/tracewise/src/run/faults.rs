@@ -6,7 +6,7 @@ use crate::error::{Budget, Setting, trace_code};
 use crate::{Error, Session, Specification};
 use tw_core::Position;
 use tw_diag::Diagnostic;
-use tw_ir::NodeId;
+use tw_ir::{NodeId, What};
 use tw_monitor::PredicateError;
 use tw_trace::{Locator, Summary, TraceError, TraceErrorKind};
 
@@ -60,8 +60,16 @@ impl Fault {
 /// A trace error together with the place of the specification that asks for what is missing.
 pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
     let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
-    let asked = slot.map(|slot| {
-        Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here")
+    let unbound = error.kind == TraceErrorKind::UnknownName
+        && error.slot.is_some_and(|slot| spec.program.arguments.contains(&slot));
+    let asked = slot.map(|slot| match &slot.what {
+        What::Variable(path, _) if unbound => Diagnostic::error(
+            "unbound-variable",
+            format!("`{path}` is not bound, and no column of the trace"),
+        )
+        .at(slot.span, "not bound by a quantifier around it")
+        .help(format!("write `forall {path}. …`, or quote it if you mean the text \"{path}\"")),
+        _ => Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here"),
     });
     Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }
 }

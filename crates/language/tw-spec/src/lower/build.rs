@@ -85,6 +85,11 @@ pub(super) fn build(
         (node != ABSENT).then_some(node)
     });
     let made = made.collect();
+    let argument = |((path, _), slot): (&(u32, Option<Expect>), &SlotId)| {
+        items.arguments.contains(path).then_some(*slot)
+    };
+    builder.program.arguments = builder.slots.iter().filter_map(argument).collect();
+    builder.program.arguments.sort_unstable();
     (builder.program, made)
 }
 

@@ -197,7 +197,7 @@ impl<'t> Expander<'t, '_> {
         let class = u32::MAX - index as u32;
         let parameters = patterns::PATTERNS[index].parameters.to_vec();
         let mut body = [Body { root, exprs: Vec::new(), parameters, class }];
-        let prepared = Prepared::new(exprs, &mut body, &mut self.numbers, self.findings);
+        let prepared = Prepared::new(exprs, &mut body, self.declarations, &mut self.numbers, self.findings);
         self.prepared.push(prepared);
         let [body] = body;
         self.bodies.push((body, self.prepared.len() - 1));

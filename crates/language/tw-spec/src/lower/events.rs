@@ -2,13 +2,13 @@
 
 use super::declarations::Declared;
 use super::expand::Expander;
-use super::expanded::{EventUse, ItemId, Kind};
-use crate::ast::{Argument, Type};
+use super::expanded::{EventUse, ItemId, Kind, NONE};
+use crate::ast::{Argument, Infix, Type};
 use crate::parser::is_aggregate;
 use crate::patterns;
 use tw_core::{TimeUnit, Value, suggest};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{ArgumentKey, Bound, Clock, Interval, IntervalError, PatternArgument};
+use tw_ir::{ArgumentKey, Bound, Clock, CompareOp, Interval, IntervalError, PathStep, PatternArgument};
 
 impl Expander<'_, '_> {
     /// A use of the event that declaration `index` declares.
@@ -38,6 +38,7 @@ impl Expander<'_, '_> {
             return self.out.error(span);
         }
         let mut constraints: Vec<(ArgumentKey, PatternArgument)> = Vec::new();
+        let mut columns: Vec<(u32, ItemId)> = Vec::new();
         let mut taken = vec![false; parameters.len()];
         for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
             let at = match &argument.name {
@@ -71,7 +72,7 @@ impl Expander<'_, '_> {
             }
             let Some(value) = value else { continue };
             let (parameter, ty) = &parameters[at];
-            match self.argument(name, *value) {
+            match self.argument(name, true, *value, &mut columns) {
                 Some(PatternArgument::Constant(value)) if ty.is_some_and(|ty| !fits(&value, ty)) => {
                     let ty = ty.map_or("", type_name);
                     let finding = Diagnostic::error(
@@ -114,7 +115,7 @@ impl Expander<'_, '_> {
             declared: true,
             suspect: false,
         };
-        self.event(event, values, span)
+        self.event(event, values, &columns, span)
     }
 
     /// A use of an event that nothing declares; `prefixed` with the word `event`.
@@ -141,6 +142,7 @@ impl Expander<'_, '_> {
             return self.out.error(span);
         }
         let mut constraints: Vec<(ArgumentKey, PatternArgument)> = Vec::new();
+        let mut columns: Vec<(u32, ItemId)> = Vec::new();
         let mut sound = true;
         for (position, (argument, value)) in arguments.iter().zip(values).enumerate() {
             let key = match &argument.name {
@@ -153,7 +155,7 @@ impl Expander<'_, '_> {
                 continue;
             }
             let Some(value) = value else { continue };
-            match self.argument(name, *value) {
+            match self.argument(name, prefixed, *value, &mut columns) {
                 Some(value) => constraints.push((key, value)),
                 None => sound = false,
             }
@@ -161,7 +163,7 @@ impl Expander<'_, '_> {
         if !sound {
             return self.out.error(span);
         }
-        self.warn_similar(name, arguments.len(), span);
+        self.warn_similar(name, arguments.len(), !prefixed && !columns.is_empty(), span);
         if positional == 0 {
             constraints.sort_by(|(a, _), (b, _)| match (a, b) {
                 (ArgumentKey::Name(a), ArgumentKey::Name(b)) => a.cmp(b),
@@ -176,20 +178,40 @@ impl Expander<'_, '_> {
             declared: false,
             suspect: !prefixed && is_aggregate(name),
         };
-        self.event(event, values, span)
+        self.event(event, values, &columns, span)
     }
 
-    fn event(&mut self, event: EventUse, values: &[Option<ItemId>], span: Span) -> ItemId {
+    /// The use of an event. Arguments that are columns, each with the variable that stands for it, are compared with what the
+    /// event has there: `login(host)` is `exists v. login(v) & v == host`.
+    fn event(
+        &mut self,
+        event: EventUse,
+        values: &[Option<ItemId>],
+        columns: &[(u32, ItemId)],
+        span: Span,
+    ) -> ItemId {
         let event = self.out.event(event);
         let inside = |item: &ItemId| {
             self.out.item(*item).said.is_some_and(|s| span.start <= s.start && s.end <= span.end)
         };
-        let said = values.iter().flatten().all(inside);
-        self.out.add(Kind::Event(event), span, said.then_some(span))
+        let said = values.iter().flatten().all(inside).then_some(span);
+        let outermost = if columns.is_empty() { said } else { None };
+        let mut item = self.out.add(Kind::Event(event), span, outermost);
+        for &(variable, column) in columns {
+            let variable = self.out.add(Kind::Variable(variable), span, None);
+            let equal = self.out.add(Kind::Compare(CompareOp::Eq, variable, column), span, None);
+            item = self.out.add(Kind::Infix(Infix::And, NONE, item, equal), span, None);
+        }
+        for (place, &(variable, _)) in columns.iter().enumerate().rev() {
+            let kind = Kind::Quantifier { forall: false, variable, body: item };
+            item = self.out.add(kind, span, if place == 0 { said } else { None });
+        }
+        item
     }
 
     /// A name that nothing declares is an event of the trace; if a declared one is near, it may be a slip.
-    fn warn_similar(&mut self, name: &str, arguments: usize, span: Span) {
+    /// One that is given columns may also be meant for a pattern of the library.
+    fn warn_similar(&mut self, name: &str, arguments: usize, library: bool, span: Span) {
         let declarations = self.declarations;
         let candidates = declarations.names.iter().filter_map(|(other, (what, _))| match what {
             Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => {
@@ -198,6 +220,9 @@ impl Expander<'_, '_> {
             Declared::Event(_) => Some(*other),
             _ => None,
         });
+        let fitting = |pattern: &&patterns::PatternDoc| library && pattern.parameters.len() == arguments;
+        let candidates =
+            candidates.chain(patterns::PATTERNS.iter().filter(fitting).map(|pattern| pattern.name));
         if name.chars().count() > 2
             && let Some(near) = suggest(name, candidates)
         {
@@ -220,8 +245,15 @@ impl Expander<'_, '_> {
         );
     }
 
-    /// An argument of a pattern: a constant or a quantified variable.
-    fn argument(&mut self, event: &str, value: ItemId) -> Option<PatternArgument> {
+    /// An argument of a pattern: a constant, a quantified variable, or a column, for which a variable is made. A call that looks
+    /// like that of an aggregate is not taken for an event with columns unless it is `certain`.
+    fn argument(
+        &mut self,
+        event: &str,
+        certain: bool,
+        value: ItemId,
+        columns: &mut Vec<(u32, ItemId)>,
+    ) -> Option<PatternArgument> {
         let span = self.out.span(value);
         let finding = match self.out.item(value).kind {
             Kind::Error => return None,
@@ -230,26 +262,26 @@ impl Expander<'_, '_> {
             }
             Kind::Bool(b) => return Some(PatternArgument::Constant(Value::Bool(b))),
             Kind::Variable(number) => return Some(PatternArgument::Variable(number)),
+            Kind::Path(path) if certain || !is_aggregate(event) => {
+                let used = &self.out.paths[path as usize];
+                if used.declared.is_none() && !used.quoted && used.path.as_name().is_some() {
+                    self.out.arguments.insert(path);
+                }
+                let last = used.path.steps.iter().rev().find_map(|step| match step {
+                    PathStep::Field(name) => Some(format!("{name}_value")),
+                    PathStep::Each => None,
+                });
+                // No user's variable is nested so deeply.
+                let depth = u32::MAX - 1 - columns.len() as u32;
+                let variable = self.numbers.number(0, &last.unwrap_or_default(), depth, false);
+                columns.push((variable, value));
+                return Some(PatternArgument::Variable(variable));
+            }
             Kind::Path(path) => {
                 let path = &self.out.paths[path as usize].path;
-                let finding = Diagnostic::error("unbound-variable", format!("`{path}` is not bound"))
-                    .at(span, "not bound by a quantifier around it");
-                let known = self
-                    .declarations
-                    .names
-                    .iter()
-                    .filter_map(|(name, (what, _))| matches!(what, Declared::Macro(_)).then_some(*name));
-                let callable = known.chain(patterns::PATTERNS.iter().map(|p| p.name));
-                match (suggest(event, callable), path.as_name()) {
-                    _ if is_aggregate(event) => finding.help(aggregate_form(event, &path.to_string())),
-                    (Some(near), _) if event.chars().count() > 2 => finding.help(format!(
-                        "`{event}` is read as an event; did you mean `{near}`? A variable is bound by `forall {path}. …`"
-                    )),
-                    (_, Some(name)) => finding.help(format!(
-                        "write `forall {name}. …`, or quote it if you mean the text \"{name}\""
-                    )),
-                    _ => finding.help(format!("bind a variable and compare it: `exists v. {event}(v) & v == {path}`")),
-                }
+                Diagnostic::error("unbound-variable", format!("`{path}` is not bound"))
+                    .at(span, "not bound by a quantifier around it")
+                    .help(aggregate_form(event, &path.to_string()))
             }
             Kind::Null => Diagnostic::error("bad-argument", "`null` cannot be an argument of a pattern")
                 .at(span, "null equals nothing, not even null")

@@ -82,7 +82,7 @@ impl<'t, 'f> Expander<'t, 'f> {
         let roots =
             roots.iter().map(|&root| Body { root, exprs: Vec::new(), parameters: Vec::new(), class: 0 });
         let mut bodies: Vec<Body> = macros.chain(roots).collect();
-        let prepared = Prepared::new(&tree.exprs, &mut bodies, &mut numbers, findings);
+        let prepared = Prepared::new(&tree.exprs, &mut bodies, declarations, &mut numbers, findings);
         Self {
             declarations,
             findings,
@@ -139,6 +139,7 @@ impl<'t, 'f> Expander<'t, 'f> {
         }
         let identity = self.identity();
         self.out.variables = self.numbers.names;
+        self.out.whole = self.numbers.whole;
         Expansion { items: self.out, regexes: self.regexes, identity }
     }
 
@@ -412,7 +413,7 @@ impl<'t, 'f> Expander<'t, 'f> {
 
     /// The parameter of maps that the user did not write.
     fn identity(&mut self) -> u32 {
-        self.numbers.number(0, "v", u32::MAX)
+        self.numbers.number(0, "v", u32::MAX, false)
     }
 
     /// A map computes from its parameter alone: it has no position to read from.

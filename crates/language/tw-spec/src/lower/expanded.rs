@@ -6,7 +6,7 @@
 //! arguments expands it once.
 
 use crate::ast::{Infix, Prefix, Type};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::Span;
 use tw_ir::{
@@ -189,6 +189,8 @@ pub(super) struct Expanded {
     set_index: FxHashMap<String, u32>,
     pub intervals: Vec<Interval>,
     interval_index: FxHashMap<Interval, u32>,
+    /// Paths that are arguments of patterns, where a variable may have been meant that no quantifier binds.
+    pub arguments: FxHashSet<u32>,
     /// Names of bound variables by number.
     pub variables: Vec<String>,
     /// Of each of them whether a declaration makes it whole.

@@ -1,8 +1,9 @@
 //! Which expressions belong to which body, and which variables are bound where: one loop from parents to children.
 
-use super::declarations::unique;
+use super::declarations::{Declarations, unique};
 use super::expanded::NONE;
 use super::findings::Findings;
+use super::whole::whole;
 use crate::ast::{Expr, ExprId, ExprKind, Ident, Map};
 use rustc_hash::{FxHashMap, FxHashSet};
 use tw_diag::{Diagnostic, Span};
@@ -16,6 +17,8 @@ pub(super) struct Scope<'t> {
     /// Program-wide number.
     pub number: u32,
     depth: u32,
+    /// That of its body.
+    class: u32,
     /// Bound by a quantifier rather than by a map.
     pub quantified: bool,
 }
@@ -46,18 +49,20 @@ pub(super) struct Prepared<'t> {
     bound: FxHashSet<&'t str>,
 }
 
-/// Numbers for bound variables, by class, name and depth.
+/// Numbers for bound variables, by class, name, depth and whether they are whole.
 #[derive(Default)]
 pub(super) struct Numbers {
-    index: FxHashMap<(u32, String, u32), u32>,
+    index: FxHashMap<(u32, String, u32, bool), u32>,
     pub names: Vec<String>,
+    pub whole: Vec<bool>,
 }
 
 impl Numbers {
     /// The number of a variable.
-    pub fn number(&mut self, class: u32, name: &str, depth: u32) -> u32 {
-        *self.index.entry((class, name.to_owned(), depth)).or_insert_with(|| {
+    pub fn number(&mut self, class: u32, name: &str, depth: u32, whole: bool) -> u32 {
+        *self.index.entry((class, name.to_owned(), depth, whole)).or_insert_with(|| {
             self.names.push(name.to_owned());
+            self.whole.push(whole);
             (self.names.len() - 1) as u32
         })
     }
@@ -69,6 +74,7 @@ impl<'t> Prepared<'t> {
     pub fn new(
         exprs: &'t [Expr],
         bodies: &mut [Body<'t>],
+        declarations: &Declarations<'t>,
         numbers: &mut Numbers,
         findings: &mut Findings,
     ) -> Self {
@@ -104,10 +110,9 @@ impl<'t> Prepared<'t> {
                     );
                 }
                 let depth = if parent == NONE { 0 } else { prepared.scopes[parent as usize].depth + 1 };
-                let number = numbers.number(class, &ident.name, depth);
-                let (name, span) = (ident.name.as_str(), ident.span);
+                let (name, span, number) = (ident.name.as_str(), ident.span, NONE);
                 prepared.bound.insert(name);
-                prepared.scopes.push(Scope { parent, name, span, number, depth, quantified });
+                prepared.scopes.push(Scope { parent, name, span, number, depth, class, quantified });
                 (prepared.scopes.len() - 1) as u32
             };
             let mut inner = scope;
@@ -147,6 +152,10 @@ impl<'t> Prepared<'t> {
             {
                 unique(variables.iter(), "variable", findings);
             }
+        }
+        let whole = whole(declarations, &prepared, bodies, &owner);
+        for (scope, whole) in prepared.scopes.iter_mut().zip(whole) {
+            scope.number = numbers.number(scope.class, scope.name, scope.depth, whole);
         }
         for body in bodies {
             body.exprs.reverse();
