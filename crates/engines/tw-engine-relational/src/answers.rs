@@ -88,7 +88,9 @@ fn solutions(
         None => {
             let mut some = false;
             for level in truths.levels(leaf).to_vec() {
-                let Some(solution) = truths.project(leaf, level, taken) else { return Err(truths.reason(leaf)) };
+                let Some(solution) = truths.project(leaf, level, taken) else {
+                    return Err(truths.reason(leaf));
+                };
                 if solution.infinite {
                     some = true;
                     continue;

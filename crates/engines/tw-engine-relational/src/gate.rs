@@ -3,8 +3,8 @@
 use crate::predicate::{Input, Level, Predicate};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use tw_ir::{Node, NodeId, Program, Semantics, Temporal, Ticks};
-use tw_monitor::{EvaluateOptions, Unsupported};
+use tw_ir::{Node, NodeId, Program, Semantics, Tally, Temporal, Ticks};
+use tw_monitor::{Bindings, EvaluateOptions, Unsupported};
 
 /// A gate, or what it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,24 +49,44 @@ pub(crate) enum Gate {
     },
 }
 
-impl Gate {
-    pub(crate) fn operands(&self) -> Vec<Edge> {
-        match self {
-            Gate::Yes | Gate::First | Gate::Atom(_) | Gate::Pattern(..) | Gate::Predicate(_) => Vec::new(),
-            Gate::And(edges) => edges.clone(),
-            Gate::Exists(_, of) | Gate::Step { of, .. } => vec![*of],
-            Gate::Until { hold, goal, .. } => hold.iter().copied().chain([*goal]).collect(),
+/// The edges that a gate reads; of a predicate those of its tallies.
+pub(crate) fn operands(gate: &Gate, predicates: &[Predicate], tallies: &[Tallied]) -> Vec<Edge> {
+    match gate {
+        Gate::Yes | Gate::First | Gate::Atom(_) | Gate::Pattern(..) => Vec::new(),
+        Gate::Predicate(number) => {
+            let tally = |(_, input): &(NodeId, Input)| match input {
+                Input::Tally(tally) => Some(tallies[*tally as usize].of),
+                _ => None,
+            };
+            predicates[*number as usize].inputs.iter().filter_map(tally).collect()
         }
+        Gate::And(edges) => edges.clone(),
+        Gate::Exists(_, of) | Gate::Step { of, .. } => vec![*of],
+        Gate::Until { hold, goal, .. } => hold.iter().copied().chain([*goal]).collect(),
     }
 }
 
 /// What is asked of a root.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
+    pub(crate) root: usize,
     /// The root itself, or what stands below the outer quantifiers and one `G`.
     pub(crate) edge: Edge,
     /// Of the latter: the variables, in the order of the quantifiers.
     pub(crate) outer: Option<Vec<Level>>,
+    /// Whether it is asked at every position, not only at the first.
+    pub(crate) each: bool,
+}
+
+/// A term over the valuations that make a formula true.
+#[derive(Clone, Debug)]
+pub(crate) struct Tallied {
+    pub(crate) kind: Tally,
+    /// The variables that it binds, ascending.
+    pub(crate) bound: Vec<Level>,
+    /// What is added up, of each valuation.
+    pub(crate) value: Option<Predicate>,
+    pub(crate) of: Edge,
 }
 
 /// A program made ready.
@@ -77,9 +97,15 @@ pub(crate) struct Plan {
     /// Whether a gate is known only after its position: something below it looks ahead.
     pub(crate) delayed: Vec<bool>,
     pub(crate) predicates: Arc<Vec<Predicate>>,
+    pub(crate) tallies: Vec<Tallied>,
+    /// The formula that each gate was made for.
+    pub(crate) origin: Vec<NodeId>,
     /// The variable of each level.
     pub(crate) variables: Vec<u32>,
     pub(crate) asked: Vec<Asked>,
+    /// How many roots and atoms the program has.
+    pub(crate) roots: usize,
+    pub(crate) atoms: usize,
     pub(crate) repeat: bool,
     /// Whether time is counted in positions.
     pub(crate) index: bool,
@@ -89,49 +115,54 @@ pub(crate) struct Plan {
 const DEPTH: usize = 2_000;
 
 impl Plan {
-    pub(crate) fn new(program: &Program, options: &EvaluateOptions) -> Result<Self, Unsupported> {
-        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+    /// `each` asks roots of any shape at every position.
+    pub(crate) fn new(program: &Program, options: &EvaluateOptions, each: bool) -> Result<Self, Unsupported> {
         // What stands below the outer quantifiers and `G` is asked at every position; they are not evaluated themselves.
-        let asked =
-            roots.iter().map(|&root| outer(program, root).map_or((None, root), |(a, b)| (Some(a), b)));
+        let asked = program.roots.iter().map(|root| match outer(program, root.node) {
+            Some((outer, body)) => (Some(outer), body, true),
+            None => (None, root.node, each),
+        });
         Self::asking(program, asked.collect(), options)
     }
 
-    /// For the truth of closed formulas at every position.
+    /// For the truth of formulas at every position.
     pub(crate) fn columns(
         program: &Program,
         nodes: &[NodeId],
         options: &EvaluateOptions,
     ) -> Result<Self, Unsupported> {
-        Self::asking(program, nodes.iter().map(|&node| (Some(Vec::new()), node)).collect(), options)
+        Self::asking(program, nodes.iter().map(|&node| (None, node, true)).collect(), options)
     }
 
     fn asking(
         program: &Program,
-        asked: Vec<(Option<Vec<u32>>, NodeId)>,
+        asked: Vec<(Option<Vec<u32>>, NodeId, bool)>,
         options: &EvaluateOptions,
     ) -> Result<Self, Unsupported> {
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         let variables = variables(program, &roots);
         let mut lower = Lower::new(program, options, &variables);
-        let bodies: Vec<NodeId> = asked.iter().map(|(_, body)| *body).collect();
+        let bodies: Vec<NodeId> = asked.iter().map(|(_, body, _)| *body).collect();
         for id in program.reachable_until(&bodies, |id| lower.leaf(id)) {
             let edge = lower.node(id)?;
             lower.edges.insert(id, edge);
         }
         let level =
             |variable: &u32| variables.iter().position(|own| own == variable).map(|level| level as Level);
-        let asked = asked.iter().map(|(outer, body)| Asked {
+        let asked = asked.iter().enumerate().map(|(root, (outer, body, each))| Asked {
+            root,
             edge: lower.edges[body],
             outer: outer.as_ref().map(|outer| outer.iter().filter_map(level).collect()),
+            each: *each,
         });
         let asked = asked.collect();
-        let Lower { gates, predicates, .. } = lower;
+        let atoms = lower.atoms.len();
+        let Lower { gates, predicates, tallies, origin, .. } = lower;
         let mut delayed = vec![false; gates.len()];
         let mut depth = vec![0usize; gates.len()];
         for (at, gate) in gates.iter().enumerate() {
             let ahead = matches!(gate, Gate::Step { past: false, .. } | Gate::Until { past: false, .. });
-            let below = gate.operands();
+            let below = operands(gate, &predicates, &tallies);
             delayed[at] = ahead || below.iter().any(|edge| delayed[edge.index()]);
             depth[at] = below.iter().map(|edge| depth[edge.index()] + 1).max().unwrap_or(0);
             if depth[at] > DEPTH {
@@ -143,11 +174,36 @@ impl Plan {
             gates,
             delayed,
             predicates: Arc::new(predicates),
+            tallies,
+            origin,
             variables,
             asked,
+            roots: roots.len(),
+            atoms,
             repeat: options.semantics == Semantics::RepeatLast,
             index: options.clock == tw_ir::Clock::Index,
         })
+    }
+}
+
+impl Plan {
+    /// The tallies of a predicate, with the places of its inputs that they are.
+    pub(crate) fn tallied(&self, predicate: u32) -> impl Iterator<Item = (usize, &Tallied)> {
+        let inputs = self.predicates[predicate as usize].inputs.iter().enumerate();
+        inputs.filter_map(|(place, (_, input))| match input {
+            Input::Tally(tally) => Some((place, &self.tallies[*tally as usize])),
+            _ => None,
+        })
+    }
+
+    /// What is owed, in words of the language.
+    pub(crate) fn told(&self, owed: &[(NodeId, bool)], bindings: &Bindings) -> String {
+        let _ = bindings;
+        let one = |(node, negated): &(NodeId, bool)| {
+            let text = tw_ir::display(&self.program, *node);
+            if *negated { format!("!({text})") } else { text }
+        };
+        owed.iter().map(one).collect::<Vec<_>>().join(" | ")
     }
 }
 
@@ -161,10 +217,15 @@ fn variables(program: &Program, roots: &[NodeId]) -> Vec<u32> {
             continue;
         }
         let node = program.dag.node(id);
-        if let Node::Forall(variable, _) | Node::Exists(variable, _) = node
-            && !found.contains(&variable)
-        {
-            found.push(variable);
+        let bound = match node {
+            Node::Forall(variable, _) | Node::Exists(variable, _) => vec![variable],
+            Node::Tally(_, bound, ..) => program.dag.bound[bound as usize].clone(),
+            _ => Vec::new(),
+        };
+        for variable in bound {
+            if !found.contains(&variable) {
+                found.push(variable);
+            }
         }
         let mut children: Vec<NodeId> = node.children().collect();
         children.reverse();
@@ -202,27 +263,46 @@ struct Lower<'p> {
     gates: Vec<Gate>,
     known: FxHashMap<Gate, u32>,
     predicates: Vec<Predicate>,
+    tallies: Vec<Tallied>,
+    tally_nodes: Vec<NodeId>,
+    origin: Vec<NodeId>,
+    /// The formula at hand.
+    node: NodeId,
 }
 
 impl<'p> Lower<'p> {
     fn new(program: &'p Program, options: &'p EvaluateOptions, variables: &'p [u32]) -> Self {
         let (atoms, patterns, terms) = (program.atoms(), program.patterns(), program.terms());
         let known = FxHashMap::from_iter([(Gate::Yes, 0)]);
-        let (edges, gates, predicates) = (FxHashMap::default(), vec![Gate::Yes], Vec::new());
-        Self { program, options, variables, atoms, patterns, terms, edges, gates, known, predicates }
+        let (edges, gates, origin, node) =
+            (FxHashMap::default(), vec![Gate::Yes], vec![NodeId(0)], NodeId(0));
+        let (predicates, tallies, tally_nodes) = Default::default();
+        Self {
+            program,
+            options,
+            variables,
+            atoms,
+            patterns,
+            terms,
+            edges,
+            gates,
+            known,
+            predicates,
+            tallies,
+            tally_nodes,
+            origin,
+            node,
+        }
     }
 
     fn level(&self, variable: u32) -> Option<Level> {
         self.variables.iter().position(|own| *own == variable).map(|level| level as Level)
     }
 
-    /// Whether what stands below is no formula of its own.
+    /// Whether what stands below is no formula of its own. In predicates that are not atoms there are tallies.
     fn leaf(&self, id: NodeId) -> bool {
         self.atoms.binary_search(&id).is_ok()
-            || matches!(
-                self.program.dag.node(id),
-                Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Truth(_) | Node::Pattern(_)
-            )
+            || matches!(self.program.dag.node(id), Node::Truth(_) | Node::Pattern(_))
     }
 
     fn gate(&mut self, gate: Gate) -> Edge {
@@ -231,6 +311,7 @@ impl<'p> Lower<'p> {
         }
         let number = self.gates.len() as u32;
         self.gates.push(gate.clone());
+        self.origin.push(self.node);
         self.known.insert(gate, number);
         Edge { gate: number, negated: false }
     }
@@ -281,6 +362,7 @@ impl<'p> Lower<'p> {
     }
 
     fn node(&mut self, id: NodeId) -> Result<Edge, Unsupported> {
+        self.node = id;
         if let Ok(place) = self.atoms.binary_search(&id) {
             return Ok(self.gate(Gate::Atom(place)));
         }
@@ -337,6 +419,26 @@ impl<'p> Lower<'p> {
                 self.predicates.push(predicate);
                 self.gate(Gate::Predicate(self.predicates.len() as u32 - 1))
             }
+            Node::Tally(kind, bound, value, formula) => {
+                let mut bound: Vec<Level> = self.program.dag.bound[bound as usize]
+                    .iter()
+                    .filter_map(|&own| self.level(own))
+                    .collect();
+                bound.sort_unstable();
+                let value = if kind == Tally::Count { None } else { Some(self.predicate(value)?) };
+                self.tallies.push(Tallied { kind, bound, value, of: self.edges[&formula] });
+                self.tally_nodes.push(id);
+                Edge::YES
+            }
+            // Terms are read by the predicate above them.
+            Node::Constant(_)
+            | Node::Slot(_)
+            | Node::Variable(_)
+            | Node::Negate(_)
+            | Node::Abs(_)
+            | Node::Arithmetic(..)
+            | Node::IfThenElse(..)
+            | Node::Tuple(..) => Edge::YES,
             other => return Err(Unsupported::construct(id, format!("`{}`", other.operator()))),
         })
     }
@@ -346,6 +448,9 @@ impl<'p> Lower<'p> {
         let input = |id: NodeId| match dag.node(id) {
             Node::Variable(variable) => self.level(variable).map(Input::Variable),
             Node::Slot(_) => self.terms.binary_search(&id).ok().map(Input::Term),
+            Node::Tally(..) => {
+                self.tally_nodes.iter().position(|own| *own == id).map(|tally| Input::Tally(tally as u32))
+            }
             _ => None,
         };
         let strange = |id: &NodeId| {

@@ -19,15 +19,19 @@
 mod answers;
 mod gate;
 mod key;
+mod live;
 mod machine;
 mod map;
 mod predicate;
+mod save;
 mod sets;
 mod state;
+mod tally;
 mod trie;
 mod truth;
 
 use gate::Plan;
+use live::Live;
 use machine::{Found, Machine};
 use std::sync::Arc;
 use trie::{Set, Trie};
@@ -35,8 +39,8 @@ use truth::{Refused, Truth, Truths};
 use tw_core::{Bits, Position};
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{
-    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, Positions, Sink, Trace,
-    Unsupported, Wanted,
+    Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Positions, Sink,
+    Telling, Trace, Unsupported, Wanted,
 };
 
 /// The engine.
@@ -53,11 +57,21 @@ impl Engine for Relational {
     }
 
     fn plan<'p>(&self, program: &'p Program, options: &EvaluateOptions) -> PlannedEvaluator<'p> {
-        Ok(Box::new(Relations { program, options: options.clone(), plan: Arc::new(plan(program, options)?) }))
+        let plan = Arc::new(plan(program, options, false)?);
+        Ok(Box::new(Relations { program, options: options.clone(), plan }))
+    }
+
+    fn reads_forward(&self) -> bool {
+        true
+    }
+
+    fn monitor(&self, program: &Program, options: &EvaluateOptions, telling: Telling) -> PlannedMonitor {
+        let plan = plan(program, options, telling == Telling::Positions)?;
+        Ok(Box::new(Live::new(Arc::new(plan), telling)))
     }
 }
 
-fn plan(program: &Program, options: &EvaluateOptions) -> Result<Plan, Unsupported> {
+fn plan(program: &Program, options: &EvaluateOptions, each: bool) -> Result<Plan, Unsupported> {
     options.pointwise()?;
     if options.semantics == Semantics::Ltl3 {
         return Err(Unsupported {
@@ -67,7 +81,7 @@ fn plan(program: &Program, options: &EvaluateOptions) -> Result<Plan, Unsupporte
             exhausted: false,
         });
     }
-    Plan::new(program, options)
+    Plan::new(program, options, each)
 }
 
 /// Ready for stored traces.
@@ -78,7 +92,8 @@ struct Relations<'p> {
 }
 
 fn truths(plan: &Plan) -> Truths {
-    Truths::new(plan.program.clone(), plan.predicates.clone(), Vec::new())
+    let whole = plan.variables.iter().map(|&variable| plan.program.dag.is_whole(variable)).collect();
+    Truths::new(plan.program.clone(), plan.predicates.clone(), whole)
 }
 
 impl Plan {
@@ -122,14 +137,9 @@ struct Collect<'c> {
 }
 
 impl Collect<'_> {
-    /// Takes what was found out about a segment that begins at `start`.
-    fn take(
-        &mut self,
-        machine: &mut Machine,
-        start: Position,
-        found: &mut Vec<Found>,
-    ) -> Result<(), Unsupported> {
-        for Found { root, about, fails } in found.drain(..) {
+    /// Takes what was found out.
+    fn take(&mut self, machine: &mut Machine, found: &mut Vec<Found>) -> Result<(), Unsupported> {
+        for Found { asked: root, about, fails, .. } in found.drain(..) {
             if let Trie::Leaf(Truth::NO) = fails {
                 continue;
             }
@@ -145,7 +155,7 @@ impl Collect<'_> {
                     for entry in listed.entries {
                         answer.violation_count += 1;
                         if answer.violations.len() < self.limit {
-                            answer.violations.push(start + about);
+                            answer.violations.push(about);
                             answer.bindings.push(bindings(self.plan, &entry, listed.infinite));
                         }
                     }
@@ -190,7 +200,7 @@ impl Relations<'_> {
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
             collect.answers.iter_mut().for_each(|answer| answer.holds.push(true));
-            run(plan, &positions, (start, end), &mut |machine, found| collect.take(machine, start, found))?;
+            run(plan, &positions, (start, end), &mut |machine, found| collect.take(machine, found))?;
         }
         Ok(collect.answers)
     }
@@ -208,7 +218,7 @@ fn run(
     let mut machine = Machine::new(plan.clone(), truths(plan));
     let mut found = Vec::new();
     for place in start..end {
-        machine.step(positions, place, &mut found);
+        machine.step(positions, place, place, &mut found);
         if !found.is_empty() {
             tell(&mut machine, &mut found)?;
         }
@@ -237,9 +247,9 @@ impl Evaluator for Relations<'_> {
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
             run(&plan, &positions, (start, end), &mut |machine, found| {
-                for Found { root, about, fails } in found.drain(..) {
+                for Found { asked: root, about, fails, .. } in found.drain(..) {
                     match closed(&fails) {
-                        Some(fails) => columns[root].set(start + about, !fails),
+                        Some(fails) => columns[root].set(about, !fails),
                         None => {
                             let Trie::Leaf(leaf) = fails else { continue };
                             return Err(plan.refusal(machine.truths.reason(leaf)));

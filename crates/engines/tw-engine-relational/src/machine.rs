@@ -4,28 +4,35 @@
 //! position waits in queues until the rest is, position after position. A conjunction waits with what its other operands
 //! leave of the set, which is mostly nothing.
 
-use crate::gate::{Edge, Gate, Plan};
-use crate::sets::{Here, Operand, Sets, State};
+use crate::gate::{Edge, Gate, Plan, operands};
+use crate::save::{Saved, load_option, save_option};
+use crate::sets::{Filter, Here, Operand, Sets, State};
 use crate::state::{From, Since, Until};
+use crate::tally::tally;
 use crate::trie::{Op, Plain, Set, Trie, copy};
 use crate::truth::{Truth, Truths};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use tw_core::{Position, Time};
-use tw_ir::Ticks;
+use tw_core::codec::{Corrupt, put, take, take_len};
+use tw_core::{Position, Time, Value};
+use tw_ir::{NodeId, Ticks};
 use tw_monitor::Positions;
 
 /// What is known of a root at a position.
 pub(crate) struct Found {
-    pub(crate) root: usize,
+    /// By its place in `Plan::asked`.
+    pub(crate) asked: usize,
+    /// The position, by the number that it was given.
     pub(crate) about: Position,
+    /// Whether it is the first of the trace.
+    pub(crate) first: bool,
     /// The valuations for which it does not hold.
     pub(crate) fails: Set,
 }
 
 /// A delayed gate at work.
 #[derive(Clone, Debug, Default)]
-struct Line {
+pub(crate) struct Line {
     /// What has arrived of each operand, from `next` on (of an until: from what it has taken in).
     queues: Vec<VecDeque<Set>>,
     /// Which operand stands in which queue; of a conjunction one queue more, the first, for all that is known at once.
@@ -34,6 +41,81 @@ struct Line {
     next: Position,
     /// Of an until: positions taken in.
     taken: Position,
+    /// Of a predicate over tallies: the columns that it and they read.
+    columns: VecDeque<Columns>,
+}
+
+impl Line {
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
+        put(self.next as u64, out);
+        put(self.taken as u64, out);
+        for queue in &self.queues {
+            put(queue.len() as u64, out);
+            queue.iter().for_each(|set| set.save(out));
+        }
+        put(self.columns.len() as u64, out);
+        for columns in &self.columns {
+            match columns {
+                Err(poison) => {
+                    put(0, out);
+                    poison.save(out);
+                }
+                Ok((own, tallies)) => {
+                    put(1 + tallies.len() as u64, out);
+                    for values in [own].into_iter().chain(tallies) {
+                        put(values.len() as u64, out);
+                        values.iter().for_each(|value| save_option(value, out));
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn load(&mut self, from: &mut &[u8], len: Position) -> Result<(), Corrupt> {
+        self.next = take(from)? as Position;
+        self.taken = take(from)? as Position;
+        if self.next > len || self.taken > len {
+            return Err(Corrupt("the saved state is ahead of itself".into()));
+        }
+        for queue in &mut self.queues {
+            for _ in 0..take_len(from)? {
+                queue.push_back(Set::load(from)?);
+            }
+        }
+        for _ in 0..take_len(from)? {
+            let Some(tallies) = take(from)?.checked_sub(1) else {
+                self.columns.push_back(Err(Truth::load(from)?));
+                continue;
+            };
+            let values = |from: &mut &[u8]| -> Result<Vec<Option<Value>>, Corrupt> {
+                (0..take_len(from)?).map(|_| load_option(from)).collect()
+            };
+            let own = values(from)?;
+            let tallies: Result<Vec<_>, Corrupt> = (0..tallies).map(|_| values(from)).collect();
+            self.columns.push_back(Ok((own, tallies?)));
+        }
+        Ok(())
+    }
+
+    /// Points of sets in queues, and the sets.
+    pub(crate) fn entries(&self) -> usize {
+        self.queues.iter().flatten().map(|set| set.entries()).sum::<usize>()
+            + self.queues.iter().map(VecDeque::len).sum::<usize>() / 4
+    }
+}
+
+/// The columns of a predicate at a position and those of its tallies, or what stands for a value that is none.
+type Columns = Result<(Vec<Option<Value>>, Vec<Vec<Option<Value>>>), Truth>;
+
+/// What a root waits for at a position.
+pub(crate) struct Waiting {
+    pub(crate) asked: usize,
+    pub(crate) since: Position,
+    pub(crate) deadline: Option<Time>,
+    /// The valuations that violate unless something happens.
+    pub(crate) fails: Set,
+    /// What would have to happen: formulas, or their negations.
+    pub(crate) owed: Vec<(NodeId, bool)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -52,22 +134,23 @@ enum Port {
 pub(crate) struct Machine {
     pub(crate) plan: Arc<Plan>,
     pub(crate) truths: Truths,
-    states: Vec<State>,
+    pub(crate) states: Vec<State>,
     memo: Vec<Option<Set>>,
-    lines: Vec<Option<Line>>,
+    pub(crate) lines: Vec<Option<Line>>,
     /// Of each delayed gate, which queues it fills.
     fills: Vec<Vec<(usize, usize)>>,
     /// Of each delayed gate, which roots ask for it.
     roots: Vec<Vec<usize>>,
     /// Conjunctions that read an until.
     readers: Vec<Vec<usize>>,
-    /// When the positions were that are still waited for, from `oldest` on.
-    times: VecDeque<Time>,
-    oldest: Position,
+    /// When the positions were that are still waited for, from `oldest` on, and their numbers.
+    pub(crate) times: VecDeque<Time>,
+    pub(crate) numbers: VecDeque<Position>,
+    pub(crate) oldest: Position,
     /// Positions seen.
     pub(crate) len: Position,
     /// Later positions lie beyond.
-    passed: Time,
+    pub(crate) passed: Time,
     ended: bool,
 }
 
@@ -91,7 +174,7 @@ impl Machine {
             if conjunction {
                 ports.push(Port::Early);
             }
-            for edge in gate.operands() {
+            for edge in operands(gate, &plan.predicates, &plan.tallies) {
                 let delayed = plan.delayed[edge.index()];
                 let ahead = matches!(plan.gates[edge.index()], Gate::Until { past: false, .. });
                 match (conjunction, delayed, ahead) {
@@ -108,19 +191,40 @@ impl Machine {
                 }
             }
             let queues = vec![VecDeque::new(); ports.len()];
-            lines[at] = Some(Line { queues, ports, next: 0, taken: 0 });
+            lines[at] = Some(Line { queues, ports, ..Line::default() });
         }
         let mut roots = vec![Vec::new(); count];
         for (root, asked) in plan.asked.iter().enumerate() {
             roots[asked.edge.index()].push(root);
         }
         let memo = vec![None; count];
-        let (times, oldest, len, passed, ended) = (VecDeque::new(), 0, 0, i64::MIN, false);
-        Self { plan, truths, states, memo, lines, fills, roots, readers, times, oldest, len, passed, ended }
+        let (times, numbers, oldest, len, ended) = Default::default();
+        Self {
+            plan,
+            truths,
+            states,
+            memo,
+            lines,
+            fills,
+            roots,
+            readers,
+            times,
+            numbers,
+            oldest,
+            len,
+            passed: i64::MIN,
+            ended,
+        }
     }
 
-    /// Takes the next position.
-    pub(crate) fn step(&mut self, positions: &Positions<'_>, place: usize, out: &mut Vec<Found>) {
+    /// Takes the next position, which has this number.
+    pub(crate) fn step(
+        &mut self,
+        positions: &Positions<'_>,
+        place: usize,
+        number: Position,
+        out: &mut Vec<Found>,
+    ) {
         let plan = self.plan.clone();
         let at = self.len;
         let now = match positions.times.filter(|_| !plan.index) {
@@ -131,6 +235,7 @@ impl Machine {
         self.len += 1;
         self.passed = now;
         self.times.push_back(now);
+        self.numbers.push_back(number);
         self.memo.fill(None);
         for (gate, kind) in plan.gates.iter().enumerate() {
             if plan.delayed[gate] {
@@ -139,10 +244,10 @@ impl Machine {
                 self.remember(gate, kind, here);
             }
         }
-        for (root, asked) in plan.asked.iter().enumerate() {
-            if !plan.delayed[asked.edge.index()] && (asked.outer.is_some() || at == 0) {
+        for (question, asked) in plan.asked.iter().enumerate() {
+            if !plan.delayed[asked.edge.index()] && (asked.each || at == 0) {
                 let fails = self.known(here, asked.edge.not());
-                out.push(Found { root, about: at, fails });
+                out.push(Found { asked: question, about: number, first: at == 0, fails });
             }
         }
         self.flow(out);
@@ -200,6 +305,17 @@ impl Machine {
                 }
                 Port::Later(_) | Port::Read(_) => {}
             }
+        }
+        if let Gate::Predicate(number) = kind {
+            let Self { plan, truths, states, memo, .. } = &mut *self;
+            let mut sets = Sets { plan, truths, states, memo, here };
+            let own = sets.columns(&plan.predicates[*number as usize]);
+            let tallies = plan.tallied(*number).map(|(_, tallied)| match &tallied.value {
+                Some(value) => sets.columns(value),
+                None => Ok(Vec::new()),
+            });
+            let tallies: Result<Vec<_>, Truth> = tallies.collect();
+            line.columns.push_back(own.and_then(|own| Ok((own, tallies?))));
         }
         self.lines[gate] = Some(line);
     }
@@ -274,8 +390,37 @@ impl Machine {
                 }
             }
             Gate::Until { past: false, hold, goal, .. } => self.until(gate, *hold, *goal, out),
+            Gate::Predicate(number) => {
+                while let Some(sets) = self.all_arrived(gate) {
+                    let Some(columns) = self.lines[gate].as_mut().and_then(|line| line.columns.pop_front())
+                    else {
+                        return;
+                    };
+                    let set = self.tallied(*number, columns, sets);
+                    self.put(gate, set, out);
+                }
+            }
             _ => {}
         }
+    }
+
+    /// A predicate over tallies of sets that were waited for.
+    fn tallied(&mut self, number: u32, columns: Columns, sets: Vec<Set>) -> Set {
+        let (mut values, terms) = match columns {
+            Ok(columns) => columns,
+            Err(poison) => return Trie::Leaf(poison),
+        };
+        let mut tallies = Vec::new();
+        for (((place, tallied), set), terms) in self.plan.tallied(number).zip(sets).zip(&terms) {
+            let set = copy(&mut self.truths, Plain { negated: tallied.of.negated }, &set);
+            tallies.push((place, tally(&mut self.truths, tallied, &set, terms)));
+        }
+        Filter { truths: &mut self.truths, predicate: number, negated: false }.run(
+            &Set::YES,
+            &tallies,
+            &mut values,
+            None,
+        )
     }
 
     /// The next set in the only queue.
@@ -303,13 +448,14 @@ impl Machine {
                 line.queues[port].push_back(set.clone());
             }
         }
+        let (number, first) = (self.numbers[about - self.oldest], about == 0);
         for at in 0..self.roots[gate].len() {
-            let root = self.roots[gate][at];
-            let asked = &self.plan.asked[root];
-            if asked.outer.is_some() || about == 0 {
+            let question = self.roots[gate][at];
+            let asked = &self.plan.asked[question];
+            if asked.each || first {
                 let read = Plain { negated: !asked.edge.negated };
                 let fails = copy(&mut self.truths, read, &set);
-                out.push(Found { root, about, fails });
+                out.push(Found { asked: question, about: number, first, fails });
             }
         }
     }
@@ -429,6 +575,7 @@ impl Machine {
         }
         while self.oldest < oldest {
             self.times.pop_front();
+            self.numbers.pop_front();
             self.oldest += 1;
         }
     }
@@ -461,6 +608,53 @@ impl Machine {
             }
         }
         earliest
+    }
+
+    /// What roots wait for that ask for a conjunction.
+    pub(crate) fn waiting(&mut self) -> Vec<Waiting> {
+        let plan = self.plan.clone();
+        let mut found = Vec::new();
+        for (asked, question) in plan.asked.iter().enumerate() {
+            let gate = question.edge.index();
+            let (true, Some(line)) = (question.edge.negated && question.each, self.lines[gate].clone())
+            else {
+                continue;
+            };
+            if !matches!(line.ports.first(), Some(Port::Early)) {
+                continue;
+            }
+            let edge = |port: &Port| match port {
+                Port::Later(edge) | Port::Read(edge) => Some(*edge),
+                _ => None,
+            };
+            let owed: Vec<(NodeId, bool)> = line
+                .ports
+                .iter()
+                .filter_map(edge)
+                .map(|edge| (plan.origin[edge.index()], !edge.negated))
+                .collect();
+            for (offset, early) in line.queues[0].iter().enumerate() {
+                let at = line.next + offset;
+                let (mut fails, mut deadline) = (early.clone(), None);
+                for port in &line.ports {
+                    let Port::Read(edge) = port else { continue };
+                    let State::Until(until) = &self.states[edge.index()] else { continue };
+                    let time = self.times[at - self.oldest];
+                    let end = time.checked_add(until.ticks.high).filter(|_| until.ticks.high < i64::MAX);
+                    deadline = end.into_iter().chain(deadline).max();
+                    // What has not happened yet may still happen.
+                    if edge.negated {
+                        let read = From { at, time, ticks: until.ticks, negated: true };
+                        fails = Operand::Until(&until.state, read).join(&mut self.truths, Op::And, &fails);
+                    }
+                }
+                if !matches!(fails, Trie::Leaf(Truth::NO)) {
+                    let since = self.numbers[at - self.oldest];
+                    found.push(Waiting { asked, since, deadline, fails, owed: owed.clone() });
+                }
+            }
+        }
+        found
     }
 }
 

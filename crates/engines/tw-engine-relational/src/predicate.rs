@@ -36,13 +36,6 @@ impl Predicate {
         Self { node, order, inputs }
     }
 
-    pub(crate) fn levels(&self) -> impl Iterator<Item = Level> + '_ {
-        self.inputs.iter().filter_map(|(_, input)| match input {
-            Input::Variable(level) => Some(*level),
-            _ => None,
-        })
-    }
-
     /// Its truth, with a value for every input.
     pub(crate) fn truth(&self, program: &Program, values: &[Value]) -> Result<bool, String> {
         // The commonest shapes need no tree.
@@ -62,6 +55,13 @@ impl Predicate {
         let given: Vec<_> =
             self.inputs.iter().zip(values).map(|((id, _), value)| (*id, value.clone())).collect();
         Ground { program, order: &self.order, given: &given }.truth()
+    }
+
+    /// Its value, of a term.
+    pub(crate) fn value(&self, program: &Program, values: &[Value]) -> Result<Value, String> {
+        let given: Vec<_> =
+            self.inputs.iter().zip(values).map(|((id, _), value)| (*id, value.clone())).collect();
+        Ground { program, order: &self.order, given: &given }.value()
     }
 
     /// The values of a variable at which this may change its truth, given all other inputs, where it is a comparison of the

@@ -3,10 +3,11 @@
 use crate::gate::{Edge, Gate, Plan};
 use crate::key::Key;
 use crate::map::Map;
-use crate::predicate::{Input, Level};
+use crate::predicate::{Input, Level, Predicate};
 use crate::state::{Events, From, Since, Stamps, Until, Window};
-use crate::trie::{Op, Plain, Read, Set, Split, Trie, copy, exists, join};
-use crate::truth::{Truth, Truths};
+use crate::tally::{Worth, tally};
+use crate::trie::{Op, Plain, Set, Split, Trie, at, copy, exists, join};
+use crate::truth::{Refused, Truth, Truths};
 use std::sync::Arc;
 use tw_core::{Position, Time, Value};
 use tw_monitor::Positions;
@@ -161,23 +162,43 @@ impl<'s> Sets<'s, '_> {
 
     /// What of a set satisfies a predicate here.
     pub(crate) fn filter(&mut self, set: &Set, predicate: u32, negated: bool) -> Set {
-        let own = &self.plan.predicates[predicate as usize];
-        let mut values = Vec::with_capacity(own.inputs.len());
-        for (_, input) in &own.inputs {
+        let plan = self.plan;
+        let mut tallies = Vec::new();
+        let mut values = match self.columns(&plan.predicates[predicate as usize]) {
+            Ok(values) => values,
+            Err(poison) => {
+                return join(self.truths, Op::And, set, Plain { negated: false }, &Trie::Leaf(poison));
+            }
+        };
+        for (place, (_, input)) in plan.predicates[predicate as usize].inputs.iter().enumerate() {
+            let Input::Tally(number) = input else { continue };
+            let tallied = &plan.tallies[*number as usize];
+            let terms = match tallied.value.as_ref().map(|value| self.columns(value)).transpose() {
+                Ok(terms) => terms.unwrap_or_default(),
+                Err(poison) => {
+                    return join(self.truths, Op::And, set, Plain { negated: false }, &Trie::Leaf(poison));
+                }
+            };
+            // Only what belongs to the set is counted: it says which groups are asked for.
+            let of = self.operand(tallied.of).join(self.truths, Op::And, set);
+            tallies.push((place, tally(self.truths, tallied, &of, &terms)));
+        }
+        Filter { truths: self.truths, predicate, negated }.run(set, &tallies, &mut values, None)
+    }
+
+    /// The columns that a predicate or term reads here; variables and tallies are left open.
+    pub(crate) fn columns(&mut self, of: &Predicate) -> Result<Vec<Option<Value>>, Truth> {
+        let mut values = Vec::with_capacity(of.inputs.len());
+        for (_, input) in &of.inputs {
             values.push(match input {
-                Input::Variable(_) => None,
+                Input::Variable(_) | Input::Tally(_) => None,
                 Input::Term(place) => match self.here.positions.terms[*place].at(self.here.place) {
                     Ok(value) => Some(value),
-                    Err(message) => {
-                        let poison = self.truths.poison(crate::truth::Refused::Value(message.to_string()));
-                        let read = Plain { negated: false };
-                        return join(self.truths, Op::And, set, read, &Trie::Leaf(poison));
-                    }
+                    Err(message) => return Err(self.truths.poison(Refused::Value(message.to_string()))),
                 },
-                Input::Tally(_) => None,
             });
         }
-        filter(self.truths, set, predicate, negated, &mut values, None)
+        Ok(values)
     }
 }
 
@@ -195,70 +216,136 @@ fn insert(set: &mut Set, path: &[(Level, Key)]) {
     insert(child, below);
 }
 
-/// `deepest` is the last level on the path from the root of the whole set.
-fn filter(
-    truths: &mut Truths,
-    set: &Set,
-    predicate: u32,
-    negated: bool,
-    values: &mut Vec<Option<Value>>,
-    deepest: Option<Level>,
-) -> Set {
-    match set {
-        Trie::Leaf(Truth::NO) => Set::NO,
-        Trie::Leaf(leaf) => {
-            let own = truths.predicates.clone();
-            let own = &own[predicate as usize];
-            let mut unknown =
-                own.inputs.iter().zip(values.iter()).filter_map(|((_, input), value)| match (input, value) {
-                    (Input::Variable(level), None) => Some(*level),
-                    _ => None,
-                });
-            if let (Some(level), None, false) = (unknown.next(), unknown.next(), negated)
-                && deepest.is_none_or(|deepest| deepest < level)
-                && let Some(keys) = own.names(&truths.program.clone(), level, values)
-            {
-                let mut points = Map::default();
-                for key in keys {
-                    let leaf = truths.put(*leaf, level, &key.value());
-                    if leaf != Truth::NO {
-                        points.insert(&key, Trie::Leaf(leaf));
-                    }
-                }
-                return Trie::split(level, Set::NO, points);
-            }
-            let truth = truths.instance(predicate, values.clone());
-            let truth = if negated { truths.not(truth) } else { truth };
-            Trie::Leaf(truths.and(*leaf, truth))
+/// A predicate applied to sets.
+pub(crate) struct Filter<'f> {
+    pub(crate) truths: &'f mut Truths,
+    pub(crate) predicate: u32,
+    pub(crate) negated: bool,
+}
+
+impl Filter<'_> {
+    /// What of a set satisfies the predicate. `tallies` are the tries of inputs that have one; `deepest` is the last level on
+    /// the path from the root of the whole set.
+    pub(crate) fn run(
+        &mut self,
+        set: &Set,
+        tallies: &[(usize, Trie<Worth>)],
+        values: &mut Vec<Option<Value>>,
+        deepest: Option<Level>,
+    ) -> Set {
+        if let Trie::Leaf(Truth::NO) = set {
+            return Set::NO;
         }
-        Trie::Split(split) => {
-            let own = truths.predicates.clone();
-            let inputs = &own[predicate as usize].inputs;
-            let rest = filter(truths, &split.rest, predicate, negated, values, Some(split.level));
-            let mut points = Map::default();
-            split.points.each(&mut |key, child| {
-                for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
-                    if *input == Input::Variable(split.level) {
-                        *value = Some(key.value());
-                    }
-                }
-                let child = filter(truths, child, predicate, negated, values, Some(split.level));
-                if !child.same(&rest) {
-                    points.insert(key, child);
-                }
+        let of = |trie: &Trie<Worth>| match trie {
+            Trie::Split(split) => Some(split.level),
+            Trie::Leaf(_) => None,
+        };
+        let own = match set {
+            Trie::Split(split) => Some(split.level),
+            Trie::Leaf(_) => None,
+        };
+        let level = tallies.iter().filter_map(|(_, trie)| of(trie)).chain(own).min();
+        let Some(level) = level else { return self.leaf(set, tallies, values, deepest) };
+        let mut keys: Map<()> = Map::default();
+        if let Trie::Split(split) = set
+            && split.level == level
+        {
+            split.points.each(&mut |key, _| {
+                keys.insert(key, ());
                 true
             });
+        }
+        for (_, trie) in tallies {
+            if let Trie::Split(split) = trie
+                && split.level == level
+            {
+                split.points.each(&mut |key, _| {
+                    keys.insert(key, ());
+                    true
+                });
+            }
+        }
+        let below = |key: Option<&Key>| -> Vec<(usize, Trie<Worth>)> {
+            tallies.iter().map(|(place, trie)| (*place, child(trie, level, key).clone())).collect()
+        };
+        let rest = self.run(child(set, level, None), &below(None), values, Some(level));
+        let predicates = self.truths.predicates.clone();
+        let inputs = &predicates[self.predicate as usize].inputs;
+        let give = |values: &mut Vec<Option<Value>>, given: Option<Value>| {
             for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
-                if *input == Input::Variable(split.level) {
-                    *value = None;
+                if *input == Input::Variable(level) {
+                    value.clone_from(&given);
                 }
             }
-            Trie::split(split.level, rest, points)
+        };
+        let mut points = Map::default();
+        keys.each(&mut |key, ()| {
+            give(values, Some(key.value()));
+            let own = match set {
+                Trie::Split(split) if split.level == level => child(set, level, Some(key)).clone(),
+                _ => at(self.truths, set, level, key),
+            };
+            let child = self.run(&own, &below(Some(key)), values, Some(level));
+            if !child.same(&rest) {
+                points.insert(key, child);
+            }
+            true
+        });
+        give(values, None);
+        Trie::split(level, rest, points)
+    }
+
+    fn leaf(
+        &mut self,
+        set: &Set,
+        tallies: &[(usize, Trie<Worth>)],
+        values: &mut Vec<Option<Value>>,
+        deepest: Option<Level>,
+    ) -> Set {
+        let Trie::Leaf(leaf) = set else { return Set::NO };
+        let truths = &mut *self.truths;
+        for (place, trie) in tallies {
+            let Trie::Leaf(worth) = trie else { continue };
+            match worth.value(truths) {
+                Ok(value) => values[*place] = Some(value),
+                Err(poison) => return Trie::Leaf(truths.and(*leaf, poison)),
+            }
         }
+        let predicates = truths.predicates.clone();
+        let own = &predicates[self.predicate as usize];
+        let open = |((_, input), value): (&(_, Input), &Option<Value>)| match (input, value) {
+            (Input::Variable(level), None) => Some(*level),
+            _ => None,
+        };
+        let mut unknown = own.inputs.iter().zip(values.iter()).filter_map(open);
+        if let (Some(level), None, false) = (unknown.next(), unknown.next(), self.negated)
+            && deepest.is_none_or(|deepest| deepest < level)
+            && let Some(keys) = own.names(&truths.program.clone(), level, values)
+        {
+            let mut points = Map::default();
+            for key in keys {
+                let leaf = truths.put(*leaf, level, &key.value());
+                if leaf != Truth::NO {
+                    points.insert(&key, Trie::Leaf(leaf));
+                }
+            }
+            return Trie::split(level, Set::NO, points);
+        }
+        let truth = truths.instance(self.predicate, values.clone());
+        let truth = if self.negated { truths.not(truth) } else { truth };
+        Trie::Leaf(truths.and(*leaf, truth))
     }
 }
 
-/// Whether a set is empty as it stands.
-pub(crate) fn is_no<R: Read>(truths: &mut Truths, read: R, trie: &Trie<R::Leaf>) -> bool {
-    matches!(trie, Trie::Leaf(leaf) if read.read(truths, leaf) == Truth::NO)
+/// What a trie says where the variable of a level has a value, or none of those that it tells apart.
+fn child<'t, L>(trie: &'t Trie<L>, level: Level, key: Option<&Key>) -> &'t Trie<L>
+where
+    L: Clone + PartialEq,
+{
+    match trie {
+        Trie::Split(split) if split.level == level => {
+            key.and_then(|key| split.points.get(key)).unwrap_or(&split.rest)
+        }
+        other => other,
+    }
 }

@@ -221,7 +221,7 @@ pub(crate) enum Stamps {
 }
 
 impl Stamps {
-    fn of(mut all: Vec<(Time, Truth)>) -> Self {
+    pub(crate) fn of(mut all: Vec<(Time, Truth)>) -> Self {
         match all.len() {
             0 => Stamps::None,
             1 => all.pop().map_or(Stamps::None, |(time, truth)| Stamps::One(time, truth)),
@@ -242,6 +242,14 @@ impl Stamps {
                 let changed = all.iter().map(|(time, truth)| (*time, f(*truth)));
                 *self = Stamps::of(changed.filter(|(_, truth)| *truth != Truth::NO).collect());
             }
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn entries(&self) -> Vec<(Time, Truth)> {
+        match self {
+            Stamps::One(time, truth) => vec![(*time, *truth)],
+            _ => self.each().to_vec(),
         }
     }
 
@@ -482,7 +490,7 @@ impl Read for From {
 pub(crate) struct Until {
     pub(crate) ticks: Ticks,
     pub(crate) state: Trie<Events>,
-    queue: VecDeque<(Position, Vec<Key>)>,
+    pub(crate) queue: VecDeque<(Position, Vec<Key>)>,
 }
 
 impl Until {

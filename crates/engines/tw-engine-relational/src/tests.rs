@@ -159,6 +159,53 @@ fn log(program: &Program, random: &mut Random) -> Trace {
     Trace { len, times: Some(times), slots: Some(slots), relations, ..Trace::default() }
 }
 
+fn entries(answer: &tw_monitor::Answer) -> Vec<(usize, String)> {
+    let bound = answer.bindings.iter().map(|bound| format!("{:?}", bound.pairs()));
+    answer.violations.iter().copied().zip(bound).collect()
+}
+
+/// The answer of a monitor that is fed in random pieces, and saved and restored between some of them.
+fn live(
+    program: &Program,
+    options: &EvaluateOptions,
+    trace: &Trace,
+    random: &mut Random,
+) -> tw_monitor::Answer {
+    let monitor = || Relational.monitor(program, options, tw_monitor::Telling::Violations).unwrap();
+    let (mut own, mut sink, mut at) = (monitor(), tw_monitor::Sink::default(), 0);
+    while at < trace.len {
+        let len = 1 + random.below((trace.len - at) as u64) as usize;
+        let order: Vec<u32> = (at as u32..(at + len) as u32).collect();
+        let part = trace.gather(&order, vec![0]);
+        own.feed(&part.positions(), &mut sink).unwrap();
+        at += len;
+        if random.below(2) == 0 {
+            let mut bytes = Vec::new();
+            own.save(&mut bytes);
+            own = monitor();
+            own.restore(&bytes).unwrap();
+        }
+        // Asking changes nothing.
+        own.pending();
+        own.next_deadline();
+        if random.below(3) == 0 {
+            own.finish(&mut tw_monitor::Sink::default()).unwrap();
+        }
+        if random.below(3) == 0 && at < trace.len {
+            let before = trace.times.as_ref().unwrap()[at].saturating_sub(1);
+            own.advance(before, &mut sink).unwrap();
+        }
+    }
+    let verdicts = own.finish(&mut sink).unwrap().unwrap();
+    let told = sink.settled.iter().filter(|settled| settled.about.is_some());
+    tw_monitor::Answer {
+        holds: verdicts.iter().map(|known| known.truth().unwrap()).collect(),
+        violations: told.clone().filter_map(|settled| settled.about).collect(),
+        bindings: told.map(|settled| settled.bindings.clone()).collect(),
+        ..Default::default()
+    }
+}
+
 #[test]
 fn random_formulas_mean_what_the_definition_says() {
     let cases: u64 = std::env::var("TRACEWISE_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
@@ -226,6 +273,12 @@ fn random_formulas_mean_what_the_definition_says() {
                         (0..trace.len).map(at).collect::<Vec<_>>()
                     };
                     assert_eq!(pairs(&found[0]), pairs(&expected[0]), "{text} seed {seed}\n{}", tell(&trace));
+                    let live = live(&program, &options, &trace, &mut random);
+                    assert_eq!(live.holds, found[0].holds, "live: {text} seed {seed}\n{}", tell(&trace));
+                    let (mut told, mut stored) = (entries(&live), entries(&found[0]));
+                    told.sort();
+                    stored.sort();
+                    assert_eq!(told, stored, "live: {text} seed {seed}\n{}", tell(&trace));
                 }
             }
         }

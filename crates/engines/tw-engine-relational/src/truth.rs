@@ -5,9 +5,11 @@
 
 use crate::key::Key;
 use crate::predicate::{Input, Level, Predicate};
+use crate::save::{Saved, load_option, save_option};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tw_core::Value;
+use tw_core::codec::{Corrupt, put, put_text, take, take_len, take_text};
 use tw_ir::Program;
 
 /// Truth of a set of valuations: [`Truth::NO`], [`Truth::YES`], or a condition by number.
@@ -378,6 +380,100 @@ impl Truths {
             Some(solution) => Truth::of(solution.infinite || !solution.points.is_empty()),
             None => self.poison(self.reason(truth)),
         }
+    }
+}
+
+impl Truths {
+    pub(crate) fn save(&self, out: &mut Vec<u8>) {
+        put(self.conditions.len() as u64, out);
+        for condition in &self.conditions {
+            match condition {
+                Condition::Not(inner) => {
+                    put(0, out);
+                    inner.save(out);
+                }
+                Condition::And(a, b) => {
+                    put(1, out);
+                    a.save(out);
+                    b.save(out);
+                }
+                Condition::Is(predicate, values) => {
+                    put(2, out);
+                    put(u64::from(*predicate), out);
+                    put(values.len() as u64, out);
+                    values.iter().for_each(|value| save_option(value, out));
+                }
+                Condition::Some(inner, level, taken) => {
+                    put(3, out);
+                    inner.save(out);
+                    put(u64::from(*level), out);
+                    taken.to_vec().save(out);
+                }
+                Condition::Poison(why) => {
+                    let (kind, number, text) = match why {
+                        Refused::Unguarded(level, predicate) => (4, (*level, *predicate), ""),
+                        Refused::Infinite(level) => (5, (*level, 0), ""),
+                        Refused::Value(message) => (6, (0, 0), message.as_str()),
+                        Refused::Conditions => (7, (0, 0), ""),
+                    };
+                    put(kind, out);
+                    put(u64::from(number.0), out);
+                    put(u64::from(number.1), out);
+                    put_text(text, out);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn load(&mut self, from: &mut &[u8]) -> Result<(), Corrupt> {
+        let corrupt = || Corrupt("the saved state has a condition of another formula".into());
+        let small =
+            |from: &mut &[u8]| -> Result<u32, Corrupt> { u32::try_from(take(from)?).map_err(|_| corrupt()) };
+        for number in 0..take_len(from)? {
+            let before =
+                |truth: Truth| if truth.0 as usize <= number + 1 { Ok(truth) } else { Err(corrupt()) };
+            // Made again in the order in which they were made, they have the numbers that they had.
+            let made = match take(from)? {
+                0 => {
+                    let inner = before(Truth::load(from)?)?;
+                    self.not(inner)
+                }
+                1 => {
+                    let (a, b) = (before(Truth::load(from)?)?, before(Truth::load(from)?)?);
+                    self.and(a, b)
+                }
+                2 => {
+                    let predicate = small(from)?;
+                    let own = self.predicates.get(predicate as usize).ok_or_else(corrupt)?.inputs.len();
+                    if take_len(from)? != own {
+                        return Err(corrupt());
+                    }
+                    let values: Result<Vec<_>, Corrupt> = (0..own).map(|_| load_option(from)).collect();
+                    self.instance(predicate, values?)
+                }
+                3 => {
+                    let (inner, level) = (before(Truth::load(from)?)?, small(from)?);
+                    let taken: Vec<Key> = Saved::load(from)?;
+                    self.exists(inner, level, &taken)
+                }
+                kind => {
+                    let (level, predicate, text) = (small(from)?, small(from)?, take_text(from)?);
+                    self.poison(match kind {
+                        4 if (predicate as usize) < self.predicates.len() => {
+                            Refused::Unguarded(level, predicate)
+                        }
+                        5 => Refused::Infinite(level),
+                        6 => Refused::Value(text.to_string()),
+                        7 => Refused::Conditions,
+                        _ => return Err(corrupt()),
+                    })
+                }
+            };
+            if made.0 as usize != number + 2 {
+                return Err(corrupt());
+            }
+        }
+        Ok(())
     }
 }
 

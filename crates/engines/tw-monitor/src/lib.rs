@@ -32,7 +32,9 @@ pub use machine::{Machine, Run, State, Stretch, Waiting, transpose_eight, words}
 pub use monitor::{Monitor, Obligation, Telling, TraceId};
 pub use outcome::{Answer, Bindings, Known, Settled, Sink, Worth};
 pub use positions::{Positions, Segments, Trace};
-pub use predicates::{AtomParts, Ground, PredicateError, Predicates, Term, Terms, arithmetic, compare, order};
+pub use predicates::{
+    AtomParts, Ground, PredicateError, Predicates, Term, Terms, arithmetic, compare, order,
+};
 pub use queries::Queries;
 pub use query::{
     Computed, Note, PlannedQueries, PlannedQueryMonitor, QueryEngine, QueryEvaluator, QueryMonitor, Values,
