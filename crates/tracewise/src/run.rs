@@ -5,6 +5,7 @@
 //! trace by a key or by windows ([`divide`]), evaluate, and find the lines of positions again. A command folds over what
 //! a [`Run`] holds; it opens, scans and divides nothing itself.
 
+pub(crate) mod beside;
 pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod divide;

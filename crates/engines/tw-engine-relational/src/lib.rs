@@ -36,7 +36,7 @@ use machine::{Found, Machine};
 use std::sync::Arc;
 use trie::{Set, Trie};
 use truth::{Refused, Truth, Truths};
-use tw_core::{Bits, Position};
+use tw_core::{Bits, Position, Time};
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{
     Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Positions, Sink,
@@ -73,14 +73,6 @@ impl Engine for Relational {
 
 fn plan(program: &Program, options: &EvaluateOptions, each: bool) -> Result<Plan, Unsupported> {
     options.pointwise()?;
-    if options.semantics == Semantics::Ltl3 {
-        return Err(Unsupported {
-            node: None,
-            what: "three-valued verdicts (ltl3) of quantified formulas".into(),
-            help: Some("use ⟨semantics: finite⟩".into()),
-            exhausted: false,
-        });
-    }
     Plan::new(program, options, each)
 }
 
@@ -200,7 +192,23 @@ impl Relations<'_> {
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
             collect.answers.iter_mut().for_each(|answer| answer.holds.push(true));
-            run(plan, &positions, (start, end), &mut |machine, found| collect.take(machine, found))?;
+            let tell: &mut Tell<'_> = &mut |machine, found| collect.take(machine, found);
+            if self.options.semantics != Semantics::Ltl3 {
+                run(plan, &positions, (start, end), Ending::Ends, tell)?;
+                continue;
+            }
+            // What time alone decides is decided; the rest is open, also where nothing could violate it.
+            let decided = run(plan, &positions, (start, end), Ending::Open(trace.until), tell)?;
+            for (answer, question) in collect.answers.iter_mut().zip(&plan.asked) {
+                let open = answer.open.get_or_insert_with(Bits::new);
+                let last = answer.holds.len() - 1;
+                let violated = !answer.holds.get(last);
+                let known = violated || (question.outer.is_none() && decided[question.root]);
+                open.push(!known);
+                if !known {
+                    answer.holds.set(last, false);
+                }
+            }
         }
         Ok(collect.answers)
     }
@@ -209,12 +217,28 @@ impl Relations<'_> {
 /// Who is told what was found out.
 type Tell<'t> = dyn FnMut(&mut Machine, &mut Vec<Found>) -> Result<(), Unsupported> + 't;
 
+/// What comes after the last position.
+#[derive(Clone, Copy)]
+enum Ending {
+    /// Nothing.
+    Ends,
+    /// Perhaps something, but not before this time.
+    Open(Option<Time>),
+}
+
+/// Runs a segment, and says of which roots the first position was decided.
 fn run(
     plan: &Arc<Plan>,
     positions: &Positions<'_>,
     (start, end): (Position, Position),
+    ending: Ending,
     tell: &mut Tell<'_>,
-) -> Result<(), Unsupported> {
+) -> Result<Vec<bool>, Unsupported> {
+    let mut decided = vec![false; plan.asked.len()];
+    let mut tell = |machine: &mut Machine, found: &mut Vec<Found>| {
+        found.iter().filter(|found| found.first).for_each(|found| decided[found.asked] = true);
+        tell(machine, found)
+    };
     let mut machine = Machine::new(plan.clone(), truths(plan));
     let mut found = Vec::new();
     for place in start..end {
@@ -226,8 +250,13 @@ fn run(
             return Err(plan.refusal(refused));
         }
     }
-    machine.end(&mut found);
-    tell(&mut machine, &mut found)
+    match ending {
+        Ending::Ends => machine.end(&mut found),
+        Ending::Open(Some(until)) => machine.pass(until.saturating_sub(1), &mut found),
+        Ending::Open(None) => {}
+    }
+    tell(&mut machine, &mut found)?;
+    Ok(decided)
 }
 
 impl Evaluator for Relations<'_> {
@@ -246,7 +275,7 @@ impl Evaluator for Relations<'_> {
         let positions = trace.positions();
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
-            run(&plan, &positions, (start, end), &mut |machine, found| {
+            run(&plan, &positions, (start, end), Ending::Ends, &mut |machine, found| {
                 for Found { asked: root, about, fails, .. } in found.drain(..) {
                     match closed(&fails) {
                         Some(fails) => columns[root].set(about, !fails),

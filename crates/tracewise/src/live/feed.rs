@@ -2,6 +2,7 @@
 
 use super::{Outcome, ShardMonitor};
 use crate::Error;
+use crate::run::beside::Beside;
 use std::ops::Range;
 use tw_core::{Batch, Bits, Column, Position, Time};
 use tw_monitor::{Positions, PredicateError, Stretch, Term};
@@ -17,6 +18,7 @@ pub(crate) struct Prepared {
     pub len: usize,
     atoms: Vec<Bits>,
     terms: Vec<Term>,
+    beside: Option<Beside>,
     key: Option<Column>,
     pub times: Option<Vec<Time>>,
 }
@@ -47,6 +49,7 @@ impl ShardMonitor {
             len: batch.len,
             atoms: self.plan.predicates().evaluate(batch)?,
             terms: if reads_terms { self.plan.terms().evaluate(batch) } else { Vec::new() },
+            beside: self.plan.beside(batch),
             key: self.key.is_some().then(|| batch.slots.last().cloned()).flatten(),
             times: batch.times.clone(),
         })
@@ -59,7 +62,7 @@ impl ShardMonitor {
         told: &mut dyn FnMut(Outcome<'_>),
     ) -> Result<(), Error> {
         let plan = self.plan.clone();
-        let Prepared { len, atoms, terms, key, times } = prepared;
+        let Prepared { len, atoms, terms, beside, key, times } = prepared;
         let times = times.as_deref();
         self.check_times(times, *len)?;
         let keys = self.numbers(key.as_ref(), *len);
@@ -72,7 +75,7 @@ impl ShardMonitor {
             verdicts.into_iter().map(|property| (property, columns(property))).collect();
         for start in (0..*len).step_by(BLOCK) {
             let range = start..(*len).min(start + BLOCK);
-            self.judge(&verdicts, &keys, times, range, told)?;
+            self.judge(&verdicts, beside.as_ref(), &keys, times, range, told)?;
         }
         for property in queries {
             self.count(property, &columns(property), terms, &keys, times)?;
@@ -141,11 +144,13 @@ impl ShardMonitor {
     fn judge(
         &mut self,
         properties: &[(usize, Vec<Bits>)],
+        beside: Option<&Beside>,
         keys: &[u32],
         times: Option<&[Time]>,
         range: Range<usize>,
         told: &mut dyn FnMut(Outcome<'_>),
     ) -> Result<(), Error> {
+        let plan = self.plan.clone();
         let columns = properties.iter().map(|(_, columns)| columns);
         let stretches: Vec<Stretch<'_>> =
             columns.map(|columns| Stretch::new(columns, range.start, range.len())).collect();
@@ -162,7 +167,14 @@ impl ShardMonitor {
                 }
                 let monitor = &mut self.monitors[*property];
                 monitor.skip_to(self.positions);
-                let stepped = monitor.step_at(time, stretch.row(at - range.start), &mut self.sink);
+                let (row, planned) = (stretch.row(at - range.start), &plan.properties()[*property]);
+                let stepped = match beside.filter(|_| !planned.patterns.is_empty()) {
+                    Some(beside) => {
+                        let beside = beside.at(at).of(&planned.patterns, &planned.terms);
+                        beside.step(monitor.as_mut(), time, (row, planned.atoms.len()), &mut self.sink)
+                    }
+                    None => monitor.step_at(time, row, &mut self.sink),
+                };
                 stepped.map_err(|refusal| self.plan.refused(*property, refusal))?;
                 self.deadlines.set(key, *property, self.monitors[*property].next_deadline());
                 if !self.sink.settled.is_empty() {

@@ -1,10 +1,11 @@
 //! Which engine runs what: made once, shared by all shards.
 
 use crate::plan::{self, answers, live_options, refusal_error, refuse_division};
+use crate::run::beside::{Beside, BesideReader};
 use crate::run::clock::refuse_units;
 use crate::{Error, Specification, engines};
 use std::sync::Arc;
-use tw_core::TimeUnit;
+use tw_core::{Batch, TimeUnit};
 use tw_ir::{Alone, Clock, Fingerprint, NodeId, Program, RootKind, Semantics, Slot, alone, fingerprint};
 use tw_monitor::{AtomParts, Engine, EvaluateOptions, Monitor, Predicates, Telling, Terms, Unsupported};
 
@@ -52,6 +53,7 @@ struct Inner {
     properties: Vec<Planned>,
     atoms: AtomParts,
     terms: AtomParts,
+    beside: Option<BesideReader>,
 }
 
 /// A property or query with its engine.
@@ -73,6 +75,8 @@ pub struct Planned {
     /// The numbers of its atoms and terms in the whole program.
     pub(super) atoms: Vec<usize>,
     pub(super) terms: Vec<usize>,
+    /// The numbers of its event patterns with variables.
+    pub(super) patterns: Vec<usize>,
     runs: &'static dyn Engine,
     alone: Alone,
     options: EvaluateOptions,
@@ -102,7 +106,8 @@ impl Plan {
         let properties = (0..spec.program.roots.len()).map(planned).collect::<Result<Vec<_>, Error>>()?;
         let (atoms, terms) = (Predicates::new(&spec.program).parts(), Terms::new(&spec.program).parts());
         let (spec, options) = (spec.clone(), options.clone());
-        Ok(Self(Arc::new(Inner { spec, options, properties, atoms, terms })))
+        let beside = BesideReader::new(&spec.program);
+        Ok(Self(Arc::new(Inner { spec, options, properties, atoms, terms, beside })))
     }
 
     /// The specification.
@@ -136,6 +141,11 @@ impl Plan {
 
     pub(super) fn predicates(&self) -> Predicates<'_> {
         Predicates::with_parts(self.program(), self.0.atoms.clone())
+    }
+
+    /// What is read beside atoms, for programs that have something of the kind.
+    pub(super) fn beside(&self, batch: &Batch) -> Option<Beside> {
+        self.0.beside.as_ref().map(|reader| reader.read(self.program(), batch))
     }
 
     pub(super) fn terms(&self) -> Terms<'_> {
@@ -186,6 +196,7 @@ impl Planned {
             by: root.division.by.as_ref().map(ToString::to_string),
             atoms: place(&spec.program.atoms(), atoms),
             terms: place(&spec.program.terms(), terms),
+            patterns: place(&spec.program.patterns(), alone.program.patterns()),
             runs: crate::engines::ENGINES[0],
             options: live_options(answers(root), evaluate),
             alone,

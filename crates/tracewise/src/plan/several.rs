@@ -20,8 +20,9 @@ pub(super) struct Share {
     roots: Vec<usize>,
     /// The numbers of their atoms in the whole program.
     atoms: Vec<usize>,
-    /// The numbers of their terms in the whole program.
+    /// The numbers of their terms and patterns in the whole program.
     terms: Vec<usize>,
+    patterns: Vec<usize>,
     /// Whether they measure time.
     timed: bool,
 }
@@ -40,15 +41,15 @@ pub(super) fn divide(
             Some(share) => share.roots.push(number),
             None => {
                 let (program, roots) = (program.clone(), vec![number]);
-                let (atoms, terms) = (Vec::new(), Vec::new());
-                shares.push(Share { engine, program, roots, atoms, terms, timed: false });
+                let (atoms, terms, patterns) = Default::default();
+                shares.push(Share { engine, program, roots, atoms, terms, patterns, timed: false });
             }
         }
     }
     if shares.len() < 2 {
         return None;
     }
-    let (atoms, terms) = (program.atoms(), program.terms());
+    let (atoms, terms, patterns) = (program.atoms(), program.terms(), program.patterns());
     for share in &mut shares {
         share.program.roots = share.roots.iter().map(|&root| program.roots[root].clone()).collect();
         let nodes: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
@@ -58,6 +59,8 @@ pub(super) fn divide(
         share.atoms = share.program.atoms().iter().map(place).collect::<Option<_>>()?;
         let place = |id: &NodeId| terms.binary_search(id).ok();
         share.terms = share.program.terms().iter().map(place).collect::<Option<_>>()?;
+        let place = |id: &NodeId| patterns.binary_search(id).ok();
+        share.patterns = share.program.patterns().iter().map(place).collect::<Option<_>>()?;
     }
     Some(shares)
 }
@@ -65,6 +68,11 @@ pub(super) fn divide(
 /// Engines of different kinds may have one name.
 fn same(one: &dyn Engine, other: &dyn Engine) -> bool {
     one.name() == other.name() && one.answers() == other.answers()
+}
+
+/// Those of all that are wanted.
+fn pick<T: Clone>(places: &[usize], all: &[T], wanted: bool) -> Vec<T> {
+    places.iter().filter(|_| wanted).filter_map(|&place| all.get(place).cloned()).collect()
 }
 
 impl Share {
@@ -89,6 +97,7 @@ impl Evaluators {
             let own = share.engine.plan(&share.program, options)?.wanted();
             wanted.terms |= own.terms;
             wanted.slots |= own.slots;
+            wanted.relations |= own.relations;
         }
         Ok(Self { shares, options: options.clone(), wanted })
     }
@@ -100,6 +109,8 @@ impl Evaluators {
             times: trace.times.clone().filter(|_| share.timed),
             // Slots are those of the whole specification, whoever reads them.
             slots: trace.slots.as_ref().filter(|_| wanted.slots).cloned(),
+            terms: pick(&share.terms, &trace.terms, wanted.terms),
+            relations: pick(&share.patterns, &trace.relations, wanted.relations),
             segments: trace.segments.clone(),
             until: trace.until,
             ..Trace::default()

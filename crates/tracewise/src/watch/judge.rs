@@ -9,6 +9,7 @@ use super::times::{LatestTimes, OpenTimes, Times};
 use super::told::Record;
 use super::untimed::Untimed;
 use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
+use crate::run::beside::BesideReader;
 use crate::{Error, Specification, Verdict, plan};
 use tw_core::{Position, Time};
 use tw_monitor::{Monitor, Obligation, Predicates, Sink};
@@ -25,6 +26,8 @@ pub(super) struct Judge<'j> {
     /// The queries, if there are some.
     pub queries: Option<QueryMonitor>,
     pub predicates: Predicates<'j>,
+    /// What is read beside atoms, if the program has something of the kind.
+    pub beside: Option<BesideReader>,
     pub sink_of_engine: Sink,
     /// What was told of properties so far.
     pub told: Record,
@@ -70,6 +73,7 @@ impl<'j> Judge<'j> {
     ) -> Self {
         let roots = spec.program.roots.len();
         let width = tw_monitor::words(spec.program.atoms().len());
+        let beside = BesideReader::new(&spec.program);
         let times = match options.tells_each() {
             true => Times::Open(OpenTimes::new(roots)),
             false => Times::Latest(LatestTimes::new(timing.horizon)),
@@ -88,7 +92,8 @@ impl<'j> Judge<'j> {
             bad_lines: BadLines::default(),
             lines: LineMap::default(),
             clock: timing.clock,
-            sorter: timing.sorted.then(|| Sorter::new(width)),
+            sorter: timing.sorted.then(|| Sorter::new(width, beside.is_some())),
+            beside,
             times: (roots > 0).then_some(times),
             read: Progress::default(),
             passed: None,

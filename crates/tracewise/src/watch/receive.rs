@@ -6,6 +6,7 @@ use super::queries::Read;
 use super::told::{Place, earliest, together};
 use super::{Observation, sorter::Waiting};
 use crate::Error;
+use crate::run::beside::Beside;
 use crate::Verdict;
 use crate::error::{Budget, Setting};
 use std::time::Instant;
@@ -20,6 +21,7 @@ const TEXT: usize = 400;
 pub(super) struct Atoms {
     columns: Vec<Bits>,
     times: Option<Vec<Time>>,
+    beside: Option<Beside>,
     queries: Option<Read>,
 }
 
@@ -33,10 +35,11 @@ impl Receiver for Judge<'_> {
             Some(times) => self.clock.check(times)?,
             None => self.untimed.check().map_err(|error| (0, error))?,
         }
+        let beside = self.beside.as_ref().map(|reader| reader.read(&self.spec.program, &batch));
         let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
         match both {
-            Ok((columns, queries)) => Ok(Atoms { columns, times, queries }),
+            Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries }),
             Err(error) => {
                 self.bad_lines.fault = Some((error.node, self.monitor.positions() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
@@ -89,7 +92,8 @@ impl Judge<'_> {
             let stretch = Stretch::new(&atoms.columns, 0, arrival.len);
             for offset in 0..arrival.len {
                 let place = |judge: &Self| judge.place(arrival, offset, times);
-                self.step(times.map(|times| times[offset]), stretch.row(offset), place)?;
+                let beside = atoms.beside.as_ref().map(|beside| beside.at(offset));
+                self.step(times.map(|times| times[offset]), stretch.row(offset), beside, place)?;
             }
         } else {
             // Before what is told of them takes their times, or after: then those before them are still known.
@@ -97,7 +101,11 @@ impl Judge<'_> {
             if each {
                 self.keep_times(times);
             }
-            let chunk = Positions { len: arrival.len, atoms: &atoms.columns, times, ..Positions::default() };
+            let mut chunk =
+                Positions { len: arrival.len, atoms: &atoms.columns, times, ..Positions::default() };
+            if let Some(beside) = &atoms.beside {
+                (chunk.terms, chunk.relations) = (&beside.terms, &beside.relations);
+            }
             let mut found = std::mem::take(&mut self.sink_of_engine);
             let fed = self.monitor.feed(&chunk, &mut found);
             let settled = std::mem::take(&mut found.settled);
@@ -138,11 +146,23 @@ impl Judge<'_> {
     }
 
     /// Takes one position, and tells what observers see there.
-    fn step(&mut self, time: Option<Time>, row: &[u64], place: impl Fn(&Self) -> Place) -> Result<(), Halt> {
+    fn step(
+        &mut self,
+        time: Option<Time>,
+        row: &[u64],
+        beside: Option<Beside>,
+        place: impl Fn(&Self) -> Place,
+    ) -> Result<(), Halt> {
         let position = self.monitor.positions();
         self.keep_times(time.as_ref().map(std::slice::from_ref));
         let mut found = std::mem::take(&mut self.sink_of_engine);
-        let stepped = self.monitor.step_at(time, row, &mut found);
+        let stepped = match beside {
+            Some(beside) => {
+                let atoms = self.spec.program.atoms().len();
+                beside.step(self.monitor.as_mut(), time, (row, atoms), &mut found)
+            }
+            None => self.monitor.step_at(time, row, &mut found),
+        };
         let settled = std::mem::take(&mut found.settled);
         if self.options.observers && stepped.is_ok() {
             for (root, property) in self.spec.program.roots.iter().enumerate() {
@@ -185,7 +205,8 @@ impl Judge<'_> {
         if let Some(sorter) = &mut self.sorter {
             for (index, &time) in times.iter().enumerate() {
                 let read = atoms.queries.as_ref().map(|read| read.part(index, 1));
-                sorter.push(time, lines[index], stretch.row(index).to_vec(), read);
+                let beside = atoms.beside.as_ref().map(|beside| beside.at(index));
+                sorter.push(time, lines[index], stretch.row(index).to_vec(), (beside, read));
             }
             if sorter.heap_bytes() > self.memory_budget {
                 return Err(Halt::Fault(Error::Budget(Budget {
@@ -203,12 +224,12 @@ impl Judge<'_> {
 
     /// Hands over the positions that none can come before any more: up to this time, or all at the end.
     pub(super) fn release_up_to(&mut self, up_to: Option<Time>) -> Result<(), Halt> {
-        while let Some(Waiting { time, line, atoms, read, .. }) =
+        while let Some(Waiting { time, line, atoms, beside, read, .. }) =
             self.sorter.as_mut().and_then(|sorter| sorter.pop(up_to))
         {
             let before = self.monitor.positions();
             let line = (line > 0).then(|| (line, String::new()));
-            self.step(Some(time), &atoms, |_| Place {
+            self.step(Some(time), &atoms, beside, |_| Place {
                 line: line.clone(),
                 time: Some(time),
                 ..Place::default()

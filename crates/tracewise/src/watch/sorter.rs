@@ -2,6 +2,7 @@
 
 use super::queries::Read;
 use super::state::{number, number_out, signed, signed_out};
+use crate::run::beside::Beside;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 use tw_core::{Position, Time};
@@ -17,6 +18,8 @@ pub(super) struct Waiting {
     pub line: u64,
     /// Atoms, 64 to a word.
     pub atoms: Vec<u64>,
+    /// What the monitor reads beside them.
+    pub beside: Option<Beside>,
     /// What queries read of it.
     pub read: Option<Read>,
 }
@@ -49,18 +52,26 @@ pub(super) struct Sorter {
     ordinal: u64,
     /// Words of each position.
     width: usize,
+    /// Whether the monitor reads more of them.
+    more: bool,
     /// Lines of the positions handed out last, and how many positions were handed out.
     lines: VecDeque<u64>,
     out: u64,
 }
 
 impl Sorter {
-    pub fn new(width: usize) -> Self {
-        Self { width, ..Self::default() }
+    pub fn new(width: usize, more: bool) -> Self {
+        Self { width, more, ..Self::default() }
     }
 
-    pub fn push(&mut self, time: Time, line: u64, atoms: Vec<u64>, read: Option<Read>) {
-        self.waiting.push(Waiting { time, ordinal: self.ordinal, line, atoms, read });
+    pub fn push(
+        &mut self,
+        time: Time,
+        line: u64,
+        atoms: Vec<u64>,
+        (beside, read): (Option<Beside>, Option<Read>),
+    ) {
+        self.waiting.push(Waiting { time, ordinal: self.ordinal, line, atoms, beside, read });
         self.ordinal += 1;
     }
 
@@ -100,6 +111,9 @@ impl Sorter {
             number_out(row.ordinal, out);
             number_out(row.line, out);
             row.atoms.iter().for_each(|&word| number_out(word, out));
+            if let Some(beside) = &row.beside {
+                beside.save(out);
+            }
         }
     }
 
@@ -109,7 +123,8 @@ impl Sorter {
             let time = signed(from)?;
             let (ordinal, line) = (number(from)?, number(from)?);
             let atoms = (0..self.width).map(|_| number(from)).collect::<Result<_, _>>()?;
-            self.waiting.push(Waiting { time, ordinal, line, atoms, read: None });
+            let beside = self.more.then(|| Beside::load(from)).transpose().map_err(|corrupt| corrupt.0)?;
+            self.waiting.push(Waiting { time, ordinal, line, atoms, beside, read: None });
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Several engines on live traces, as one monitor.
 
-use super::Share;
+use super::{Share, pick};
 use crate::plan::live_options;
 use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Position, Time};
 use tw_monitor::{
-    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, Term, TraceId, Unsupported,
+    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, TraceId, Unsupported,
     words,
 };
 
@@ -95,10 +95,10 @@ impl Monitor for Monitors {
 
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
         self.each(sink, |share, monitor, _, sink| {
-            let terms: Vec<Term> =
-                share.terms.iter().filter_map(|&term| positions.terms.get(term).cloned()).collect();
+            let terms = pick(&share.terms, positions.terms, true);
+            let relations = pick(&share.patterns, positions.relations, true);
             let atoms = share.columns(positions.atoms);
-            monitor.feed(&Positions { atoms: &atoms, terms: &terms, ..*positions }, sink)
+            monitor.feed(&Positions { atoms: &atoms, terms: &terms, relations: &relations, ..*positions }, sink)
         })
     }
 
