@@ -10,8 +10,8 @@ pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
-use tw_ir::{Node, NodeId, Root, Temporal};
-use tw_monitor::{Answer, Answers, Bindings, Explanation};
+use tw_ir::Root;
+use tw_monitor::{Answer, Answers, Bindings, Explanation, Request};
 use tw_trace::Located;
 
 /// What is told of each property beside its verdict.
@@ -64,7 +64,15 @@ pub(crate) fn check(
         // The first violation's own part is the one to explain; a satisfied property is explained on the first.
         let segment = first.or(options.witness.then_some(0));
         if let Some(segment) = segment.filter(|_| options.explain) {
-            finding.explain = Some((root.node, run.loaded.trace.starts()[segment]));
+            let start = run.loaded.trace.starts()[segment];
+            // What fails for some values is explained for the values of the first violation.
+            finding.explain = Some(match (answer.violations.first(), answer.bindings.first()) {
+                (Some(&at), Some(bindings)) if !bindings.is_empty() => {
+                    let body = spec.program.invariant(root.node).map_or(root.node, |(_, body)| body);
+                    (body, at, bindings.clone())
+                }
+                _ => (root.node, start, Bindings::default()),
+            });
         }
         if let Some(statistic) = options.statistic {
             let verdict = finding.report.verdict;
@@ -144,8 +152,8 @@ pub(crate) struct Finding {
     pub report: PropertyReport,
     /// Position in the log of each violation.
     pub positions: Vec<Position>,
-    /// The formula to explain and where, in the trace as evaluated.
-    pub explain: Option<(NodeId, Position)>,
+    /// The formula to explain, where in the trace as evaluated, and for which values.
+    pub explain: Option<Request>,
     pub explanation: Option<Explanation>,
 }
 
@@ -193,11 +201,7 @@ pub(crate) fn property(
 
 /// Whether the root is `G φ`, perhaps under outer `forall`s: then positions violate it.
 pub(crate) fn is_invariant(spec: &Specification, root: &Root) -> bool {
-    let mut node = root.node;
-    while let Node::Forall(_, body) = spec.program.dag.node(node) {
-        node = body;
-    }
-    matches!(spec.program.dag.node(node), Node::Unary(Temporal::Globally, None, _))
+    spec.program.invariant(root.node).is_some()
 }
 
 pub(crate) fn log_line(located: &Located) -> Option<LogLine> {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Node, NodeId, Semantics, SlotId, What};
-use tw_monitor::{Claim, Evaluator, Explanation};
+use tw_monitor::{Claim, Evaluator, Explanation, Rule};
 use tw_trace::Located;
 
 /// Words explanations of one trace.
@@ -59,7 +59,7 @@ impl<'a> Narrator<'a> {
         if three_valued {
             self.keep_explicable(evaluator, findings);
         }
-        let requests: Vec<_> = findings.iter().filter_map(|finding| finding.explain).collect();
+        let requests: Vec<_> = findings.iter().filter_map(|finding| finding.explain.clone()).collect();
         let explanations = tw_monitor::explain_many(
             &self.spec.program,
             &self.loaded.trace,
@@ -86,8 +86,9 @@ impl<'a> Narrator<'a> {
     /// A verdict over infinite continuations is explained by the finite trace where that has the same verdict.
     fn keep_explicable(&self, evaluator: &mut dyn Evaluator, findings: &mut [Finding]) {
         for finding in findings {
-            let Some((node, at)) = finding.explain else { continue };
-            let holds = evaluator.columns(&self.loaded.trace, &[node]).ok().map(|columns| columns[0].get(at));
+            let Some((node, at, bindings)) = finding.explain.clone() else { continue };
+            let columns = evaluator.columns_bound(&self.loaded.trace, &[(node, bindings)]);
+            let holds = columns.ok().map(|columns| columns[0].get(at));
             if holds != Some(finding.report.verdict == Verdict::Satisfied) {
                 finding.explain = None;
             }
@@ -178,7 +179,7 @@ impl<'a> Narrator<'a> {
             && explanation.pending.iter().any(|&(node, since)| node == claim.node && since == claim.range.0))
         .then_some(from);
         Step {
-            formula: shorten(&self.spec.words(claim.node), SHOWN),
+            formula: shorten(&self.spec.words_with(claim.node, &claim.bindings), SHOWN),
             holds: claim.holds,
             from,
             to: self.original(claim.range.1),
@@ -189,6 +190,19 @@ impl<'a> Narrator<'a> {
             pending_since,
             because,
         }
+    }
+
+    /// The value that decides a quantifier, as `r = 160`.
+    fn witness(&self, claim: &Claim, explanation: &Explanation) -> String {
+        let child = claim.children.first().map(|&child| &explanation.claims[child]);
+        let Some((variable, value)) = child.and_then(|child| child.bindings.pairs().last()) else {
+            return String::new();
+        };
+        let value = match value {
+            Value::Str(text) => tw_ir::quote(text),
+            other => other.to_string(),
+        };
+        format!("{} = {value}", self.spec.variable(*variable))
     }
 
     /// What the variables that decide a predicate are at its position.
@@ -219,7 +233,8 @@ impl<'a> Narrator<'a> {
     /// One sentence for one claim.
     fn reason(&self, claim: &Claim, explanation: &Explanation, located: Option<&Located>) -> String {
         let dag = &self.spec.program.dag;
-        let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node), QUOTED));
+        let words =
+            |node: NodeId| format!("`{}`", shorten(&self.spec.words_with(node, &claim.bindings), QUOTED));
         let (first, last) = claim.range;
         let (from, to) = (self.original(first), self.original(last));
         let end = self.loaded.trace.segment_of(first).1 - 1;
@@ -249,6 +264,22 @@ impl<'a> Narrator<'a> {
             }
             (Truth(_) | Compare(..) | In(..) | Matches(..), holds) => {
                 format!("{} at position {from}", if holds { "true" } else { "false" })
+            }
+            (Pattern(_), holds) => {
+                format!("it {} at position {from}", if holds { "happens" } else { "does not happen" })
+            }
+            (Forall(variable, _) | Exists(variable, _), holds) => {
+                let name = self.spec.variable(variable);
+                match (claim.rule, holds) {
+                    (Rule::Instance, true) => {
+                        format!("{name} makes it true", name = self.witness(claim, explanation))
+                    }
+                    (Rule::Instance, false) => format!("it fails for {}", self.witness(claim, explanation)),
+                    (Rule::Unnamed, true) => format!("some {name} that nothing names makes it true"),
+                    (Rule::Unnamed, false) => format!("it fails for any {name} that nothing names"),
+                    (_, true) => format!("it holds for every {name}"),
+                    (_, false) => format!("no {name} makes it true"),
+                }
             }
             (Bool(_), _) => "it is a constant".into(),
             (First, true) => "this is the first position".into(),

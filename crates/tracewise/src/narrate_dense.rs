@@ -20,7 +20,7 @@ impl Narrator<'_> {
         let options = self.session.evaluate_options();
         let trace = &self.loaded.trace;
         for finding in findings {
-            let Some((node, at)) = finding.explain else { continue };
+            let Some((node, at, _)) = finding.explain else { continue };
             let (start, end) = trace.segment_of(at);
             match tw_engine_dense::explain(&self.spec.program, node, trace, start..end, &options, CLAIMS) {
                 Ok(claims) => finding.report.explanation = self.instants(&claims, start, end),
@@ -66,6 +66,7 @@ impl Narrator<'_> {
         let (from, to) = (self.original(first), self.original(last));
         let located = lines.get(&from);
         let at = tw_monitor::Claim {
+            bindings: tw_monitor::Bindings::default(),
             node: claim.node,
             range: (first, last),
             holds: claim.holds,

@@ -161,6 +161,26 @@ impl Specification {
         written.unwrap_or_else(|| tw_ir::display(&self.program, node))
     }
 
+    /// The same where free variables have values: those are written in their places.
+    pub(crate) fn words_with(&self, node: NodeId, bindings: &tw_monitor::Bindings) -> String {
+        let dag = &self.program.dag;
+        let bound = |variable: u32| bindings.pairs().iter().any(|(own, _)| *own == variable);
+        let names = |&id: &NodeId| match dag.node(id) {
+            tw_ir::Node::Variable(variable) => bound(variable),
+            tw_ir::Node::Pattern(index) => dag.patterns[index as usize].variables().any(bound),
+            _ => false,
+        };
+        match !bindings.is_empty() && self.program.reachable(&[node]).iter().any(names) {
+            true => tw_ir::display_with(&self.program, node, bindings.pairs()),
+            false => self.words(node),
+        }
+    }
+
+    /// The name of a quantified variable.
+    pub(crate) fn variable(&self, number: u32) -> String {
+        self.program.dag.variables.get(number as usize).cloned().unwrap_or_default()
+    }
+
     /// Pattern-library calls used, each once, with their meaning.
     pub(crate) fn patterns_used(&self) -> Vec<(String, String)> {
         let mut used: Vec<(String, String)> = Vec::new();

@@ -23,11 +23,21 @@ const LIMIT: usize = 1 << 22;
 
 /// The formula, term or experiment at `node`, as a user would write it.
 pub fn display(program: &Program, node: NodeId) -> String {
+    display_with(program, node, &[])
+}
+
+/// The same with values in the places of some free variables.
+pub fn display_with(program: &Program, node: NodeId, bound: &[(u32, Value)]) -> String {
+    let spelled = |(variable, own): &(u32, Value)| {
+        let mut text = String::new();
+        value(&mut text, own);
+        (*variable, vec![(text, String::new())])
+    };
     let mut printer = Printer {
         program,
         out: String::new(),
         stack: vec![Task::Node(node, DEFAULT, NOTHING)],
-        names: FxHashMap::default(),
+        names: bound.iter().map(spelled).collect(),
         taken: FxHashMap::default(),
     };
     while let Some(task) = printer.stack.pop() {

@@ -19,7 +19,7 @@ pub use dag::{
     Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
     SetItem, Tally,
 };
-pub use display::display;
+pub use display::{display, display_with};
 pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
@@ -147,6 +147,25 @@ impl Program {
         let mut nodes = self.reachable(&roots);
         nodes.retain(|&id| matches!(self.dag.node(id), Node::Pattern(_)));
         nodes
+    }
+
+    /// Of a root `G φ` without interval, also under outer `forall`s and with more below the `G`: the variables in the order
+    /// of the quantifiers, and what stands below. Its violations are positions and values of these.
+    pub fn invariant(&self, root: NodeId) -> Option<(Vec<u32>, NodeId)> {
+        let (mut variables, mut always, mut at) = (Vec::new(), false, root);
+        loop {
+            at = match self.dag.node(at) {
+                Node::Forall(variable, body) => {
+                    variables.push(variable);
+                    body
+                }
+                Node::Unary(Temporal::Globally, None, body) if !always => {
+                    always = true;
+                    body
+                }
+                _ => return always.then_some((variables, at)),
+            };
+        }
     }
 
     /// The slot that an event pattern with variables is read from.

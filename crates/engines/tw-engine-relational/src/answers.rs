@@ -13,6 +13,8 @@ pub(crate) struct Listed {
     pub(crate) entries: Vec<Vec<(Level, Key)>>,
     /// Whether they stand for infinitely many.
     pub(crate) infinite: bool,
+    /// Of the first variable, values that are named, whether or not there are infinitely many beside them.
+    pub(crate) named: Vec<(Level, Key)>,
 }
 
 /// The valuations of the outer variables in a set.
@@ -22,6 +24,9 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
     }
     let mut paths: Vec<Vec<(Level, Key)>> = Vec::new();
     walk(truths, set, &mut Vec::new(), &mut Vec::new(), &mut paths)?;
+    let first = |path: &Vec<(Level, Key)>| path.iter().find(|(own, _)| outer.first() == Some(own)).cloned();
+    let mut named: Vec<(Level, Key)> = paths.iter().filter_map(first).collect();
+    named.sort_by(|(_, a), (_, b)| a.listed(b));
     let everywhere = |level: &Level| paths.iter().all(|path| path.iter().any(|(own, _)| own == level));
     let finite: Vec<Level> = outer.iter().copied().filter(everywhere).collect();
     let infinite = !paths.is_empty() && finite.len() < outer.len();
@@ -32,7 +37,7 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
     let mut entries: Vec<_> = paths.into_iter().map(pick).collect();
     entries.sort_by(by_values);
     entries.dedup();
-    Ok(Listed { entries, infinite })
+    Ok(Listed { entries, infinite, named })
 }
 
 fn by_values(a: &Vec<(Level, Key)>, b: &Vec<(Level, Key)>) -> Ordering {

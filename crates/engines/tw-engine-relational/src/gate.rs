@@ -3,7 +3,7 @@
 use crate::predicate::{Input, Level, Predicate};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use tw_ir::{Node, NodeId, Program, Semantics, Tally, Temporal, Ticks};
+use tw_ir::{Node, NodeId, Program, Semantics, Tally, Ticks};
 use tw_monitor::{Bindings, EvaluateOptions, Unsupported};
 
 /// A gate, or what it is not.
@@ -118,7 +118,7 @@ impl Plan {
     /// `each` asks roots of any shape at every position.
     pub(crate) fn new(program: &Program, options: &EvaluateOptions, each: bool) -> Result<Self, Unsupported> {
         // What stands below the outer quantifiers and `G` is asked at every position; they are not evaluated themselves.
-        let asked = program.roots.iter().map(|root| match outer(program, root.node) {
+        let asked = program.roots.iter().map(|root| match program.invariant(root.node) {
             Some((outer, body)) => (Some(outer), body, true),
             None => (None, root.node, each),
         });
@@ -232,24 +232,6 @@ fn variables(program: &Program, roots: &[NodeId]) -> Vec<u32> {
         todo.extend(children);
     }
     found
-}
-
-/// The variables of the outer `forall`s around and below one `G`, in the order of the quantifiers, and what stands below.
-fn outer(program: &Program, root: NodeId) -> Option<(Vec<u32>, NodeId)> {
-    let (mut variables, mut always, mut at) = (Vec::new(), false, root);
-    loop {
-        at = match program.dag.node(at) {
-            Node::Forall(variable, body) => {
-                variables.push(variable);
-                body
-            }
-            Node::Unary(Temporal::Globally, None, body) if !always => {
-                always = true;
-                body
-            }
-            _ => return always.then_some((variables, at)),
-        };
-    }
 }
 
 struct Lower<'p> {

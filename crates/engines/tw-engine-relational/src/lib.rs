@@ -36,8 +36,8 @@ use machine::{Found, Machine};
 use std::sync::Arc;
 use trie::{Set, Trie};
 use truth::{Refused, Truth, Truths};
-use tw_core::{Bits, Position, Time};
-use tw_ir::{NodeId, Program, Semantics};
+use tw_core::{Bits, Position, Time, Value};
+use tw_ir::{Node, NodeId, Program, Semantics};
 use tw_monitor::{
     Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Positions, Sink,
     Telling, Trace, Unsupported, Wanted,
@@ -154,20 +154,20 @@ impl Collect<'_> {
                 }
                 None => match closed(&fails) {
                     Some(fails) => answer.holds.set(last, !fails),
-                    None => return Err(self.undecided(&machine.truths, &fails)),
+                    None => return Err(undecided(self.plan, machine, &fails)),
                 },
             }
         }
         Ok(())
     }
+}
 
-    fn undecided(&self, truths: &Truths, set: &Set) -> Unsupported {
-        let truth = match set {
-            Trie::Leaf(leaf) => *leaf,
-            Trie::Split(_) => Truth::NO,
-        };
-        self.plan.refusal(truths.reason(truth))
-    }
+fn undecided(plan: &Plan, machine: &Machine, set: &Set) -> Unsupported {
+    let truth = match set {
+        Trie::Leaf(leaf) => *leaf,
+        Trie::Split(_) => Truth::NO,
+    };
+    plan.refusal(machine.truths.reason(truth))
 }
 
 /// The truth of a closed formula.
@@ -270,25 +270,95 @@ impl Evaluator for Relations<'_> {
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
-        let plan = Arc::new(Plan::columns(self.program, nodes, &self.options)?);
+        let nodes: Vec<_> = nodes.iter().map(|&node| (node, Bindings::default())).collect();
+        self.columns_bound(trace, &nodes)
+    }
+
+    fn columns_bound(
+        &mut self,
+        trace: &Trace,
+        nodes: &[(NodeId, Bindings)],
+    ) -> Result<Vec<Bits>, Unsupported> {
+        let mut distinct: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let plan = Arc::new(Plan::columns(self.program, &distinct, &self.options)?);
         let mut columns = vec![Bits::repeat(false, trace.len); nodes.len()];
+        self.each(&plan, trace, &mut |machine, found| {
+            for ((node, bindings), column) in nodes.iter().zip(&mut columns) {
+                if distinct[found.asked] == *node {
+                    let fails = restricted(&plan, machine, found.fails.clone(), bindings);
+                    match closed(&fails) {
+                        Some(fails) => column.set(found.about, !fails),
+                        None => return Err(undecided(&plan, machine, &fails)),
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        Ok(columns)
+    }
+
+    fn witness(
+        &mut self,
+        trace: &Trace,
+        node: NodeId,
+        bindings: &Bindings,
+        at: Position,
+    ) -> Result<Option<Value>, Unsupported> {
+        let (Node::Exists(variable, body) | Node::Forall(variable, body)) = self.program.dag.node(node)
+        else {
+            return Ok(None);
+        };
+        let exists = matches!(self.program.dag.node(node), Node::Exists(..));
+        let plan = Arc::new(Plan::columns(self.program, &[body], &self.options)?);
+        let Some(level) = plan.variables.iter().position(|own| *own == variable) else { return Ok(None) };
+        let mut value = None;
+        self.each(&plan, trace, &mut |machine, found| {
+            if found.about != at {
+                return Ok(());
+            }
+            // What is found are the values for which the body fails.
+            let read = trie::Plain { negated: exists };
+            let wanted = trie::copy(&mut machine.truths, read, &found.fails);
+            let wanted = restricted(&plan, machine, wanted, bindings);
+            let listed = answers::list(&mut machine.truths, &wanted, &[level as u32]);
+            let listed = listed.map_err(|refused| plan.refusal(refused))?;
+            let first = listed.named.first().map(|(_, key)| key.value());
+            value = first;
+            Ok(())
+        })?;
+        Ok(value)
+    }
+}
+
+/// A set where variables are these.
+fn restricted(plan: &Plan, machine: &mut Machine, mut set: Set, bindings: &Bindings) -> Set {
+    for (variable, value) in bindings.pairs() {
+        let level = plan.variables.iter().position(|own| own == variable);
+        if let (Some(level), Some(key)) = (level, key::Key::new(value.clone())) {
+            set = trie::restrict(&mut machine.truths, &set, level as u32, &key);
+        }
+    }
+    set
+}
+
+impl Relations<'_> {
+    /// Shows what is found out at each position.
+    fn each(
+        &self,
+        plan: &Arc<Plan>,
+        trace: &Trace,
+        see: &mut dyn FnMut(&mut Machine, &Found) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         let positions = trace.positions();
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
-            run(&plan, &positions, (start, end), Ending::Ends, &mut |machine, found| {
-                for Found { asked: root, about, fails, .. } in found.drain(..) {
-                    match closed(&fails) {
-                        Some(fails) => columns[root].set(about, !fails),
-                        None => {
-                            let Trie::Leaf(leaf) = fails else { continue };
-                            return Err(plan.refusal(machine.truths.reason(leaf)));
-                        }
-                    }
-                }
-                Ok(())
+            run(plan, &positions, (start, end), Ending::Ends, &mut |machine, found| {
+                found.drain(..).try_for_each(|found| see(machine, &found))
             })?;
         }
-        Ok(columns)
+        Ok(())
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::answers;
 use crate::gate::Plan;
 use crate::machine::{Found, Machine};
-use crate::trie::{Set, Trie};
+use crate::trie::Trie;
 use crate::truth::Truth;
-use crate::{bindings, closed, truths};
+use crate::{bindings, closed, truths, undecided};
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put, take};
 use tw_core::{Bits, Position, Time};
@@ -128,14 +128,6 @@ impl Following {
         }
         Ok(())
     }
-}
-
-fn undecided(plan: &Plan, machine: &Machine, set: &Set) -> Unsupported {
-    let truth = match set {
-        Trie::Leaf(leaf) => *leaf,
-        Trie::Split(_) => Truth::NO,
-    };
-    plan.refusal(machine.truths.reason(truth))
 }
 
 impl Monitor for Live {

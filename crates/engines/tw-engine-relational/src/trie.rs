@@ -114,6 +114,29 @@ pub(crate) fn copy<R: Read>(truths: &mut Truths, read: R, trie: &Trie<R::Leaf>) 
     }
 }
 
+/// The set where a variable has this value.
+pub(crate) fn restrict(truths: &mut Truths, set: &Set, level: Level, key: &Key) -> Set {
+    match set {
+        Trie::Split(split) if split.level == level => match split.points.get(key) {
+            Some(child) => child.clone(),
+            None => at(truths, &split.rest, level, key),
+        },
+        Trie::Split(split) if split.level < level => {
+            let rest = restrict(truths, &split.rest, level, key);
+            let mut points = Map::default();
+            split.points.each(&mut |own, child| {
+                let child = restrict(truths, child, level, key);
+                if !child.same(&rest) {
+                    points.insert(own, child);
+                }
+                true
+            });
+            Trie::split(split.level, rest, points)
+        }
+        _ => at(truths, set, level, key),
+    }
+}
+
 /// The same where a variable has this value: in conditions, where no path says it.
 pub(crate) fn at(truths: &mut Truths, set: &Set, level: Level, key: &Key) -> Set {
     if !truths.any() {

@@ -1,8 +1,8 @@
 //! The engine interface.
 
-use crate::{Answer, Monitor, Note, PredicateError, Sink, Telling, Trace, Values};
+use crate::{Answer, Bindings, Monitor, Note, PredicateError, Sink, Telling, Trace, Values};
 use std::sync::Arc;
-use tw_core::{Batch, Bits, Column, TimeUnit};
+use tw_core::{Batch, Bits, Column, Position, TimeUnit, Value};
 use tw_ir::{Clock, NodeId, Program, Semantics};
 
 /// What an engine reads beside the truth of atoms and timestamps.
@@ -193,6 +193,30 @@ pub trait Evaluator: Send {
     fn run(&mut self, trace: &Trace, sink: &mut Sink) -> Result<(), Unsupported>;
     /// The truth of the given nodes at every position, in the given order.
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported>;
+    /// The truth of the given formulas at every position, each where its free variables are these, in the given order.
+    fn columns_bound(
+        &mut self,
+        trace: &Trace,
+        nodes: &[(NodeId, Bindings)],
+    ) -> Result<Vec<Bits>, Unsupported> {
+        if let Some((node, _)) = nodes.iter().find(|(_, bindings)| !bindings.is_empty()) {
+            return Err(Unsupported::construct(*node, "the truth of a formula for one value of a variable"));
+        }
+        let nodes: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
+        self.columns(trace, &nodes)
+    }
+    /// A value of a quantifier's variable that decides it at a position: that makes `exists` true, `forall` false. The
+    /// least, of those that something names; `None` if there is none of that kind.
+    fn witness(
+        &mut self,
+        trace: &Trace,
+        node: NodeId,
+        bindings: &Bindings,
+        at: Position,
+    ) -> Result<Option<Value>, Unsupported> {
+        let _ = (trace, node, bindings, at);
+        Ok(None)
+    }
     /// The values of the given experiments (or guards) at every position, in the given order: of an engine that answers
     /// with values. Experiments are nodes reachable from the roots.
     fn values(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Values>, Unsupported> {

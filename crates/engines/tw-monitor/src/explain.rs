@@ -22,17 +22,19 @@
 mod step;
 mod walk;
 
-use crate::{EvaluateOptions, Evaluator, Trace, Unsupported};
+use crate::{Bindings, EvaluateOptions, Evaluator, Trace, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
-use tw_core::{Bits, Position};
-use tw_ir::{NodeId, Program};
+use tw_core::Position;
+use tw_ir::{Node, NodeId, Program};
 
 /// One step of an explanation: `node` has the truth `holds` at every position of `range`, by `rule`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The formula.
     pub node: NodeId,
+    /// What its free variables are.
+    pub bindings: Bindings,
     /// First and last position of the claim, both inside.
     pub range: (Position, Position),
     /// Its truth there.
@@ -105,6 +107,12 @@ pub enum Rule {
     },
     /// What has to hold does, at every position in question.
     Everywhere,
+    /// A quantifier: this value of its variable decides. The child is about what it stands before, with that value.
+    Instance,
+    /// A quantifier: a value that nothing names decides, such as one that was never seen.
+    Unnamed,
+    /// A quantifier: no value decides otherwise.
+    Nobody,
     /// Not taken apart further: the depth limit is reached.
     Truncated,
 }
@@ -139,8 +147,11 @@ pub fn explain(
     depth_limit: usize,
 ) -> Result<Explanation, Unsupported> {
     let mut columns = Columns::new(program, trace, evaluator);
-    explain_with(&mut columns, program, options, node, at, depth_limit, false)
+    explain_with(&mut columns, program, options, &(node, at, Bindings::default()), depth_limit, false)
 }
+
+/// A formula, a position, and what the formula's free variables are.
+pub type Request = (NodeId, Position, Bindings);
 
 /// Explains the truth of many formulas, each at its position. Formulas share subformulas, and columns cost a pass over
 /// the trace: those of as many requests as fit into `budget` bytes are asked for together.
@@ -149,73 +160,101 @@ pub fn explain_many(
     trace: &Trace,
     options: &EvaluateOptions,
     evaluator: &mut dyn Evaluator,
-    requests: &[(NodeId, Position)],
+    requests: &[Request],
     depth_limit: usize,
     budget: usize,
 ) -> Result<Vec<Explanation>, Unsupported> {
     let mut columns = Columns::new(program, trace, evaluator);
     // Properties repeat themselves, and so do their explanations.
-    let mut distinct: Vec<(NodeId, Position)> = requests.to_vec();
-    distinct.sort_unstable();
+    let name = |(node, at, bindings): &Request| (*node, *at, format!("{bindings:?}"));
+    let mut distinct: Vec<Request> = requests.to_vec();
+    distinct.sort_by_cached_key(name);
     distinct.dedup();
     // At least one column; with no room for more, columns are asked for one level at a time.
     let room = (budget / (trace.len / 8 + 1)).max(1);
-    let mut explanations: FxHashMap<(NodeId, Position), Explanation> = FxHashMap::default();
+    let mut explanations: FxHashMap<(NodeId, Position, String), Explanation> = FxHashMap::default();
     let mut rest = distinct.as_slice();
     while !rest.is_empty() {
         columns.known.clear();
         let mut wanted: Vec<NodeId> = Vec::new();
         let mut seen: FxHashSet<NodeId> = FxHashSet::default();
         let mut taken = 0;
-        for &(node, _) in rest {
+        for (node, _, bindings) in rest {
+            // Columns under bindings are asked for level by level.
+            if !bindings.is_empty() {
+                taken += 1;
+                continue;
+            }
             let mut more = Vec::new();
-            if !columns.nearby(program, node, depth_limit, &seen, room - wanted.len(), &mut more) {
+            if !columns.nearby(program, *node, depth_limit, &seen, room - wanted.len(), &mut more) {
                 break;
             }
             seen.extend(&more);
             wanted.append(&mut more);
             taken += 1;
         }
-        columns.fetch(wanted.into_iter())?;
+        columns.fetch(wanted.into_iter().map(|node| (node, 0)))?;
         // A formula that alone is too large is explained level by level, each forgotten before the next.
         let (now, later) = rest.split_at(taken.max(1));
-        for &(node, at) in now {
-            let explanation =
-                explain_with(&mut columns, program, options, node, at, depth_limit, taken == 0)?;
-            explanations.insert((node, at), explanation);
+        for request in now {
+            let explanation = explain_with(&mut columns, program, options, request, depth_limit, taken == 0)?;
+            explanations.insert(name(request), explanation);
         }
         rest = later;
     }
-    Ok(requests.iter().filter_map(|request| explanations.get(request).cloned()).collect())
+    Ok(requests.iter().filter_map(|request| explanations.get(&name(request)).cloned()).collect())
 }
 
 fn explain_with(
     columns: &mut Columns<'_>,
     program: &Program,
     options: &EvaluateOptions,
-    node: NodeId,
-    at: Position,
+    (node, at, bindings): &Request,
     depth_limit: usize,
     forget: bool,
 ) -> Result<Explanation, Unsupported> {
-    let trace = columns.trace;
-    columns.fetch([node].into_iter())?;
-    let holds = columns.known[&node].get(at);
-    let mut claims =
-        vec![Claim { node, range: (at, at), holds, rule: Rule::Truncated, children: Vec::new() }];
+    let (trace, node, at) = (columns.trace, *node, *at);
+    let own = columns.number(bindings);
+    columns.fetch([(node, own)].into_iter())?;
+    let holds = columns.known[&(node, own)].get(at);
+    let (rule, children, bindings) = (Rule::Truncated, Vec::new(), bindings.clone());
+    let mut claims = vec![Claim { node, bindings, range: (at, at), holds, rule, children }];
     let mut level = vec![0];
     for _ in 0..depth_limit {
         if forget {
             columns.known.clear();
         }
-        columns.fetch(level.iter().flat_map(|&index| step::parts(program, claims[index].node)))?;
+        let mut parts = Vec::new();
+        for &index in &level {
+            let own = columns.number(&claims[index].bindings);
+            parts.extend(step::parts(program, claims[index].node).map(|part| (part, own)));
+        }
+        columns.fetch(parts.into_iter())?;
         let mut below = Vec::new();
         for index in level {
             if claims.len() >= Explanation::MOST_CLAIMS {
                 break;
             }
             let Claim { node, range: (at, _), holds, .. } = claims[index];
-            let (rule, parts) = step::justify(program, trace, options, &columns.known, node, at, holds)?;
+            let mut bindings = claims[index].bindings.clone();
+            let (rule, parts) = match program.dag.node(node) {
+                Node::Exists(variable, body) | Node::Forall(variable, body) => {
+                    let exists = matches!(program.dag.node(node), Node::Exists(..));
+                    if exists != holds {
+                        (Rule::Nobody, Vec::new())
+                    } else if let Some(value) = columns.evaluator.witness(trace, node, &bindings, at)? {
+                        bindings = bindings.with(variable, value);
+                        (Rule::Instance, vec![step::Part { node: body, range: (at, at), holds }])
+                    } else {
+                        (Rule::Unnamed, Vec::new())
+                    }
+                }
+                _ => {
+                    let own = columns.number(&bindings);
+                    let known = step::Known { columns: &columns.known, bound: own };
+                    step::justify(program, trace, options, &known, node, at, holds)?
+                }
+            };
             claims[index].rule = rule;
             for part in parts {
                 let child = claims.len();
@@ -227,6 +266,7 @@ fn explain_with(
                 let rule = if stretch { Rule::Throughout } else { Rule::Truncated };
                 claims.push(Claim {
                     node: part.node,
+                    bindings: bindings.clone(),
                     range: part.range,
                     holds: part.holds,
                     rule,
@@ -258,7 +298,10 @@ struct Columns<'a> {
     trace: &'a Trace,
     evaluator: &'a mut dyn Evaluator,
     atoms: FxHashMap<NodeId, usize>,
-    known: FxHashMap<NodeId, Cow<'a, Bits>>,
+    /// By formula and by the number of its bindings.
+    known: step::Columns<'a>,
+    /// Bindings by number; the first are none.
+    bound: Vec<Bindings>,
 }
 
 impl<'a> Columns<'a> {
@@ -267,22 +310,34 @@ impl<'a> Columns<'a> {
         // A trace made for an engine that reads values may lack them.
         let atoms =
             atoms.filter(|&(_, index)| trace.atoms.get(index).is_some_and(|bits| bits.len() == trace.len));
-        Self { trace, evaluator, atoms: atoms.collect(), known: FxHashMap::default() }
+        let bound = vec![Bindings::default()];
+        Self { trace, evaluator, atoms: atoms.collect(), known: FxHashMap::default(), bound }
     }
 
-    fn fetch(&mut self, nodes: impl Iterator<Item = NodeId>) -> Result<(), Unsupported> {
-        let mut missing: Vec<NodeId> = nodes.filter(|node| !self.known.contains_key(node)).collect();
+    /// The number of bindings.
+    fn number(&mut self, bindings: &Bindings) -> u32 {
+        let known = self.bound.iter().position(|own| own == bindings);
+        known.unwrap_or_else(|| {
+            self.bound.push(bindings.clone());
+            self.bound.len() - 1
+        }) as u32
+    }
+
+    fn fetch(&mut self, nodes: impl Iterator<Item = (NodeId, u32)>) -> Result<(), Unsupported> {
+        let mut missing: Vec<(NodeId, u32)> = nodes.filter(|node| !self.known.contains_key(node)).collect();
         missing.sort_unstable();
         missing.dedup();
-        missing.retain(|node| match self.atoms.get(node) {
+        missing.retain(|own| match self.atoms.get(&own.0) {
             Some(&index) => {
-                self.known.insert(*node, Cow::Borrowed(&self.trace.atoms[index]));
+                self.known.insert(*own, Cow::Borrowed(&self.trace.atoms[index]));
                 false
             }
             None => true,
         });
         if !missing.is_empty() {
-            let columns = self.evaluator.columns(self.trace, &missing)?;
+            let bound: Vec<(NodeId, Bindings)> =
+                missing.iter().map(|(node, bound)| (*node, self.bound[*bound as usize].clone())).collect();
+            let columns = self.evaluator.columns_bound(self.trace, &bound)?;
             self.known.extend(missing.into_iter().zip(columns.into_iter().map(Cow::Owned)));
         }
         Ok(())

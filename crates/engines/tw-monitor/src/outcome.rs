@@ -15,6 +15,13 @@ impl Bindings {
         Self((!pairs.is_empty()).then(|| pairs.into()))
     }
 
+    /// The same, and this variable too.
+    #[must_use]
+    pub fn with(&self, variable: u32, value: Value) -> Self {
+        let others = self.pairs().iter().filter(|(own, _)| *own != variable).cloned();
+        Self::new(others.chain([(variable, value)]).collect())
+    }
+
     /// Whether nothing is bound.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()

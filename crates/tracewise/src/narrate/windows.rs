@@ -17,7 +17,8 @@ impl Narrator<'_> {
             (Form::Release, Some(left)) => (Some(operator.right), left),
             (_, left) => (left, operator.right),
         };
-        let words = |node: NodeId| format!("`{}`", shorten(&self.spec.words(node), QUOTED));
+        let words =
+            |node: NodeId| format!("`{}`", shorten(&self.spec.words_with(node, &claim.bindings), QUOTED));
         let side = if !operator.past { "after" } else { "before" };
         let within = format!("within {} {side} position {}", span(&interval), self.original(at));
         let asked = if claim.holds { ", so nothing is asked" } else { "" };

@@ -136,13 +136,13 @@ mod tests {
 
     #[test]
     fn the_earliest_comes_first_and_equals_as_they_came() {
-        let mut sorter = Sorter::new(1);
+        let mut sorter = Sorter::new(1, false);
         for (line, time) in [5, 3, 4, 3, 9].into_iter().enumerate() {
-            sorter.push(time, line as u64 + 1, vec![line as u64], None);
+            sorter.push(time, line as u64 + 1, vec![line as u64], (None, None));
         }
         let mut saved = Vec::new();
         sorter.save(&mut saved);
-        let mut again = Sorter::new(1);
+        let mut again = Sorter::new(1, false);
         again.load(&mut saved.as_slice()).unwrap();
         for sorter in [&mut sorter, &mut again] {
             let lines: Vec<u64> = std::iter::from_fn(|| sorter.pop(Some(5)).map(|row| row.line)).collect();

@@ -5,6 +5,7 @@ use super::walk::{Walk, Window};
 use crate::{EvaluateOptions, Trace, Unsupported};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::ops::Index;
 use tw_core::{Bits, Position};
 use tw_ir::{Form, Node, NodeId, Program, Semantics};
 
@@ -26,14 +27,28 @@ pub(super) fn parts(program: &Program, node: NodeId) -> impl Iterator<Item = Nod
     node.children().filter(move |_| taken_apart)
 }
 
-type Columns<'a> = FxHashMap<NodeId, Cow<'a, Bits>>;
+/// Truth columns by formula and number of bindings.
+pub(super) type Columns<'a> = FxHashMap<(NodeId, u32), Cow<'a, Bits>>;
+
+/// Those under some bindings.
+pub(super) struct Known<'k, 'a> {
+    pub(super) columns: &'k Columns<'a>,
+    pub(super) bound: u32,
+}
+
+impl Index<&NodeId> for Known<'_, '_> {
+    type Output = Bits;
+    fn index(&self, node: &NodeId) -> &Bits {
+        &self.columns[&(*node, self.bound)]
+    }
+}
 
 /// The rule and the claims by which `node` is `holds` at `at`.
 pub(super) fn justify(
     program: &Program,
     trace: &Trace,
     options: &EvaluateOptions,
-    columns: &Columns<'_>,
+    columns: &Known<'_, '_>,
     id: NodeId,
     at: Position,
     holds: bool,
@@ -117,7 +132,7 @@ fn neighbour(
 /// An operator that ranges over the offsets `low..=high`; `open` if the trace's end is what ends them.
 struct Ranging<'a> {
     walk: &'a Walk<'a>,
-    columns: &'a Columns<'a>,
+    columns: &'a Known<'a, 'a>,
     low: usize,
     high: usize,
     open: bool,

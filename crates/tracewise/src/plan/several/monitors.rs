@@ -5,8 +5,7 @@ use crate::plan::live_options;
 use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Position, Time};
 use tw_monitor::{
-    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, TraceId, Unsupported,
-    words,
+    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, TraceId, Unsupported, words,
 };
 
 /// Monitors of a live trace, which step together.
@@ -98,7 +97,8 @@ impl Monitor for Monitors {
             let terms = pick(&share.terms, positions.terms, true);
             let relations = pick(&share.patterns, positions.relations, true);
             let atoms = share.columns(positions.atoms);
-            monitor.feed(&Positions { atoms: &atoms, terms: &terms, relations: &relations, ..*positions }, sink)
+            monitor
+                .feed(&Positions { atoms: &atoms, terms: &terms, relations: &relations, ..*positions }, sink)
         })
     }
 
