@@ -85,8 +85,9 @@ def seeds():
     kinds = {".tw": "spec", ".spl": "spl", ".smv": "model", ".ctl": "questions", ".csv": "trace", ".jsonl": "trace",
              ".props": "trace", ".events": "trace"}
     for path in sorted((ROOT / "examples").glob("*/*")):
-        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po"):
-            name = {"gear.stl": "breach", "grant.stl": "rtamt", "door.rye": "reelay", "grant.c2po": "c2po"}[path.name]
+        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po", ".mfotl", ".qtl"):
+            name = {"gear.stl": "breach", "grant.stl": "rtamt", "door.rye": "reelay", "grant.c2po": "c2po",
+                    "reports.mfotl": "monpoly", "files.qtl": "dejavu"}[path.name]
             put("import", f"{name}.txt", path)
         elif path.name == "runs.json":
             put("model", "model.json", path)
@@ -241,7 +242,7 @@ def command(kind, name, data, others, trace, rng):
         return ["simulate", name, "--steps", rng.choice(["0", "1", "500"]), "--loss", rng.choice(["0", "50"]), "-o", "-",
                 "--to", rng.choice(["csv", "jsonl", "props", "json"])], beside
     if kind == "import":
-        form = name[:-4] if rng.random() < 0.9 else rng.choice(["rtamt", "breach", "reelay", "c2po", "mltl"])
+        form = name[:-4] if rng.random() < 0.9 else rng.choice(["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu"])
         return ["import", name, "--from", form, *output, *rng.choice([[], ["--period", "100ms"], ["--unit", "ms"]])], beside
     read = reading(name, rng)
     formula, query = ["-e", asked(FORMULAS, data, rng)], ["-e", asked(QUERIES, data, rng)]
