@@ -49,7 +49,8 @@ TOKENS = {
            "release produce consume critical noncritical :: || := = <> < > ( ) [ ] { } ; : , l_0 T F for to mod ~ and",
     "import": "always eventually historically once since until implies and or not xor rise fall [0:10] [0,10] [0:inf] alw_ ev_ "
               "until_ param signal const float int INPUT FTSPEC PTSPEC STRUCT DEFINE bool : := = ; ( ) { } [t] G F O H U S "
-              "next prev a0 a1 ms s inf $ * ? ^ abs foreach forsome",
+              "next prev a0 a1 ms s inf $ * ? ^ abs foreach forsome FORALL EXISTS x. LET IN AND NOT ONCE[0,7d] SINCE p(x,_) <- prop pred "
+              "Forall exists @ P[<=3] [p(x),q(x))",
     "trace": "time event @0 @12 @-3 , ; \" ' \n\n = { } [ ] : null true false \\u0000 \\ud800 <log> </log> <event> <name> "
              "<value> &amp; <![CDATA[ <!-- \t \r\n a(b,c) () # // ﻿ 2024-05-01T12:00:00Z 1e5 lock unlock read write fork",
     "checkpoint": "\x00 \x01 \x7f \x80 \u00ff a time",
