@@ -69,7 +69,8 @@ def prepared(workload, events, options, peer):
     stem = DATA / f"{name}-{events}-{options.seed}"
     facts = stem.with_suffix(".json")
     oracle = events <= options.oracle_up_to
-    if not facts.exists() or oracle and json.loads(facts.read_text())["violations"] is None:
+    missing = peer and not stem.with_suffix(".log").exists()
+    if missing or not facts.exists() or oracle and json.loads(facts.read_text())["violations"] is None:
         # In a process of its own: what a child is measured to hold begins with what its parent holds.
         writer = os.fork()
         if writer == 0:

@@ -258,6 +258,8 @@ fn dejavu_properties() {
         ("prop p : exists x . ! @ ! a(x)", "G exists x. O a(x) & !Y !a(x)"),
         ("prop p : exists x . P ! H ! a(x)", "G exists x. O !H !a(x)"),
         ("prop p : Forall x . a(x) -> x < 10 & ! x = \"n\"", "G forall x. a(x) -> x < 10 & !(x == \"n\")"),
+        ("prop p : Forall x . a(x) -> P (b(x) & x > 3)", "G forall x. a(x) -> O (b(x) & x > 3)"),
+        ("prop p : forall x . x < 3 -> P a(x)", "G forall x. O a(x) -> x < 3 -> O a(x)"),
         // All arrows are alike and lean to the left.
         (
             "prop p : a -> b <-> c -> d | e & f",
@@ -301,6 +303,12 @@ fn dejavu_refusals() {
             ("prop p : a(x)", "which no quantifier binds"),
             ("prop p : Forall x . a(x) & exists x . b(x)", "`x` hides another variable"),
             ("prop p : Forall x . x < 3 -> a(x)", "`x` is compared where no event brings its value"),
+            (
+                "prop p : Forall x . a(x) -> H x < 3",
+                "`x` is compared at a time when no event need have brought",
+            ),
+            ("prop p : forall x . a(x) S x = 3", "`x` is compared at a time when no event need have brought"),
+            ("pred low(x) = x < 3\nprop p : Forall x . a(x) -> @ low(x)", "`x` is compared at a time"),
             ("prop p : Forall x . a(x) -> x < \"b\"", "the order of texts"),
             ("prop p : exists x . true", "`x` occurs in no event"),
             ("prop p : Forall x . a(x) -> a(x,x)", "`a` has 2 arguments here, and 1 elsewhere"),

@@ -13,7 +13,7 @@ use crate::build::Builder;
 use crate::cursor::{Cursor, Lexis, letter, letter_or_digit};
 use crate::{Format, Options, Reading};
 use document::Document;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use seen::{Facts, Pattern};
 use tw_diag::{Diagnostic, Span};
 
@@ -74,7 +74,6 @@ fn read(reading: &mut Reading<'_>) {
         count: 0,
         facts: FxHashMap::default(),
         patterns: Vec::new(),
-        compared: FxHashSet::default(),
     };
     for event in &document.events {
         dejavu.arities.insert(event.name.0.clone(), event.parameters.len());
@@ -105,7 +104,6 @@ struct Macro {
     parameters: Vec<u32>,
     facts: Facts,
     patterns: Vec<Pattern>,
-    compared: FxHashSet<u32>,
 }
 
 struct DejaVu<'b> {
@@ -121,8 +119,6 @@ struct DejaVu<'b> {
     facts: FxHashMap<u32, Facts>,
     /// Patterns of events in what is being read.
     patterns: Vec<Pattern>,
-    /// Variables that are compared in what is being read.
-    compared: FxHashSet<u32>,
 }
 
 impl DejaVu<'_> {

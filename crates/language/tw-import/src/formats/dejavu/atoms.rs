@@ -52,7 +52,7 @@ impl<'t> DejaVu<'_> {
         op: CompareOp,
     ) -> Result<Value, Diagnostic> {
         let (left, first) = self.variable(name, span)?;
-        self.compared.insert(left);
+        let mut compared = vec![Term::Variable(left)];
         cursor.advance();
         let place = cursor.span();
         let second = match self.constant(cursor)? {
@@ -67,12 +67,13 @@ impl<'t> DejaVu<'_> {
             None => {
                 let (name, place) = cursor.word("a variable or a constant")?;
                 let (right, value) = self.variable(name, place)?;
-                self.compared.insert(right);
+                compared.push(Term::Variable(right));
                 value
             }
         };
         let value = self.builder.compare(op, first, second, span.to(second.span));
-        Ok(self.know(value, Facts::none()))
+        let compared = Facts::pattern(&compared).holds;
+        Ok(self.know(value, Facts { compared, ..Facts::none() }))
     }
 
     /// `open(f, "read")`, `started`: an event or a macro.
@@ -136,8 +137,8 @@ impl<'t> DejaVu<'_> {
             let terms: Vec<Term> = set.iter().filter_map(argument).collect();
             Facts::pattern(&terms).holds
         };
-        let facts = Facts { holds: given(&own.facts.holds), fails: given(&own.facts.fails) };
-        let compared: Vec<Term> = own.compared.iter().filter_map(argument).collect();
+        let Facts { holds, fails, compared } = &own.facts;
+        let facts = Facts { holds: given(holds), fails: given(fails), compared: given(compared) };
         let patterns = own.patterns.iter().map(|pattern| Pattern {
             event: pattern.event.clone(),
             terms: pattern
@@ -150,7 +151,6 @@ impl<'t> DejaVu<'_> {
                 .collect(),
         });
         self.patterns.extend(patterns.collect::<Vec<_>>());
-        self.compared.extend(Facts::pattern(&compared).holds.iter());
         facts
     }
 }

@@ -184,7 +184,6 @@ impl<'t> DejaVu<'_> {
         let Definition { head: Head { name: (name, span), parameters }, property, body } = definition;
         self.variables.clear();
         self.patterns.clear();
-        self.compared.clear();
         for (parameter, span) in parameters {
             self.bind(parameter, *span)?;
         }
@@ -202,8 +201,8 @@ impl<'t> DejaVu<'_> {
         }
         let facts = self.facts.get(&value.id.0).cloned().unwrap_or_else(Facts::none);
         let word = self.builder.define_with(name, words, line, value);
-        let (patterns, compared) = (std::mem::take(&mut self.patterns), std::mem::take(&mut self.compared));
-        self.macros.insert(name.clone(), Macro { word, parameters: numbers, facts, patterns, compared });
+        let patterns = std::mem::take(&mut self.patterns);
+        self.macros.insert(name.clone(), Macro { word, parameters: numbers, facts, patterns });
         Ok(())
     }
 }

@@ -166,6 +166,7 @@ impl<'t> Language<'t> for DejaVu<'_> {
         let (value, facts) = match operator {
             Operator::Not => (self.builder.not(first, span), a.not()),
             Operator::Past(op, interval) => {
+                self.timely(first)?;
                 let facts = Facts::past(op, &a, includes_now(interval));
                 (self.builder.prefix(op, interval, first, span), facts)
             }
@@ -173,15 +174,19 @@ impl<'t> Language<'t> for DejaVu<'_> {
                 (self.builder.infix(op, None, [first, second], span), Facts::connective(op, &a, &b))
             }
             Operator::Since(interval) => {
+                self.timely(first)?;
+                self.timely(second)?;
                 let since = Infix::Temporal(Temporal::Since);
                 let value = self.builder.infix(since, interval, [first, second], span);
                 let fails = if includes_now(interval) { b.fails } else { none() };
-                (Value { power: SINCE, ..value }, Facts { holds: b.holds, fails })
+                (Value { power: SINCE, ..value }, Facts { holds: b.holds, fails, ..Facts::none() })
             }
             Operator::Stretch => {
+                self.timely(first)?;
+                self.timely(second)?;
                 let not = self.builder.not(second, second.span);
                 let since = Infix::Temporal(Temporal::Since);
-                (self.builder.infix(since, None, [not, first], span), a)
+                (self.builder.infix(since, None, [not, first], span), Facts { compared: none(), ..a })
             }
             Operator::Quantifier { forall, seen } => return self.quantified(forall, seen, first, span),
         };

@@ -3,6 +3,9 @@
 //! Of each formula is known which variables must have had their value where it is true, and where it is false. What
 //! an event pattern matches has been seen from then on, so that the answer goes up through operators of the past. Where a
 //! quantifier's formula settles that by itself (`exists m . @ [open(f,m),close(f))`), nothing has to be added.
+//!
+//! A comparison is false of values that were not seen yet. That is of no account where they decide nothing: in the formula of a
+//! quantifier over seen values, and in a formula that is settled, at the time that it is about.
 
 use super::DejaVu;
 use crate::build::{Sort, Value};
@@ -20,6 +23,8 @@ type Set = Rc<[u32]>;
 pub(super) struct Facts {
     pub holds: Set,
     pub fails: Set,
+    /// Variables that are compared at the time that the formula is about.
+    pub compared: Set,
 }
 
 /// An argument of a pattern.
@@ -62,7 +67,7 @@ fn without(set: &Set, number: u32) -> Set {
 
 impl Facts {
     pub fn none() -> Facts {
-        Facts { holds: Rc::from([]), fails: Rc::from([]) }
+        Facts { holds: Rc::from([]), fails: Rc::from([]), compared: Rc::from([]) }
     }
 
     /// Of a pattern: where it matches, its variables are seen.
@@ -80,35 +85,33 @@ impl Facts {
     }
 
     pub fn not(self) -> Facts {
-        Facts { holds: self.fails, fails: self.holds }
+        Facts { holds: self.fails, fails: self.holds, ..self }
     }
 
+    /// Of `&`, `|`, `->`, `<->`.
     pub fn connective(op: Infix, a: &Facts, b: &Facts) -> Facts {
-        match op {
-            Infix::And => Facts { holds: union(&a.holds, &b.holds), fails: both(&a.fails, &b.fails) },
-            Infix::Or => Facts { holds: both(&a.holds, &b.holds), fails: union(&a.fails, &b.fails) },
-            Infix::Implies => Facts { holds: both(&a.fails, &b.holds), fails: union(&a.holds, &b.fails) },
-            Infix::Iff => Facts {
-                holds: both(&union(&a.holds, &b.holds), &union(&a.fails, &b.fails)),
-                fails: both(&union(&a.holds, &b.fails), &union(&a.fails, &b.holds)),
-            },
-            _ => Facts::none(),
-        }
+        let (holds, fails) = match op {
+            Infix::And => (union(&a.holds, &b.holds), both(&a.fails, &b.fails)),
+            Infix::Or => (both(&a.holds, &b.holds), union(&a.fails, &b.fails)),
+            Infix::Implies => (both(&a.fails, &b.holds), union(&a.holds, &b.fails)),
+            _ => (
+                both(&union(&a.holds, &b.holds), &union(&a.fails, &b.fails)),
+                both(&union(&a.holds, &b.fails), &union(&a.fails, &b.holds)),
+            ),
+        };
+        Facts { holds, fails, compared: union(&a.compared, &b.compared) }
     }
 
     /// Of an operator of the past; `now` where its interval includes the present.
     pub fn past(op: Prefix, body: &Facts, now: bool) -> Facts {
         let at = |set: &Set, holds: bool| if holds { set.clone() } else { Rc::from([]) };
-        match op {
-            Prefix::Temporal(Temporal::Once) => {
-                Facts { holds: body.holds.clone(), fails: at(&body.fails, now) }
-            }
-            Prefix::Temporal(Temporal::Historically) => {
-                Facts { holds: at(&body.holds, now), fails: body.fails.clone() }
-            }
+        let (holds, fails) = match op {
+            Prefix::Temporal(Temporal::Once) => (body.holds.clone(), at(&body.fails, now)),
+            Prefix::Temporal(Temporal::Historically) => (at(&body.holds, now), body.fails.clone()),
             // The step back: false at the first event, whatever its operand.
-            _ => Facts { holds: body.holds.clone(), ..Facts::none() },
-        }
+            _ => (body.holds.clone(), Rc::from([])),
+        };
+        Facts { holds, fails, ..Facts::none() }
     }
 }
 
@@ -120,6 +123,19 @@ impl DejaVu<'_> {
 
     pub(super) fn known(&self, value: Value) -> Facts {
         self.facts.get(&value.id.0).cloned().unwrap_or_else(Facts::none)
+    }
+
+    /// An error if an operand, which is about another time, compares a value that need not have been seen then.
+    pub(super) fn timely(&self, operand: Value) -> Result<(), Diagnostic> {
+        let Facts { holds, fails, compared } = self.known(operand);
+        let settled =
+            |number: &u32| holds.binary_search(number).is_ok() || fails.binary_search(number).is_ok();
+        let Some(number) = compared.iter().find(|number| !settled(number)) else { return Ok(()) };
+        let variable = self.variables.iter().find(|variable| variable.number == *number);
+        let name = variable.map_or("a value", |variable| variable.name.as_str());
+        let message = format!("`{name}` is compared at a time when no event need have brought its value");
+        let why = "DejaVu compares values that were seen alone: compare outside of `@`, `P`, `H` and `S`, or beside an event";
+        Err(refuse(operand.span, message, why))
     }
 
     /// Ends the quantifier begun last.
@@ -135,7 +151,7 @@ impl DejaVu<'_> {
         let facts = self.known(body);
         let deciding = if forall { &facts.fails } else { &facts.holds };
         let settled = deciding.binary_search(&number).is_ok();
-        if !settled && !seen && self.compared.contains(&number) {
+        if !settled && !seen && facts.compared.binary_search(&number).is_ok() {
             let why = "DejaVu compares values that were seen alone: say first where the value comes from, or write \
                        `forall` or `exists`";
             let message = format!("`{}` is compared where no event brings its value", variable.name);
@@ -149,7 +165,11 @@ impl DejaVu<'_> {
         }
         let value = self.builder.quantify(forall, &[word], inner, span);
         // Of no values at all, `exists` is false and `forall` true.
-        let mut facts = Facts { holds: without(&facts.holds, number), fails: without(&facts.fails, number) };
+        let mut facts = Facts {
+            holds: without(&facts.holds, number),
+            fails: without(&facts.fails, number),
+            compared: without(&facts.compared, number),
+        };
         if seen && forall {
             facts.holds = Rc::from([]);
         } else if seen {
