@@ -30,6 +30,22 @@ enum Kind {
 struct Scope {
     kind: Kind,
     variables: Vec<Variable>,
+    by_name: FxHashMap<String, usize>,
+}
+
+impl Scope {
+    fn new(kind: Kind) -> Scope {
+        Scope { kind, variables: Vec::new(), by_name: FxHashMap::default() }
+    }
+
+    fn get(&self, name: &str) -> Option<&Variable> {
+        self.by_name.get(name).map(|at| &self.variables[*at])
+    }
+
+    fn add(&mut self, variable: Variable) {
+        self.by_name.insert(variable.name.clone(), self.variables.len());
+        self.variables.push(variable);
+    }
 }
 
 pub(super) struct Scopes {
@@ -40,8 +56,7 @@ pub(super) struct Scopes {
 
 impl Default for Scopes {
     fn default() -> Self {
-        let free = Scope { kind: Kind::Free, variables: Vec::new() };
-        Self { scopes: vec![free], words: FxHashMap::default() }
+        Self { scopes: vec![Scope::new(Kind::Free)], words: FxHashMap::default() }
     }
 }
 
@@ -71,15 +86,15 @@ impl Scopes {
     }
 
     fn open(&mut self, kind: Kind, names: &[(&str, Span)], types: &mut Types) -> Result<(), Diagnostic> {
-        let mut scope = Scope { kind, variables: Vec::new() };
+        let mut scope = Scope::new(kind);
         for (name, span) in names {
-            if scope.variables.iter().any(|variable| variable.name == *name) {
+            if scope.get(name).is_some() {
                 let found = Diagnostic::error("import-duplicate", format!("`{name}` is bound twice"));
                 return Err(found.at(*span, "bound again"));
             }
             let cell = types.cell(None);
             let variable = self.variable(name, cell);
-            scope.variables.push(variable);
+            scope.add(variable);
         }
         self.scopes.push(scope);
         Ok(())
@@ -98,7 +113,7 @@ impl Scopes {
     /// Begins an aggregate that groups by variables.
     pub fn aggregate(&mut self, groups: &[(&str, Span)]) {
         let groups = groups.iter().map(|(name, _)| ((*name).to_owned(), false)).collect();
-        self.scopes.push(Scope { kind: Kind::Aggregate(groups), variables: Vec::new() });
+        self.scopes.push(Scope::new(Kind::Aggregate(groups)));
     }
 
     /// Ends what was begun last; its variables.
@@ -129,7 +144,7 @@ impl Scopes {
     pub fn find(&mut self, name: &str, span: Span, types: &mut Types) -> Result<Variable, Diagnostic> {
         for at in (0..self.scopes.len()).rev() {
             let scope = &mut self.scopes[at];
-            if let Some(variable) = scope.variables.iter().find(|variable| variable.name == name) {
+            if let Some(variable) = scope.get(name) {
                 return Ok(variable.clone());
             }
             match &mut scope.kind {
@@ -148,7 +163,7 @@ impl Scopes {
             }
             let cell = types.cell(None);
             let variable = self.variable(name, cell);
-            self.scopes[at].variables.push(variable.clone());
+            self.scopes[at].add(variable.clone());
             return Ok(variable);
         }
         Err(refuse(span, format!("`{name}` is not bound"), "bind it with a quantifier"))
