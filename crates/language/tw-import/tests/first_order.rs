@@ -158,6 +158,12 @@ fn monpoly_aggregates() {
             "publish(r) AND (n <- CNT i; c trans(c, i, r))",
             "property spec : G forall r, c, n. publish(r) & ((exists i, r_2. trans(c, i, r_2)) & n == count(i, r_2 : trans(c, i, r_2)));",
         ),
+        // What a quantifier inside binds is no parameter of the macro, though it has the same name.
+        (
+            "n <- CNT i; c (EXISTS c. publish(c)) AND (EXISTS c. approve(c)) AND trans(c, i, 1.0)",
+            "let part_1(c_3, i) = (exists c. publish(c)) & (exists c_2. approve(c_2)) & trans(c_3, i, 1.0);\n\
+             property spec : G forall c_3, n. (exists i. part_1(c_3, i)) & n == count(i : part_1(c_3, i));",
+        ),
         // An aggregate of an aggregate.
         (
             "m <- SUM n n <- CNT i; c trans(c, i, a)",

@@ -52,11 +52,13 @@ pub(super) struct Scopes {
     scopes: Vec<Scope>,
     /// How often a word is bound around here: nobody may hide another's, since a macro's parameter cannot be hidden.
     words: FxHashMap<String, usize>,
+    /// Aggregates around here.
+    aggregates: usize,
 }
 
 impl Default for Scopes {
     fn default() -> Self {
-        Self { scopes: vec![Scope::new(Kind::Free)], words: FxHashMap::default() }
+        Self { scopes: vec![Scope::new(Kind::Free)], words: FxHashMap::default(), aggregates: 0 }
     }
 }
 
@@ -114,11 +116,17 @@ impl Scopes {
     pub fn aggregate(&mut self, groups: &[(&str, Span)]) {
         let groups = groups.iter().map(|(name, _)| ((*name).to_owned(), false)).collect();
         self.scopes.push(Scope::new(Kind::Aggregate(groups)));
+        self.aggregates += 1;
     }
 
-    /// Ends what was begun last; its variables.
+    /// Ends what was begun last; its variables. Their words stay taken inside of an aggregate: its formula may become a macro,
+    /// whose parameters are variables that may not have occurred yet.
     pub fn close(&mut self) -> Vec<Variable> {
-        let variables = self.scopes.pop().map(|scope| scope.variables).unwrap_or_default();
+        let Some(Scope { kind, variables, .. }) = self.scopes.pop() else { return Vec::new() };
+        self.aggregates -= usize::from(matches!(kind, Kind::Aggregate(_)));
+        if self.aggregates > 0 {
+            return variables;
+        }
         for variable in &variables {
             for word in [&variable.word, &variable.plain] {
                 if let Some(count) = self.words.get_mut(word) {
