@@ -49,7 +49,8 @@ TOKENS = {
            "release produce consume critical noncritical :: || := = <> < > ( ) [ ] { } ; : , l_0 T F for to mod ~ and",
     "import": "always eventually historically once since until implies and or not xor rise fall [0:10] [0,10] [0:inf] alw_ ev_ "
               "until_ param signal const float int INPUT FTSPEC PTSPEC STRUCT DEFINE bool : := = ; ( ) { } [t] G F O H U S "
-              "next prev a0 a1 ms s inf $ * ? ^ abs foreach forsome",
+              "next prev a0 a1 ms s inf $ * ? ^ abs foreach forsome FORALL EXISTS x. LET IN AND NOT ONCE[0,7d] SINCE p(x,_) <- prop pred "
+              "Forall exists @ P[<=3] [p(x),q(x))",
     "trace": "time event @0 @12 @-3 , ; \" ' \n\n = { } [ ] : null true false \\u0000 \\ud800 <log> </log> <event> <name> "
              "<value> &amp; <![CDATA[ <!-- \t \r\n a(b,c) () # // ﻿ 2024-05-01T12:00:00Z 1e5 lock unlock read write fork",
     "checkpoint": "\x00 \x01 \x7f \x80 \u00ff a time",
@@ -85,8 +86,9 @@ def seeds():
     kinds = {".tw": "spec", ".spl": "spl", ".smv": "model", ".ctl": "questions", ".csv": "trace", ".jsonl": "trace",
              ".props": "trace", ".events": "trace"}
     for path in sorted((ROOT / "examples").glob("*/*")):
-        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po"):
-            name = {"gear.stl": "breach", "grant.stl": "rtamt", "door.rye": "reelay", "grant.c2po": "c2po"}[path.name]
+        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po", ".mfotl", ".qtl"):
+            name = {"gear.stl": "breach", "grant.stl": "rtamt", "door.rye": "reelay", "grant.c2po": "c2po",
+                    "reports.mfotl": "monpoly", "files.qtl": "dejavu"}[path.name]
             put("import", f"{name}.txt", path)
         elif path.name == "runs.json":
             put("model", "model.json", path)
@@ -241,7 +243,7 @@ def command(kind, name, data, others, trace, rng):
         return ["simulate", name, "--steps", rng.choice(["0", "1", "500"]), "--loss", rng.choice(["0", "50"]), "-o", "-",
                 "--to", rng.choice(["csv", "jsonl", "props", "json"])], beside
     if kind == "import":
-        form = name[:-4] if rng.random() < 0.9 else rng.choice(["rtamt", "breach", "reelay", "c2po", "mltl"])
+        form = name[:-4] if rng.random() < 0.9 else rng.choice(["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu"])
         return ["import", name, "--from", form, *output, *rng.choice([[], ["--period", "100ms"], ["--unit", "ms"]])], beside
     read = reading(name, rng)
     formula, query = ["-e", asked(FORMULAS, data, rng)], ["-e", asked(QUERIES, data, rng)]

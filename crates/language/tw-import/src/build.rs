@@ -1,10 +1,14 @@
 //! The specification that is being made: expressions, definitions, and which of them become properties.
 
+mod data;
+mod intervals;
+
+pub(crate) use intervals::{bound, checked, exactly, interval};
+
 use crate::cursor::refuse;
-use crate::decimal::Decimal;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{ArithmeticOp, Bound, CompareOp, Interval, Path, PathStep};
+use tw_ir::{ArithmeticOp, CompareOp, Interval, Path, PathStep};
 use tw_spec::ast::{
     Comment, Declaration, DeclarationKind, Expr, ExprId, ExprKind, Ident, Infix, Prefix, Tree,
 };
@@ -52,6 +56,7 @@ struct Definition {
     name: String,
     /// Its name as a macro, different from that of all others.
     word: String,
+    parameters: Vec<String>,
     body: Value,
     line: usize,
     /// Whether it becomes a macro.
@@ -69,6 +74,13 @@ pub(crate) struct Builder {
     signals: Vec<ExprId>,
     /// How many operands got a name.
     parts: usize,
+    /// What the source declares.
+    events: Vec<data::Event>,
+    /// Expressions that are patterns of events: their names may turn out to be those of variables, too.
+    patterns: Vec<ExprId>,
+    /// Names of variables.
+    words: FxHashSet<String>,
+    tallies: Vec<data::Tally>,
 }
 
 impl Builder {
@@ -182,6 +194,7 @@ impl Builder {
         self.definitions.push(Definition {
             name: name.to_owned(),
             word,
+            parameters: Vec::new(),
             body,
             line,
             used: role == Role::Macro,
@@ -223,7 +236,7 @@ impl Builder {
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
-    pub fn finish(mut self, file: &str, head: &[String]) -> Tree {
+    fn finish(mut self, file: &str, head: &[String]) -> Tree {
         for id in &self.signals {
             if let ExprKind::Path { path, quoted } = &mut self.tree.exprs[id.index()].kind
                 && let Some(PathStep::Field(name)) = path.steps.first()
@@ -232,8 +245,18 @@ impl Builder {
                 *quoted |= self.by_word.get(name).is_some_and(|at| self.definitions[*at].used);
             }
         }
+        self.mark_events();
         let file: String = file.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let mut declarations = Vec::new();
+        for event in std::mem::take(&mut self.events) {
+            let ident = |name: String| Ident { name, span: event.span };
+            let parameters = event.parameters.into_iter().map(|(name, ty)| (ident(name), ty)).collect();
+            let kind = DeclarationKind::Event { name: ident(event.name), parameters };
+            let blank_before = declarations.is_empty();
+            let comments: Vec<Comment> =
+                if blank_before { head.iter().map(|line| comment(line)).collect() } else { Vec::new() };
+            declarations.push(Declaration { kind, span: event.span, comments, trailing: None, blank_before });
+        }
         for definition in std::mem::take(&mut self.definitions) {
             let definition = &definition;
             let name = definition.name.as_str();
@@ -241,7 +264,9 @@ impl Builder {
             let (body, span) = (body.id, body.span);
             let kind = if definition.used {
                 let name = Ident { name: definition.word.clone(), span };
-                DeclarationKind::Let { name, parameters: Vec::new(), body }
+                let parameters = definition.parameters.iter();
+                let parameters = parameters.map(|name| Ident { name: name.clone(), span }).collect();
+                DeclarationKind::Let { name, parameters, body }
             } else {
                 let name = Ident { name: name.to_owned(), span };
                 DeclarationKind::Property { name, title: None, body }
@@ -271,26 +296,4 @@ fn macro_name(name: &str) -> String {
         word.push('_');
     }
     word
-}
-
-/// The interval `[low, high]` of whole or decimal numbers without unit.
-pub(crate) fn interval(low: Decimal, high: Option<Decimal>, span: Span) -> Result<Interval, Diagnostic> {
-    let bound = |number: Decimal| match number.billionths() {
-        Some(billionths) => Ok(Bound { billionths, unit: None, open: false }),
-        None => Err(refuse(span, "this bound is too large or too fine", "bounds are exact to nine decimals")),
-    };
-    let low = bound(low)?;
-    let high = high.map(bound).transpose()?;
-    if low.billionths < 0 {
-        return Err(refuse(span, "this bound is negative", "distances in time are not"));
-    }
-    if high.is_some_and(|high| high.billionths < low.billionths) {
-        return Err(refuse(span, "this interval is empty", "the lower bound comes first"));
-    }
-    Ok(Interval { low, high })
-}
-
-/// The interval that shifts by exactly `distance`.
-pub(crate) fn exactly(distance: Bound) -> Interval {
-    Interval { low: distance, high: Some(distance) }
 }

@@ -67,7 +67,12 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Lexes the whole text; the first character that belongs to no token is an error.
     pub fn new(text: &'a str, lexis: &Lexis) -> Result<Self, Diagnostic> {
-        let tokens = lex(text, lexis)?;
+        Self::of(0, text, lexis)
+    }
+
+    /// The same of another source than the first.
+    pub fn of(source: u32, text: &'a str, lexis: &Lexis) -> Result<Self, Diagnostic> {
+        let tokens = lex(source, text, lexis)?;
         let ends = text.match_indices('\n').map(|(at, _)| at).collect();
         Ok(Self { text, tokens, at: 0, ends })
     }
@@ -80,6 +85,22 @@ impl<'a> Cursor<'a> {
     /// The kind of the token so many further on.
     pub fn peek(&self, ahead: usize) -> Tok {
         self.tokens[(self.at + ahead).min(self.tokens.len() - 1)].kind
+    }
+
+    /// The number of the token here.
+    pub fn place(&self) -> usize {
+        self.at
+    }
+
+    /// Goes to the token of a number.
+    pub fn go(&mut self, place: usize) {
+        self.at = place.min(self.tokens.len() - 1);
+    }
+
+    /// The token of a number: its kind and its place.
+    pub fn token(&self, place: usize) -> (Tok, Span) {
+        let token = &self.tokens[place.min(self.tokens.len() - 1)];
+        (token.kind, token.span)
     }
 
     /// The place of the token here.
@@ -166,11 +187,8 @@ pub(crate) fn refuse(span: Span, what: impl Into<String>, why: &str) -> Diagnost
     Diagnostic::error("import-unsupported", what).at(span, "not imported").help(why)
 }
 
-fn span(start: usize, end: usize) -> Span {
-    Span { source: 0, start: start as u32, end: end as u32 }
-}
-
-fn lex(text: &str, lexis: &Lexis) -> Result<Vec<Token>, Diagnostic> {
+fn lex(source: u32, text: &str, lexis: &Lexis) -> Result<Vec<Token>, Diagnostic> {
+    let span = |start: usize, end: usize| Span { source, start: start as u32, end: end as u32 };
     // Spans are 32-bit.
     if text.len() > u32::MAX as usize / 2 {
         return Err(Diagnostic::error("too-long", "a specification is limited to 2 GB"));

@@ -2,7 +2,9 @@
 
 pub(crate) mod breach;
 pub(crate) mod c2po;
+pub(crate) mod dejavu;
 pub(crate) mod mltl;
+pub(crate) mod monpoly;
 pub(crate) mod reelay;
 pub(crate) mod rtamt;
 

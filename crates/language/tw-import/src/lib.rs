@@ -49,6 +49,8 @@ pub static FORMATS: &[Format] = &[
     formats::reelay::FORMAT,
     formats::c2po::FORMAT,
     formats::mltl::FORMAT,
+    formats::monpoly::FORMAT,
+    formats::dejavu::FORMAT,
 ];
 
 /// The format called `name`.
@@ -66,19 +68,30 @@ pub fn guess(name: &str, text: &str) -> Option<&'static Format> {
 }
 
 /// What the source does not say itself.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Nanoseconds between samples (RTAMT).
     pub period: i64,
     /// The unit of bounds without unit (RTAMT).
     pub unit: TimeUnit,
+    /// What declares the predicates (MonPoly).
+    pub signature: Option<Signature>,
     /// How the head of the result names what has to be set to read it: [`tw_diag::Setting`]s as its readers write them.
     pub spell: fn(&str) -> String,
 }
 
+/// A file beside the specification.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// Its name.
+    pub name: String,
+    /// Its content.
+    pub text: String,
+}
+
 impl Default for Options {
     fn default() -> Self {
-        Self { period: 1_000_000_000, unit: TimeUnit::Seconds, spell: tw_diag::plain }
+        Self { period: 1_000_000_000, unit: TimeUnit::Seconds, signature: None, spell: tw_diag::plain }
     }
 }
 
@@ -110,7 +123,7 @@ impl Reading<'_> {
 }
 
 /// Reads `text`, the content of the file called `name`; the result is the text of a specification, empty if something
-/// could not be read. Findings point into the text, as the first of the sources.
+/// could not be read. Findings point into the text, as the first of the sources, or into the signature, as the second.
 pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Checked<String> {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem).trim_matches(['<', '>']);
@@ -118,7 +131,7 @@ pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Che
     let mut reading = Reading {
         text,
         stem,
-        options: *options,
+        options: options.clone(),
         builder: Builder::default(),
         findings: Vec::new(),
         notes: Vec::new(),
@@ -133,7 +146,7 @@ pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Che
         let notes = [(format.clock)(options)].into_iter().chain(reading.notes);
         let mut head = vec![format!("Imported from {file} ({}).", format.title)];
         head.extend(notes.map(|note| (options.spell)(&note)));
-        value = tw_spec::print(&reading.builder.finish(file, &head));
+        value = reading.builder.text(file, &head);
     }
     Checked { value, diagnostics: reading.findings }
 }

@@ -349,6 +349,8 @@ fn formats_are_told_by_names_where_that_is_safe() {
     assert_eq!(name("a/b.c2po", ""), Some("c2po"));
     assert_eq!(name("a.mltl", ""), Some("mltl"));
     assert_eq!(name("a.rye", ""), Some("reelay"));
+    assert_eq!(name("a.mfotl", ""), Some("monpoly"));
+    assert_eq!(name("a.qtl", ""), Some("dejavu"));
     assert_eq!(name("a.stl", "phi := x[t] > 1"), Some("breach"));
     assert_eq!(name("a.stl", "phi = x > 1"), None);
     assert_eq!(name("a.txt", ""), None);

@@ -10,7 +10,9 @@ const WORDS: &str = "x¦y¦p¦q¦a0¦a1¦f¦T¦first¦_¦(¦)¦{¦}¦[¦]¦[0:3]
     ¦+¦*¦/¦<¦<=¦>¦>=¦==¦!=¦!==¦=>¦->¦<->¦!¦&¦&&¦|¦||¦not¦and¦or¦implies¦iff¦xor¦always¦G¦F¦U¦S¦R¦H¦O¦X¦Y¦P¦until¦since\
     ¦unless¦once¦historically¦pre¦prev¦next¦s_next¦rise(¦fall(¦abs(¦alw¦ev¦alw_¦ev_¦until_¦true¦false¦ms¦s\
     ¦INPUT p, q: bool; x: int; y: float;¦DEFINE¦FTSPEC¦PTSPEC¦param v=1¦const float c = 2¦float x¦{p}¦{x > 3}\
-    ¦{m: \"a b\"}¦\"¦'¦#¦--¦//¦/*¦*/¦é¦\u{feff}¦\0¦::¦$¦@¦~¦%";
+    ¦{m: \"a b\"}¦\"¦'¦#¦--¦//¦/*¦*/¦é¦\u{feff}¦\0¦::¦$¦@¦~¦%\
+    ¦p(x)¦q(x, y)¦q(_, 3)¦FORALL x.¦EXISTS y.¦NOT¦AND¦ONCE[0,3d]¦SINCE¦UNTIL(0,*)¦LET r(x) = p(x) IN¦r(x)¦(*¦*)¦x-1¦MOD¦5d\
+    ¦prop p :¦pred r(x) =¦pred p(x), q(x, y)¦Forall x .¦exists y .¦P¦S[<=3]¦[p(x), q(x, y))¦where¦x < y";
 
 /// Complete expressions and declarations of a format, to be put together.
 fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
@@ -34,6 +36,25 @@ fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'
             &["a0", "a1", "true", "a12"],
             &["!", "G[0,3] ", "F[2]", "O[1,2] "],
             &["&", "|", "->", "<->", " U[0,3] ", " R[1,2] ", " S[2,4] "],
+        ),
+        "monpoly" => (
+            &["p(x)", "q(x, y)", "q(_, 3)", "TRUE", "x < y", "y = \"a\"", "x + 1 >= 2 * y", "e()", "p(U)"],
+            &[
+                "NOT ",
+                "ONCE[0,3d] ",
+                "EVENTUALLY(0,5s] ",
+                "PREV",
+                "ALWAYS[1,*) ",
+                "EXISTS x. ",
+                "FORALL x, y. ",
+                "",
+            ],
+            &[" AND ", " OR ", " IMPLIES ", " EQUIV ", " SINCE[0,2m) ", " UNTIL "],
+        ),
+        "dejavu" => (
+            &["p(a)", "q(a, b)", "q(b, \"c\")", "true", "a < b", "b = 3", "e", "r(a, b)", "q(b, b)"],
+            &["!", "@", "P ", "H[<=3] ", "P[>2]", ""],
+            &[" & ", " | ", " -> ", " <-> ", " S ", " S[<=2] "],
         ),
         _ => (
             &["p", "q", "x > 1", "y >= 2.5", "abs(x) == 3", "false"],
@@ -64,6 +85,12 @@ fn specification(rng: &mut Rng, format: &str) -> String {
     match format {
         "rtamt" => format!("part = {}\nout = rise({body}) or part", expression(rng, format, 2)),
         "breach" => format!("part := {}\nphi := {body} and part", expression(rng, format, 2)),
+        "monpoly" => format!("LET s(x, U) = q(x, U) AND x > 1 IN EXISTS y. s(y, _) AND ({body})"),
+        "dejavu" => format!(
+            "prop one : {} a . {} b . {body}\npred r(x, y) = exists z . q(x, z) S q(z, y)\nprop two : exists a . Forall b . {body}",
+            rng.pick(&["Forall", "exists", "forall"]),
+            rng.pick(&["Exists", "exists", "forall"])
+        ),
         "c2po" => format!("INPUT p, q: bool; x: int; y: float; FTSPEC {body}; named: {body};"),
         _ => body,
     }

@@ -216,6 +216,8 @@ pub static CODES: &[Code] = &[
         "Write spaces around `/` to divide."),
     error(Import, "import-syntax", "The text is not of the other monitor's language.",
         "Repair it, or name the language with `⟨from⟩`."),
+    error(Import, "import-type", "An argument, or a number of arguments, is not as the signature declares it.",
+        "Repair the formula or the signature."),
     error(Import, "import-unsupported", "A construct has no equal in the language.",
         "Rewrite it in the original without that construct."),
     error(Program, "bounds", "The bounds of an array or channel are not as they have to be.",

@@ -27,6 +27,10 @@ pub struct Import {
     #[arg(short = 'o', long = "out", value_name = "OUT.tw", value_hint = FILES)]
     out: Option<String>,
 
+    /// What declares the predicates (monpoly)
+    #[arg(long, value_name = "FILE.sig", value_hint = FILES)]
+    signature: Option<String>,
+
     /// Time between two samples (rtamt)
     #[arg(long, value_name = "TIME", value_parser = time, default_value = "1s")]
     period: i64,
@@ -77,7 +81,17 @@ impl Runnable for Import {
                 format!("`{name}` does not tell its format; add `--from` with one of: {}", names.join(", "));
             return Err(usage(message));
         };
-        let options = import::Options { period: self.period, unit: self.unit, spell: flagged };
+        let signature = match &self.signature {
+            Some(_) if format.name != "monpoly" => {
+                return Err(usage(format!(
+                    "`--signature` is for `monpoly`; `{name}` is read as `{}`",
+                    format.name
+                )));
+            }
+            Some(file) => Some(import::Signature { name: file.clone(), text: specification_text(file)? }),
+            None => None,
+        };
+        let options = import::Options { period: self.period, unit: self.unit, signature, spell: flagged };
         let (made, findings, sources) = tracewise::import::import(name, &text, format, &options)?;
         context.warnings(&findings, &sources);
         if let Some(out) = &self.out {

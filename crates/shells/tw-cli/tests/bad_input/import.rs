@@ -26,6 +26,20 @@ pub fn cases() -> Vec<Case> {
         spec("import-c2po-contract", "c2po", "INPUT p: bool;\nFTSPEC c: p => p;\n"),
         spec("import-c2po-float-equal", "c2po", "INPUT y: float;\nFTSPEC y == 1.5;\n"),
         spec("import-mltl-mission-time", "mltl", "G[0,M] a0\n"),
+        bad("import-monpoly-arity", "import s.mfotl --signature s.sig")
+            .file("s.mfotl", "publish(r, x) IMPLIES ONCE approve(r)")
+            .file("s.sig", "publish(r: int) approve(int)"),
+        bad("import-monpoly-signature", "import s.mfotl --signature s.sig")
+            .file("s.mfotl", "publish(r)")
+            .file("s.sig", "publish(r: int,\n"),
+        bad("import-monpoly-signature-missing", "import s.mfotl --signature s.sig")
+            .file("s.mfotl", "publish(r)"),
+        bad("import-signature-of-another", "import s.mltl --signature s.sig")
+            .file("s.mltl", "a0\n")
+            .file("s.sig", ""),
+        spec("import-monpoly-median", "monpoly", "m <- MED x p(x)"),
+        spec("import-dejavu-rule", "dejavu", "prop p : r where r := @ r"),
+        spec("import-dejavu-free", "dejavu", "prop p : open(f)"),
         spec("import-megabyte-of-a-word", "rtamt", format!("out = x > {}(", "a".repeat(1 << 20))),
         fine("import-deep", "import s.mltl -o out.tw").file("s.mltl", format!("{}a0\n", "!".repeat(100_000))),
         fine("import-standard-input", "import - --from reelay").input(b"{p}"),

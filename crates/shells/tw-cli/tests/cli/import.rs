@@ -45,7 +45,71 @@ fn units_and_periods_are_divided() {
 #[test]
 fn help_names_every_format() {
     let help = tracewise("import --help").out;
-    for format in ["rtamt", "breach", "reelay", "c2po", "mltl"] {
+    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu"] {
         assert!(help.contains(&format!("{format}: ")), "{help}");
+    }
+}
+
+/// The example of MonPoly's manual: report 160 is published without approval.
+#[test]
+fn a_policy_with_its_signature_runs() {
+    let directory = directory("import-monpoly");
+    let file = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let policy = file("p.mfotl", "publish(r) IMPLIES ONCE[0,7d] approve(r)\n");
+    let signature = file("p.sig", "publish(int) approve(r: int)\n");
+    let log = file(
+        "p.log",
+        "@1307532861 approve (152)\n@1307955600 approve (163) publish (160)\n@1308477599 approve (187) publish (163) (152)\n",
+    );
+    let out = directory.join("p.tw").display().to_string();
+    let made = tracewise(&format!("import '{policy}' --signature '{signature}' -o '{out}'"));
+    assert_eq!((made.code, made.err.as_str()), (0, ""), "{made:?}");
+    assert_eq!(tracewise(&format!("fmt --check '{out}'")).code, 0);
+    let found = tracewise(&format!("check '{out}' '{log}' --output json"));
+    let violations = found.json()[0]["violations"].clone();
+    let shown: Vec<_> = violations
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["position"].clone(), one["bindings"]["r"].clone()))
+        .collect();
+    // 152 was approved more than seven days before.
+    assert_eq!(shown, [(1.into(), 160.into()), (2.into(), 152.into())], "{found:?}");
+}
+
+/// Values that were seen: what `exists` ranges over is not all there is.
+#[test]
+fn dejavu_judges_every_event_by_values_seen() {
+    let directory = directory("import-dejavu");
+    let log = directory.join("l.events");
+    std::fs::write(&log, "open,a,read\nclose,a\nclose,b\nopen,b,write\nopen,b,read\nclose,b\nclose,b\n")
+        .unwrap();
+    for (text, violations) in [
+        ("prop p : forall f . close(f) -> exists m . @ [open(f,m),close(f))", vec![2, 6]),
+        // A value is seen where a pattern of the property matches it; `Exists` always finds another.
+        ("prop p : exists f . !close(f)", vec![0, 1]),
+        ("prop p : Exists f . !close(f)", vec![]),
+        ("prop p : exists f . ! open(f,\"read\")", vec![0]),
+    ] {
+        let made = tracewise_with("import - --from dejavu", text);
+        let spec = directory.join("p.tw");
+        std::fs::write(&spec, &made.out).unwrap();
+        let found = tracewise(&format!(
+            "check '{}' '{}' --violations all --output json",
+            spec.display(),
+            log.display()
+        ));
+        let json = found.json();
+        let shown: Vec<u64> = json[0]["violations"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["position"].as_u64().unwrap())
+            .collect();
+        assert_eq!(shown, violations, "{text}: {} {found:?}", made.out);
     }
 }

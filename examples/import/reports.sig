@@ -1,0 +1,2 @@
+publish(r: int)
+approve(r: int)
