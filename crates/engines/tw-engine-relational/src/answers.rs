@@ -22,6 +22,17 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
     if let Trie::Leaf(Truth::NO) = set {
         return Ok(Listed::default());
     }
+    // Mostly, it is one valuation.
+    if let Some(path) = only(set)
+        && path.len() == outer.len()
+    {
+        let place = |level: &Level| path.iter().position(|(own, _)| own == level);
+        if let Some(order) = outer.iter().map(place).collect::<Option<Vec<usize>>>() {
+            let entry: Vec<(Level, Key)> = order.into_iter().map(|at| path[at].clone()).collect();
+            let named = entry.first().cloned().into_iter().collect();
+            return Ok(Listed { entries: vec![entry], infinite: false, named });
+        }
+    }
     let mut paths: Vec<Vec<(Level, Key)>> = Vec::new();
     walk(truths, set, &mut Vec::new(), &mut Vec::new(), &mut paths)?;
     let first = |path: &Vec<(Level, Key)>| path.iter().find(|(own, _)| outer.first() == Some(own)).cloned();
@@ -38,6 +49,24 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
     entries.sort_by(by_values);
     entries.dedup();
     Ok(Listed { entries, infinite, named })
+}
+
+/// The path of a set of one valuation.
+fn only(mut set: &Set) -> Option<Vec<(Level, Key)>> {
+    let mut path = Vec::new();
+    loop {
+        match set {
+            Trie::Leaf(Truth::YES) => return Some(path),
+            Trie::Split(split) if split.points.len() == 1 && matches!(split.rest, Trie::Leaf(Truth::NO)) => {
+                split.points.each(&mut |key, child| {
+                    path.push((split.level, key.clone()));
+                    set = child;
+                    false
+                });
+            }
+            _ => return None,
+        }
+    }
 }
 
 fn by_values(a: &Vec<(Level, Key)>, b: &Vec<(Level, Key)>) -> Ordering {

@@ -31,8 +31,8 @@ pub(crate) enum Gate {
     First,
     /// By its place in `Program::atoms`.
     Atom(usize),
-    /// By its place in `Program::patterns`, with the level of each column.
-    Pattern(usize, Vec<Level>),
+    /// By its place in `Program::patterns`, with the level and number of each column, by level.
+    Pattern(usize, Vec<(Level, usize)>),
     Predicate(u32),
     And(Vec<Edge>),
     Exists(Level, Edge),
@@ -96,6 +96,10 @@ pub(crate) struct Plan {
     pub(crate) gates: Vec<Gate>,
     /// Whether a gate is known only after its position: something below it looks ahead.
     pub(crate) delayed: Vec<bool>,
+    /// Whether some gate is.
+    pub(crate) waits: bool,
+    /// The gates that remember something or are delayed.
+    pub(crate) stateful: Vec<usize>,
     pub(crate) predicates: Arc<Vec<Predicate>>,
     pub(crate) tallies: Vec<Tallied>,
     /// The formula that each gate was made for.
@@ -169,8 +173,12 @@ impl Plan {
                 return Err(Unsupported::budget(format!("more than {DEPTH} operators inside one another")));
             }
         }
+        let keeps = |at: &usize| delayed[*at] || matches!(gates[*at], Gate::Step { .. } | Gate::Until { .. });
+        let stateful = (0..gates.len()).filter(keeps).collect();
         Ok(Self {
             program: Arc::new(program.clone()),
+            waits: delayed.contains(&true),
+            stateful,
             gates,
             delayed,
             predicates: Arc::new(predicates),
@@ -392,7 +400,11 @@ impl<'p> Lower<'p> {
                 let levels: Option<Vec<Level>> =
                     pattern.variables().map(|variable| self.level(variable)).collect();
                 match (levels, self.patterns.binary_search(&id)) {
-                    (Some(levels), Ok(place)) => self.gate(Gate::Pattern(place, levels)),
+                    (Some(levels), Ok(place)) => {
+                        let mut columns: Vec<_> = levels.into_iter().zip(0..).collect();
+                        columns.sort_unstable();
+                        self.gate(Gate::Pattern(place, columns))
+                    }
                     _ => return Err(Unsupported::construct(id, "a variable that no quantifier binds")),
                 }
             }

@@ -234,10 +234,16 @@ impl Machine {
         let here = Here { positions, place, at, now };
         self.len += 1;
         self.passed = now;
-        self.times.push_back(now);
-        self.numbers.push_back(number);
+        if plan.waits {
+            self.times.push_back(now);
+            self.numbers.push_back(number);
+        } else {
+            self.oldest = self.len;
+        }
         self.memo.fill(None);
-        for (gate, kind) in plan.gates.iter().enumerate() {
+        // In the order of gates: what they read of each other is there.
+        for &gate in &plan.stateful {
+            let kind = &plan.gates[gate];
             if plan.delayed[gate] {
                 self.feed(gate, kind, here);
             } else {
@@ -250,7 +256,9 @@ impl Machine {
                 out.push(Found { asked: question, about: number, first: at == 0, fails });
             }
         }
-        self.flow(out);
+        if plan.waits {
+            self.flow(out);
+        }
     }
 
     fn operand<'s>(&'s mut self, here: Here<'_>, edge: Edge) -> (Operand<'s>, &'s mut Truths) {

@@ -47,6 +47,10 @@ fn place(hash: u64, depth: u32) -> u32 {
 const DEPTH: u32 = 64 / BITS;
 
 impl<V: Clone> Map<V> {
+    pub(crate) fn one(key: Key, value: V) -> Self {
+        Map::Few(vec![(key, value)])
+    }
+
     pub(crate) fn len(&self) -> usize {
         match self {
             Map::Few(entries) => entries.len(),

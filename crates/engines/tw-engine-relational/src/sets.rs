@@ -9,7 +9,7 @@ use crate::tally::{Worth, tally};
 use crate::trie::{Op, Plain, Set, Split, Trie, at, copy, exists, join};
 use crate::truth::{Refused, Truth, Truths};
 use std::sync::Arc;
-use tw_core::{Position, Time, Value};
+use tw_core::{Position, Relation, Time, Value};
 use tw_monitor::Positions;
 
 /// What a gate remembers.
@@ -114,15 +114,12 @@ impl<'s> Sets<'s, '_> {
 
     /// All of them together, small ones first.
     pub(crate) fn and(&mut self, edges: &[Edge]) -> Set {
-        let mut all = Set::YES;
+        self.all_of(Set::YES, edges)
+    }
+
+    fn all_of(&mut self, mut all: Set, edges: &[Edge]) -> Set {
         for edge in edges {
-            all = match &self.plan.gates[edge.index()] {
-                Gate::Predicate(predicate) => self.filter(&all, *predicate, edge.negated),
-                _ => {
-                    let operand = self.operand(*edge);
-                    operand.join(self.truths, Op::And, &all)
-                }
-            };
+            all = self.under(&all, *edge);
             if matches!(all, Trie::Leaf(Truth::NO)) {
                 break;
             }
@@ -130,32 +127,42 @@ impl<'s> Sets<'s, '_> {
         all
     }
 
-    fn pattern(&self, place: usize, levels: &[Level]) -> Set {
+    /// What of a set is in that of an edge. What stands below is asked of this set alone: a few valuations, whatever there is
+    /// beside them.
+    fn under(&mut self, set: &Set, edge: Edge) -> Set {
+        let plan = self.plan;
+        let whole = matches!(set, Trie::Leaf(Truth::YES)) || self.memo[edge.index()].is_some();
+        match &plan.gates[edge.index()] {
+            Gate::Predicate(predicate) => self.filter(set, *predicate, edge.negated),
+            Gate::And(edges) if !whole => {
+                let inner = self.all_of(set.clone(), edges);
+                if edge.negated { self.without(set, &inner) } else { inner }
+            }
+            Gate::Exists(level, of) if !whole => {
+                let inner = self.under(set, *of);
+                let inner = exists(self.truths, Plain { negated: false }, &inner, *level);
+                join(self.truths, Op::And, set, Plain { negated: edge.negated }, &inner)
+            }
+            _ => {
+                let operand = self.operand(edge);
+                operand.join(self.truths, Op::And, set)
+            }
+        }
+    }
+
+    fn without(&mut self, set: &Set, other: &Set) -> Set {
+        join(self.truths, Op::And, set, Plain { negated: true }, other)
+    }
+
+    fn pattern(&self, place: usize, columns: &[(Level, usize)]) -> Set {
         let relation = &self.here.positions.relations[place];
         let tuples = relation.tuples(self.here.place);
-        if levels.is_empty() {
+        if tuples.is_empty() || columns.is_empty() {
             return Set::of(!tuples.is_empty());
         }
-        let mut order: Vec<usize> = (0..levels.len()).collect();
-        order.sort_by_key(|column| levels[*column]);
         let mut set = Set::NO;
-        let mut path: Vec<(Level, Key)> = Vec::with_capacity(levels.len());
         for number in tuples {
-            path.clear();
-            let fits = order.iter().all(|&column| {
-                let Some(key) = Key::new(relation.columns()[column].value(number)) else { return false };
-                match path.last() {
-                    // A variable that is written twice.
-                    Some((level, own)) if *level == levels[column] => *own == key,
-                    _ => {
-                        path.push((levels[column], key));
-                        true
-                    }
-                }
-            });
-            if fits {
-                insert(&mut set, &path);
-            }
+            insert(&mut set, columns, relation, number, None);
         }
         set
     }
@@ -202,18 +209,44 @@ impl<'s> Sets<'s, '_> {
     }
 }
 
-/// Adds a tuple to a set of tuples.
-fn insert(set: &mut Set, path: &[(Level, Key)]) {
-    let [(level, key), below @ ..] = path else {
+/// Adds a tuple to a set of tuples, column by column; `before` is the variable and value of the column before.
+fn insert(
+    set: &mut Set,
+    columns: &[(Level, usize)],
+    relation: &Relation,
+    number: usize,
+    before: Option<(Level, &Key)>,
+) {
+    let [(level, column), below @ ..] = columns else {
         *set = Set::YES;
         return;
     };
-    if let Trie::Leaf(_) = set {
-        *set = Trie::Split(Arc::new(Split { level: *level, rest: Set::NO, points: Map::default() }));
+    let Some(key) = Key::new(relation.columns()[*column].value(number)) else { return };
+    if let Some((own, known)) = before
+        && own == *level
+    {
+        // A variable that is written twice.
+        if *known == key {
+            insert(set, below, relation, number, before);
+        }
+        return;
     }
-    let Trie::Split(split) = set else { return };
-    let child = Arc::make_mut(split).points.entry(key, || Set::NO);
-    insert(child, below);
+    // What does not come to an end is not added.
+    let mut child = match set {
+        Trie::Split(split) => split.points.get(&key).cloned().unwrap_or(Set::NO),
+        Trie::Leaf(_) => Set::NO,
+    };
+    insert(&mut child, below, relation, number, Some((*level, &key)));
+    if let Trie::Leaf(Truth::NO) = child {
+        return;
+    }
+    match set {
+        Trie::Split(split) => Arc::make_mut(split).points.insert(&key, child),
+        Trie::Leaf(_) => {
+            let points = Map::one(key, child);
+            *set = Trie::Split(Arc::new(Split { level: *level, rest: Set::NO, points }));
+        }
+    }
 }
 
 /// A predicate applied to sets.

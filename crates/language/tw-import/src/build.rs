@@ -80,7 +80,6 @@ pub(crate) struct Builder {
     patterns: Vec<ExprId>,
     /// Names of variables.
     words: FxHashSet<String>,
-    tallies: Vec<data::Tally>,
 }
 
 impl Builder {
@@ -236,7 +235,7 @@ impl Builder {
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
-    fn finish(mut self, file: &str, head: &[String]) -> Tree {
+    pub fn finish(mut self, file: &str, head: &[String]) -> Tree {
         for id in &self.signals {
             if let ExprKind::Path { path, quoted } = &mut self.tree.exprs[id.index()].kind
                 && let Some(PathStep::Field(name)) = path.steps.first()

@@ -146,7 +146,7 @@ pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Che
         let notes = [(format.clock)(options)].into_iter().chain(reading.notes);
         let mut head = vec![format!("Imported from {file} ({}).", format.title)];
         head.extend(notes.map(|note| (options.spell)(&note)));
-        value = reading.builder.text(file, &head);
+        value = tw_spec::print(&reading.builder.finish(file, &head));
     }
     Checked { value, diagnostics: reading.findings }
 }

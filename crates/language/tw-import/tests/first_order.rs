@@ -170,7 +170,7 @@ fn monpoly_aggregates() {
             "property spec : G forall m. m == sum(n for c, n : (exists i, a. trans(c, i, a)) & n == count(i, a : trans(c, i, a)));",
         ),
     ] {
-        let made = made("monpoly", text, Some(SIGNATURE));
+        let made = read_back("monpoly", text, Some(SIGNATURE));
         let made = made.rsplit_once("t: real);\n").map_or("", |(_, rest)| rest);
         assert_eq!(flat(made), flat(expected), "{text}");
     }

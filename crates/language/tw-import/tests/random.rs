@@ -85,7 +85,9 @@ fn specification(rng: &mut Rng, format: &str) -> String {
     match format {
         "rtamt" => format!("part = {}\nout = rise({body}) or part", expression(rng, format, 2)),
         "breach" => format!("part := {}\nphi := {body} and part", expression(rng, format, 2)),
-        "monpoly" => format!("LET s(x, U) = q(x, U) AND x > 1 IN EXISTS y. s(y, _) AND ({body})"),
+        "monpoly" => format!(
+            "LET s(x, U) = q(x, U) AND x > 1 IN EXISTS y. s(y, _) AND (n <- SUM y; x {body} AND q(x, y)) AND ({body})"
+        ),
         "dejavu" => format!(
             "prop one : {} a . {} b . {body}\npred r(x, y) = exists z . q(x, z) S q(z, y)\nprop two : exists a . Forall b . {body}",
             rng.pick(&["Forall", "exists", "forall"]),

@@ -3,22 +3,14 @@
 
 use super::{Builder, Definition, Sort, Value, macro_name};
 use tw_diag::Span;
-use tw_ir::{Path, PathStep};
-use tw_spec::ast::{Argument, ExprKind, Ident, Tree, Type};
+use tw_ir::{Path, PathStep, Tally};
+use tw_spec::ast::{Argument, ExprKind, Ident, Type};
 
 /// An event that the source declares.
 pub(super) struct Event {
     pub name: String,
     pub parameters: Vec<(String, Option<Type>)>,
     pub span: Span,
-}
-
-/// An aggregate over valuations: `count(x, y : φ)`, `sum(e for x, y : φ)`.
-pub(super) struct Tally {
-    word: &'static str,
-    value: Option<Value>,
-    variables: Vec<String>,
-    body: Value,
 }
 
 impl Builder {
@@ -68,23 +60,22 @@ impl Builder {
             return body;
         }
         let variables = words.iter().map(|word| Ident { name: word.clone(), span }).collect();
-        let kind = ExprKind::Quantifier { forall, variables, body: body.id };
+        let kind = ExprKind::Quantifier { forall, variables, range: None, body: body.id };
         self.push(kind, Sort::Formula, span, &[body])
     }
 
-    /// An aggregate over the valuations of variables: `word(value for words : body)`, a count without value.
+    /// An aggregate over the valuations of variables: `sum(value for words : body)`, a count without value.
     pub fn tally(
         &mut self,
-        word: &'static str,
+        tally: Tally,
         value: Option<Value>,
         words: &[String],
         body: Value,
         span: Span,
     ) -> Value {
-        // No source can spell this name, so that nothing else is taken for it.
-        let path = Path { steps: vec![PathStep::Field(stand_in(self.tallies.len()))] };
-        self.tallies.push(Tally { word, value, variables: words.to_vec(), body });
-        self.push(ExprKind::Path { path, quoted: false }, Sort::Number, span, &[body])
+        let variables = words.iter().map(|word| Ident { name: word.clone(), span }).collect();
+        let kind = ExprKind::Tally { tally, value: value.map(|value| value.id), variables, body: body.id };
+        self.push(kind, Sort::Number, span, &[body])
     }
 
     /// Defines a macro with parameters under a name of its own; that name.
@@ -135,31 +126,7 @@ impl Builder {
             }
         }
     }
-
-    /// The text of the whole specification, as [`Builder::finish`] makes it.
-    pub fn text(mut self, file: &str, head: &[String]) -> String {
-        let tallies = std::mem::take(&mut self.tallies);
-        let tree = self.finish(file, head);
-        let mut text = tw_spec::print(&tree);
-        // The last ones first: they may hold others.
-        for (at, tally) in tallies.iter().enumerate().rev() {
-            text = text.replace(&format!("`{}`", stand_in(at)), &tally.text(&tree));
-        }
-        text
-    }
 }
 
 /// Names that are aggregates before a parenthesis.
 const AGGREGATES: [&str; 6] = ["count", "sum", "avg", "min", "max", "abs"];
-
-impl Tally {
-    fn text(&self, tree: &Tree) -> String {
-        let value = self.value.map(|value| format!("{} for ", tw_spec::print_expr(tree, value.id)));
-        let body = tw_spec::print_expr(tree, self.body.id);
-        format!("{}({}{} : {body})", self.word, value.unwrap_or_default(), self.variables.join(", "))
-    }
-}
-
-fn stand_in(number: usize) -> String {
-    format!("\u{1}{number}")
-}

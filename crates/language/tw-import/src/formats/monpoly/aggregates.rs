@@ -7,13 +7,12 @@ use super::MonPoly;
 use crate::build::{Sort, Value};
 use crate::cursor::{Cursor, Tok, refuse};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::CompareOp;
+use tw_ir::{CompareOp, Tally};
 use tw_spec::ast::{ExprKind, Infix, Type};
 
 /// An aggregate whose formula is being read.
 pub(super) struct Aggregate {
-    /// As it is written here.
-    word: &'static str,
+    tally: Tally,
     result: (String, Span),
     over: (String, Span),
     groups: Vec<(String, Span)>,
@@ -28,12 +27,12 @@ impl<'t> MonPoly<'_, 't> {
         let line = cursor.line(span);
         cursor.expect("<-")?;
         let (operator, place) = cursor.word("`CNT`, `SUM`, `MIN`, `MAX` or `AVG`")?;
-        let word = match operator {
-            "CNT" => "count",
-            "SUM" => "sum",
-            "MIN" => "min",
-            "MAX" => "max",
-            "AVG" => "avg",
+        let tally = match operator {
+            "CNT" => Tally::Count,
+            "SUM" => Tally::Sum,
+            "MIN" => Tally::Min,
+            "MAX" => Tally::Max,
+            "AVG" => Tally::Avg,
             "MED" => {
                 return Err(refuse(place, "`MED` has no counterpart", "there is no median of valuations"));
             }
@@ -58,7 +57,7 @@ impl<'t> MonPoly<'_, 't> {
         self.scopes.aggregate(&groups);
         let own = |(name, span): (&str, Span)| (name.to_owned(), span);
         let (result, over) = (own((result, span)), own((over, over_span)));
-        Ok(Aggregate { word, result, over, groups: groups.into_iter().map(own).collect(), line })
+        Ok(Aggregate { tally, result, over, groups: groups.into_iter().map(own).collect(), line })
     }
 
     /// The aggregate of a formula, which was read.
@@ -68,7 +67,7 @@ impl<'t> MonPoly<'_, 't> {
         body: Value,
         span: Span,
     ) -> Result<Value, Diagnostic> {
-        let Aggregate { word, result, over, groups, line } = aggregate;
+        let Aggregate { tally, result, over, groups, line } = aggregate;
         let body = crate::formats::formula(body)?;
         if let Some(group) = self.scopes.unused_group() {
             let message = format!("`{group}` does not occur in the aggregated formula");
@@ -91,23 +90,23 @@ impl<'t> MonPoly<'_, 't> {
             grouped.push(self.scopes.find(name, *span, &mut self.types)?.word);
         }
         // Who groups or asks for emptiness reads the formula twice.
-        let single = groups.is_empty() && matches!(word, "count" | "sum");
+        let single = groups.is_empty() && matches!(tally, Tally::Count | Tally::Sum);
         let parameters: Vec<String> = grouped.iter().chain(&words).cloned().collect();
         let body = if single { body } else { self.builder.twice_of(body, &parameters, line) };
         let outer = self.scopes.find(&result.0, result.1, &mut self.types)?;
-        let ty = match word {
-            "count" => self.types.cell(Some(Type::Int)),
-            "avg" => self.types.cell(Some(Type::Real)),
+        let ty = match tally {
+            Tally::Count => self.types.cell(Some(Type::Int)),
+            Tally::Avg => self.types.cell(Some(Type::Real)),
             _ => valued.cell,
         };
-        if word != "count" {
+        if tally != Tally::Count {
             self.types.number(valued.cell, (over.0.as_str(), over.1))?;
         }
         self.types.unify(outer.cell, ty, (result.0.as_str(), result.1))?;
-        let value = (word != "count").then(|| self.builder.variable(&valued.word, over.1));
-        let tally = self.builder.tally(word, value, &words, body, span);
+        let value = (tally != Tally::Count).then(|| self.builder.variable(&valued.word, over.1));
+        let term = self.builder.tally(tally, value, &words, body, span);
         let name = self.builder.variable(&outer.word, result.1);
-        let equal = self.builder.compare(CompareOp::Eq, name, tally, span);
+        let equal = self.builder.compare(CompareOp::Eq, name, term, span);
         if single {
             return Ok(equal);
         }
