@@ -121,6 +121,7 @@ fn violations(
     let segment = |at: Position| trace.starts().partition_point(|&start| start <= at) - 1;
     for &(position, at, nth) in failing.iter().take(options.violations.max(1)) {
         let bound = answer.bindings.get(nth).map_or(&[][..], Bindings::pairs);
+        let infinite = answer.bindings.get(nth).is_some_and(Bindings::infinite);
         let names = &run.spec.program.dag.variables;
         let mut bindings: Vec<_> = bound
             .iter()
@@ -130,7 +131,7 @@ fn violations(
         bindings.extend(options.by.clone().zip(key));
         // Without a position of its own, a violation has no time either.
         let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
-        finding.add(position, Violation { position: own, time, bindings, line: None });
+        finding.add(position, Violation { position: own, time, bindings, infinite, line: None });
     }
     let first = failing.first().map(|&(_, at, _)| segment(at));
     first.or_else(|| (0..trace.starts().len()).find(fails))

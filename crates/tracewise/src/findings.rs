@@ -247,6 +247,8 @@ pub struct Violation {
     pub time: Option<Stamp>,
     /// What quantified variables and the `by` column are there, in the order of the quantifiers.
     pub bindings: Vec<(String, Value)>,
+    /// Whether infinitely many valuations fail here, of which `bindings` has what is the same in all.
+    pub infinite: bool,
     /// The class of failure, where the specification names one.
     pub category: Option<String>,
     /// What the specification says about this violation, or what the event there does.

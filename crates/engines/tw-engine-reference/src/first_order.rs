@@ -1,51 +1,28 @@
 //! Quantifiers over infinitely many values, executed naively.
 //!
-//! A formula cannot tell values apart that it does not mention and the trace does not hold, but for their order. So it
-//! is enough to let variables range over the values seen, the constants, and as many unseen values as there are
-//! variables: some texts, and some numbers in every gap between numbers. Each formula gets a table: for every choice of
-//! values for its free variables, its truth at every position, children first.
+//! Each formula gets a table: for every choice of values for its free variables, its truth at every position, children first;
+//! an aggregate over valuations gets one of values. Which values are enough is said by [`domain`], which variables need no
+//! others than those seen by [`guards`]; [`tally`] makes numbers of valuations.
+
+mod domain;
+mod guards;
+mod tally;
+
+pub(crate) use guards::Guards;
 
 use crate::temporal::{Places, Time};
+use crate::term::Cell;
 use crate::{Definition, term, ticks};
+use domain::Domain;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tw_core::{Column, Position, Value};
-use tw_ir::{Node, NodeId, Program, SetItem, Temporal};
+use tw_ir::{Node, NodeId, Program, Temporal};
 use tw_monitor::{Bindings, Trace, Unsupported};
 
 /// Whether the node has quantifiers or variables below it that this module has to interpret.
 pub(crate) fn needed(program: &Program, roots: &[NodeId]) -> bool {
-    let quantifies = |id: &NodeId| {
-        matches!(
-            program.dag.node(*id),
-            Node::Forall(..) | Node::Exists(..) | Node::Pattern(_) | Node::Variable(_)
-        )
-    };
-    program.reachable(roots).iter().any(quantifies)
-}
-
-/// What unseen values cannot stand for: arithmetic on variables makes new values, and an expression may match some texts
-/// that nobody has seen and not others.
-pub(crate) fn refused(program: &Program, id: NodeId, over_variable: &[bool]) -> Option<&'static str> {
-    match program.dag.node(id) {
-        Node::Arithmetic(..) | Node::Negate(_) | Node::Abs(_) if over_variable[id.index()] => {
-            Some("arithmetic on quantified variables")
-        }
-        Node::Matches(term, _) if over_variable[term.index()] => {
-            Some("a regular expression over a quantified variable")
-        }
-        _ => None,
-    }
-}
-
-/// Of each node whether a variable occurs in it. Children stand before their parents.
-pub(crate) fn over_variable(program: &Program) -> Vec<bool> {
-    let mut over = vec![false; program.dag.len()];
-    for index in 0..over.len() {
-        let node = program.dag.node(NodeId(index as u32));
-        over[index] = matches!(node, Node::Variable(_)) || node.children().any(|child| over[child.index()]);
-    }
-    over
+    program.reachable(roots).iter().any(|&id| program.dag.node(id).is_first_order())
 }
 
 /// Steps that temporal operators may take from position to position, about: some seconds.
@@ -54,13 +31,13 @@ const STEPS: usize = 2_000_000_000;
 /// The truth of formulas for every choice of values.
 pub(crate) struct Tables<'d> {
     definition: &'d Definition<'d>,
-    domain: Vec<Value>,
-    /// How many of the domain were seen or are constants; the others stand for all that were not.
-    seen: usize,
+    domain: Domain,
     /// The free variables of each node, ascending.
     free: Vec<Vec<u32>>,
     /// Of each formula that is needed: for each choice (the first variable changes fastest) the truth at every position.
     truths: Vec<Vec<Vec<bool>>>,
+    /// Of each aggregate that is needed the same with its values.
+    tallies: Vec<Vec<Vec<Value>>>,
 }
 
 impl<'d> Tables<'d> {
@@ -70,14 +47,15 @@ impl<'d> Tables<'d> {
         wanted: &[NodeId],
     ) -> Result<Self, Unsupported> {
         let program = definition.program;
-        let (domain, seen) = domain(program, trace, wanted);
-        let free = free_variables(program);
-        let mut tables = Self { definition, domain, seen, free, truths: vec![Vec::new(); program.dag.len()] };
+        let (free, guards) = (free_variables(program), Guards::new(program, wanted));
+        let domain = Domain::new(program, trace, wanted, &guards, &free)?;
+        let (truths, tallies) = (vec![Vec::new(); program.dag.len()], vec![Vec::new(); program.dag.len()]);
+        let mut tables = Self { definition, domain, free, truths, tallies };
         let needed = definition.formulas(wanted);
-        let cells = needed.iter().map(|&id| tables.choices(id).saturating_mul(trace.len));
+        let cells = needed.iter().map(|&id| tables.work(id).saturating_mul(trace.len));
         let cells = cells.fold(0usize, usize::saturating_add);
         if cells > definition.options.memory_budget || cells.saturating_mul(trace.len) > STEPS {
-            let (values, positions) = (tables.domain.len(), trace.len);
+            let (values, positions) = (tables.domain.values.len(), trace.len);
             let what =
                 format!("{values} values for each variable at {positions} positions, one after the other");
             return Err(Unsupported::budget(what).help(
@@ -85,9 +63,17 @@ impl<'d> Tables<'d> {
             ));
         }
         for id in needed {
-            tables.truths[id.index()] = (0..tables.choices(id))
-                .map(|choice| tables.column(trace, id, choice))
-                .collect::<Result<_, _>>()?;
+            let choices = 0..tables.choices(&tables.free[id.index()]);
+            match program.dag.node(id) {
+                Node::Tally(tally, _, value, formula) => {
+                    let column = |choice| tables.tally(trace, id, tally, value, formula, choice);
+                    tables.tallies[id.index()] = choices.map(column).collect::<Result<_, _>>()?;
+                }
+                _ => {
+                    let column = |choice| tables.column(trace, id, choice);
+                    tables.truths[id.index()] = choices.map(column).collect::<Result<_, _>>()?;
+                }
+            }
         }
         Ok(tables)
     }
@@ -101,62 +87,86 @@ impl<'d> Tables<'d> {
     }
 
     /// The positions and valuations of outer variables that make the body of a root false, by position, then by value in
-    /// the order of the quantifiers: for `G φ` and `forall x̄. G forall ȳ. φ`. A variable that only unseen values make
-    /// false is left out.
+    /// the order of the quantifiers: for `G φ` and `forall x̄. G forall ȳ. φ`. Where they are infinitely many, those variables
+    /// are left out that have infinitely many values there, and what is left says so.
     pub(crate) fn violations(&self, root: NodeId, len: usize) -> Option<Vec<(Position, Bindings)>> {
         let (variables, body) = outer(self.definition.program, root)?;
         let free = &self.free[body.index()];
-        let mut found: Vec<(Position, Vec<(u32, Value)>)> = Vec::new();
-        for (choice, column) in self.truths[body.index()].iter().enumerate() {
-            let value = |variable: &u32| {
-                let place = free.iter().position(|other| other == variable)?;
-                let number = self.digit(choice, place);
-                (number < self.seen).then(|| (*variable, self.domain[number].clone()))
+        let mut found = Vec::new();
+        for at in 0..len {
+            let failing = |choice: &usize| !self.truths[body.index()][*choice][at];
+            let failing: Vec<usize> = (0..self.choices(free)).filter(failing).collect();
+            // A variable that the body does not mention may be anything.
+            let value = |choice: usize, variable: u32| self.chosen(free, choice, variable);
+            let infinite = |variable: &u32| {
+                failing
+                    .iter()
+                    .any(|&choice| value(choice, *variable).is_none_or(|place| self.domain.stands[place]))
             };
-            let bound: Vec<(u32, Value)> = variables.iter().filter_map(value).collect();
-            let failing = (0..len).filter(|&at| !column[at]);
-            found.extend(failing.map(|at| (at, bound.clone())));
+            let finite: Vec<u32> = variables.iter().copied().filter(|variable| !infinite(variable)).collect();
+            let bound = |&choice: &usize| -> Vec<(u32, Value)> {
+                let pair =
+                    |&variable: &u32| Some((variable, self.domain.values[value(choice, variable)?].clone()));
+                finite.iter().filter_map(pair).collect()
+            };
+            let mut entries: Vec<Vec<(u32, Value)>> = failing.iter().map(bound).collect();
+            entries.sort_by(|a, b| by_values(a, b));
+            entries.dedup();
+            let all = finite.len() == variables.len();
+            let entry = |bound| if all { Bindings::new(bound) } else { Bindings::infinitely(bound) };
+            found.extend(entries.into_iter().map(|bound| (at, entry(bound))));
         }
-        found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| by_values(&a.1, &b.1)));
-        found.dedup();
-        Some(found.into_iter().map(|(at, bound)| (at, Bindings::new(bound))).collect())
+        Some(found)
     }
 
-    fn choices(&self, id: NodeId) -> usize {
-        self.domain.len().saturating_pow(self.free[id.index()].len() as u32)
+    /// How many choices of values these variables have.
+    fn choices(&self, variables: &[u32]) -> usize {
+        let sizes = variables.iter().map(|&variable| self.domain.ranges[variable as usize].len());
+        sizes.fold(1, usize::saturating_mul)
     }
 
-    /// The value that a choice gives to its n-th variable, by number.
-    fn digit(&self, choice: usize, place: usize) -> usize {
-        choice / self.domain.len().pow(place as u32) % self.domain.len()
+    /// How many rows a node costs.
+    fn work(&self, id: NodeId) -> usize {
+        let bound = self.definition.program.dag.binds(self.definition.program.dag.node(id));
+        self.choices(&self.free[id.index()]).saturating_mul(self.choices(bound))
     }
 
-    /// The choice for a part that follows from one for the whole, in which a variable may be bound to a value.
-    fn project(&self, whole: NodeId, choice: usize, part: NodeId, bound: Option<(u32, usize)>) -> usize {
-        let outside = &self.free[whole.index()];
-        let digit = |variable: &u32| match bound {
-            Some((own, number)) if own == *variable => number,
-            _ => outside
-                .iter()
-                .position(|other| other == variable)
-                .map_or(0, |place| self.digit(choice, place)),
-        };
-        let digits = self.free[part.index()].iter().map(digit).enumerate();
-        digits.map(|(place, number)| number * self.domain.len().pow(place as u32)).sum()
+    /// Which of its values a choice gives to one of the variables.
+    fn digit(&self, variables: &[u32], choice: usize, variable: u32) -> Option<usize> {
+        let place = variables.iter().position(|other| *other == variable)?;
+        let size = self.domain.ranges[variable as usize].len();
+        Some(choice / self.choices(&variables[..place]) % size)
+    }
+
+    /// The value that a choice gives to one of the variables, by its place in the domain.
+    fn chosen(&self, variables: &[u32], choice: usize, variable: u32) -> Option<usize> {
+        self.digit(variables, choice, variable).map(|digit| self.domain.ranges[variable as usize][digit])
+    }
+
+    /// The choice for a part that follows from one for the whole, in which variables may be bound.
+    fn project(&self, whole: NodeId, choice: usize, part: NodeId, bound: &[u32], inner: usize) -> usize {
+        let (mut weight, mut projected) = (1, 0);
+        for &variable in &self.free[part.index()] {
+            let own = self.digit(bound, inner, variable);
+            let digit = own.or_else(|| self.digit(&self.free[whole.index()], choice, variable)).unwrap_or(0);
+            projected += digit * weight;
+            weight *= self.domain.ranges[variable as usize].len();
+        }
+        projected
     }
 
     fn column(&self, trace: &Trace, id: NodeId, choice: usize) -> Result<Vec<bool>, Unsupported> {
         let program = self.definition.program;
         let node = program.dag.node(id);
+        let free = &self.free[id.index()];
         let value = |variable: u32| {
-            let place = self.free[id.index()].iter().position(|other| *other == variable);
-            place.map_or(Value::Null, |place| self.domain[self.digit(choice, place)].clone())
+            self.chosen(free, choice, variable).map_or(Value::Null, |place| self.domain.values[place].clone())
         };
         match node {
             Node::Forall(variable, body) | Node::Exists(variable, body) => {
                 let forall = matches!(node, Node::Forall(..));
-                let columns: Vec<&Vec<bool>> = (0..self.domain.len())
-                    .map(|number| self.project(id, choice, body, Some((variable, number))))
+                let columns: Vec<&Vec<bool>> = (0..self.domain.ranges[variable as usize].len())
+                    .map(|inner| self.project(id, choice, body, &[variable], inner))
                     .map(|choice| &self.truths[body.index()][choice])
                     .collect();
                 let at = |at: Position| match forall {
@@ -185,12 +195,11 @@ impl<'d> Tables<'d> {
                 Ok((0..trace.len).map(|at| relation.tuples(at).any(happens)).collect())
             }
             _ if term::is_predicate(node) => {
-                let slots = trace.slots.as_deref().unwrap_or_default();
                 let parts = term::parts(program, id);
                 let at = |at: Position| {
-                    let temporal =
-                        |part: NodeId| self.truths[part.index()][self.project(id, choice, part, None)][at];
-                    term::predicate(program, slots, &parts, at, temporal, &value).map_err(|message| {
+                    let given = |part: NodeId| self.given(id, choice, part, at);
+                    let cell = self.evaluate(trace, &parts, at, &given, &value);
+                    cell.map(|values| term::holds(&values)).map_err(|message| {
                         Unsupported::construct(id, format!("a value at position {at}: {message}"))
                     })
                 };
@@ -198,6 +207,27 @@ impl<'d> Tables<'d> {
             }
             _ => self.temporal(trace, id, node, choice),
         }
+    }
+
+    /// What a part is that terms do not compute.
+    fn given(&self, whole: NodeId, choice: usize, part: NodeId, at: Position) -> Cell {
+        let choice = self.project(whole, choice, part, &[], 0);
+        Ok(vec![match self.tallies[part.index()].get(choice) {
+            Some(column) => column[at].clone(),
+            None => Value::Bool(self.truths[part.index()][choice][at]),
+        }])
+    }
+
+    fn evaluate(
+        &self,
+        trace: &Trace,
+        parts: &[NodeId],
+        at: Position,
+        given: &dyn Fn(NodeId) -> Cell,
+        variable: &dyn Fn(u32) -> Value,
+    ) -> Cell {
+        let slots = trace.slots.as_deref().unwrap_or_default();
+        term::evaluate(self.definition.program, slots, parts, at, given, variable, true)
     }
 
     fn temporal(
@@ -214,7 +244,7 @@ impl<'d> Tables<'d> {
                 .help("count positions: ⟨clock: index⟩")
         })?;
         let repeat = options.semantics == tw_ir::Semantics::RepeatLast;
-        let of = |part: NodeId| &self.truths[part.index()][self.project(id, choice, part, None)];
+        let of = |part: NodeId| &self.truths[part.index()][self.project(id, choice, part, &[], 0)];
         let mut column = Vec::with_capacity(trace.len);
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
@@ -273,81 +303,9 @@ fn free_variables(program: &Program) -> Vec<Vec<u32>> {
             Node::Variable(variable) => drop(own.insert(variable)),
             Node::Pattern(index) => own.extend(dag.patterns[index as usize].variables()),
             Node::Forall(variable, _) | Node::Exists(variable, _) => drop(own.remove(&variable)),
-            _ => {}
+            _ => own.retain(|variable| !dag.binds(*node).contains(variable)),
         }
         free.push(own.into_iter().collect());
     }
     free
-}
-
-/// What variables range over, and how many of these were seen or are constants.
-fn domain(program: &Program, trace: &Trace, wanted: &[NodeId]) -> (Vec<Value>, usize) {
-    let dag = &program.dag;
-    let reachable = program.reachable(wanted);
-    let mut values: Vec<Value> = Vec::new();
-    let mut add = |value: Value| {
-        if !value.is_null() && !values.iter().any(|known| term::equal(known, &value)) {
-            values.push(value);
-        }
-    };
-    let slots = trace.slots.as_deref().unwrap_or_default();
-    for &id in &reachable {
-        match dag.node(id) {
-            Node::Pattern(index) => {
-                if let Some(Column::Tuples(relation)) = slots.get(dag.patterns[index as usize].slot as usize)
-                {
-                    let tuples = relation.columns().first().map_or(0, Column::len);
-                    (0..tuples).flat_map(|number| relation.tuple(number)).for_each(&mut add);
-                }
-            }
-            Node::Slot(slot) => {
-                if let Some(column) = slots.get(slot as usize) {
-                    (0..column.len()).for_each(|at| add(column.value(at)));
-                }
-            }
-            Node::Constant(constant) => add(dag.constants[constant as usize].clone()),
-            Node::In(_, set) => dag.sets[set as usize].iter().for_each(|item| match item {
-                SetItem::Value(value) => add(value.clone()),
-                SetItem::Range(low, high) => [low, high].into_iter().for_each(|end| add(Value::Int(*end))),
-            }),
-            _ => {}
-        }
-    }
-    let variables: BTreeSet<u32> = reachable
-        .iter()
-        .filter_map(|&id| match dag.node(id) {
-            Node::Forall(variable, _) | Node::Exists(variable, _) => Some(variable),
-            _ => None,
-        })
-        .collect();
-    // The one text that no other lies before.
-    if !values.iter().any(|value| matches!(value, Value::Str(text) if text.is_empty())) {
-        values.push(Value::text(""));
-    }
-    let seen = values.len();
-    let mut numbers: Vec<f64> = values
-        .iter()
-        .filter_map(|value| match value {
-            Value::Int(int) => Some(*int as f64),
-            Value::Real(real) => Some(*real),
-            _ => None,
-        })
-        .collect();
-    numbers.sort_by(f64::total_cmp);
-    let steps = variables.len().max(1);
-    let (low, high) = (numbers.first().copied().unwrap_or(0.0), numbers.last().copied().unwrap_or(0.0));
-    let mut unseen: Vec<f64> = (1..=steps).flat_map(|k| [low - k as f64, high + k as f64]).collect();
-    for pair in numbers.windows(2) {
-        let part = (pair[1] - pair[0]) / (steps + 1) as f64;
-        unseen.extend((1..=steps).map(|k| pair[0] + part * k as f64));
-    }
-    values.extend(unseen.into_iter().map(Value::Real));
-    // Texts after each that was seen, and before the next; no text of a trace holds these characters in a row.
-    let after = |text: &Value| -> Vec<Value> {
-        let Value::Str(text) = text else { return Vec::new() };
-        (0..steps).map(|k| Value::text(&format!("{text}\u{0}\u{10FFFF}{k}"))).collect()
-    };
-    let unseen: Vec<Value> = values[..seen].iter().flat_map(after).collect();
-    values.extend(unseen);
-    (values, seen)
 }

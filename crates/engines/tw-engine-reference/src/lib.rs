@@ -34,7 +34,7 @@ mod term;
 
 pub use query::ReferenceQueries;
 
-use first_order::Tables;
+use first_order::{Guards, Tables};
 use std::collections::BTreeSet;
 use temporal::{Places, Time};
 use tw_core::{Bits, Column, Position, Value};
@@ -67,11 +67,14 @@ impl Engine for Reference {
             });
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-        let over_variable = first_order::over_variable(program);
+        let guards = Guards::new(program, &roots);
         for id in program.reachable(&roots) {
             let node = program.dag.node(id);
-            if let Some(what) = refused(node).or_else(|| first_order::refused(program, id, &over_variable)) {
+            if let Some(what) = refused(node) {
                 return Err(Unsupported::construct(id, what));
+            }
+            if let Some((part, what, help)) = guards.refused(program, id) {
+                return Err(Unsupported::construct(part, what).help(help));
             }
             if let Some(interval) = node.interval() {
                 ticks(id, interval, options)?;
@@ -158,13 +161,16 @@ impl Definition<'_> {
         let mut seen: BTreeSet<NodeId> = wanted.iter().copied().collect();
         let mut todo: Vec<NodeId> = wanted.to_vec();
         while let Some(id) = todo.pop() {
-            let below: Vec<NodeId> = if term::is_predicate(dag.node(id)) {
-                term::parts(self.program, id)
-                    .into_iter()
-                    .filter(|&part| term::is_temporal(dag.node(part)))
-                    .collect()
-            } else {
-                dag.node(id).children().collect()
+            let given = |term: NodeId| {
+                let parts = term::parts(self.program, term).into_iter();
+                parts.filter(|&part| term::is_given(dag.node(part)))
+            };
+            let below: Vec<NodeId> = match dag.node(id) {
+                node if term::is_predicate(node) => given(id).collect(),
+                Node::Tally(_, _, value, formula) if value != formula => {
+                    given(value).chain([formula]).collect()
+                }
+                node => node.children().collect(),
             };
             todo.extend(below.into_iter().filter(|&id| seen.insert(id)));
         }
@@ -181,13 +187,10 @@ impl Definition<'_> {
     ) -> Result<Vec<bool>, Unsupported> {
         let parts = term::parts(self.program, id);
         let at = |i| {
-            term::predicate(self.program, slots, &parts, i, |part| truths[part.index()][i], &|_| Value::Null)
-                .map_err(|message| Unsupported {
-                    node: Some(id),
-                    what: format!("a value at position {i}: {message}"),
-                    help: None,
-                    exhausted: false,
-                })
+            let given = |part: NodeId| Ok(vec![Value::Bool(truths[part.index()][i])]);
+            let cell = term::evaluate(self.program, slots, &parts, i, &given, &|_| Value::Null, false);
+            cell.map(|values| term::holds(&values))
+                .map_err(|message| Unsupported::construct(id, format!("a value at position {i}: {message}")))
         };
         (0..len).map(at).collect()
     }

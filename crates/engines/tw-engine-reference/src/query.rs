@@ -17,6 +17,8 @@ mod experiment;
 mod statistic;
 mod terms;
 
+pub(crate) use statistic::statistic;
+
 #[cfg(test)]
 mod tests;
 

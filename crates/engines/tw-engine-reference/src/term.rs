@@ -17,51 +17,63 @@ pub(crate) fn is_predicate(node: Node) -> bool {
     matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..))
 }
 
-/// Whether the node is a formula that other positions have a say in; terms reach it through `if`.
-pub(crate) fn is_temporal(node: Node) -> bool {
-    node.is_future()
-        || node.is_past()
-        || matches!(node, Node::First | Node::Last | Node::Forall(..) | Node::Exists(..) | Node::Pattern(_))
+/// Whether the node is not for a term to compute: a formula that other positions have a say in, which terms reach through
+/// `if`, or an aggregate over valuations.
+pub(crate) fn is_given(node: Node) -> bool {
+    node.is_temporal()
+        || node.is_first_order() && !matches!(node, Node::Variable(_))
+        || matches!(node, Node::First | Node::Last)
 }
 
-/// What a predicate is made of, ascending, itself last; temporal formulas are not taken apart.
+/// What a predicate is made of, ascending, itself last; what is given is not taken apart.
 pub(crate) fn parts(program: &Program, predicate: NodeId) -> Vec<NodeId> {
     let mut parts = BTreeSet::from([predicate]);
     let mut todo = vec![predicate];
     while let Some(id) = todo.pop() {
         let node = program.dag.node(id);
-        if !is_temporal(node) {
+        if !is_given(node) {
             todo.extend(node.children().filter(|child| parts.insert(*child)));
         }
     }
     parts.into_iter().collect()
 }
 
-/// The truth of a predicate at one position, or why it has none. `temporal` tells the truth of temporal parts,
-/// `variable` what quantified variables are.
-pub(crate) fn predicate(
+/// What a term or predicate is worth at one position, from its parts. `given` tells what is not computed here, `variable` what
+/// quantified variables are. These may be anything: with `lenient`, arithmetic on what is no number is null.
+pub(crate) fn evaluate(
     program: &Program,
     slots: &[Column],
     parts: &[NodeId],
     at: Position,
-    temporal: impl Fn(NodeId) -> bool,
+    given: &dyn Fn(NodeId) -> Cell,
     variable: &dyn Fn(u32) -> Value,
-) -> Result<bool, String> {
+    lenient: bool,
+) -> Cell {
     let mut cells: BTreeMap<NodeId, Cell> = BTreeMap::new();
-    let mut result = Ok(false);
     for &id in parts {
         let node = program.dag.node(id);
-        let cell = if is_temporal(node) {
-            Ok(vec![Value::Bool(temporal(id))])
-        } else if let Node::Variable(number) = node {
-            Ok(vec![variable(number)])
-        } else {
-            cell(program, slots, node, at, |part| cells[&part].clone())
+        let arithmetic = matches!(node, Node::Arithmetic(..) | Node::Negate(_) | Node::Abs(_));
+        let get = |part: NodeId| {
+            let cell = cells[&part].clone();
+            if lenient && arithmetic {
+                cell.map(|values| values.into_iter().map(numeric).collect())
+            } else {
+                cell
+            }
         };
-        result = cell.clone().map(|values| holds(&values));
+        let cell = match node {
+            _ if is_given(node) => given(id),
+            Node::Variable(number) => Ok(vec![variable(number)]),
+            _ => cell(program, slots, node, at, get),
+        };
         cells.insert(id, cell);
     }
-    result
+    cells.pop_last().map_or(Ok(Vec::new()), |(_, cell)| cell)
+}
+
+/// The number that a value is, or null.
+fn numeric(value: Value) -> Value {
+    if matches!(value, Value::Int(_) | Value::Real(_)) { value } else { Value::Null }
 }
 
 /// Where a truth value is expected, a number is true unless it is zero.

@@ -2,17 +2,31 @@
 
 use crate::{Computed, Values};
 use std::sync::Arc;
-use tw_core::codec::{Corrupt, put, put_value, take, take_len, take_value};
+use tw_core::codec::{Corrupt, put, put_value, take, take_value};
 use tw_core::{Bits, Position, Value};
 
 /// What quantified variables are, in the order of their quantifiers. Most answers have none, which costs one word.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Bindings(Option<Arc<[(u32, Value)]>>);
+pub struct Bindings(Option<Arc<Bound>>);
+
+#[derive(Debug, PartialEq)]
+struct Bound {
+    pairs: Vec<(u32, Value)>,
+    infinite: bool,
+}
+
+/// In a saved state, the bit of the number of pairs that says that they stand for infinitely many valuations.
+const INFINITE: u64 = 1 << 63;
 
 impl Bindings {
     /// Of these variables (numbers in `Dag::variables`).
     pub fn new(pairs: Vec<(u32, Value)>) -> Self {
-        Self((!pairs.is_empty()).then(|| pairs.into()))
+        Self((!pairs.is_empty()).then(|| Arc::new(Bound { pairs, infinite: false })))
+    }
+
+    /// Of the variables that have finitely many values, where the others have infinitely many.
+    pub fn infinitely(pairs: Vec<(u32, Value)>) -> Self {
+        Self(Some(Arc::new(Bound { pairs, infinite: true })))
     }
 
     /// The same, and this variable too.
@@ -24,17 +38,22 @@ impl Bindings {
 
     /// Whether nothing is bound.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.pairs().is_empty()
+    }
+
+    /// Whether they stand for infinitely many valuations, of which they are what is the same in all.
+    pub fn infinite(&self) -> bool {
+        self.0.as_ref().is_some_and(|bound| bound.infinite)
     }
 
     /// Variables and what they are.
     pub fn pairs(&self) -> &[(u32, Value)] {
-        self.0.as_deref().unwrap_or_default()
+        self.0.as_ref().map_or(&[], |bound| &bound.pairs)
     }
 
     /// Appends them to a state that is saved.
     pub fn save(&self, out: &mut Vec<u8>) {
-        put(self.pairs().len() as u64, out);
+        put(self.pairs().len() as u64 | if self.infinite() { INFINITE } else { 0 }, out);
         for (variable, value) in self.pairs() {
             put(u64::from(*variable), out);
             put_value(value, out);
@@ -44,13 +63,14 @@ impl Bindings {
     /// Reads back what [`Bindings::save`] wrote.
     pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
         let mut pairs = Vec::new();
-        for _ in 0..take_len(from)? {
+        let len = take(from)?;
+        for _ in 0..len & !INFINITE {
             let variable = u32::try_from(take(from)?);
             let variable =
                 variable.map_err(|_| Corrupt("the saved state names an unknown variable".into()))?;
             pairs.push((variable, take_value(from)?));
         }
-        Ok(Self::new(pairs))
+        Ok(if len & INFINITE != 0 { Self::infinitely(pairs) } else { Self::new(pairs) })
     }
 }
 
@@ -185,5 +205,29 @@ impl Sink {
             _ => None,
         };
         self.worth.into_iter().filter_map(values).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindings_are_saved_with_what_they_stand_for() {
+        let pairs = vec![(0, Value::text("bob")), (3, Value::Int(-7))];
+        let all = [
+            Bindings::default(),
+            Bindings::new(pairs.clone()),
+            Bindings::infinitely(pairs),
+            Bindings::infinitely(Vec::new()),
+        ];
+        for bindings in all {
+            let mut saved = Vec::new();
+            bindings.save(&mut saved);
+            let (mut rest, mut short) = (saved.as_slice(), &saved[..saved.len() - 1]);
+            let loaded = Bindings::load(&mut rest).unwrap();
+            assert_eq!((&loaded, loaded.infinite(), rest.len()), (&bindings, bindings.infinite(), 0));
+            assert!(Bindings::load(&mut short).is_err());
+        }
     }
 }

@@ -5,6 +5,7 @@
 //!   something that a person can read. `compare(&MyEngine, &Shape::SMALL, 0..cases(10_000))` is the test of a new engine.
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
 //! - [`interleave`]: several traces through one monitor, against a monitor for each.
+//! - [`first_order`]: random quantifiers, and engines for them against the reference.
 //! - [`query`]: random queries, and engines for queries against the reference.
 //! - [`protocols`]: simulators of published experiments.
 //! - [`texts`]: programs from text.
@@ -21,6 +22,7 @@
 
 pub mod conformance;
 mod explanation;
+pub mod first_order;
 pub mod generate;
 pub mod interleave;
 pub mod lasso;

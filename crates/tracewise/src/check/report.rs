@@ -66,6 +66,8 @@ pub struct Violation {
     pub time: Option<Stamp>,
     /// What quantified variables and the `by` column are there.
     pub bindings: Vec<(String, Value)>,
+    /// Whether infinitely many valuations fail here, of which `bindings` has what is the same in all.
+    pub infinite: bool,
     /// The log line.
     pub line: Option<LogLine>,
 }

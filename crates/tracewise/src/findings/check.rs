@@ -53,7 +53,7 @@ impl From<PropertyReport> for Item {
 
 impl From<crate::check::Violation> for Violation {
     fn from(violation: crate::check::Violation) -> Self {
-        let crate::check::Violation { position, time, bindings, line } = violation;
-        Self { position, time, bindings, line, ..Self::default() }
+        let crate::check::Violation { position, time, bindings, infinite, line } = violation;
+        Self { position, time, bindings, infinite, line, ..Self::default() }
     }
 }

@@ -89,6 +89,7 @@ impl Gathered {
             position: Some(position),
             time,
             bindings,
+            infinite: failed.is_some_and(|found| found.infinite),
             text,
             line,
             ..Violation::default()

@@ -101,6 +101,9 @@ pub fn place(violation: &Violation, separator: &str) -> String {
     if !violation.bindings.is_empty() {
         parts.push(bindings(&violation.bindings));
     }
+    if violation.infinite {
+        parts.push("infinitely many valuations".to_owned());
+    }
     parts.join(separator)
 }
 

@@ -63,12 +63,11 @@ pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
     let unbound = error.kind == TraceErrorKind::UnknownName
         && error.slot.is_some_and(|slot| spec.program.arguments.contains(&slot));
     let asked = slot.map(|slot| match &slot.what {
-        What::Variable(path, _) if unbound => Diagnostic::error(
-            "unbound-variable",
-            format!("`{path}` is not bound, and no column of the trace"),
-        )
-        .at(slot.span, "not bound by a quantifier around it")
-        .help(format!("write `forall {path}. …`, or quote it if you mean the text \"{path}\"")),
+        What::Variable(path, _) if unbound => {
+            Diagnostic::error("unbound-variable", format!("`{path}` is not bound"))
+                .at(slot.span, "not bound by a quantifier around it")
+                .help(format!("write `forall {path}. …`, or quote it if you mean the text \"{path}\""))
+        }
         _ => Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here"),
     });
     Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }

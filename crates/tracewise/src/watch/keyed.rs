@@ -249,6 +249,7 @@ impl<'k> Keyed<'k> {
                 .iter()
                 .map(|(variable, value)| (name(*variable), value.clone()))
                 .collect(),
+            infinite: bindings.infinite(),
             line: self.log_line(line),
         }
     }

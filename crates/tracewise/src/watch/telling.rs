@@ -23,6 +23,7 @@ impl Judge<'_> {
             position: Some(failure.position),
             time: failure.time.map(|time| self.clock.stamp(time)),
             bindings: self.named(&failure.bindings),
+            infinite: failure.bindings.infinite(),
             line: self.log_line(failure.line.as_ref()),
         });
         self.sink.verdict(&WatchVerdict {

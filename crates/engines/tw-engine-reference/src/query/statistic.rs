@@ -10,7 +10,7 @@ use tw_core::Value;
 use tw_ir::Aggregate;
 
 /// The statistic of `values`, none of which is null. Of no values there is none.
-pub(super) fn statistic(aggregate: Aggregate, values: &[&Value]) -> Cell {
+pub(crate) fn statistic(aggregate: Aggregate, values: &[&Value]) -> Cell {
     let (Some(&first), Some(&last)) = (values.first(), values.last()) else { return Ok(Value::Null) };
     match aggregate {
         Aggregate::Count => whole(&values.len().into(), "count"),

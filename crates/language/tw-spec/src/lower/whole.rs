@@ -66,10 +66,10 @@ impl<'t> Flow<'_, 't> {
                 };
                 self.todo.extend(whole);
             }
-            ExprKind::Quantifier { range: Some(range), .. } => {
-                if self.target(*range, body).is_none() && self.is_int(*range) {
-                    self.todo.extend(self.prepared.opened.get(&id).copied().map(Target::Scope));
-                }
+            ExprKind::Quantifier { range: Some(range), .. }
+                if self.target(*range, body).is_none() && self.is_int(*range) =>
+            {
+                self.todo.extend(self.prepared.opened.get(&id).copied().map(Target::Scope));
             }
             _ => {}
         }

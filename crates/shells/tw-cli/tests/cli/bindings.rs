@@ -88,8 +88,9 @@ fn keys_and_variables_go_together() {
 #[test]
 fn what_the_definition_cannot_do_is_refused_by_name() {
     for (formula, what) in [
-        ("G forall x. p(x) -> exists y. y == x + 1 & F q(y)", "arithmetic on quantified variables"),
-        ("G forall x. p(x) -> x matches \"a\"", "a regular expression over a quantified variable"),
+        ("G forall x. p(x) -> exists y. y == x + 1 & !q(y)", "arithmetic on quantified variables"),
+        ("G forall x. p(x) | x matches \"a\"", "a regular expression over a quantified variable"),
+        ("G (count(x : !p(x)) < 3)", "`count` of infinitely many values of `x`"),
     ] {
         let run = check(formula, "events", "p,1\n");
         assert!(run.code == 2 && run.err.contains(what), "{run:?}");
@@ -101,6 +102,54 @@ fn what_the_definition_cannot_do_is_refused_by_name() {
         "{}",
         run.err
     );
+}
+
+#[test]
+fn valuations_are_counted() {
+    let log = "@0 failed (\"al\",1) (\"bo\",1) failed (\"al\",2)\n@60 alert (1) alert (2)\n@700 failed (\"cy\",2) alert (2)\n";
+    let formula = "G forall i. alert(i) -> count(u : O[0,10m] failed(u, i)) >= 2";
+    let expected = [(1, json!({"i": 2})), (2, json!({"i": 2}))];
+    assert_eq!(violations(&check(formula, "monpoly", log)), expected);
+    let formula = "G forall i. alert(i) -> exists k. failed(_, k) & k == i";
+    assert_eq!(violations(&check(formula, "monpoly", log)), [(1, json!({"i": 1})), (1, json!({"i": 2}))]);
+    let jsonl = r#"{"event":"order","items":[{"id":1},{"id":2}]}
+{"event":"stock","id":1}
+{"event":"order","items":[{"id":1},{"id":3}],"id":null}
+{"event":"order"}
+"#;
+    let formula = "G forall x in items[*].id. F stock(id: x)";
+    let expected = [(0, json!({"x": 2})), (2, json!({"x": 1})), (2, json!({"x": 3}))];
+    assert_eq!(violations(&check(formula, "jsonl", jsonl)), expected);
+}
+
+#[test]
+fn infinitely_many_valuations_are_one_violation() {
+    let run = check("G forall x, y. p(x) -> y > x", "events", "p,1\nq,2\np,3\n");
+    let object = &run.json()[0];
+    assert_eq!(object["violation_count"], 2);
+    assert_eq!(object["violations"][0]["bindings"], json!({"x": 1}));
+    assert_eq!(object["violations"][1]["infinite"], json!(true));
+    let run = check("G forall x. p(x) -> x < 2", "events", "p,1\nq,2\np,3\n");
+    assert!(run.json()[0]["violations"][0].get("infinite").is_none());
+}
+
+/// A name in an argument place that nothing binds is a column, where the trace has one.
+#[test]
+fn columns_are_arguments() {
+    let log = r#"{"event":"login","user":"bob","owner":"bob"}
+{"event":"login","user":"eve","owner":"bob"}
+{"event":"login","user":"al","owner":null}
+"#;
+    assert_eq!(violations(&check("G login(user: owner)", "jsonl", log)), [(1, json!({})), (2, json!({}))]);
+    // A quantifier hides it.
+    assert!(holds(&check("G exists owner. login(user: owner)", "jsonl", log)));
+    let run = check("G login(user: ownr)", "jsonl", log);
+    assert!(
+        run.code == 2 && run.err.contains("unbound-variable") && run.err.contains("`forall ownr. …`"),
+        "{run:?}"
+    );
+    let run = check("G p(u)", "events", "p,1\n");
+    assert!(run.code == 2 && run.err.contains("write `forall u. …`"), "{run:?}");
 }
 
 /// Each property to the engine that suits it: one with quantifiers does not take the others' from them.

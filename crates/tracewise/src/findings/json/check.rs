@@ -44,6 +44,7 @@ fn violation(violation: &Violation) -> String {
         .field("position", violation.position)
         .raw("time", &time(violation.time))
         .raw("bindings", &bindings(&violation.bindings))
+        .maybe("infinite", violation.infinite.then_some(true))
         .maybe("category", violation.category.as_deref())
         .maybe("text", violation.text.as_deref());
     if let Some(log) = &violation.line {

@@ -68,7 +68,8 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
         let found = Object::new()
             .field("position", violation.position)
             .raw("time", &json::time(violation.time))
-            .raw("bindings", &json::bindings(&violation.bindings));
+            .raw("bindings", &json::bindings(&violation.bindings))
+            .maybe("infinite", violation.infinite.then_some(true));
         // That of the settling position stands above.
         let other = violation.line.as_ref().filter(|_| violation.position != Some(verdict.position));
         let found = match other {

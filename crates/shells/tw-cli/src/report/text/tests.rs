@@ -49,6 +49,7 @@ pub(crate) fn sample() -> Report {
         position: Some(position),
         time: stamp(position as i64 * 2),
         bindings: vec![("u".into(), Value::text(user))],
+        infinite: false,
         line: line(number, r#"{"event":"req","id":"r3"}"#),
     };
     let property = |name: &str, title: Option<&str>, verdict| PropertyReport {
