@@ -117,7 +117,7 @@ pub(super) struct Generator {
 }
 
 /// What has to hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Check {
     Expr(ExprId),
     /// The value of a variable is in this set.
