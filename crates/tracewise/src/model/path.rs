@@ -1,7 +1,7 @@
 //! A path in words: states, what is shown at each, and where in the logs they were seen.
 
 use crate::Specification;
-use tw_check::{Checker, Evidence};
+use tw_check::Evidence;
 use tw_core::Value;
 use tw_ir::{Node, NodeId};
 use tw_model::{Cells, Model, State};
@@ -67,7 +67,7 @@ impl TracePath {
 
 /// Evidence in words. `None` if a path shows nothing beyond the verdict: a claim about all paths that holds, or about
 /// some path that does not.
-pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
+pub(super) fn told(model: &Model, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
     let bare = |evidence: &Evidence| evidence.steps.len() < 2 && evidence.cycle.is_none();
     let nothing = |(_, branch): &(usize, Evidence)| {
         bare(branch) && branch.branches.is_empty() && !shows(spec, branch.node, branch.holds)
@@ -76,7 +76,7 @@ pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evide
     if alone && !shows(spec, evidence.node, evidence.holds) {
         return None;
     }
-    Some(chain(tell(checker.model, spec, evidence)))
+    Some(chain(tell(model, spec, evidence)))
 }
 
 /// Whether a single path can show a formula's truth.

@@ -114,7 +114,7 @@ impl Paths<'_, '_> {
         let goal = self.checker.only(goal)?;
         let inside = self.checker.reach(through, goal, width(ticks))?.pop().unwrap_or(goal);
         let mut steps = vec![from];
-        if self.to_window(&mut steps, ticks, inside, through, Bdd::FALSE)?.is_none()
+        if self.lead(&mut steps, ticks, inside, through, Bdd::FALSE)?.is_none()
             || !self.way(&mut steps, through, goal, width(ticks))?
         {
             return Ok(None);
@@ -133,7 +133,7 @@ impl Paths<'_, '_> {
         let stop = self.checker.only(stop)?;
         let released = self.checker.and(stop, hold)?;
         let (all, mut steps) = (self.checker.space.states, vec![from]);
-        match self.to_window(&mut steps, ticks, inside, all, stop)? {
+        match self.lead(&mut steps, ticks, inside, all, stop)? {
             None => return Ok(None),
             Some(true) => {
                 let last = steps.len() - 1;
@@ -169,7 +169,7 @@ impl Paths<'_, '_> {
 
     /// The way to the beginning of a window, or to a state in `stop` before it: whether it is such a one. `None` if there
     /// is none, or if it is too long.
-    fn to_window(
+    fn lead(
         &mut self,
         steps: &mut Vec<State>,
         ticks: Ticks,

@@ -27,7 +27,7 @@ pub struct Exhausted;
 /// Most nodes: with their tables half a gigabyte.
 const NODES: usize = 1 << 24;
 /// Most steps of operations, some seconds of them.
-const WORK: u64 = 150_000_000;
+const WORK: u64 = 100_000_000;
 /// Level of the two ends.
 const END: u32 = u32::MAX;
 

@@ -577,3 +577,48 @@ fn steps_keep_variables_that_are_called_like_fields() {
     assert_eq!((&answer["trace"][1]["$source"], &answer["trace"][1]["$assumed"]), (&json!("app"), &json!(0)));
     assert_eq!(answer["trace"][1]["source"]["line"], json!(3));
 }
+
+/// Each free variable doubles the states; formulas that name all of them are answered nevertheless.
+#[test]
+fn many_free_variables_that_formulas_name() {
+    let folder = directory("many-free");
+    let names: Vec<String> = (0..24).map(|at| format!("b{at}")).collect();
+    let mut text = "MODULE main\nVAR\n".to_owned();
+    names.iter().for_each(|name| text += &format!("  {name} : boolean;\n"));
+    text += "  n : 0..4;\nASSIGN init(n) := 0; next(n) := case b0 & n < 4 : n + 1; TRUE : n; esac;\n";
+    (1..12).for_each(|at| {
+        text += &format!("next(b{at}) := case b{} : b{}; TRUE : {{TRUE, FALSE}}; esac;\n", at - 1, at + 9)
+    });
+    text += "DEFINE full := n = 4;\n";
+    let (any, all) = (names[1..].join(" | "), names.join(" & "));
+    text += &format!("CTLSPEC AG (b0 -> EF b23)\nLTLSPEC G (b0 -> F ({any}))\nINVARSPEC !({all} & full)\n");
+    text += "CTLSPEC AG (full -> AG full)\nLTLSPEC F G !b0 | F full\n";
+    std::fs::write(folder.join("free.smv"), text).unwrap();
+    let run = finish(crate::common::command().current_dir(&folder).args(["model-check", "free.smv"]), "");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("3 of 5 formulas hold on free.smv (83,886,080 states, "), "{}", run.out);
+    assert!(run.out.contains(", as sets)"), "{}", run.out);
+    let run = finish(
+        crate::common::command().current_dir(&folder).args(["model-check", "free.smv", "--output", "json"]),
+        "",
+    );
+    let answers = run.json();
+    let holds: Vec<bool> = answers.iter().map(|answer| answer["holds"].as_bool().unwrap()).collect();
+    assert_eq!(holds, [true, false, false, true, true]);
+    assert!(answers.iter().all(|answer| answer["engine"] == "symbolic"));
+    let truth = |step: &Value, name: &str| step[name].as_bool().unwrap();
+    // From some step with `b0` on, nothing else for ever.
+    let steps = answers[1]["trace"].as_array().unwrap();
+    let first = steps.iter().position(|step| truth(step, "b0")).unwrap();
+    let from = first.min(answers[1]["loop"].as_u64().unwrap() as usize);
+    assert!(steps[from..].iter().all(|step| names[1..].iter().all(|name| !truth(step, name))), "{steps:?}");
+    // `n` counts the steps with `b0` before it.
+    let steps = answers[2]["trace"].as_array().unwrap();
+    let mut count = 0;
+    for step in steps {
+        assert_eq!(step["n"], count, "{steps:?}");
+        count = (count + i64::from(truth(step, "b0"))).min(4);
+    }
+    let last = steps.last().unwrap();
+    assert!(names.iter().all(|name| truth(last, name)) && last["full"] == true, "{last}");
+}

@@ -47,6 +47,16 @@ impl Implicit {
         Ok((Self(Arc::new(inner)), left_out))
     }
 
+    /// The name of its file.
+    pub fn file(&self) -> &str {
+        &self.0.file
+    }
+
+    /// What holds again and again on every path that counts, as written.
+    pub fn fairness(&self) -> impl Iterator<Item = &str> {
+        self.0.program.fairness.iter().map(|fair| fair.text.as_str())
+    }
+
     /// All states, one after another.
     pub fn listed(&self) -> Result<Model, ModelError> {
         explore(&self.0.program, &self.0.limits).map_err(|stop| self.error(stop))

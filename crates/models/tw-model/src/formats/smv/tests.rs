@@ -5,7 +5,7 @@ mod naive;
 mod programs;
 
 use super::super::{json, testing};
-use super::{Limits, read, read_within, write};
+use super::{Implicit, Limits, Unsuited, read, read_mentioning, read_within, write};
 use crate::{Cells, Model, ModelError, State};
 use std::collections::{BTreeMap, BTreeSet};
 use tw_testkit::{Rng, cases};

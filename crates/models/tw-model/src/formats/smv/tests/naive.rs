@@ -1,8 +1,6 @@
 //! Random programs, against the definition: all valuations are tried.
 
 use super::*;
-use crate::Cells;
-use crate::formats::smv::{Implicit, Limits, Unsuited};
 
 const NAMES: [&str; 4] = ["x", "p", "e", "y"];
 const SIZES: [i64; 4] = [3, 2, 2, 3];
