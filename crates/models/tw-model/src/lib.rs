@@ -5,6 +5,7 @@
 //! million transitions take a quarter of a gigabyte. A merged model also has a [`Record`]: how often each state and
 //! transition was seen, and where first and last.
 
+mod codes;
 mod columns;
 mod components;
 pub mod formats;
@@ -16,6 +17,7 @@ mod record;
 pub mod symbolic;
 mod variable;
 
+pub use codes::Codes;
 pub use formats::{FORMATS, ModelError, ModelFormat};
 pub use graph::{Edge, Graph, State};
 pub use record::{Place, Record, Seen};

@@ -189,7 +189,7 @@ impl Symbolic {
                     let size = self.known[variable].domain.size() as usize;
                     let mut table = vec![0; size];
                     states.iter().zip(cells).for_each(|(state, cell)| table[state[variable] as usize] = cell);
-                    Cells::Of(variable, table)
+                    Cells::Of(variable, table.into())
                 }
                 None => Cells::Own(cells),
             };

@@ -622,3 +622,24 @@ fn many_free_variables_that_formulas_name() {
     let last = steps.last().unwrap();
     assert!(names.iter().all(|name| truth(last, name)) && last["full"] == true, "{last}");
 }
+
+/// Of many different events each happens in few states: work and memory go with those.
+#[test]
+fn many_different_events_are_merged_and_asked() {
+    let folder = directory("many-events");
+    let events: String = (0..20_000).map(|at| format!("e{at}\n")).collect();
+    std::fs::write(folder.join("t.events"), events).unwrap();
+    let run = |arguments: &[&str]| finish(crate::common::command().current_dir(&folder).args(arguments), "");
+    let merge = ["merge", "--keep", "state", "t.events", "-o", "m.json", "--output", "json"];
+    let asked = run(&[merge.as_slice(), &["--ctl", "EF e19999", "--ctl", "AG (e7 -> AX e9)"]].concat());
+    assert_eq!(asked.code, 1, "{}", asked.err);
+    let answers: Vec<Value> = asked.json().into_iter().filter(|line| line.get("holds").is_some()).collect();
+    let shown = |answer: &Value| answer["trace"].as_array().map_or(0, Vec::len);
+    assert_eq!((answers[0]["holds"].as_bool(), shown(&answers[0])), (Some(true), 20_000));
+    // Of a path so long what each state is not is left out.
+    assert_eq!((&answers[0]["trace"][9]["state"], &answers[0]["cut"]), (&json!("e9"), &json!(true)));
+    assert_eq!((answers[1]["holds"].as_bool(), &answers[1]["trace"][7]["e7"]), (Some(false), &json!(true)));
+    assert!(std::fs::metadata(folder.join("m.json")).unwrap().len() < 20 << 20);
+    let again = run(&["model-check", "m.json", "--ctl", "AG (e7 -> AX e8)", "--output", "json"]);
+    assert_eq!(again.json()[0]["holds"], true, "{}", again.err);
+}

@@ -4,7 +4,7 @@ use super::evaluate::fault;
 use super::program::{Define, Program, Val, hash};
 use super::search::Search;
 use super::syntax::Error;
-use crate::{Cells, Domain, Graph, Model, State, Variable, Written};
+use crate::{Cells, Codes, Domain, Graph, Model, State, Variable, Written};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 
@@ -217,7 +217,7 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
         for (code, met) in met.into_iter().enumerate() {
             search.slots[variable] = code as u32;
             values.push(match &define.table {
-                Some((_, table)) if table[code].is_some() || !met => table[code],
+                Some((_, table)) if table.get(code as u32).is_some() || !met => table.get(code as u32),
                 _ if met => Some(search.machine.value(expr, &search.slots)?),
                 _ => None,
             });
@@ -236,7 +236,7 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
     }
     let (domain, codes) = typed(&values, program);
     let cells = match single {
-        Some(variable) => Cells::Of(variable, codes),
+        Some(variable) => Cells::Of(variable, Codes::packed(codes)),
         None => Cells::Own(codes),
     };
     Ok(Some(Variable { name: define.name.clone(), domain, cells }))
