@@ -4,6 +4,7 @@
 //! the paths they come back with are told state by state, with the lines of the traces they were merged from.
 
 mod file;
+mod implicit;
 mod path;
 mod questions;
 
@@ -79,8 +80,11 @@ pub struct Failing {
 pub struct ModelReport {
     /// States.
     pub states: usize,
-    /// Transitions, those that were assumed included.
-    pub edges: usize,
+    /// Whether states were told as sets, as there are too many to be listed.
+    pub symbolic: bool,
+    /// Transitions, those that were assumed included; `None` where sets of states are known, and how many they are is too
+    /// much to find out.
+    pub edges: Option<usize>,
     /// Transitions left out as they were seen too rarely.
     pub left_out: usize,
     /// Initial states.
@@ -107,6 +111,9 @@ pub(crate) fn model_check(
     questions: &[Question],
     options: &ModelOptions,
 ) -> Result<ModelReport, Error> {
+    if let Some(program) = &model.implicit {
+        return implicit::model_check(session, program, questions, options);
+    }
     let pruned = (options.min_count > 1).then(|| model.without_rare(options.min_count));
     let left_out = pruned.as_ref().map_or(0, |pruned| model.graph.edges() - pruned.graph.edges());
     let model = pruned.as_ref().unwrap_or(model);
@@ -130,7 +137,8 @@ pub(crate) fn model_check(
         .collect::<Result<Vec<FormulaReport>, Error>>()?;
     Ok(ModelReport {
         states: model.states(),
-        edges: model.graph.edges(),
+        symbolic: false,
+        edges: Some(model.graph.edges()),
         left_out,
         initial: model.initial.len(),
         traces: model.record.as_ref().map(|record| record.traces.len()),
@@ -183,10 +191,7 @@ fn answer(
     question: &Question,
     options: &ModelOptions,
 ) -> Result<FormulaReport, Error> {
-    let spec = match question.logic {
-        Logic::Branching => question.specification()?,
-        Logic::Linear => question.specification().map_err(|error| quantified(question, error))?,
-    };
+    let spec = asked(question)?;
     let labels = labels(checker.model, &spec)?;
     let (program, root) = (&spec.program, root(&spec));
     let refused = |why| refused(&spec, why);
@@ -208,7 +213,7 @@ fn answer(
             (answer.holds(), None, answer.counterexample, chance(None))
         }
     };
-    let path = evidence.and_then(|evidence| path::told(checker, &spec, &evidence));
+    let path = evidence.and_then(|evidence| path::told(checker.model, &spec, &evidence));
     let origin = match &path {
         Some(path) if options.origins => origin(session, checker.model, &path.walk(), path.cycle.is_some()),
         _ => Origin::Nowhere,
@@ -227,6 +232,14 @@ fn answer(
         warnings,
         sources: spec.sources.clone(),
     })
+}
+
+/// A formula, read.
+fn asked(question: &Question) -> Result<Specification, Error> {
+    match question.logic {
+        Logic::Branching => question.specification(),
+        Logic::Linear => question.specification().map_err(|error| quantified(question, error)),
+    }
 }
 
 /// A formula of linear time with path quantifiers is one of branching time.

@@ -1,8 +1,8 @@
 //! The one way in which files are written: whole, or not at all; and in which they are read whole: up to a limit.
 
-use std::ffi::OsString;
+mod beside;
+
 use std::fs::{File, Metadata, OpenOptions};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,8 @@ const LINKS: usize = 40;
 /// A file that is being written beside the one it is to replace, and takes its place with [`NewFile::commit`]; if that
 /// does not come to pass, nothing has happened to the old one.
 ///
-/// The new one has a name that nobody can guess, in the same folder, and is never one that was there. It gets the
+/// The new one has a name that nobody can guess, in the same folder, and is never one that was there. What a writer that
+/// was killed left behind goes when the same file is written again. The new one gets the
 /// permissions and, where that is allowed, the owner of the old one. A symbolic link stays, what it leads to is replaced.
 /// Devices and pipes are written to as they are.
 #[derive(Debug)]
@@ -35,7 +36,8 @@ impl NewFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (file, beside) = create_beside(&target, old.is_some())?;
+        beside::remove_left(&target);
+        let (file, beside) = beside::create(&target, old.is_some())?;
         let new = Self { file, names: Some((beside, target)) };
         if let Some(old) = old {
             keep(&new.file, &old)?;
@@ -135,28 +137,6 @@ fn follow(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// A new file in the same folder, at first for nobody else to read if it replaces one.
-fn create_beside(target: &Path, replaces: bool) -> io::Result<(File, PathBuf)> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    if replaces {
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    }
-    loop {
-        // The seeds of hash tables come from the system's source of random numbers.
-        let mut name = OsString::from(".");
-        name.push(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
-        name.push(format!(".{:016x}", RandomState::new().build_hasher().finish()));
-        let beside = folder(target).join(name);
-        match options.open(&beside) {
-            Ok(file) => return Ok((file, beside)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
 /// Gives a file the permissions of another and, where that is allowed, its owner.
 fn keep(file: &File, old: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
@@ -213,6 +193,58 @@ mod tests {
         assert_eq!(names(&folder).len(), 2);
         drop(new);
         assert_eq!((std::fs::read(&path).unwrap(), names(&folder).len()), (b"old".to_vec(), 1));
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_goes_with_the_next_write() {
+        let folder = place("left");
+        let path = folder.join("spec.tw");
+        let plant = |name: &str| {
+            std::fs::write(folder.join(name), b"half").unwrap();
+            File::open(folder.join(name)).unwrap()
+        };
+        plant(".spec.tw.0123456789abcdef");
+        plant(".spec.tw.ffffffffffffffff");
+        // One that is being written, what is another file's, and what only looks alike.
+        let busy = plant(".spec.tw.00000000000000aa");
+        busy.lock().unwrap();
+        let others = [
+            ".other.tw.0123456789abcdef",
+            ".spec.tw.0123456789abcdeg",
+            ".spec.tw.tmp",
+            "spec.tw.0123456789abcdef",
+        ];
+        others.into_iter().for_each(|name| drop(plant(name)));
+        symlink("spec.tw", folder.join(".spec.tw.00000000000000bb")).unwrap();
+        std::fs::create_dir(folder.join(".spec.tw.00000000000000cc")).unwrap();
+        write_file(&path, b"new").unwrap();
+        let mut expected = vec![
+            ".spec.tw.00000000000000aa",
+            ".spec.tw.00000000000000bb",
+            ".spec.tw.00000000000000cc",
+            "spec.tw",
+        ];
+        expected.extend(others);
+        expected.sort_unstable();
+        assert_eq!(names(&folder), expected);
+        assert_eq!(std::fs::read(&path).unwrap(), b"new");
+    }
+
+    /// Writers of one file, some killed half way: each whole file is one of theirs, and nothing that is being written goes.
+    #[test]
+    fn writers_do_not_take_each_others_files() {
+        let folder = place("many");
+        let path = &folder.join("state");
+        let held = NewFile::create(path).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4u8 {
+                scope.spawn(move || (0..50).for_each(|_| write_file(path, &[thread; 1000]).unwrap()));
+            }
+        });
+        let written = std::fs::read(path).unwrap();
+        assert!(written.len() == 1000 && written.iter().all(|byte| *byte == written[0]));
+        held.commit().unwrap();
+        assert_eq!((names(&folder), std::fs::read(path).unwrap().len()), (vec!["state".to_string()], 0));
     }
 
     #[test]

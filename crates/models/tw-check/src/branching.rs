@@ -6,16 +6,17 @@
 //! that meet every fairness set again and again. Quantifiers over other path formulas are CTL*, which is left to the
 //! product with an automaton (`star`).
 
-mod evidence;
+pub(crate) mod evidence;
 mod fair;
 mod fixpoint;
+mod paths;
 mod search;
 mod sets;
-mod shape;
+pub(crate) mod shape;
 mod window;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::{Checker, Evidence, star};
 use fair::Fair;
@@ -89,7 +90,7 @@ impl Branching<'_> {
 
     /// Why the formula holds in a state, or why it does not.
     pub fn evidence(&self, state: State) -> Evidence {
-        evidence::evidence(self, self.root, state)
+        evidence::evidence(paths::Paths::new(self), self.root, state)
     }
 
     fn evaluate(&mut self, used: &[NodeId], known: &[NodeId], atoms: &[Bits]) -> Result<(), Unsupported> {
@@ -157,7 +158,7 @@ impl Branching<'_> {
 }
 
 /// The formulas below the root, ascending, without what predicates are made of.
-fn used(program: &Program, root: NodeId, atoms: &[NodeId]) -> Vec<NodeId> {
+pub(crate) fn used(program: &Program, root: NodeId, atoms: &[NodeId]) -> Vec<NodeId> {
     let mut seen = vec![false; program.dag.len()];
     seen[root.index()] = true;
     for index in (0..=root.index()).rev() {
@@ -169,7 +170,7 @@ fn used(program: &Program, root: NodeId, atoms: &[NodeId]) -> Vec<NodeId> {
 }
 
 /// Which formulas are about a state. Refuses what is no formula of branching time.
-fn states(program: &Program, used: &[NodeId], atoms: &[NodeId]) -> Result<Vec<bool>, Unsupported> {
+pub(crate) fn states(program: &Program, used: &[NodeId], atoms: &[NodeId]) -> Result<Vec<bool>, Unsupported> {
     let mut state = vec![false; program.dag.len()];
     for &id in used {
         let node = program.dag.node(id);
@@ -194,7 +195,7 @@ fn states(program: &Program, used: &[NodeId], atoms: &[NodeId]) -> Result<Vec<bo
 }
 
 /// A path formula where a state formula must stand: names its outermost operator that is about a path.
-fn bare(program: &Program, root: NodeId) -> Unsupported {
+pub(crate) fn bare(program: &Program, root: NodeId) -> Unsupported {
     let mut node = root;
     let is_path = |node: Node| node.is_future() || node.is_past() || node == Node::First;
     // Below connectives alone, something is about a path: the first such from the left.

@@ -11,12 +11,14 @@ mod labels;
 mod linear;
 pub mod markov;
 pub mod star;
+mod symbolic;
 
 pub use branching::{Branching, branching};
 pub use checker::Checker;
 pub use evidence::Evidence;
 pub use labels::Labels;
 pub use linear::{Linear, linear, linear_witness};
+pub use symbolic::{SymbolicBranching, SymbolicChecker, SymbolicLabels, Unlabelled};
 
 #[cfg(test)]
 mod naive;

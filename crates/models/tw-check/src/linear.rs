@@ -14,13 +14,13 @@
 //! One search costs at most (transitions of the model) × (transitions of the automaton) steps, and 4 bytes for each
 //! pair, of which only those that are met are touched; beyond a budget pairs are hashed.
 
-mod lasso;
+pub(crate) mod lasso;
 mod product;
 mod search;
 #[cfg(test)]
 pub(crate) mod tableau;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub(crate) use product::Product;
 pub(crate) use search::{Kind, Outcome, Search};

@@ -7,7 +7,7 @@ use crate::number;
 use crate::{Ends, Keep};
 use rustc_hash::FxHashSet;
 use tw_core::Value;
-use tw_model::{Cells, Domain, Merged, Model, Place, Record, Seen, State, Variable};
+use tw_model::{Cells, Codes, Domain, Merged, Model, Place, Record, Seen, State, Variable};
 
 /// What the codes of names stand for.
 #[derive(Clone, Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Names {
     /// The name of each code.
     pub values: Vec<Value>,
     /// Further variables, which the name decides: name, values, and for each code of a name the number of the value.
-    pub variables: Vec<(String, Domain, Vec<u32>)>,
+    pub variables: Vec<(String, Domain, Codes)>,
 }
 
 /// States in their order, with what is known of them.
@@ -147,8 +147,10 @@ fn variables(keep: Keep, numbered: Numbered, names: Names, longest: u64, end: bo
         let last = states as i64 - 1;
         variables.push(own("node".into(), Domain::Range(0, last), (0..states as u32).collect()));
     }
+    let mut places = vec![u32::MAX; names.values.len()];
+    order.iter().zip(0..).for_each(|(&old, new)| places[old as usize] = new);
     for (name, domain, cells) in names.variables {
-        let mut cells: Vec<u32> = order.iter().map(|&code| cells[code as usize]).collect();
+        let mut cells = cells.ordered(&order, &places);
         let mut domain = domain;
         if end {
             let null = nullable(&mut domain, &mut cells);
@@ -168,18 +170,14 @@ fn unused(values: &[Value]) -> Value {
 }
 
 /// Makes room for `null`, which is what a variable is in the state `end`; returns its number.
-fn nullable(domain: &mut Domain, cells: &mut [u32]) -> u32 {
+fn nullable(domain: &mut Domain, cells: &mut Codes) -> u32 {
     let mut values = match domain {
         Domain::Values(values) => std::mem::take(values),
         Domain::Boolean => vec![Value::Bool(false), Value::Bool(true)],
         Domain::Range(..) => {
             // A range may be far larger than what there is of it.
-            let mut used = cells.to_vec();
-            used.sort_unstable();
-            used.dedup();
-            for cell in cells {
-                *cell = used.binary_search(cell).map_or(0, |at| at as u32);
-            }
+            let used = cells.used();
+            *cells = cells.map(|cell| used.binary_search(&cell).map_or(0, |at| at as u32));
             used.into_iter().map(|code| domain.value(code)).collect()
         }
     };

@@ -5,6 +5,7 @@
 //! million transitions take a quarter of a gigabyte. A merged model also has a [`Record`]: how often each state and
 //! transition was seen, and where first and last.
 
+mod codes;
 mod columns;
 mod components;
 pub mod formats;
@@ -13,11 +14,14 @@ mod label;
 pub mod picture;
 mod prune;
 mod record;
+pub mod symbolic;
 mod variable;
 
+pub use codes::Codes;
 pub use formats::{FORMATS, ModelError, ModelFormat};
 pub use graph::{Edge, Graph, State};
 pub use record::{Place, Record, Seen};
+pub use symbolic::Symbolic;
 pub use variable::{Cells, Domain, Variable};
 
 /// A state-space.
@@ -37,6 +41,8 @@ pub struct Model {
     pub fairness: Vec<String>,
     /// How it was merged, if it was.
     pub merged: Option<Merged>,
+    /// The program that its states are found by, where they are too many to be listed unasked; there are none here then.
+    pub implicit: Option<formats::smv::Implicit>,
 }
 
 /// A formula that stands in a model's file.

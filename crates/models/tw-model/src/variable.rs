@@ -1,6 +1,6 @@
 //! What is known of states.
 
-use crate::{Model, State};
+use crate::{Codes, Model, State};
 use tw_core::Value;
 
 /// A variable of the model.
@@ -32,7 +32,7 @@ pub enum Cells {
     Own(Vec<u32>),
     /// It depends on another variable (by index), one per value of that one: so `x` depends on the state's name where
     /// names stand for valuations, and a model of many instants holds it once.
-    Of(usize, Vec<u32>),
+    Of(usize, Codes),
 }
 
 impl Domain {
@@ -75,7 +75,7 @@ impl Model {
     pub fn code(&self, variable: usize, state: State) -> u32 {
         match &self.variables[variable].cells {
             Cells::Own(codes) => codes[state as usize],
-            Cells::Of(other, codes) => codes[self.code(*other, state) as usize],
+            Cells::Of(other, codes) => codes.get(self.code(*other, state) as usize),
         }
     }
 
@@ -89,7 +89,7 @@ impl Model {
         match &self.variables[variable].cells {
             Cells::Own(codes) => codes.clone(),
             Cells::Of(other, codes) => {
-                self.codes(*other).into_iter().map(|code| codes[code as usize]).collect()
+                self.codes(*other).into_iter().map(|code| codes.get(code as usize)).collect()
             }
         }
     }

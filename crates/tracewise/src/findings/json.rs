@@ -81,7 +81,7 @@ impl Lines {
                     }
                     None => one(robust::object(report, found), &rest, out)?,
                 },
-                Detail::Evidence(found) => one(model::object(item, found), &rest, out)?,
+                Detail::Evidence(found) => one(model::object(report, item, found), &rest, out)?,
                 Detail::Deadlock(turns) => one(races::deadlock(report, turns), &rest, out)?,
                 Detail::Race(race) => one(races::race(report, race), &rest, out)?,
             }

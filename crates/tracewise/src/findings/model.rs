@@ -29,12 +29,9 @@ impl Report {
             about_model(name, &report).into_iter().map(|found| Warning::new(found, &none)).collect();
         let fair = report.fair_warnings.iter();
         warnings.extend(fair.map(|(found, sources)| Warning::new(found.clone(), &Arc::new(sources.clone()))));
-        let mut counts = vec![
-            ("states", report.states as u64),
-            ("transitions", report.edges as u64),
-            ("initial", report.initial as u64),
-            ("left_out", report.left_out as u64),
-        ];
+        let mut counts = vec![("states", report.states as u64)];
+        counts.extend(report.edges.map(|edges| ("transitions", edges as u64)));
+        counts.extend([("initial", report.initial as u64), ("left_out", report.left_out as u64)]);
         counts.extend(report.traces.map(|traces| ("traces", traces as u64)));
         let mut options = model.merged.iter().flat_map(|merged| &merged.options);
         let divided = options.find(|(option, _)| option == "by").map(|(_, column)| column.as_str());
@@ -51,7 +48,12 @@ impl Report {
         Self {
             command: "model-check",
             subject: name.to_string(),
-            statistics: Statistics { counts, elapsed, ..Statistics::default() },
+            statistics: Statistics {
+                engine: report.symbolic.then_some("symbolic"),
+                counts,
+                elapsed,
+                ..Statistics::default()
+            },
             items,
             warnings,
             ..Self::default()

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use tw_core::Value;
 use tw_merge::Names;
-use tw_model::Domain;
+use tw_model::{Codes, Domain, Variable};
 
 /// How a valuation becomes a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,9 +319,10 @@ impl Valuations {
         order
     }
 
-    /// The name of a valuation; no other one has it.
-    pub fn name(&self, code: u32) -> Value {
-        self.name_in(&self.order(), code)
+    /// The names of the valuations from one on; no two are the same.
+    pub fn names(&self, from: u32) -> Vec<Value> {
+        let order = self.order();
+        (from..self.valuations.len() as u32).map(|code| self.name_in(&order, code)).collect()
     }
 
     fn name_in(&self, order: &[usize], code: u32) -> Value {
@@ -376,31 +377,39 @@ impl Valuations {
         Value::text(&name)
     }
 
-    /// Bytes that the model's variables take: each has a number in each valuation.
+    /// Bytes that the model's variables take, as they are found and as they are put in order.
     pub fn model_bytes(&self) -> usize {
-        let columns = if self.style == Style::Bare { 0 } else { self.columns.len() };
-        columns.saturating_mul(self.valuations.len()).saturating_mul(2 * size_of::<u32>())
+        let mut met = vec![0; if self.style == Style::Bare { 0 } else { self.columns.len() }];
+        let valuations = self.valuations.iter().flat_map(|valuation| valuation.iter());
+        valuations
+            .for_each(|&(column, _)| met.get_mut(column as usize).into_iter().for_each(|met| *met += 1));
+        let each = met.iter().map(|&met| Codes::bytes(self.valuations.len(), met));
+        each.fold(0, |sum: usize, bytes| sum.saturating_add(2 * bytes + size_of::<Variable>()))
     }
 
     /// Names and variables of all valuations.
     pub fn finish(self) -> Names {
-        let order = self.order();
-        let values = (0..self.valuations.len() as u32).map(|code| self.name_in(&order, code)).collect();
+        let (order, values, count) = (self.order(), self.names(0), self.valuations.len());
+        // Of each column, the valuations in which it is not null.
+        let mut met: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.columns.len()];
+        for (valuation, code) in self.valuations.iter().zip(0..) {
+            valuation.iter().for_each(|&(column, value)| met[column as usize].push((code, value)));
+        }
         let mut variables = Vec::new();
         for (at, column) in order.iter().map(|&at| (at, &self.columns[at])) {
             // A column that is the name says nothing new.
             if self.style == Style::Bare {
                 break;
             }
-            let codes = self.valuations.iter().map(|valuation| code_in(valuation, at));
+            let codes = Codes::few(count, 0, std::mem::take(&mut met[at]));
             let truth = |value: &Value| matches!(value, Value::Bool(_));
-            let absent = self.style != Style::Events && codes.clone().any(|code| code == 0);
+            let absent = self.style != Style::Events && codes.used().first() == Some(&0);
             let (domain, codes) = if column.values.iter().all(truth) && !column.values.is_empty() && !absent {
                 let of = |code: u32| u32::from(column.value(code) == Value::Bool(true));
-                (Domain::Boolean, codes.map(of).collect())
+                (Domain::Boolean, codes.map(of))
             } else {
                 let (domain, new) = column.domain();
-                (domain, codes.map(|code| new[code as usize]).collect())
+                (domain, codes.map(|code| new[code as usize]))
             };
             variables.push((column.name.clone(), domain, codes));
         }

@@ -161,10 +161,8 @@ fn search(
     for files in &traces {
         let parts =
             divide(session, &source, files, options.by.as_deref(), &mut valuations, all.len() as u32)?;
-        translated.extend(
-            (translated.len() as u32..valuations.len() as u32)
-                .map(|code| code_of(&valuations.name(code)).unwrap_or(u32::MAX)),
-        );
+        let new = valuations.names(translated.len() as u32).into_iter();
+        translated.extend(new.map(|name| code_of(&name).unwrap_or(u32::MAX)));
         for (lines, codes) in parts {
             let codes: Vec<u32> = codes.iter().map(|&code| translated[code as usize]).collect();
             if let Some(whole) = &mut whole

@@ -108,7 +108,7 @@ fn format_of(path: &str) -> Result<&'static ModelFormat, Error> {
     })
 }
 
-fn model_error(path: &str, error: ModelError) -> Error {
+pub(super) fn model_error(path: &str, error: ModelError) -> Error {
     match error {
         ModelError::Io(error) => Error::io(format!("cannot write `{path}`"), error),
         ModelError::Unfit(message) => Error::refused(format!("`{path}`: {message}")),

@@ -1,10 +1,15 @@
 //! A path in words: states, what is shown at each, and where in the logs they were seen.
 
 use crate::Specification;
-use tw_check::{Checker, Evidence};
+use tw_check::Evidence;
 use tw_core::Value;
 use tw_ir::{Node, NodeId};
 use tw_model::{Cells, Model, State};
+
+/// Models with more variables than these have states with little to say of most of them; of long paths it is not told.
+const MANY: usize = 1 << 10;
+/// Most values told of such a model.
+const VALUES: usize = 1 << 21;
 
 /// A path that shows why a formula holds, or why it does not.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +72,7 @@ impl TracePath {
 
 /// Evidence in words. `None` if a path shows nothing beyond the verdict: a claim about all paths that holds, or about
 /// some path that does not.
-pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
+pub(super) fn told(model: &Model, spec: &Specification, evidence: &Evidence) -> Option<TracePath> {
     let bare = |evidence: &Evidence| evidence.steps.len() < 2 && evidence.cycle.is_none();
     let nothing = |(_, branch): &(usize, Evidence)| {
         bare(branch) && branch.branches.is_empty() && !shows(spec, branch.node, branch.holds)
@@ -76,7 +81,7 @@ pub(super) fn told(checker: &Checker<'_>, spec: &Specification, evidence: &Evide
     if alone && !shows(spec, evidence.node, evidence.holds) {
         return None;
     }
-    Some(chain(tell(checker.model, spec, evidence)))
+    Some(chain(tell(model, spec, evidence)))
 }
 
 /// Whether a single path can show a formula's truth.
@@ -117,6 +122,9 @@ fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
         order.extend(branches.iter().map(|(_, branch)| branch));
         next += 1;
     }
+    let (variables, steps_of) = (model.variables.len(), order.iter().map(|evidence| evidence.steps.len()));
+    let whole = variables <= MANY || steps_of.sum::<usize>().saturating_mul(variables) <= VALUES;
+    let told = told_variables(model, whole);
     // Breadth first, so the branches of an evidence stand together; built from the last to the first.
     let mut built: Vec<Option<TracePath>> = vec![None; order.len()];
     let mut end = order.len();
@@ -133,10 +141,10 @@ fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
         built[index] = Some(TracePath {
             formula: spec.words(evidence.node),
             holds: evidence.holds,
-            steps: steps(model, &evidence.steps),
+            steps: steps(model, &evidence.steps, &told),
             cycle: evidence.cycle,
             branches,
-            cut: evidence.cut,
+            cut: evidence.cut || !whole,
         });
     }
     built.swap_remove(0).unwrap_or_else(|| TracePath {
@@ -149,13 +157,13 @@ fn tell(model: &Model, spec: &Specification, evidence: &Evidence) -> TracePath {
     })
 }
 
-fn steps(model: &Model, states: &[State]) -> Vec<TraceStep> {
+fn steps(model: &Model, states: &[State], told: &[usize]) -> Vec<TraceStep> {
     let step = |(at, &state): (usize, &State)| {
         let (seen, assumed) = match at.checked_sub(1) {
             Some(before) => seen(model, states[before], state),
             None => (first_seen(model, state), false),
         };
-        TraceStep { state, label: model.label(state), values: values(model, state), seen, assumed }
+        TraceStep { state, label: model.label(state), values: values(model, state, told), seen, assumed }
     };
     states.iter().enumerate().map(step).collect()
 }
@@ -180,10 +188,13 @@ fn place(model: &Model, place: tw_model::Place) -> Option<(String, u64)> {
     Some((model.record.as_ref()?.traces.get(place.trace() as usize)?.clone(), place.line()))
 }
 
-/// What tells a state from others, then what follows from that.
-fn values(model: &Model, state: State) -> Vec<(String, Value)> {
+/// The variables that tell a state from others, then (`whole`) those that follow from that.
+fn told_variables(model: &Model, whole: bool) -> Vec<usize> {
     let own = |at: &usize| matches!(model.variables[*at].cells, Cells::Own(_));
     let all = 0..model.variables.len();
-    let ordered = all.clone().filter(own).chain(all.filter(|at| !own(at)));
-    ordered.map(|at| (model.variables[at].name.clone(), model.value(at, state))).collect()
+    all.clone().filter(own).chain(all.filter(|at| whole && !own(at))).collect()
+}
+
+fn values(model: &Model, state: State, variables: &[usize]) -> Vec<(String, Value)> {
+    variables.iter().map(|&at| (model.variables[at].name.clone(), model.value(at, state))).collect()
 }

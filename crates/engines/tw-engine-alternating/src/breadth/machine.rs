@@ -67,6 +67,8 @@ pub(super) struct Slices {
     /// Published successors of a slice.
     pub(super) successors: FxHashMap<u32, Vec<Slice>>,
     pub(super) emptiness: Option<Emptiness>,
+    /// Transitions that may still be looked at to settle verdicts.
+    pub(super) looks: usize,
     /// Whether a verdict was left open for want of budget.
     pub(super) undecided: bool,
     pub(super) bytes: usize,
@@ -161,6 +163,16 @@ impl Slices {
         self.slices.bytes() + self.sets.bytes() + self.memories.bytes()
     }
 
+    /// Whether a state is known not to be settled.
+    pub(super) fn is_open(&self, state: State) -> bool {
+        self.states[state as usize].settled == Some(None)
+    }
+
+    /// A state is settled.
+    pub(super) fn know(&mut self, state: State, verdict: bool) {
+        self.states[state as usize].settled = Some(Some(verdict));
+    }
+
     pub(super) fn key(&self, state: State) -> Key {
         self.states[state as usize].key
     }
@@ -237,11 +249,10 @@ impl Machine for Slices {
     }
 
     fn settled(&mut self, _: usize, state: State) -> Option<bool> {
-        let kept = &self.states[state as usize];
-        if let Some(settled) = kept.settled {
+        if let Some(settled) = self.states[state as usize].settled {
             return settled;
         }
-        let settled = self.settle(kept.key);
+        let settled = self.settle(state);
         self.states[state as usize].settled = Some(settled);
         settled
     }

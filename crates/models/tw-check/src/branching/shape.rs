@@ -6,14 +6,14 @@ use tw_monitor::Unsupported;
 
 /// A state formula and the truth that is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Literal {
+pub(crate) struct Literal {
     pub node: NodeId,
     pub value: bool,
 }
 
 /// What is asked of one state: all of these, or (`any`) one of them.
 #[derive(Clone, Debug)]
-pub(super) struct Operand {
+pub(crate) struct Operand {
     pub any: bool,
     pub parts: Vec<Literal>,
 }
@@ -33,7 +33,7 @@ impl Operand {
 
 /// Paths, by what is asked of their states.
 #[derive(Clone, Debug)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// The first state.
     Here(Operand),
     /// The second state.
@@ -47,7 +47,7 @@ pub(super) enum Shape {
 const ALWAYS: Ticks = Ticks { low: 0, high: i64::MAX };
 
 /// An interval in transitions.
-pub(super) fn ticks(
+pub(crate) fn ticks(
     program: &Program,
     node: NodeId,
     interval: Option<Interval>,
@@ -61,7 +61,7 @@ pub(super) fn ticks(
 
 /// The paths on which a path formula has the given truth; `None` if it is more than one temporal operator over state
 /// formulas (those that `state` says).
-pub(super) fn shape(
+pub(crate) fn shape(
     program: &Program,
     mut node: NodeId,
     mut value: bool,

@@ -6,7 +6,7 @@ use tw_model::{Cells, Domain, Graph, Model, Variable};
 use tw_testkit::texts::branching as program;
 
 mod evidence;
-mod random;
+pub(crate) mod random;
 mod table;
 
 /// A model of named states (and instants), all paths counting.

@@ -107,7 +107,7 @@ pub(crate) fn lasso(product: &mut Product, from: &[State], inside: impl Fn(usize
 
 /// The same path with its cycle gone round once and begun as early as can be: the automaton may have needed longer to
 /// see that it is one.
-fn rolled_up(mut stem: Vec<State>, mut cycle: Vec<State>) -> Path {
+pub(crate) fn rolled_up(mut stem: Vec<State>, mut cycle: Vec<State>) -> Path {
     let whole = cycle.len();
     let repeats = |&period: &usize| {
         whole.is_multiple_of(period) && (period..whole).all(|at| cycle[at] == cycle[at - period])

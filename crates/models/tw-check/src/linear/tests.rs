@@ -55,7 +55,7 @@ fn lassos(checker: &Checker, from: State, longest: usize, limit: usize) -> Vec<(
 
 /// Whether a path is one of the model's that counts, and the formula has the claimed truth on it: if it has no cycle, on
 /// every lasso that goes on from it.
-fn check(checker: &Checker, program: &Program, atoms: &[Bits], evidence: &Evidence) {
+pub(crate) fn check(checker: &Checker, program: &Program, atoms: &[Bits], evidence: &Evidence) {
     let steps = &evidence.steps;
     let follows = |from: State, to: State| checker.graph().successors(from).contains(&to);
     assert!(checker.initial().contains(&steps[0]), "{evidence:?}");

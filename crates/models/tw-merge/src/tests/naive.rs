@@ -201,7 +201,7 @@ pub(crate) fn model(
         variables.push(own("node", Domain::Range(0, total as i64 - 1), (0..total as u32).collect()));
     }
     for (name, domain, codes) in &names.variables {
-        let mut cells: Vec<u32> = order.iter().map(|&name| codes[name as usize]).collect();
+        let mut cells: Vec<u32> = order.iter().map(|&name| codes.get(name as usize)).collect();
         let mut domain = domain.clone();
         if end.is_some() {
             let mut values: Vec<Value> = match &domain {
@@ -220,7 +220,7 @@ pub(crate) fn model(
             cells.push(null as u32);
             domain = Domain::Values(values);
         }
-        variables.push(Variable { name: name.clone(), domain, cells: Cells::Of(0, cells) });
+        variables.push(Variable { name: name.clone(), domain, cells: Cells::Of(0, cells.into()) });
     }
     Model {
         variables,

@@ -29,7 +29,7 @@ pub(crate) fn traces(rng: &mut Rng) -> (usize, Vec<Vec<u32>>) {
 /// Further variables of all kinds, and one name more than appears.
 fn random_names(rng: &mut Rng, count: usize) -> Names {
     let mut names = super::names(count + 1);
-    let mut codes = |bound: usize| (0..=count).map(|_| rng.below(bound) as u32).collect::<Vec<u32>>();
+    let mut codes = |bound: usize| (0..=count).map(|_| rng.below(bound) as u32).collect::<tw_model::Codes>();
     let values = vec![Value::Int(4), Value::Null, Value::text("x")];
     names.variables = vec![
         ("p".into(), Domain::Boolean, codes(2)),
@@ -109,7 +109,7 @@ fn merged_within(
     let (merger, (_, back)) = parts.pop().expect("one is left");
     let place = |name: &u32| *name as usize;
     let variables = names.variables.iter().map(|(variable, domain, codes)| {
-        (variable.clone(), domain.clone(), back.iter().map(|name| codes[place(name)]).collect())
+        (variable.clone(), domain.clone(), back.iter().map(|name| codes.get(place(name))).collect())
     });
     let names = Names {
         values: back.iter().map(|name| names.values[place(name)].clone()).collect(),

@@ -14,7 +14,8 @@
 //! {"from": 0, "to": 0, "count": 1, "traces": 1, "first": {"trace": 0, "line": 3}, "last": {"trace": 0, "line": 3}}]}
 //! ```
 //!
-//! - A variable that depends on another (`of`) is told once per value of that one: `codes` are places in its own values.
+//! - A variable that depends on another (`of`) is told once per value of that one: `codes` are places in its own values. Where nearly
+//!   all are the same, `common` is that one and `others` the rest: `[place, code]`.
 //! - `initial` is how many traces begin in a state (`true` in models that were not merged), `ends` how many end there.
 //! - A variable whose name is one of these keys, or begins with `$`, has a `$` before it in states.
 //! - A transition without `count` was assumed, not seen.

@@ -5,7 +5,7 @@
 
 use super::Digits;
 use super::names::{Names, identifier};
-use crate::{Cells, Domain, Model, ModelError, State};
+use crate::{Cells, Codes, Domain, Model, ModelError, State};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use tw_core::Value;
@@ -144,7 +144,7 @@ fn macros(
         }
         // Which values of the variable of states mean which value of this one.
         let mut places: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        for (place, &code) in dependent.iter().flat_map(|(_, codes)| codes.iter().enumerate()) {
+        for (place, code) in dependent.iter().flat_map(|(_, codes)| codes.iter().enumerate()) {
             places.entry(code).or_default().push(place as u32);
         }
         let most = places.last_key_value().map_or(0, |(&most, _)| u64::from(most) + 1);
@@ -195,10 +195,10 @@ fn macros(
 }
 
 /// The variable of states that a variable depends on in the end, and its value for each value of that one.
-fn dependence(model: &Model, variable: usize) -> Option<(usize, Vec<u32>)> {
+fn dependence(model: &Model, variable: usize) -> Option<(usize, Codes)> {
     let Cells::Of(mut other, mut codes) = model.variables[variable].cells.clone() else { return None };
     while let Cells::Of(next, between) = &model.variables[other].cells {
-        codes = between.iter().map(|&code| codes[code as usize]).collect();
+        codes = between.map(|code| codes.get(code as usize));
         other = *next;
     }
     Some((other, codes))

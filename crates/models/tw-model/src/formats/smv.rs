@@ -8,10 +8,12 @@
 //!   specifications. States are those that the initial ones lead to, found one after another.
 
 mod compile;
+mod encode;
 mod evaluate;
 mod explore;
 mod formula;
 mod free;
+mod implicit;
 mod lexer;
 mod parser;
 mod plan;
@@ -25,6 +27,7 @@ mod words;
 mod write;
 
 pub use explore::Limits;
+pub use implicit::{Implicit, Unsuited};
 pub(super) use write::write;
 
 use super::ModelError;
@@ -37,26 +40,19 @@ pub(super) fn read(file: &str, text: &[u8]) -> Result<Model, ModelError> {
 
 /// Reads a file within limits.
 pub fn read_within(file: &str, text: &[u8], limits: &Limits) -> Result<Model, ModelError> {
-    // Whoever reads all of it is told of every variable.
-    read_mentioning(file, text, limits, &|_| true).map(|(model, _)| model)
+    // Whoever reads all of it is told of every variable, and of every state.
+    Implicit::read(file, text, limits, &|_| true)?.0.listed()
 }
 
 /// Reads a file for formulas of which it is known which variables they mention, beside those in the file; also the names
-/// of the variables that were left out, as there are many of them and nothing depends on them (`free`).
+/// of the variables that were left out, as there are many of them and nothing depends on them (`free`). Where states are
+/// many they are not listed: [`Model::implicit`].
 pub fn read_mentioning(
     file: &str,
     text: &[u8],
     limits: &Limits,
     mentioned: &dyn Fn(&str) -> bool,
 ) -> Result<(Model, Vec<String>), ModelError> {
-    let text = super::utf8(file, text)?;
-    let located = |error: syntax::Error| super::syntax_error(file, text, error.at as usize, error.message);
-    let mut module = parser::parse(text).map_err(located)?;
-    let left_out = free::leave_out(&mut module, mentioned);
-    let program = compile::compile(text, module).map_err(located)?;
-    let explored = explore::explore(&program, limits).map_err(|stop| match stop {
-        explore::Stop::At(error) => located(error),
-        explore::Stop::Unfit(message) => ModelError::Unfit(message),
-    });
-    Ok((explored?, left_out))
+    let (program, left_out) = Implicit::read(file, text, limits, mentioned)?;
+    Ok((program.model()?, left_out))
 }

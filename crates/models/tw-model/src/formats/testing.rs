@@ -87,7 +87,7 @@ pub(super) fn model(random: &mut Rng) -> Model {
         } else {
             let other = random.below(variables.len());
             let size = variables[other].domain.size() as usize;
-            Cells::Of(other, cells(random, &kind, size))
+            Cells::Of(other, cells(random, &kind, size).into())
         };
         variables.push(Variable { name, domain: kind, cells });
     }

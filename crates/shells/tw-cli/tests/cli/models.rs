@@ -577,3 +577,69 @@ fn steps_keep_variables_that_are_called_like_fields() {
     assert_eq!((&answer["trace"][1]["$source"], &answer["trace"][1]["$assumed"]), (&json!("app"), &json!(0)));
     assert_eq!(answer["trace"][1]["source"]["line"], json!(3));
 }
+
+/// Each free variable doubles the states; formulas that name all of them are answered nevertheless.
+#[test]
+fn many_free_variables_that_formulas_name() {
+    let folder = directory("many-free");
+    let names: Vec<String> = (0..24).map(|at| format!("b{at}")).collect();
+    let mut text = "MODULE main\nVAR\n".to_owned();
+    names.iter().for_each(|name| text += &format!("  {name} : boolean;\n"));
+    text += "  n : 0..4;\nASSIGN init(n) := 0; next(n) := case b0 & n < 4 : n + 1; TRUE : n; esac;\n";
+    (1..12).for_each(|at| {
+        text += &format!("next(b{at}) := case b{} : b{}; TRUE : {{TRUE, FALSE}}; esac;\n", at - 1, at + 9)
+    });
+    text += "DEFINE full := n = 4;\n";
+    let (any, all) = (names[1..].join(" | "), names.join(" & "));
+    text += &format!("CTLSPEC AG (b0 -> EF b23)\nLTLSPEC G (b0 -> F ({any}))\nINVARSPEC !({all} & full)\n");
+    text += "CTLSPEC AG (full -> AG full)\nLTLSPEC F G !b0 | F full\n";
+    std::fs::write(folder.join("free.smv"), text).unwrap();
+    let run = finish(crate::common::command().current_dir(&folder).args(["model-check", "free.smv"]), "");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    assert!(run.out.contains("3 of 5 formulas hold on free.smv (83,886,080 states, "), "{}", run.out);
+    assert!(run.out.contains(", as sets)"), "{}", run.out);
+    let run = finish(
+        crate::common::command().current_dir(&folder).args(["model-check", "free.smv", "--output", "json"]),
+        "",
+    );
+    let answers = run.json();
+    let holds: Vec<bool> = answers.iter().map(|answer| answer["holds"].as_bool().unwrap()).collect();
+    assert_eq!(holds, [true, false, false, true, true]);
+    assert!(answers.iter().all(|answer| answer["engine"] == "symbolic"));
+    let truth = |step: &Value, name: &str| step[name].as_bool().unwrap();
+    // From some step with `b0` on, nothing else for ever.
+    let steps = answers[1]["trace"].as_array().unwrap();
+    let first = steps.iter().position(|step| truth(step, "b0")).unwrap();
+    let from = first.min(answers[1]["loop"].as_u64().unwrap() as usize);
+    assert!(steps[from..].iter().all(|step| names[1..].iter().all(|name| !truth(step, name))), "{steps:?}");
+    // `n` counts the steps with `b0` before it.
+    let steps = answers[2]["trace"].as_array().unwrap();
+    let mut count = 0;
+    for step in steps {
+        assert_eq!(step["n"], count, "{steps:?}");
+        count = (count + i64::from(truth(step, "b0"))).min(4);
+    }
+    let last = steps.last().unwrap();
+    assert!(names.iter().all(|name| truth(last, name)) && last["full"] == true, "{last}");
+}
+
+/// Of many different events each happens in few states: work and memory go with those.
+#[test]
+fn many_different_events_are_merged_and_asked() {
+    let folder = directory("many-events");
+    let events: String = (0..20_000).map(|at| format!("e{at}\n")).collect();
+    std::fs::write(folder.join("t.events"), events).unwrap();
+    let run = |arguments: &[&str]| finish(crate::common::command().current_dir(&folder).args(arguments), "");
+    let merge = ["merge", "--keep", "state", "t.events", "-o", "m.json", "--output", "json"];
+    let asked = run(&[merge.as_slice(), &["--ctl", "EF e19999", "--ctl", "AG (e7 -> AX e9)"]].concat());
+    assert_eq!(asked.code, 1, "{}", asked.err);
+    let answers: Vec<Value> = asked.json().into_iter().filter(|line| line.get("holds").is_some()).collect();
+    let shown = |answer: &Value| answer["trace"].as_array().map_or(0, Vec::len);
+    assert_eq!((answers[0]["holds"].as_bool(), shown(&answers[0])), (Some(true), 20_000));
+    // Of a path so long what each state is not is left out.
+    assert_eq!((&answers[0]["trace"][9]["state"], &answers[0]["cut"]), (&json!("e9"), &json!(true)));
+    assert_eq!((answers[1]["holds"].as_bool(), &answers[1]["trace"][7]["e7"]), (Some(false), &json!(true)));
+    assert!(std::fs::metadata(folder.join("m.json")).unwrap().len() < 20 << 20);
+    let again = run(&["model-check", "m.json", "--ctl", "AG (e7 -> AX e8)", "--output", "json"]);
+    assert_eq!(again.json()[0]["holds"], true, "{}", again.err);
+}

@@ -1,11 +1,11 @@
 //! The object of a formula asked of a model.
 
 use super::write::{Object, array, value};
-use crate::findings::{Evidence, EvidencePath, EvidenceStep, Item};
+use crate::findings::{Evidence, EvidencePath, EvidenceStep, Item, Report};
 use crate::merge::Piece;
 use crate::{Value, merge};
 
-pub(super) fn object(item: &Item, found: &Evidence) -> Object {
+pub(super) fn object(report: &Report, item: &Item, found: &Evidence) -> Object {
     let mut object = Object::new().field("formula", item.formula.as_str()).field("logic", found.logic.name());
     object = object.maybe("title", item.title.as_deref()).field("holds", found.holds);
     if let Some(failing) = &found.failing {
@@ -35,6 +35,7 @@ pub(super) fn object(item: &Item, found: &Evidence) -> Object {
             .field("probability_high", found.upper)
             .maybe("probability_fraction", found.fraction.as_ref().map(ToString::to_string)),
     }
+    .maybe("engine", report.statistics.engine)
 }
 
 /// The fields of the first path. What is shown at its steps is told below it.

@@ -68,7 +68,7 @@ fn formula(random: &mut Rng, program: &mut Program, depth: usize) -> NodeId {
     id
 }
 
-fn random_program(random: &mut Rng) -> Program {
+pub(crate) fn random_program(random: &mut Rng) -> Program {
     let mut program = Program::default();
     for name in ["p", "q", "r"] {
         let what = What::Proposition(Path::field(name));

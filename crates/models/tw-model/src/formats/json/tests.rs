@@ -2,7 +2,7 @@
 
 use super::super::testing;
 use super::{read, value, write};
-use crate::{Cells, Domain, Graph, Model, ModelError, Record, Variable};
+use crate::{Cells, Codes, Domain, Graph, Model, ModelError, Record, Variable};
 use tw_core::Value;
 use tw_testkit::{Rng, cases};
 
@@ -111,6 +111,18 @@ fn wrong_files_are_refused_with_their_place() {
             r#"{"model": "tracewise", "version": 1, "variables": [{"name": "x", "boolean": true, "of": "y", "codes": [0, 1]}]"#,
             "m.json:1:52: found `of` the variable `y`, expected one of this model",
         ),
+        (
+            r#"{"model": "tracewise", "version": 1, "variables": [{"name": "x", "boolean": true, "of": "x", "common": 0}]"#,
+            "m.json:1:52: found `common` or `others` alone, expected both, or `codes` instead",
+        ),
+        (
+            r#"{"model": "tracewise", "version": 1, "variables": [{"name": "x", "boolean": true, "of": "x", "common": 0, "others": [[1, 1], [1, 0]]}]"#,
+            "m.json:1:126: found the place 1 after 1, expected them ascending",
+        ),
+        (
+            r#"{"model": "tracewise", "version": 1, "variables": [{"name": "y", "boolean": true}, {"name": "x", "boolean": true, "of": "y", "common": 0, "others": [[2, 1]]}]"#,
+            "m.json:1:84: found the place 2, expected one of the 2 values of `y`",
+        ),
         ("{H\n\"states\": [{\"x\": 4}]", "m.json:2:18: found 4, expected a number from 1 to 3"),
         ("{H\n\"states\": [{\"x\": 1.5}]", "m.json:2:18: found `1.5`, expected a whole number of 64 bits"),
         ("{H\n\"states\": [{}]", "m.json:2:12: found a state without `x`, expected all variables"),
@@ -198,4 +210,31 @@ fn two_variables_of_one_name_cannot_be_written() {
         matches!(&error, ModelError::Unfit(message) if message == "two variables are called `x`"),
         "{error}"
     );
+}
+
+/// Of many values of another variable few mean anything else: those are written, and read back.
+#[test]
+fn few_of_many_are_written_and_read() {
+    let states = 5_000u32;
+    let names = (0..states).map(|at| Value::text(&format!("s{at}"))).collect();
+    let own = Variable {
+        name: "state".into(),
+        domain: Domain::Values(names),
+        cells: Cells::Own((0..states).collect()),
+    };
+    let few = Codes::few(states as usize, 0, vec![(17, 1), (4_999, 1)]);
+    let few = Variable { name: "p".into(), domain: Domain::Boolean, cells: Cells::Of(0, few) };
+    let graph = Graph::from_edges(states as usize, (1..states).map(|to| (to - 1, to)));
+    let model = Model { variables: vec![own, few], graph, initial: vec![0], ..Model::default() };
+    for format in crate::FORMATS.iter().filter(|format| format.read.is_some()) {
+        let mut out = Vec::new();
+        (format.write)(&model, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.len() < 1 << 20, "{}", format.name);
+        if format.name == "json" {
+            assert!(text.contains(r#""of": "state", "common": 0, "others": [[17, 1], [4999, 1]]}"#));
+        }
+        let back = (format.read.unwrap())("m", text.as_bytes()).unwrap();
+        assert_eq!((back.states(), &back.variables), (model.states(), &model.variables), "{}", format.name);
+    }
 }

@@ -95,10 +95,21 @@ fn variable(model: &Model, at: usize, out: &mut Vec<u8>) {
     if let Cells::Of(other, codes) = &variable.cells {
         out.extend_from_slice(b", \"of\": ");
         string(&model.variables[*other].name, out);
-        out.extend_from_slice(b", \"codes\": [");
-        for (at, &code) in codes.iter().enumerate() {
-            out.extend_from_slice(if at > 0 { b", " } else { b"" });
-            out.number(i64::from(code));
+        match codes.others() {
+            None => {
+                out.extend_from_slice(b", \"codes\": [");
+                for (at, code) in codes.iter().enumerate() {
+                    out.extend_from_slice(if at > 0 { b", " } else { b"" });
+                    out.number(i64::from(code));
+                }
+            }
+            Some((common, others)) => {
+                out.extend_from_slice(format!(", \"common\": {common}, \"others\": [").as_bytes());
+                for (at, (place, code)) in others.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    out.extend_from_slice(format!("{comma}[{place}, {code}]").as_bytes());
+                }
+            }
         }
         out.push(b']');
     }

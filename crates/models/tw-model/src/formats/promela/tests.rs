@@ -16,7 +16,7 @@ fn the_figure_is_a_process() {
     figure.variables.push(crate::Variable {
         name: "end".to_owned(),
         domain: Domain::Boolean,
-        cells: Cells::Of(0, vec![0, 1]),
+        cells: Cells::Of(0, vec![0, 1].into()),
     });
     let expected = "/* The first step chooses an initial state: a formula f is !begun U (begun && (f)). */
 #define begun (at >= 0)
@@ -49,7 +49,7 @@ fn a_wide_range_has_macros_for_what_occurs() {
     let mut figure = testing::figure();
     // Beyond the integers of Promela, so that values go by their places.
     figure.variables[1].domain = Domain::Range(1, i64::from(u32::MAX) + 1);
-    let cells = Cells::Of(0, vec![7, u32::MAX]);
+    let cells = Cells::Of(0, vec![7, u32::MAX].into());
     figure.variables.push(crate::Variable {
         name: "far".to_owned(),
         domain: Domain::Range(0, i64::from(u32::MAX)),

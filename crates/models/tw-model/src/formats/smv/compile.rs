@@ -3,7 +3,7 @@
 mod emit;
 
 use super::plan;
-use super::program::{Define, Program, Slot, Val};
+use super::program::{Cases, Define, Program, Slot, Val};
 use super::syntax::{Error, Id, Module, Op, Symbol, Type};
 use crate::Domain;
 use rustc_hash::FxHashMap;
@@ -239,27 +239,26 @@ impl<'t> Compiler<'t> {
     }
 
     /// Cases over one variable with constants for values, as variables that depend on another are written.
-    fn table(&self, body: Id) -> Option<(u32, Vec<Option<Val>>)> {
+    fn table(&self, body: Id) -> Option<(u32, Cases)> {
         let mut node = self.module.node(body);
         let first = (node.op == Op::If).then(|| self.module.node(node.a))?;
         let variable = (first.op == Op::Eq).then(|| self.variable(first.a))??;
         let slot = &self.program.variables[variable as usize];
-        let mut values = vec![None; if slot.size <= 1 << 24 { slot.size as usize } else { return None }];
+        let mut cases = Cases::default();
         while node.op == Op::If {
             let (condition, value) = (self.module.node(node.a), self.constant(node.b)?);
             if condition.op == Op::True {
-                values.iter_mut().for_each(|place| *place = place.or(Some(value)));
-                return Some((variable, values));
+                cases.rest = Some(value);
+                return Some((variable, cases));
             }
             if condition.op != Op::Eq || self.variable(condition.a) != Some(variable) {
                 return None;
             }
             if let Some(code) = slot.code(self.constant(condition.b)?) {
-                let place = &mut values[code as usize];
-                *place = place.or(Some(value));
+                cases.of.entry(code).or_insert(value);
             }
             node = self.module.node(node.c);
         }
-        Some((variable, values))
+        Some((variable, cases))
     }
 }

@@ -153,7 +153,7 @@ impl<'p> Machine<'p> {
         self.stack.pop().unwrap_or(Val::Unknown)
     }
 
-    fn binary(&mut self, op: Op, left: Val, right: Val, at: u32) -> Result<Val, Stop> {
+    pub fn binary(&mut self, op: Op, left: Val, right: Val, at: u32) -> Result<Val, Stop> {
         use Op::{
             Add, And, Div, Eq, Ge, Gt, Iff, Implies, In, Le, Lt, Mod, Mul, Ne, Or, Range, Sub, Union, Xnor,
             Xor,
@@ -267,7 +267,7 @@ fn kind(value: Val) -> &'static str {
     }
 }
 
-fn truth(value: Val, at: u32) -> Result<Option<bool>, Stop> {
+pub(super) fn truth(value: Val, at: u32) -> Result<Option<bool>, Stop> {
     match value {
         Val::Bool(value) => Ok(Some(value)),
         Val::Int(value @ (0 | 1)) => Ok(Some(value == 1)),
@@ -308,7 +308,7 @@ fn equal(left: Val, right: Val, at: u32) -> Result<Option<bool>, Stop> {
     }
 }
 
-fn unary(op: Op, value: Val, at: u32) -> Result<Val, Stop> {
+pub(super) fn unary(op: Op, value: Val, at: u32) -> Result<Val, Stop> {
     if op == Op::Not {
         return Ok(truth(value, at)?.map_or(Val::Unknown, |value| Val::Bool(!value)));
     }

@@ -4,7 +4,7 @@ use super::evaluate::fault;
 use super::program::{Define, Program, Val, hash};
 use super::search::Search;
 use super::syntax::Error;
-use crate::{Cells, Domain, Graph, Model, State, Variable, Written};
+use crate::{Cells, Codes, Domain, Graph, Model, State, Variable, Written};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 
@@ -27,18 +27,32 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// So much that a search through many states is given up before anybody waits for it.
+    pub(super) fn few(&self) -> Self {
+        Self {
+            states: self.states.min(1 << 20),
+            edges: self.edges.min(1 << 23),
+            work: self.work.min(200_000_000),
+            ..*self
+        }
+    }
+}
+
 /// Why a program has no model.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// Something in the text cannot be.
     At(Error),
-    /// Too much of something, or nothing at all.
+    /// Too much of something.
+    TooMuch(String),
+    /// Nothing at all.
     Unfit(String),
 }
 
 impl Stop {
     pub fn work() -> Self {
-        Stop::Unfit(
+        Stop::TooMuch(
             "its states are not found within the limit on work; constrain variables by `next(x) := …`".into(),
         )
     }
@@ -58,7 +72,7 @@ struct States {
 
 /// That states and transitions take more than they may.
 fn too_many_bytes(limit: usize) -> Stop {
-    Stop::Unfit(format!(
+    Stop::TooMuch(format!(
         "its states and transitions take more than {} MiB, the limit; constrain variables by `next(x) := …`, or leave out \
          those that nothing depends on",
         limit >> 20
@@ -107,7 +121,7 @@ impl States {
             }
         }
         if self.count >= self.most {
-            return Err(Stop::Unfit(format!("it has more than {} states, the limit", self.most)));
+            return Err(Stop::TooMuch(format!("it has more than {} states, the limit", self.most)));
         }
         if self.heap_bytes() > self.bytes {
             return Err(too_many_bytes(self.bytes));
@@ -143,7 +157,7 @@ pub(super) fn explore(program: &Program, limits: &Limits) -> Result<Model, Stop>
         row.dedup();
         targets.extend_from_slice(&row);
         if targets.len() > limits.edges.min(u32::MAX as usize) {
-            return Err(Stop::Unfit(format!("it has more than {} transitions, the limit", limits.edges)));
+            return Err(Stop::TooMuch(format!("it has more than {} transitions, the limit", limits.edges)));
         }
         if targets.len() * size_of::<u32>() + states.heap_bytes() > limits.bytes {
             return Err(too_many_bytes(limits.bytes));
@@ -164,23 +178,21 @@ pub(super) fn explore(program: &Program, limits: &Limits) -> Result<Model, Stop>
     for define in program.defines.iter().filter(|define| !define.next) {
         variables.extend(defined(define, &states, &mut search)?);
     }
-    Ok(Model {
-        variables,
-        initial,
-        graph: Graph::from_rows(offsets, targets),
-        record: None,
-        specifications: program
-            .specs
-            .iter()
-            .map(|spec| Written {
-                linear: spec.linear,
-                text: spec.text.clone(),
-                line: program.lines.partition_point(|&line| line < spec.at) as u64 + 1,
-            })
-            .collect(),
+    Ok(Model { variables, initial, graph: Graph::from_rows(offsets, targets), ..formulas(program) })
+}
+
+/// A model of nothing but the formulas that stand in the file.
+pub(super) fn formulas(program: &Program) -> Model {
+    let specifications = program.specs.iter().map(|spec| Written {
+        linear: spec.linear,
+        text: spec.text.clone(),
+        line: program.lines.partition_point(|&line| line < spec.at) as u64 + 1,
+    });
+    Model {
+        specifications: specifications.collect(),
         fairness: program.fairness.iter().map(|fair| fair.text.clone()).collect(),
-        merged: None,
-    })
+        ..Model::default()
+    }
 }
 
 /// Most values of a variable for which a definition over it is told value by value.
@@ -205,7 +217,7 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
         for (code, met) in met.into_iter().enumerate() {
             search.slots[variable] = code as u32;
             values.push(match &define.table {
-                Some((_, table)) if table[code].is_some() || !met => table[code],
+                Some((_, table)) if table.get(code as u32).is_some() || !met => table.get(code as u32),
                 _ if met => Some(search.machine.value(expr, &search.slots)?),
                 _ => None,
             });
@@ -224,14 +236,14 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
     }
     let (domain, codes) = typed(&values, program);
     let cells = match single {
-        Some(variable) => Cells::Of(variable, codes),
+        Some(variable) => Cells::Of(variable, Codes::packed(codes)),
         None => Cells::Own(codes),
     };
     Ok(Some(Variable { name: define.name.clone(), domain, cells }))
 }
 
 /// The type of some values, and their numbers in it.
-fn typed(values: &[Option<Val>], program: &Program) -> (Domain, Vec<u32>) {
+pub(super) fn typed(values: &[Option<Val>], program: &Program) -> (Domain, Vec<u32>) {
     if values.iter().flatten().all(|value| matches!(value, Val::Bool(_))) {
         let codes = values.iter().map(|value| u32::from(*value == Some(Val::Bool(true)))).collect();
         return (Domain::Boolean, codes);

@@ -93,6 +93,19 @@ impl Slot {
     }
 }
 
+/// Values by the numbers of a variable's values: of some, and of the rest if something is said of it.
+#[derive(Debug, Default)]
+pub(super) struct Cases {
+    pub of: FxHashMap<u32, Val>,
+    pub rest: Option<Val>,
+}
+
+impl Cases {
+    pub fn get(&self, code: u32) -> Option<Val> {
+        self.of.get(&code).copied().or(self.rest)
+    }
+}
+
 /// A definition.
 #[derive(Debug)]
 pub(super) struct Define {
@@ -100,7 +113,7 @@ pub(super) struct Define {
     /// Now, and one step later; `None` if it cannot be asked then.
     pub exprs: [Option<ExprId>; 2],
     /// It is a list of cases over one variable: the variable, and the value for each of its values.
-    pub table: Option<(u32, Vec<Option<Val>>)>,
+    pub table: Option<(u32, Cases)>,
     /// Whether it speaks of next states.
     pub next: bool,
 }
@@ -117,7 +130,7 @@ pub(super) struct Generator {
 }
 
 /// What has to hold.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Check {
     Expr(ExprId),
     /// The value of a variable is in this set.

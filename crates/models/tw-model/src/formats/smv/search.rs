@@ -212,7 +212,7 @@ impl<'p> Search<'p> {
 }
 
 /// Whether a variable and a value cannot be compared.
-fn mixed(slot: &Slot, value: Val) -> bool {
+pub(super) fn mixed(slot: &Slot, value: Val) -> bool {
     match value {
         Val::Symbol(_) => slot.domain == Domain::Boolean,
         Val::Bool(_) => slot.values.iter().any(|value| matches!(value, Val::Symbol(_))),

@@ -5,7 +5,7 @@ mod naive;
 mod programs;
 
 use super::super::{json, testing};
-use super::{Limits, read, read_within, write};
+use super::{Implicit, Limits, Unsuited, read, read_mentioning, read_within, write};
 use crate::{Cells, Model, ModelError, State};
 use std::collections::{BTreeMap, BTreeSet};
 use tw_testkit::{Rng, cases};
@@ -161,7 +161,7 @@ fn what_depends_on_names_is_defined() {
         domain: crate::Domain::Values(
             vec!["low".into(), "high".into()].into_iter().map(|t: String| tw_core::Value::text(&t)).collect(),
         ),
-        cells: Cells::Of(0, vec![1, 0]),
+        cells: Cells::Of(0, vec![1, 0].into()),
     });
     let text = written(&figure);
     assert!(text.contains("  CONSTANTS\n    low, high;\n  DEFINE\n    level := case\n        state = s1 : high;\n        TRUE : low;\n      esac;\n"), "{text}");

@@ -194,20 +194,30 @@ fn definitions(
     to: &mut dyn Write,
 ) -> Result<(), ModelError> {
     let mut first = true;
+    // Many may depend on one, which has many values.
+    let mut others: (usize, Vec<String>) = (usize::MAX, Vec::new());
     for (variable, name) in model.variables.iter().zip(called) {
         let Cells::Of(other, codes) = &variable.cells else { continue };
         out.extend_from_slice(if first { b"  DEFINE\n" } else { b"" });
         first = false;
         let symbols = symbols_of(&variable.domain);
         let other_domain = &model.variables[*other].domain;
-        let others = symbols_of(other_domain);
+        if others.0 != *other {
+            others = (*other, symbols_of(other_domain));
+        }
         writeln!(out, "    {name} := case")?;
-        for (at, &code) in codes.iter().enumerate() {
+        // Where nearly all values are the same, the others are told, and that one last.
+        let told: Vec<(u32, u32)> = match codes.others() {
+            Some((common, told)) => told.iter().copied().chain([(codes.len() as u32 - 1, common)]).collect(),
+            None => (0..).zip(codes.iter()).collect(),
+        };
+        let last = told.len();
+        for (row, (at, code)) in told.into_iter().enumerate() {
             out.extend_from_slice(b"        ");
-            if at + 1 < codes.len() {
+            if row + 1 < last {
                 out.extend_from_slice(called[*other].as_bytes());
                 out.extend_from_slice(b" = ");
-                symbol(other_domain, &others, at as u32, out);
+                symbol(other_domain, &others.1, at, out);
             } else {
                 out.extend_from_slice(b"TRUE");
             }

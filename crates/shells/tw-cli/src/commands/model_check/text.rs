@@ -30,7 +30,10 @@ impl Reporter for Text {
         let statistics = &report.statistics;
         let count = |name| statistics.count(name).unwrap_or(0);
         let states = words::counted(count("states"), "state");
-        let edges = words::counted(count("transitions"), "transition");
+        let edges = statistics
+            .count("transitions")
+            .map_or(String::new(), |edges| format!(", {}", words::counted(edges, "transition")));
+        let how = if statistics.engine.is_some() { ", as sets" } else { "" };
         let traces = statistics
             .count("traces")
             .map_or(String::new(), |traces| format!(", merged from {}", words::counted(traces, "trace")));
@@ -39,7 +42,7 @@ impl Reporter for Text {
             few => format!(", {} left out as rare", words::count(few)),
         };
         let summary = format!(
-            "{outcome} on {} ({states}, {edges}{left_out}{traces}), {}",
+            "{outcome} on {} ({states}{edges}{how}{left_out}{traces}), {}",
             words::printable(&report.subject),
             words::duration(statistics.elapsed)
         );

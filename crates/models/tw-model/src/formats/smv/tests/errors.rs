@@ -164,3 +164,44 @@ fn wrong_files_are_refused_with_their_place() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// What cannot be told as sets is named; what has no states has none.
+#[test]
+fn what_is_not_told_as_sets() {
+    let why = |text: &str| {
+        let limits = Limits { states: 0, ..Limits::default() };
+        let (model, _) = read_mentioning("m.smv", text.as_bytes(), &limits, &|_| true).unwrap();
+        match model.implicit.unwrap().symbolic() {
+            Ok(_) => "nothing".to_owned(),
+            Err(Unsuited::Sets(why)) => why,
+            Err(Unsuited::Model(error)) => error.to_string(),
+        }
+    };
+    let cases = [
+        ("x: 0..100000; p: boolean; INIT p = (x > 7)", "`x` has 100001 values; 4096 are the limit"),
+        ("x: 0..100000; p: boolean; TRANS next(p) = !p", "nothing"),
+        (
+            "x: 0..3; p: boolean;\nASSIGN next(x) := x + 1;",
+            "the expression on line 2 cannot be computed for some values",
+        ),
+        ("x: 0..3; ASSIGN next(x) := case x < 3 : x + 1; TRUE : 0; esac;", "nothing"),
+        (
+            "x: 0..3; y: 0..3;\nINIT y = 1 TRANS next(x) * y = 6 / x",
+            "the expression on line 2 cannot be computed for some values",
+        ),
+        (
+            "x: 0..63; y: 0..63; z: 0..63; TRANS next(x) = x * y * z mod 64",
+            "an expression with more than 4096 values",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(why(&format!("MODULE main VAR {text}")), expected, "{text}");
+    }
+    let bits: String = (0..600).map(|at| format!("b{at} : boolean; ")).collect();
+    assert_eq!(why(&format!("MODULE main VAR {bits}")), "its states take 600 bits, and 512 are the limit");
+    let few = Limits { work: 0, ..Limits::default() };
+    let (model, _) =
+        read_mentioning("m.smv", b"MODULE main VAR p: boolean; INIT p & !p", &few, &|_| true).unwrap();
+    let empty = model.implicit.unwrap().symbolic();
+    assert!(matches!(empty, Err(Unsuited::Model(error)) if error.to_string() == "no state satisfies INIT"));
+}

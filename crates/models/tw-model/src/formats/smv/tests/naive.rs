@@ -160,7 +160,7 @@ fn label(state: &[i64; 4]) -> String {
 fn random_programs_have_the_states_of_the_definition() {
     let mut random = Rng::new(2026);
     let all = all();
-    let mut answered = 0;
+    let (mut answered, mut told) = (0, 0);
     for case in 0..cases(3_000).min(20_000) {
         let init: Vec<Expr> = (0..1 + random.below(2)).map(|_| truth(&mut random, false, 2)).collect();
         let trans: Vec<Expr> = (0..random.below(3)).map(|_| truth(&mut random, true, 3)).collect();
@@ -233,6 +233,47 @@ fn random_programs_have_the_states_of_the_definition() {
             edges: model.graph.iter().map(|(a, b)| (model.label(a), model.label(b))).collect(),
         };
         assert_eq!(found, expected, "case {case}\n{text}");
+        told += usize::from(sets_are_the_same(&text, &model));
     }
-    assert!(answered > 0);
+    assert!(answered > 0 && 2 * told > answered, "{told} of {answered}");
+}
+
+/// Whether the program is told as sets; they are those of the states that were listed.
+fn sets_are_the_same(text: &str, model: &Model) -> bool {
+    let (program, _) = Implicit::read("m.smv", text.as_bytes(), &Limits::default(), &|_| true).unwrap();
+    let mut space = match program.symbolic() {
+        Ok(space) => space,
+        Err(Unsuited::Sets(_)) => return false,
+        Err(other) => panic!("{other:?}\n{text}"),
+    };
+    let own =
+        model.variables.iter().filter(|variable| matches!(variable.cells, Cells::Own(_))).count().min(4);
+    let states: Vec<Vec<u32>> = (0..model.states() as State)
+        .map(|state| (0..own).map(|variable| model.code(variable, state)).collect())
+        .collect();
+    assert_eq!(space.count(space.states), states.len() as u64, "{text}");
+    assert_eq!(space.count(space.initial), model.initial.len() as u64, "{text}");
+    assert_eq!(space.transitions(), Some(model.graph.edges() as u64), "{text}");
+    let dead = (0..states.len() as State).filter(|&state| model.graph.successors(state).is_empty());
+    assert_eq!(space.count(space.dead), dead.count() as u64, "{text}");
+    for (at, state) in states.iter().enumerate() {
+        assert!(space.has(space.states, state), "{text}");
+        let single = space.single(state).unwrap();
+        assert_eq!(space.pick(single).as_ref(), Some(state));
+        let after = space.after(single).unwrap();
+        let expected = model.graph.successors(at as State);
+        let expected: Vec<State> = if expected.is_empty() { vec![at as State] } else { expected.to_vec() };
+        assert_eq!(space.count(after), expected.len() as u64, "{text}");
+        assert!(expected.iter().all(|&to| space.has(after, &states[to as usize])), "{text}");
+        let before = space.before(single).unwrap();
+        let leads = |from: usize| space.has(before, &states[from]);
+        let edge = |from: usize| {
+            let to = model.graph.successors(from as State);
+            to.contains(&(at as State)) || to.is_empty() && from == at
+        };
+        assert!((0..states.len()).all(|from| leads(from) == edge(from)), "{text}");
+    }
+    let listed = space.listed(&states);
+    assert!((0..states.len() as State).all(|state| listed.label(state) == model.label(state)), "{text}");
+    true
 }
