@@ -98,6 +98,17 @@ pub(super) fn event(name: &str, arguments: &[(ArgumentKey, Value)], arity: Optio
     slot(What::Event { name: name.to_string(), arguments: arguments.to_vec(), arity })
 }
 
+/// An event pattern with variables for the arguments at these positions.
+pub(super) fn tuples(
+    name: &str,
+    constants: &[(ArgumentKey, Value)],
+    arity: Option<usize>,
+    arguments: &[usize],
+) -> Slot {
+    let arguments = arguments.iter().map(|&index| ArgumentKey::Index(index)).collect();
+    slot(What::Tuples { name: name.to_string(), constants: constants.to_vec(), arity, arguments })
+}
+
 /// What a reading delivers: for each position its slots and key, times, lines of positions, warnings.
 #[derive(Debug, PartialEq)]
 struct Reading {

@@ -15,6 +15,8 @@ pub(super) struct Wanted {
     pub(super) names: Table,
     /// For each slot that is about a name, which.
     pub(super) name_of_slot: Vec<Option<usize>>,
+    /// For each name, the slots that also look at arguments.
+    pub(super) patterns: Vec<Vec<usize>>,
     vocabulary: Mutex<Vocabulary>,
 }
 
@@ -26,7 +28,7 @@ impl Wanted {
     pub(super) fn new(projection: &Projection) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::new();
-        let name_of_slot = projection
+        let name_of_slot: Vec<Option<usize>> = projection
             .slots
             .iter()
             .map(|slot| match &slot.what {
@@ -40,8 +42,14 @@ impl Wanted {
                 }
             })
             .collect();
+        let mut patterns = vec![Vec::new(); names.len()];
+        for (slot, name) in name_of_slot.iter().enumerate() {
+            if let (Some(name), true) = (name, looks_at_arguments(&projection.slots[slot].what)) {
+                patterns[*name].push(slot);
+            }
+        }
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
-        Self { projection: projection.clone(), names: Table::new(names), name_of_slot, vocabulary }
+        Self { projection: projection.clone(), names: Table::new(names), name_of_slot, patterns, vocabulary }
     }
 
     fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
@@ -99,12 +107,12 @@ impl Wanted {
         self.vocabulary().judge(&self.projection, true)
     }
 
-    /// The batch of a block: `truth` gives the column of a slot about a name, all others are null.
+    /// The batch of a block: `column` gives that of a slot about a name, all others are null.
     pub(super) fn batch(
         &self,
         len: usize,
         times: Option<Vec<Time>>,
-        mut truth: impl FnMut(usize) -> Bits,
+        mut column: impl FnMut(usize) -> Column,
     ) -> Batch {
         let mut slots: Vec<Column> = self
             .projection
@@ -112,12 +120,21 @@ impl Wanted {
             .iter()
             .enumerate()
             .map(|(slot, what)| match self.name_of_slot[slot] {
-                Some(_) => Column::Truth(truth(slot)),
+                Some(_) => column(slot),
                 None => nulls(expect_of(&what.what), len),
             })
             .collect();
         slots.extend(self.projection.key.as_ref().map(|_| nulls(Expect::Text, len)));
         Batch { len, slots, times: times.filter(|_| self.projection.times) }
+    }
+}
+
+/// Whether a slot is about more than the name of an event.
+pub(super) fn looks_at_arguments(what: &What) -> bool {
+    match what {
+        What::Event { arguments, arity, .. } => !arguments.is_empty() || arity.is_some(),
+        What::Tuples { .. } => true,
+        What::Proposition(_) | What::Variable(..) => false,
     }
 }
 
