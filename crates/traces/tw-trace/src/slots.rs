@@ -360,11 +360,19 @@ impl ColumnBuilder {
     }
 }
 
-/// Whether a cell that is not empty shows by its first letter that it is text and nothing else; most texts do.
+/// Whether a cell that is not empty is text and nothing else, as far as its beginning shows: [`Value::from_cell`] makes
+/// text of it.
 #[inline]
 fn is_plain_text(cell: &str) -> bool {
-    let first = cell.as_bytes()[0];
-    first.is_ascii_alphabetic() && !matches!(first | 0x20, b't' | b'f' | b'n' | b'i')
+    let is = |word: &str| cell.eq_ignore_ascii_case(word);
+    match cell.as_bytes()[0] {
+        b'0'..=b'9' | b'-' | b'+' | b'.' => false,
+        b't' => cell != "true",
+        b'f' => cell != "false",
+        b'n' | b'N' => !is("nan"),
+        b'i' | b'I' => !is("inf") && !is("infinity"),
+        _ => true,
+    }
 }
 
 /// A text of up to seven bytes as a number, which no other text shares.

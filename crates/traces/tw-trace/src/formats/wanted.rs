@@ -60,16 +60,8 @@ impl Wanted {
     /// Notes which names a block of `positions` positions had. `sample` calls its argument with names of the block, for
     /// suggestions; it is asked only while a wanted name has yet to occur.
     pub(super) fn note(&self, positions: usize, seen: &[bool], sample: impl FnOnce(&mut dyn FnMut(&str))) {
-        let mut mine = Vocabulary::new(self.name_of_slot.len());
-        mine.positions = positions as u64;
-        mine.has_events = seen.contains(&true);
-        for (event, name) in mine.event.iter_mut().zip(&self.name_of_slot) {
-            *event = name.is_some_and(|name| seen[name]);
-        }
-        self.vocabulary().merge(&mine);
-        let missing =
-            |all: &Vocabulary| self.name_of_slot.iter().zip(&all.event).any(|(n, seen)| n.is_some() && !seen);
-        if missing(&self.vocabulary()) {
+        self.vocabulary().merge(&self.noted(positions, seen));
+        if self.misses() {
             let mut names = Vocabulary::new(self.name_of_slot.len());
             sample(&mut |name| {
                 if !names.events.contains(name) {
@@ -78,6 +70,23 @@ impl Wanted {
             });
             self.vocabulary().merge(&names);
         }
+    }
+
+    /// What is to be noted of a block of `positions` positions that had these names.
+    pub(super) fn noted(&self, positions: usize, seen: &[bool]) -> Vocabulary {
+        let mut mine = Vocabulary::new(self.name_of_slot.len());
+        mine.positions = positions as u64;
+        mine.has_events = seen.contains(&true);
+        for (event, name) in mine.event.iter_mut().zip(&self.name_of_slot) {
+            *event = name.is_some_and(|name| seen[name]);
+        }
+        mine
+    }
+
+    /// Whether a wanted name has yet to occur.
+    pub(super) fn misses(&self) -> bool {
+        let all = self.vocabulary();
+        self.name_of_slot.iter().zip(&all.event).any(|(name, seen)| name.is_some() && !seen)
     }
 
     /// Reads a block by way of rows instead: it has an error, or something a fast path does not know.

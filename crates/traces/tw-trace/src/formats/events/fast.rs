@@ -60,7 +60,7 @@ impl Reader {
         let time_range = job.times.first().copied().zip(job.times.last().copied());
         let times = self.options.timed.then_some(job.times);
         let batch = self.wanted.batch(len, times, |slot| job.found.column(&self.wanted, slot, len));
-        Some(BlockBatch { batch, time_range, lines: lines as u64, open_from: None })
+        Some(BlockBatch { batch, time_range, lines: lines as u64, ..BlockBatch::default() })
     }
 }
 

@@ -99,7 +99,7 @@ impl Reader {
                 _ => Bits::repeat(false, lines),
             })
         });
-        Some(BlockBatch { batch, time_range, lines: lines as u64, open_from: None })
+        Some(BlockBatch { batch, time_range, lines: lines as u64, ..BlockBatch::default() })
     }
 }
 
