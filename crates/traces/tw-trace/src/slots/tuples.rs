@@ -78,19 +78,28 @@ impl TupleBuilder {
         if !meets(constants, *arity, cells)? {
             return Some(());
         }
+        // Few have more, which are looked for a second time.
+        let mut texts = [""; 4];
         for (at, key) in arguments.iter().enumerate() {
-            if cells.get(index_of(key)?).is_none_or(|(text, _)| text.is_empty()) {
+            let text = cells.get(index_of(key)?).map_or("", |(text, _)| text);
+            if text.is_empty() {
                 // Left out. Rows read from left to right, and may have found a value before that nothing can hold.
                 let fine = |key| Value::from_cell(cells.get(index_of(key)?)?.0).map(drop);
                 return arguments[..at].iter().try_for_each(fine);
+            }
+            if let Some(place) = texts.get_mut(at) {
+                *place = text;
             }
         }
         if self.starts.len() <= position {
             self.starts.resize(position + 1, self.tuples);
         }
         self.tuples = self.tuples.checked_add(1)?;
-        for (column, key) in self.columns.iter_mut().zip(arguments) {
-            column.push_cell(cells.get(index_of(key)?)?.0)?;
+        for (at, (column, key)) in self.columns.iter_mut().zip(arguments).enumerate() {
+            column.push_cell(match texts.get(at) {
+                Some(text) => text,
+                None => cells.get(index_of(key)?)?.0,
+            })?;
         }
         Some(())
     }

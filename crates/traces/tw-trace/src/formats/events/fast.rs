@@ -305,7 +305,13 @@ impl Cells for Bare<'_> {
         }
         let rest = bytes.get(start + 1..)?;
         let end = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
-        Some((self.text[start + 1..start + 1 + end].trim_matches([' ', '\t']), false))
+        let cell = &self.text[start + 1..start + 1 + end];
+        let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        let bytes = cell.as_bytes();
+        if blank(bytes.first()) || blank(bytes.last()) {
+            return Some((cell.trim_matches([' ', '\t']), false));
+        }
+        Some((cell, false))
     }
 }
 

@@ -195,6 +195,7 @@ fn blocks_deliver_what_rows_deliver() {
     let mut bound = plain.clone();
     bound.push(tuples("a", &[], Some(1), &[0]));
     bound.push(tuples("login", &[], None, &[1, 0, 1]));
+    bound.push(tuples("login", &[], None, &[0, 1, 0, 1, 0, 1]));
     bound.push(tuples("b", &[(index(1), Value::Int(1))], Some(3), &[2, 0]));
     bound.push(tuples("ä", &[(declared(0, "x"), Value::text("bob"))], None, &[1]));
     bound.push(tuples("ab", &[], None, &[0]));
