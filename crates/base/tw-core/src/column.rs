@@ -1,7 +1,7 @@
 //! Columns: what a reader hands over for the slots a program asked for.
 
 use crate::{Bits, Position, Relation, Time, Value};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Distinct texts of a column; cells are indices into it.
@@ -117,6 +117,9 @@ impl Column {
     pub fn append(&mut self, other: Column) {
         use Column::*;
         match (&mut *self, other) {
+            // Of no positions nothing is known: not even their kind.
+            (_, other) if other.is_empty() => {}
+            (mine, other) if mine.is_empty() => *mine = other,
             (Truth(mine), Truth(theirs)) => mine.append(&theirs),
             (Int { values, valid }, Int { values: more, valid: more_valid }) => {
                 values.extend(more);
@@ -131,6 +134,7 @@ impl Column {
                 growing.append(self, other);
             }
             (Any(mine), Any(theirs)) => mine.extend(theirs),
+            (Any(mine), theirs) => mine.extend((0..theirs.len()).map(|at| theirs.value(at))),
             (Tuples(mine), Tuples(theirs)) => mine.append(theirs),
             (_, other) => {
                 let mut all: Vec<Value> = (0..self.len()).map(|at| self.value(at)).collect();
@@ -169,7 +173,7 @@ impl Column {
 /// for each would cost what the dictionary is large, each time.
 #[derive(Clone, Debug, Default)]
 pub struct GrowingTexts {
-    index: HashMap<Arc<str>, u32>,
+    index: FxHashMap<Arc<str>, u32>,
 }
 
 impl GrowingTexts {
@@ -179,10 +183,14 @@ impl GrowingTexts {
     }
 
     fn id(&mut self, text: &Arc<str>, dictionary: &mut Dictionary) -> u32 {
-        *self.index.entry(text.clone()).or_insert_with(|| {
-            dictionary.entries.push(text.clone());
-            (dictionary.entries.len() - 1) as u32
-        })
+        // Most texts were there before: looked up without a share of their own.
+        if let Some(&id) = self.index.get(text) {
+            return id;
+        }
+        let id = dictionary.entries.len() as u32;
+        dictionary.entries.push(text.clone());
+        self.index.insert(text.clone(), id);
+        id
     }
 
     /// [`Column::append`], for a column that this has appended to from its beginning.
@@ -247,6 +255,13 @@ mod tests {
         column.append(ints(&[Some(7)]));
         let values: Vec<Value> = (0..4).map(|at| column.value(at)).collect();
         assert_eq!(values, [Value::Int(1), Value::Null, Value::Real(0.5), Value::Int(7)]);
+
+        let mut column = ints(&[]);
+        for more in [texts(&["a"]), ints(&[]), ints(&[Some(2)]), texts(&["b"]), Column::Any(Vec::new())] {
+            column.append(more);
+        }
+        let values: Vec<Value> = (0..column.len()).map(|at| column.value(at)).collect();
+        assert_eq!(values, [Value::text("a"), Value::Int(2), Value::text("b")]);
 
         let mut column = texts(&["a", "b"]);
         column.append(texts(&["b", "c"]));

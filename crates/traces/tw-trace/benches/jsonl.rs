@@ -135,7 +135,7 @@ fn measure(name: &str, line: fn(&mut String, u64, &mut Rng), slots: &[Slot], key
             let clock = Instant::now();
             rows += start
                 .reader
-                .read(Block { bytes, last: rest.is_empty() })
+                .read(Block { bytes, last: rest.is_empty(), next: rest.first().copied() })
                 .expect("the trace is fine")
                 .batch
                 .len;

@@ -78,6 +78,12 @@ pub trait TraceFormat: Sync {
         true
     }
 
+    /// Whether the end of a line tells that the record on it has ended, if no quotes are open. A live stream of a format
+    /// where only the next record tells is read row by row.
+    fn lines_end_records(&self) -> bool {
+        true
+    }
+
     /// How states, values of variables without an event, are written; not at all in a format of events.
     fn states(&self) -> Option<States> {
         None
@@ -129,6 +135,8 @@ pub struct Block<'a> {
     pub bytes: &'a [u8],
     /// Whether nothing follows.
     pub last: bool,
+    /// The byte that follows, where it is known: a record may end only where the next begins.
+    pub next: Option<u8>,
 }
 
 /// What a block held.
@@ -140,6 +148,8 @@ pub struct BlockBatch {
     pub time_range: Option<(Time, Time)>,
     /// Lines in the block.
     pub lines: u64,
+    /// Whether a line holds several positions: then lines do not tell positions, even where there are as many.
+    pub shared_lines: bool,
     /// A record that was still open (a quoted newline) at the block's end starts at this byte: `scan` gives the reader
     /// those bytes again, joined with the next block. The batch holds the records before it; `lines` counts up to it.
     pub open_from: Option<usize>,

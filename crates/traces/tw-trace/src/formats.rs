@@ -12,6 +12,7 @@ pub mod props;
 
 mod csrv;
 mod fields;
+mod found;
 mod json_record;
 mod json_value;
 mod json_write;

@@ -324,6 +324,7 @@ impl Live {
             return Ok(Started::Later);
         }
         if self.options.sort.is_none()
+            && self.format.lines_end_records()
             && let Some(blocks) = Blocks::new(self.format, text, &self.projection, &self.options)?
         {
             let (skip, lines) = (mark + blocks.header().len(), blocks.header_lines());

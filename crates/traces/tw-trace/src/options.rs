@@ -89,7 +89,8 @@ impl Projection {
         Self { slots: slots.into(), key: key.map(Key::new), times }
     }
 
-    /// Whether events are asked for with their arguments ([`What::Tuples`]), which fast paths leave to rows.
+    /// Whether events are asked for with their arguments ([`What::Tuples`]), which the fast paths of formats with named
+    /// arguments leave to rows.
     pub fn has_tuples(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot.what, What::Tuples { .. }))
     }

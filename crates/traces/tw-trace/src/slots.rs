@@ -7,10 +7,13 @@ use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
 
+mod cells;
 mod tuples;
 mod vocabulary;
 
+pub(crate) use cells::{Cells, meets};
 use tuples::Building;
+pub(crate) use tuples::TupleBuilder;
 pub use vocabulary::Vocabulary;
 
 /// A cell that does not fit its use: what was found and what was expected.
@@ -172,10 +175,7 @@ impl ColumnBuilder {
             }
             ColumnBuilder::Text { .. } => self.push_text(cell)?,
             ColumnBuilder::Texts(texts) => {
-                // Most texts show by their first letter that they are nothing else.
-                let plain = cell.as_bytes()[0].is_ascii_alphabetic()
-                    && !matches!(cell.as_bytes()[0] | 0x20, b't' | b'f' | b'n' | b'i');
-                match if plain { Some(Value::Null) } else { Value::from_cell(cell) } {
+                match if is_plain_text(cell) { Some(Value::Null) } else { Value::from_cell(cell) } {
                     Some(Value::Null | Value::Str(_)) => texts.push_text(cell)?,
                     None => return Err(CellError { found: quote(cell), expected: FINITE }),
                     Some(_) => {
@@ -360,6 +360,21 @@ impl ColumnBuilder {
     }
 }
 
+/// Whether a cell that is not empty is text and nothing else, as far as its beginning shows: [`Value::from_cell`] makes
+/// text of it.
+#[inline]
+fn is_plain_text(cell: &str) -> bool {
+    let is = |word: &str| cell.eq_ignore_ascii_case(word);
+    match cell.as_bytes()[0] {
+        b'0'..=b'9' | b'-' | b'+' | b'.' => false,
+        b't' => cell != "true",
+        b'f' => cell != "false",
+        b'n' | b'N' => !is("nan"),
+        b'i' | b'I' => !is("inf") && !is("infinity"),
+        _ => true,
+    }
+}
+
 /// A text of up to seven bytes as a number, which no other text shares.
 fn short_key(text: &[u8]) -> Option<u64> {
     if text.len() > 7 {
@@ -505,7 +520,7 @@ impl SlotBuilder {
 
     /// The batch; `timed` says whether the trace has timestamps.
     pub fn finish(self, timed: bool) -> Batch {
-        let mut slots: Vec<Column> = self.columns.into_iter().map(Building::finish).collect();
+        let mut slots: Vec<Column> = self.columns.into_iter().map(|column| column.finish(self.len)).collect();
         slots.extend(self.key.map(ColumnBuilder::finish));
         Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) }
     }

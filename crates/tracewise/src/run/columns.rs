@@ -178,11 +178,14 @@ impl<'r> Reader<'r> {
             let (len, times) = (batch.len, batch.times.take());
             let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
             let terms = if need.wanted.terms { terms.evaluate(&batch) } else { Vec::new() };
-            let relation = |&slot: &SlotId| match &batch.slots[slot as usize] {
-                Column::Tuples(relation) => relation.clone(),
+            // Nobody else reads the tuples, unless slots are kept or several patterns stand on one.
+            let shared = |at: usize| need.wanted.slots || patterns[at + 1..].contains(&patterns[at]);
+            let relation = |(at, &slot): (usize, &SlotId)| match &mut batch.slots[slot as usize] {
+                Column::Tuples(relation) if shared(at) => relation.clone(),
+                Column::Tuples(relation) => std::mem::take(relation),
                 _ => Relation::default(),
             };
-            let relations = patterns.iter().map(relation).collect();
+            let relations = patterns.iter().enumerate().map(relation).collect();
             let mut part = Part { len, times, kept, terms, relations, key, ..Part::default() };
             match &signals {
                 Some(signals) => part.signals = signals.signals(&batch)?,

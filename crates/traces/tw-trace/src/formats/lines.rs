@@ -224,7 +224,7 @@ pub(super) fn by_rows(
     }
     let batch = builder.finish(timed);
     let time_range = range.map(|(first, last)| (first.time, last.time));
-    Ok((BlockBatch { batch, time_range, lines: 0, open_from: None }, vocabulary))
+    Ok((BlockBatch { batch, time_range, lines: 0, ..BlockBatch::default() }, vocabulary))
 }
 
 #[cfg(test)]

@@ -5,15 +5,18 @@
 //! wait for the next entry). Values are known by position; they are bare up to a space, comma or parenthesis, or in double
 //! quotes with `""` for a quote inside. An empty place in a tuple is null. `#` begins a comment.
 
+mod fast;
 #[cfg(test)]
 mod tests;
+mod tuple;
+mod walk;
 
 use super::fields::push_quoted;
-use super::lines::{Names, not_utf8, reset, stamp_at, too_long, too_many};
+use super::lines::{BYTE_ORDER_MARK, Names, not_utf8, reset, stamp_at, too_long, too_many};
 use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of, truth};
 use crate::{
-    Arguments, Bytes, Event, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError,
-    TraceFormat, Writing, quote,
+    Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
+    Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
 };
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -33,19 +36,21 @@ impl TraceFormat for Monpoly {
     }
 
     fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
-        Ok(Box::new(Source {
-            scanner: Scanner {
-                input,
-                line: 1,
-                column: 1,
-                used: 0,
-                limit: options.max_record,
-                started: false,
-            },
-            names: Names::default(),
-            token: Vec::new(),
-            options: options.clone(),
-        }))
+        Ok(Box::new(Source::new(input, options)))
+    }
+
+    fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
+        // Sorting needs the positions one by one.
+        if options.sort.is_some() {
+            return Ok(None);
+        }
+        let skip = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        Ok(Some(BlockStart { skip, skip_lines: 0, reader: Box::new(fast::Reader::new(projection, options)) }))
+    }
+
+    /// Only the next entry, or `;`, tells that one has ended.
+    fn lines_end_records(&self) -> bool {
+        false
     }
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
@@ -65,6 +70,8 @@ struct Scanner<'a> {
     used: usize,
     limit: usize,
     started: bool,
+    /// The end of the input was met.
+    ended: bool,
 }
 
 impl Scanner<'_> {
@@ -81,7 +88,9 @@ impl Scanner<'_> {
             }
         }
         // Buffered by now, so this asks for nothing.
-        self.input.fill_buf().map_err(|error| crate::input::describe(&error))
+        let bytes = self.input.fill_buf().map_err(|error| crate::input::describe(&error))?;
+        self.ended |= bytes.is_empty();
+        Ok(bytes)
     }
 
     fn peek(&mut self) -> Result<Option<u8>, TraceError> {
@@ -134,10 +143,8 @@ impl Scanner<'_> {
 
     /// Passes over space and comments to the next byte that means something.
     fn next_token(&mut self) -> Result<Option<u8>, TraceError> {
-        if !std::mem::replace(&mut self.started, true)
-            && self.fill()?.starts_with(super::lines::BYTE_ORDER_MARK)
-        {
-            self.input.consume(super::lines::BYTE_ORDER_MARK.len());
+        if !std::mem::replace(&mut self.started, true) && self.fill()?.starts_with(BYTE_ORDER_MARK) {
+            self.input.consume(BYTE_ORDER_MARK.len());
         }
         loop {
             let bytes = self.fill()?;
@@ -186,6 +193,25 @@ struct Source<'a> {
     names: Names,
     token: Vec<u8>,
     options: ReadOptions,
+}
+
+impl<'a> Source<'a> {
+    fn new(input: Bytes<'a>, options: &ReadOptions) -> Self {
+        let limit = options.max_record;
+        Source {
+            scanner: Scanner { input, line: 1, column: 1, used: 0, limit, started: false, ended: false },
+            names: Names::default(),
+            token: Vec::new(),
+            options: options.clone(),
+        }
+    }
+
+    /// The entries of a stretch of a file, which has no byte order mark.
+    fn of_block(bytes: &'a [u8], options: &ReadOptions) -> Self {
+        let mut source = Self::new(Box::new(bytes), options);
+        source.scanner.started = true;
+        source
+    }
 }
 
 impl Source<'_> {

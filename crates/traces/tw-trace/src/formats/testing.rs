@@ -98,6 +98,17 @@ pub(super) fn event(name: &str, arguments: &[(ArgumentKey, Value)], arity: Optio
     slot(What::Event { name: name.to_string(), arguments: arguments.to_vec(), arity })
 }
 
+/// An event pattern with variables for the arguments at these positions.
+pub(super) fn tuples(
+    name: &str,
+    constants: &[(ArgumentKey, Value)],
+    arity: Option<usize>,
+    arguments: &[usize],
+) -> Slot {
+    let arguments = arguments.iter().map(|&index| ArgumentKey::Index(index)).collect();
+    slot(What::Tuples { name: name.to_string(), constants: constants.to_vec(), arity, arguments })
+}
+
 /// What a reading delivers: for each position its slots and key, times, lines of positions, warnings.
 #[derive(Debug, PartialEq)]
 struct Reading {
@@ -146,24 +157,30 @@ fn by_blocks(
     let mut reading = Reading { values: Vec::new(), times: None, lines: Vec::new(), warnings: Vec::new() };
     let (mut before, mut last) = (start.skip_lines, Time::MIN);
     let whole = rng.below(3) == 0;
+    // Bytes that an open record has been read to already.
+    let mut known = 0;
     loop {
-        let target = if whole { text.len() } else { rng.below(text.len() + 1) };
+        let target = if whole { text.len() } else { known + rng.below(text.len() - known + 1) };
         let end = memchr::memchr(b'\n', &text[target..]).map_or(text.len(), |at| target + at + 1);
-        let bytes = &text[..end];
-        text = &text[end..];
-        let got = start.reader.read(Block { bytes, last: text.is_empty() }).map_err(|mut error| {
+        // What follows may not have arrived.
+        let next = text.get(end).copied().filter(|_| rng.below(4) > 0);
+        let block = Block { bytes: &text[..end], last: end == text.len(), next };
+        let mut got = start.reader.read(block).map_err(|mut error| {
             error.line = error.line.map(|line| line + before);
             error
         })?;
+        let used = got.open_from.take().unwrap_or(end);
+        known = end - used;
+        let bytes = &text[..used];
+        text = &text[used..];
+        assert!(known == 0 || end < used + text.len(), "a record is open at the end");
         if let Some((first, now)) = got.time_range {
             if first < last {
                 return Err(TraceError::new(TraceErrorKind::Time, "decreasing"));
             }
             last = now;
         }
-        assert!(
-            got.open_from.is_none() && got.batch.slots.iter().all(|column| column.len() == got.batch.len)
-        );
+        assert!(got.batch.slots.iter().all(|column| column.len() == got.batch.len));
         for at in 0..got.batch.len {
             reading.values.push(got.batch.slots.iter().map(|column| column.value(at)).collect());
             let (range, line) = start.reader.locate(bytes, at).expect("every position has a place");
@@ -174,6 +191,11 @@ fn by_blocks(
         if let Some(times) = got.batch.times {
             reading.times.get_or_insert_default().extend(times);
         }
+        assert_eq!(
+            got.lines,
+            memchr::memchr_iter(b'\n', bytes).count() as u64
+                + u64::from(text.is_empty() && bytes.last().is_some_and(|&last| last != b'\n'))
+        );
         before += got.lines;
         if text.is_empty() {
             break;

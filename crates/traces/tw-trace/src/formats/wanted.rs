@@ -15,6 +15,8 @@ pub(super) struct Wanted {
     pub(super) names: Table,
     /// For each slot that is about a name, which.
     pub(super) name_of_slot: Vec<Option<usize>>,
+    /// For each name, the slots that also look at arguments.
+    pub(super) patterns: Vec<Vec<usize>>,
     vocabulary: Mutex<Vocabulary>,
 }
 
@@ -26,7 +28,7 @@ impl Wanted {
     pub(super) fn new(projection: &Projection) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut numbers: HashMap<String, usize> = HashMap::new();
-        let name_of_slot = projection
+        let name_of_slot: Vec<Option<usize>> = projection
             .slots
             .iter()
             .map(|slot| match &slot.what {
@@ -40,8 +42,14 @@ impl Wanted {
                 }
             })
             .collect();
+        let mut patterns = vec![Vec::new(); names.len()];
+        for (slot, name) in name_of_slot.iter().enumerate() {
+            if let (Some(name), true) = (name, looks_at_arguments(&projection.slots[slot].what)) {
+                patterns[*name].push(slot);
+            }
+        }
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
-        Self { projection: projection.clone(), names: Table::new(names), name_of_slot, vocabulary }
+        Self { projection: projection.clone(), names: Table::new(names), name_of_slot, patterns, vocabulary }
     }
 
     fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
@@ -52,16 +60,8 @@ impl Wanted {
     /// Notes which names a block of `positions` positions had. `sample` calls its argument with names of the block, for
     /// suggestions; it is asked only while a wanted name has yet to occur.
     pub(super) fn note(&self, positions: usize, seen: &[bool], sample: impl FnOnce(&mut dyn FnMut(&str))) {
-        let mut mine = Vocabulary::new(self.name_of_slot.len());
-        mine.positions = positions as u64;
-        mine.has_events = seen.contains(&true);
-        for (event, name) in mine.event.iter_mut().zip(&self.name_of_slot) {
-            *event = name.is_some_and(|name| seen[name]);
-        }
-        self.vocabulary().merge(&mine);
-        let missing =
-            |all: &Vocabulary| self.name_of_slot.iter().zip(&all.event).any(|(n, seen)| n.is_some() && !seen);
-        if missing(&self.vocabulary()) {
+        self.vocabulary().merge(&self.noted(positions, seen));
+        if self.misses() {
             let mut names = Vocabulary::new(self.name_of_slot.len());
             sample(&mut |name| {
                 if !names.events.contains(name) {
@@ -70,6 +70,23 @@ impl Wanted {
             });
             self.vocabulary().merge(&names);
         }
+    }
+
+    /// What is to be noted of a block of `positions` positions that had these names.
+    pub(super) fn noted(&self, positions: usize, seen: &[bool]) -> Vocabulary {
+        let mut mine = Vocabulary::new(self.name_of_slot.len());
+        mine.positions = positions as u64;
+        mine.has_events = seen.contains(&true);
+        for (event, name) in mine.event.iter_mut().zip(&self.name_of_slot) {
+            *event = name.is_some_and(|name| seen[name]);
+        }
+        mine
+    }
+
+    /// Whether a wanted name has yet to occur.
+    pub(super) fn misses(&self) -> bool {
+        let all = self.vocabulary();
+        self.name_of_slot.iter().zip(&all.event).any(|(name, seen)| name.is_some() && !seen)
     }
 
     /// Reads a block by way of rows instead: it has an error, or something a fast path does not know.
@@ -99,12 +116,12 @@ impl Wanted {
         self.vocabulary().judge(&self.projection, true)
     }
 
-    /// The batch of a block: `truth` gives the column of a slot about a name, all others are null.
+    /// The batch of a block: `column` gives that of a slot about a name, all others are null.
     pub(super) fn batch(
         &self,
         len: usize,
         times: Option<Vec<Time>>,
-        mut truth: impl FnMut(usize) -> Bits,
+        mut column: impl FnMut(usize) -> Column,
     ) -> Batch {
         let mut slots: Vec<Column> = self
             .projection
@@ -112,12 +129,21 @@ impl Wanted {
             .iter()
             .enumerate()
             .map(|(slot, what)| match self.name_of_slot[slot] {
-                Some(_) => Column::Truth(truth(slot)),
+                Some(_) => column(slot),
                 None => nulls(expect_of(&what.what), len),
             })
             .collect();
         slots.extend(self.projection.key.as_ref().map(|_| nulls(Expect::Text, len)));
         Batch { len, slots, times: times.filter(|_| self.projection.times) }
+    }
+}
+
+/// Whether a slot is about more than the name of an event.
+pub(super) fn looks_at_arguments(what: &What) -> bool {
+    match what {
+        What::Event { arguments, arity, .. } => !arguments.is_empty() || arity.is_some(),
+        What::Tuples { .. } => true,
+        What::Proposition(_) | What::Variable(..) => false,
     }
 }
 

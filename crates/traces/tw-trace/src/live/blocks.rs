@@ -74,7 +74,11 @@ impl Live {
         let mut stride = bytes.len();
         while at < bytes.len() {
             let end = line_end(bytes, at.saturating_add(stride));
-            let block = Block { bytes: &bytes[at..end], last: last && end == bytes.len() };
+            let block = Block {
+                bytes: &bytes[at..end],
+                last: last && end == bytes.len(),
+                next: bytes.get(end).copied(),
+            };
             match self.read_block(block, receiver) {
                 Ok(good) => {
                     let (used, open) = self.deliver(&bytes[at..end], good, receiver)?;
@@ -169,7 +173,10 @@ impl Live {
         // A record of several lines may be bad in a later one: it starts where those before it end.
         let mut from = 0;
         if start > 0 {
-            let good = self.read_block(Block { bytes: &bytes[..start], last: false }, receiver);
+            let good = self.read_block(
+                Block { bytes: &bytes[..start], last: false, next: bytes.get(start).copied() },
+                receiver,
+            );
             let good = good.map_err(|mut first| {
                 first.line = first.line.map(|line| self.progress.lines + line);
                 first.in_file(&self.name)

@@ -172,21 +172,24 @@ pub(super) struct Outcome<T> {
     pub mapped: Option<T>,
     pub positions: usize,
     pub lines: u64,
+    /// Whether each position is one line.
+    pub plain: bool,
     pub times: Option<(Time, Time)>,
     pub open_from: Option<usize>,
     pub seen: Vocabulary,
 }
 
 impl<T: Send> Work<'_, T> {
-    pub fn read(&self, bytes: &[u8], last: bool) -> Result<Outcome<T>, TraceError> {
+    pub fn read(&self, block: Block<'_>) -> Result<Outcome<T>, TraceError> {
         let mut seen = Vocabulary::new(self.plan.slots);
-        let read = self.plan.reader.read_noting(Block { bytes, last }, &mut seen)?;
+        let read = self.plan.reader.read_noting(block, &mut seen)?;
         let positions = read.batch.len;
         let mapped = if positions == 0 { None } else { Some((self.map)(read.batch)?) };
         Ok(Outcome {
             mapped,
             positions,
             lines: read.lines,
+            plain: read.lines == positions as u64 && !read.shared_lines,
             times: read.time_range,
             open_from: read.open_from,
             seen,
@@ -199,12 +202,13 @@ impl<T: Send> Work<'_, T> {
                 mapped: None,
                 positions: 0,
                 lines: 0,
+                plain: true,
                 times: None,
                 open_from: None,
                 seen: Vocabulary::new(self.plan.slots),
             });
         }
-        self.read(bytes, piece.last)
+        self.read(Block { bytes, last: piece.last, next: piece.next })
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Piece {
     pub last: bool,
     /// The line after the block is too long to be read.
     pub too_long: bool,
+    /// The byte after the block, where it is known.
+    pub next: Option<u8>,
 }
 
 /// Where blocks come from.
@@ -94,7 +96,16 @@ impl Grid<'_> {
             let bytes = buffer.grow(have);
             if let Some(found) = memchr(b'\n', &bytes[searched..have]) {
                 let end = searched + found + 1;
-                return Ok(self.piece(base, start.max(skip), end));
+                let mut piece = self.piece(base, start.max(skip), end);
+                if !piece.last {
+                    let mut next = [0];
+                    match bytes.get(end) {
+                        Some(&byte) => next[0] = byte,
+                        None => self.source.read_exact_at(&mut next, base + end as u64)?,
+                    }
+                    piece.next = Some(next[0]);
+                }
+                return Ok(piece);
             }
             if base + have as u64 == self.len {
                 return Ok(self.piece(base, start.max(skip), have));
@@ -115,7 +126,7 @@ impl Grid<'_> {
     fn piece(&self, base: u64, start: usize, end: usize) -> Piece {
         let end = end.max(start);
         let last = base + end as u64 == self.len;
-        Piece { start, end, offset: base + start as u64, last, too_long: false }
+        Piece { start, end, offset: base + start as u64, last, too_long: false, next: None }
     }
 }
 
@@ -179,7 +190,8 @@ impl<'a> StreamCut<'a> {
         let offset = self.offset;
         self.offset += buffer.len() as u64;
         let last = self.ended && self.rest.is_empty();
-        Ok(Some(Piece { start: 0, end: buffer.len(), offset, last, too_long: false }))
+        let next = self.rest.first().copied();
+        Ok(Some(Piece { start: 0, end: buffer.len(), offset, last, too_long: false, next }))
     }
 }
 
@@ -213,6 +225,10 @@ mod tests {
                         assert_eq!(piece.offset, (skip + joined.len()) as u64, "{text:?} by {block}");
                         assert_eq!(piece.last, skip + joined.len() + bytes.len() == text.len());
                         assert!(piece.last || bytes.ends_with(b"\n"));
+                        assert_eq!(
+                            piece.next,
+                            text.as_bytes().get(skip + joined.len() + bytes.len()).copied()
+                        );
                     }
                     joined.extend_from_slice(bytes);
                 }

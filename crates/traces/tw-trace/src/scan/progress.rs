@@ -6,7 +6,7 @@ use super::cut::{Piece, too_long};
 use super::rows::{missing_timestamp, surprising_timestamp};
 use crate::input::Source;
 use crate::locate::LocatorBuilder;
-use crate::{ReadOptions, Stamp, TimeStyle, TraceError};
+use crate::{Block, ReadOptions, Stamp, TimeStyle, TraceError};
 use std::ops::ControlFlow;
 use tw_core::Time;
 
@@ -61,7 +61,7 @@ impl<T: Send> Progress<'_, '_, T> {
             carry.bytes.extend(bytes()?);
             carry.missing = carry.missing.saturating_sub(u32::from(piece.end > piece.start));
             if piece.last || piece.too_long || carry.missing == 0 {
-                self.read_carry(carry, piece.last, file, source)?;
+                self.read_carry(carry, piece.last, piece.next, file, source)?;
             } else {
                 self.carry = Some(carry);
             }
@@ -85,10 +85,11 @@ impl<T: Send> Progress<'_, '_, T> {
         &mut self,
         mut carry: Carry,
         last: bool,
+        next: Option<u8>,
         file: usize,
         source: &Source,
     ) -> Result<(), TraceError> {
-        let result = self.work.read(&carry.bytes, last);
+        let result = self.work.read(Block { bytes: &carry.bytes, last, next });
         let bytes = || Ok(carry.bytes.clone());
         let open_from = self.outcome(result, file, source, carry.offset, carry.bytes.len(), &bytes)?;
         let Some(from) = open_from.filter(|_| !self.stopped) else { return Ok(()) };
@@ -105,7 +106,7 @@ impl<T: Send> Progress<'_, '_, T> {
 
     pub fn end_of_file(&mut self, file: usize, source: &Source) -> Result<(), TraceError> {
         match self.carry.take() {
-            Some(carry) => self.read_carry(carry, true, file, source),
+            Some(carry) => self.read_carry(carry, true, None, file, source),
             None => Ok(()),
         }
     }
@@ -134,8 +135,7 @@ impl<T: Send> Progress<'_, '_, T> {
         if outcome.positions > 0 {
             self.order(&outcome, file, source, bytes)?;
             let len = outcome.open_from.unwrap_or(len);
-            let plain = outcome.lines == outcome.positions as u64;
-            self.locator.block(self.positions, file, (offset, len), (self.lines, plain));
+            self.locator.block(self.positions, file, (offset, len), (self.lines, outcome.plain));
             self.positions += outcome.positions as u64;
         }
         self.bytes += outcome.open_from.unwrap_or(len) as u64;

@@ -1,5 +1,6 @@
-//! The column of an event pattern with variables, built from rows.
+//! The column of an event pattern with variables, built from rows or from the cells of a block.
 
+use super::cells::index_of;
 use super::*;
 use tw_core::Relation;
 
@@ -17,25 +18,36 @@ impl Building {
         }
     }
 
-    pub(super) fn finish(self) -> Column {
+    pub(super) fn finish(self, positions: usize) -> Column {
         match self {
             Building::Column(column) => column.finish(),
-            Building::Tuples(tuples) => Column::Tuples(tuples.finish()),
+            Building::Tuples(tuples) => Column::Tuples(tuples.finish(positions)),
         }
     }
 }
 
 /// The tuples of one slot, position by position.
-pub(super) struct TupleBuilder {
+pub(crate) struct TupleBuilder {
+    /// Where the tuples of each position begin, as far as positions had some.
     starts: Vec<u32>,
-    columns: Vec<Vec<Value>>,
+    columns: Vec<ArgumentBuilder>,
+    tuples: u32,
     /// The tuple that is being read.
     tuple: Vec<Value>,
 }
 
 impl TupleBuilder {
+    /// Of a slot; `None` if it is not about tuples.
+    pub(crate) fn of(what: &What) -> Option<Self> {
+        match what {
+            What::Tuples { arguments, .. } => Some(Self::new(arguments.len())),
+            _ => None,
+        }
+    }
+
     fn new(arguments: usize) -> Self {
-        Self { starts: vec![0], columns: vec![Vec::new(); arguments], tuple: Vec::new() }
+        let columns = (0..arguments).map(|_| ArgumentBuilder::default()).collect();
+        Self { starts: vec![0], columns, tuples: 0, tuple: Vec::new() }
     }
 
     /// Appends a position; whether an event of the name happens there.
@@ -45,19 +57,51 @@ impl TupleBuilder {
         for event in row.events.iter().filter(|event| *event.name == **name) {
             happens = true;
             if matches(row, &event.arguments, constants, *arity)? && self.read(row, event, arguments)? {
-                self.columns
-                    .iter_mut()
-                    .zip(self.tuple.drain(..))
-                    .for_each(|(column, value)| column.push(value));
+                self.tuples = self.tuples.checked_add(1).ok_or_else(|| {
+                    let message = format!("more than {} events `{name}` in one part of the trace", u32::MAX);
+                    TraceError::new(TraceErrorKind::Budget, message).at(row.line, 1)
+                })?;
+                for (column, value) in self.columns.iter_mut().zip(self.tuple.drain(..)) {
+                    column.push_value(value);
+                }
             }
         }
-        let tuples = self.columns.first().map_or(0, Vec::len);
-        let end = u32::try_from(tuples).map_err(|_| {
-            let message = format!("more than {} events `{name}` in one part of the trace", u32::MAX);
-            TraceError::new(TraceErrorKind::Budget, message).at(row.line, 1)
-        })?;
-        self.starts.push(end);
+        self.starts.push(self.tuples);
         Ok(happens)
+    }
+
+    /// Appends an event at a position, given its arguments as cells; events come in the order of positions. `None` if rows
+    /// must say what is wrong with it.
+    #[inline]
+    pub(crate) fn push_cells(&mut self, position: usize, what: &What, cells: &impl Cells) -> Option<()> {
+        let What::Tuples { constants, arity, arguments, .. } = what else { return Some(()) };
+        if !meets(constants, *arity, cells)? {
+            return Some(());
+        }
+        // Few have more, which are looked for a second time.
+        let mut texts = [""; 4];
+        for (at, key) in arguments.iter().enumerate() {
+            let text = cells.get(index_of(key)?).map_or("", |(text, _)| text);
+            if text.is_empty() {
+                // Left out. Rows read from left to right, and may have found a value before that nothing can hold.
+                let fine = |key| Value::from_cell(cells.get(index_of(key)?)?.0).map(drop);
+                return arguments[..at].iter().try_for_each(fine);
+            }
+            if let Some(place) = texts.get_mut(at) {
+                *place = text;
+            }
+        }
+        if self.starts.len() <= position {
+            self.starts.resize(position + 1, self.tuples);
+        }
+        self.tuples = self.tuples.checked_add(1)?;
+        for (at, (column, key)) in self.columns.iter_mut().zip(arguments).enumerate() {
+            column.push_cell(match texts.get(at) {
+                Some(text) => text,
+                None => cells.get(index_of(key)?)?.0,
+            })?;
+        }
+        Some(())
     }
 
     /// Reads an event's arguments; whether it has them all. What is null or absent binds no variable.
@@ -80,9 +124,110 @@ impl TupleBuilder {
         Ok(true)
     }
 
-    fn finish(self) -> Relation {
-        Relation::new(self.starts, self.columns.into_iter().map(Column::of_values).collect())
+    /// The relation of so many positions.
+    pub(crate) fn finish(mut self, positions: usize) -> Relation {
+        self.starts.resize(positions + 1, self.tuples);
+        Relation::new(self.starts, self.columns.into_iter().map(ArgumentBuilder::finish).collect())
     }
+}
+
+/// The column of an argument: whole numbers or texts, as long as all are of one kind.
+enum ArgumentBuilder {
+    Ints(Vec<i64>),
+    /// A [`ColumnBuilder::Text`].
+    Texts(ColumnBuilder),
+    Any(Vec<Value>),
+}
+
+impl Default for ArgumentBuilder {
+    fn default() -> Self {
+        ArgumentBuilder::Ints(Vec::new())
+    }
+}
+
+impl ArgumentBuilder {
+    /// What [`Value::from_cell`] reads from a text that is not empty; `None` for what no trace may hold.
+    #[inline]
+    fn push_cell(&mut self, cell: &str) -> Option<()> {
+        match short_int(cell.as_bytes()) {
+            Some(int) => self.push_int(int),
+            None if is_plain_text(cell) => self.push_text(cell),
+            None => self.push_value(Value::from_cell(cell)?),
+        }
+        Some(())
+    }
+
+    fn push_value(&mut self, value: Value) {
+        match value {
+            Value::Int(int) => self.push_int(int),
+            Value::Str(text) => self.push_text(&text),
+            other => self.spill().push(other),
+        }
+    }
+
+    #[inline]
+    fn push_int(&mut self, int: i64) {
+        match self {
+            ArgumentBuilder::Ints(ints) => ints.push(int),
+            _ => self.spill().push(Value::Int(int)),
+        }
+    }
+
+    #[inline]
+    fn push_text(&mut self, text: &str) {
+        if let ArgumentBuilder::Ints(ints) = self
+            && ints.is_empty()
+        {
+            *self = ArgumentBuilder::Texts(ColumnBuilder::new(Expect::Text));
+        }
+        match self {
+            ArgumentBuilder::Texts(texts) => {
+                let pushed = texts.push_text(text);
+                debug_assert!(pushed.is_ok(), "a column of text takes every text");
+            }
+            _ => self.spill().push(Value::text(text)),
+        }
+    }
+
+    /// Goes on with values of every kind.
+    #[cold]
+    fn spill(&mut self) -> &mut Vec<Value> {
+        if !matches!(self, ArgumentBuilder::Any(_)) {
+            let column = std::mem::take(self).finish();
+            *self = ArgumentBuilder::Any((0..column.len()).map(|at| column.value(at)).collect());
+        }
+        match self {
+            ArgumentBuilder::Any(values) => values,
+            _ => unreachable!("it has just become one"),
+        }
+    }
+
+    fn finish(self) -> Column {
+        match self {
+            // Of no tuples nothing is known.
+            ArgumentBuilder::Ints(ints) if ints.is_empty() => Column::Any(Vec::new()),
+            ArgumentBuilder::Ints(values) => Column::Int { valid: Bits::repeat(true, values.len()), values },
+            ArgumentBuilder::Texts(texts) => texts.finish(),
+            ArgumentBuilder::Any(values) => Column::Any(values),
+        }
+    }
+}
+
+/// A whole number of few digits and nothing else: most are.
+#[inline]
+fn short_int(cell: &[u8]) -> Option<i64> {
+    if cell.is_empty() || cell.len() > 18 {
+        return None;
+    }
+    let mut int = 0;
+    for byte in cell {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        int = int * 10 + i64::from(digit);
+    }
+    Some(int)
 }
 
 #[cfg(test)]
@@ -121,11 +266,54 @@ mod tests {
         ];
         let happens: Vec<bool> = rows.iter().map(|row| building.push(row, &what).unwrap()).collect();
         assert_eq!(happens, [true, false, true]);
-        let relation = building.finish();
+        let relation = building.finish(3);
         let tuples = |at| relation.tuples(at).map(|number| relation.tuple(number)).collect::<Vec<_>>();
         assert_eq!(tuples(0), [[Value::Real(1.5), Value::text("a")], [Value::Int(2), Value::text("b")]]);
         assert!(tuples(1).is_empty());
         assert_eq!(tuples(2), [[Value::Int(4), Value::text("c")]]);
+    }
+
+    /// A bare cell alone.
+    struct One<'c>(&'c str);
+
+    impl Cells for One<'_> {
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn get(&self, index: usize) -> Option<(&str, bool)> {
+            (index == 0).then_some((self.0, false))
+        }
+    }
+
+    #[test]
+    fn columns_have_the_kind_of_their_cells_and_cells_are_what_rows_read() {
+        for (cells, kind) in [
+            (&["1", "007", "-5", "999999999999999999"][..], "Int"),
+            (&["a", "true story", "long text number one", "99999999999999999999"], "Text"),
+            (&["1", "a", "2", "+3"], "Any"),
+            (&["a", "1.5", "b"], "Any"),
+            (&["true", "false"], "Any"),
+            (&["9223372036854775807", "9223372036854775808"], "Any"),
+            (&["1", "nan"], ""),
+        ] {
+            let what = slot("p", &[], 1, &[0]);
+            let (mut by_cells, mut by_rows) = (TupleBuilder::new(1), TupleBuilder::new(1));
+            let read = cells
+                .iter()
+                .enumerate()
+                .try_for_each(|(at, cell)| by_cells.push_cells(2 * at + 1, &what, &One(cell)));
+            let rows = cells.iter().try_for_each(|cell| {
+                by_rows.push(&row(&[]), &what)?;
+                by_rows.push(&row(&[("p", &[cell])]), &what).map(drop)
+            });
+            assert_eq!(read.is_some(), rows.is_ok(), "{cells:?}");
+            if read.is_some() {
+                let relation = by_cells.finish(2 * cells.len());
+                assert_eq!(relation, by_rows.finish(2 * cells.len()));
+                assert!(format!("{:?}", relation.columns()[0]).starts_with(kind), "{cells:?}");
+            }
+        }
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl CsvBlocks {
         let slots = self.takes.iter().map(column).collect::<Option<_>>()?;
         self.note(rows, seen);
         let batch = Batch { len: rows, slots, times: None };
-        Some(BlockBatch { batch, time_range: None, lines: rows as u64, open_from: None })
+        Some(BlockBatch { batch, time_range: None, lines: rows as u64, ..BlockBatch::default() })
     }
 
     /// A block whose rows have the right number of cells and no empty lines between them.
@@ -200,7 +200,7 @@ impl CsvBlocks {
         }
         let times_delivered = times.values.filter(|_| self.header.time.is_some());
         let batch = Batch { len: rows, slots, times: times_delivered };
-        Some(BlockBatch { batch, time_range: times.range, lines, open_from })
+        Some(BlockBatch { batch, time_range: times.range, lines, open_from, ..BlockBatch::default() })
     }
 
     /// What rows under this header mention.
@@ -235,6 +235,7 @@ impl CsvBlocks {
             time_range: range.map(|(first, last)| (first.time, last.time)),
             lines,
             open_from: rows.open.then_some(end),
+            ..BlockBatch::default()
         })
     }
 }

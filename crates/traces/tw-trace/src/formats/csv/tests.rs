@@ -227,7 +227,7 @@ fn fast(text: &str, projection: &Projection) -> Vec<(bool, Option<String>)> {
     for &kernel in super::structure::Kernel::all() {
         let reader = super::block::CsvBlocks::new(rows.header.clone(), projection, &options, kernel);
         for by_layout in [true, false] {
-            let block = crate::Block { bytes: &text.as_bytes()[skip..], last: true };
+            let block = crate::Block { bytes: &text.as_bytes()[skip..], last: true, next: None };
             let mut seen = crate::Vocabulary::new(projection.slots.len());
             let read = match by_layout {
                 true => reader.by_layout(&block, &mut seen),

@@ -1,48 +1,37 @@
-//! Blocks of `events` lines into bit columns.
+//! Blocks of `events` lines into bit columns and tuples.
 //!
 //! Chunks of 64 bytes give, as words, the newlines, the end of each line's name (its first comma, found for all lines of
 //! a chunk by one addition) and the lines with a quote in them. What is left to do per line is one look-up of its name,
-//! and the comparison of arguments where a pattern of that name has constants; nothing is allocated. Lines with quotes
+//! and the comparison of arguments where a pattern of that name has constants or variables; nothing is allocated. Lines with quotes
 //! are cut by the same function that rows use.
 //!
 //! Anything wrong ends the attempt, and the block is read by rows, which also words the error.
 
 use super::Source;
 use crate::formats::fields::{cell, is_blank, trim};
+use crate::formats::found::Found;
 use crate::formats::lines::{Lines, time_of};
 #[cfg(target_arch = "x86_64")]
 use crate::formats::masks::{Avx2, has_avx2};
-use crate::formats::masks::{Lanes, Portable, any_before, chunk, words_for};
+use crate::formats::masks::{Lanes, Portable, any_before, chunk};
 use crate::formats::wanted::{SAMPLE, Wanted};
+use crate::slots::Cells;
 use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, Vocabulary};
 use std::ops::Range;
-use tw_core::{Bits, Time, Value};
-use tw_ir::{ArgumentKey, What};
+use tw_core::Time;
 
 /// Reads blocks of `events`.
 pub(super) struct Reader {
     wanted: Wanted,
-    /// For each name: the slots that also look at arguments.
-    patterns: Vec<Vec<usize>>,
     options: ReadOptions,
 }
 
 impl Reader {
     pub(super) fn new(projection: &Projection, options: &ReadOptions) -> Self {
-        let wanted = Wanted::new(projection);
-        let mut patterns = vec![Vec::new(); wanted.names.names().len()];
-        for (slot, name) in wanted.name_of_slot.iter().enumerate() {
-            if let (Some(name), true) = (name, looks_at_arguments(&projection.slots[slot].what)) {
-                patterns[*name].push(slot);
-            }
-        }
-        Self { wanted, patterns, options: options.clone() }
+        Self { wanted: Wanted::new(projection), options: options.clone() }
     }
 
     fn attempt(&self, bytes: &[u8]) -> Option<BlockBatch> {
-        if self.wanted.projection.has_tuples() {
-            return None;
-        }
         // Only then could a line have too many arguments.
         if bytes.len() >= self.options.max_columns
             && memchr::memchr_iter(b',', bytes).count() >= self.options.max_columns
@@ -55,7 +44,7 @@ impl Reader {
         let mut job = Job::new(self, text, lines);
         job.run()?;
         let len = job.position;
-        self.wanted.note(len, &job.seen, |note| {
+        self.wanted.note(len, &job.found.seen, |note| {
             let mut end = bytes.len().min(SAMPLE);
             if end < bytes.len() {
                 end = memchr::memrchr(b'\n', &bytes[..end]).unwrap_or(0);
@@ -70,20 +59,9 @@ impl Reader {
         });
         let time_range = job.times.first().copied().zip(job.times.last().copied());
         let times = self.options.timed.then_some(job.times);
-        let batch = self.wanted.batch(len, times, |slot| {
-            let words = match (&mut job.by_slot[slot], self.wanted.name_of_slot[slot]) {
-                (Some(words), _) => std::mem::take(words),
-                (None, Some(name)) => job.by_name[name].clone(),
-                (None, None) => Vec::new(),
-            };
-            Bits::from_words(words, len)
-        });
-        Some(BlockBatch { batch, time_range, lines: lines as u64, open_from: None })
+        let batch = self.wanted.batch(len, times, |slot| job.found.column(&self.wanted, slot, len));
+        Some(BlockBatch { batch, time_range, lines: lines as u64, ..BlockBatch::default() })
     }
-}
-
-fn looks_at_arguments(what: &What) -> bool {
-    matches!(what, What::Event { arguments, arity, .. } if !arguments.is_empty() || arity.is_some())
 }
 
 impl BlockReader for Reader {
@@ -136,10 +114,7 @@ impl BlockReader for Reader {
 struct Job<'b> {
     reader: &'b Reader,
     text: &'b str,
-    /// For each name a bit per position, and for each slot that looks at arguments.
-    by_name: Vec<Vec<u64>>,
-    by_slot: Vec<Option<Vec<u64>>>,
-    seen: Vec<bool>,
+    found: Found,
     times: Vec<Time>,
     position: usize,
     // What one chunk hands to the next.
@@ -153,17 +128,10 @@ struct Job<'b> {
 
 impl<'b> Job<'b> {
     fn new(reader: &'b Reader, text: &'b str, lines: usize) -> Self {
-        let names = reader.wanted.names.names().len();
-        let slots = &reader.wanted.projection.slots;
         Self {
             reader,
             text,
-            by_name: (0..names).map(|_| words_for(lines)).collect(),
-            by_slot: slots
-                .iter()
-                .map(|slot| looks_at_arguments(&slot.what).then(|| words_for(lines)))
-                .collect(),
-            seen: vec![false; names],
+            found: Found::new(&reader.wanted, lines),
             times: Vec::new(),
             position: 0,
             start: 0,
@@ -275,7 +243,8 @@ impl<'b> Job<'b> {
             arguments.end = comma;
         }
         if let Some(name) = self.reader.wanted.names.find(bytes, from, to - from) {
-            self.found(name, &Bare { text: &self.text[arguments] })?;
+            let cells = Bare { text: &self.text[arguments] };
+            self.found.event(&self.reader.wanted, name, self.position, &cells)?;
         }
         self.position += 1;
         Some(())
@@ -300,25 +269,9 @@ impl<'b> Job<'b> {
             self.stamp(rest.pop()?.text.as_bytes())?;
         }
         if let Some(name) = self.reader.wanted.names.find(first.text.as_bytes(), 0, first.text.len()) {
-            self.found(name, &rest)?;
+            self.found.event(&self.reader.wanted, name, self.position, &rest)?;
         }
         self.position += 1;
-        Some(())
-    }
-
-    /// Notes an event of a wanted name.
-    #[inline(always)]
-    fn found(&mut self, name: usize, arguments: &impl Arguments) -> Option<()> {
-        let (word, bit) = (self.position / 64, 1 << (self.position % 64));
-        self.seen[name] = true;
-        self.by_name[name][word] |= bit;
-        for &slot in &self.reader.patterns[name] {
-            if matches(&self.reader.wanted.projection.slots[slot].what, arguments)?
-                && let Some(words) = &mut self.by_slot[slot]
-            {
-                words[word] |= bit;
-            }
-        }
         Some(())
     }
 
@@ -333,19 +286,12 @@ impl<'b> Job<'b> {
     }
 }
 
-/// The arguments of an event.
-trait Arguments {
-    fn len(&self) -> usize;
-    /// The text of one, and whether it was in quotes.
-    fn get(&self, index: usize) -> Option<(&str, bool)>;
-}
-
 /// Arguments without quotes: each begins with a comma.
 struct Bare<'l> {
     text: &'l str,
 }
 
-impl Arguments for Bare<'_> {
+impl Cells for Bare<'_> {
     fn len(&self) -> usize {
         self.text.bytes().filter(|&byte| byte == b',').count()
     }
@@ -359,92 +305,22 @@ impl Arguments for Bare<'_> {
         }
         let rest = bytes.get(start + 1..)?;
         let end = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
-        Some((self.text[start + 1..start + 1 + end].trim_matches([' ', '\t']), false))
+        let cell = &self.text[start + 1..start + 1 + end];
+        let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+        let bytes = cell.as_bytes();
+        if blank(bytes.first()) || blank(bytes.last()) {
+            return Some((cell.trim_matches([' ', '\t']), false));
+        }
+        Some((cell, false))
     }
 }
 
-impl Arguments for Vec<crate::formats::fields::Cell<'_>> {
+impl Cells for Vec<crate::formats::fields::Cell<'_>> {
     fn len(&self) -> usize {
         self.len()
     }
 
     fn get(&self, index: usize) -> Option<(&str, bool)> {
         self.as_slice().get(index).map(|cell| (&*cell.text, cell.quoted))
-    }
-}
-
-/// Whether the arguments meet a pattern; `None` if the pattern names arguments, which have no names here.
-fn matches(what: &What, arguments: &impl Arguments) -> Option<bool> {
-    let What::Event { arguments: pattern, arity, .. } = what else { return Some(false) };
-    let fits = arity.is_none_or(|arity| arity == arguments.len());
-    for (key, constant) in pattern {
-        let (ArgumentKey::Index(index) | ArgumentKey::Declared { index, .. }) = key else { return None };
-        if !fits || !arguments.get(*index).is_some_and(|(text, quoted)| equals(text, quoted, constant)) {
-            return Some(false);
-        }
-    }
-    Some(fits)
-}
-
-/// [`crate::equals`] for a cell without a type, without making a value of it.
-fn equals(text: &str, quoted: bool, constant: &Value) -> bool {
-    if text.is_empty() {
-        return quoted && matches!(constant, Value::Str(constant) if constant.is_empty());
-    }
-    let number = || matches!(text.as_bytes()[0], b'0'..=b'9' | b'-' | b'+' | b'.');
-    match constant {
-        Value::Str(constant) => **constant == *text,
-        Value::Bool(constant) => match text {
-            "true" => *constant,
-            "false" => !*constant,
-            _ => number() && text.parse() == Ok(i64::from(*constant)),
-        },
-        Value::Int(constant) => match text.parse::<i64>() {
-            Ok(int) => int == *constant,
-            Err(_) => {
-                number() && text.parse::<f64>().is_ok_and(|real| real.is_finite() && *constant as f64 == real)
-            }
-        },
-        Value::Real(constant) => match text.parse::<i64>() {
-            Ok(int) => int as f64 == *constant,
-            Err(_) => number() && text.parse::<f64>().is_ok_and(|real| real.is_finite() && *constant == real),
-        },
-        Value::Null | Value::List(_) | Value::Object(_) => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equality_is_that_of_rows() {
-        let texts = [
-            "", "0", "1", "-1", "+1", "1.0", "1e0", "true", "false", "nan", "inf", "-inf", "1e999", "bob",
-            "10.0.0.1",
-        ];
-        let constants = [
-            Value::Null,
-            Value::Bool(true),
-            Value::Bool(false),
-            Value::Int(0),
-            Value::Int(1),
-            Value::Int(-1),
-            Value::Real(1.0),
-            Value::Real(0.5),
-            Value::text(""),
-            Value::text("1"),
-            Value::text("bob"),
-            Value::List(vec![]),
-        ];
-        for text in texts {
-            for quoted in [false, true] {
-                let value = if text.is_empty() && !quoted { Value::Null } else { Value::text(text) };
-                for constant in &constants {
-                    let expected = crate::equals(&value, constant, false);
-                    assert_eq!(equals(text, quoted, constant), expected, "{text} {quoted} {constant:?}");
-                }
-            }
-        }
     }
 }

@@ -89,7 +89,8 @@ fn random_text(rng: &mut Rng, timed: bool) -> Vec<u8> {
             text.extend(rng.pick(&NAMES).as_bytes());
             for _ in 0..rng.below(4) {
                 text.push(b',');
-                text.extend(rng.pick(&VALUES).as_bytes());
+                let value = if odd && rng.below(30) == 0 { "nan" } else { rng.pick(&VALUES) };
+                text.extend(value.as_bytes());
             }
             if timed && !(odd && rng.below(30) == 0) {
                 time += rng.below(3);
@@ -139,6 +140,11 @@ fn blocks_deliver_what_rows_deliver() {
     let mut variables = plain.clone();
     variables.push(Slot { declared: true, ..variable("q", Expect::Text) });
     variables.push(proposition("missing"));
+    let mut bound = plain.clone();
+    bound.push(tuples("a", &[], Some(1), &[0]));
+    bound.push(tuples("login", &[], None, &[1, 0, 1]));
+    bound.push(tuples("b", &[(index(1), Value::Int(1))], Some(3), &[2, 0]));
+    bound.push(tuples("ä", &[(declared(0, "x"), Value::text("bob"))], None, &[1]));
     let mut named = plain.clone();
     named.push(event(
         "login",
@@ -149,7 +155,11 @@ fn blocks_deliver_what_rows_deliver() {
     let mut rng = Rng::new(0xE7E);
     let mut good = 0;
     for round in 0..25_000 {
-        let slots = [&plain, &variables, &named, &unknown][if round % 3 > 0 { 0 } else { round / 3 % 4 }];
+        let slots = match round % 3 {
+            0 => [&plain, &variables, &named, &unknown][round / 3 % 4],
+            1 => &plain,
+            _ => &bound,
+        };
         let projection = Projection::new(slots, (round % 50 == 7).then_some("user"), round % 2 == 0);
         let options = if round % 4 == 1 { timed() } else { ReadOptions::default() };
         let text = random_text(&mut rng, options.timed);

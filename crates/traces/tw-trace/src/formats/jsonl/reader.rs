@@ -88,7 +88,7 @@ impl Reader {
             batch: builder.finish(self.timed),
             time_range: times.map(|(first, last)| (first.time, last.time)),
             lines: lines(bytes).count() as u64,
-            open_from: None,
+            ..BlockBatch::default()
         })
     }
 }

@@ -70,10 +70,11 @@ fn by_blocks(text: &[u8], projection: &Projection, options: &ReadOptions, size: 
             rest[from..].iter().position(|&b| b == b'\n').map_or(rest.len(), |newline| from + newline + 1);
         let (bytes, after) = rest.split_at(end);
         rest = after;
-        let read = match start.reader.read(Block { bytes, last: rest.is_empty() }) {
-            Ok(read) => read,
-            Err(error) => return Some(Err(failure(error, lines))),
-        };
+        let read =
+            match start.reader.read(Block { bytes, last: rest.is_empty(), next: rest.first().copied() }) {
+                Ok(read) => read,
+                Err(error) => return Some(Err(failure(error, lines))),
+            };
         assert_eq!(read.open_from, None);
         assert_eq!(read.lines, bytes.split_inclusive(|&b| b == b'\n').count() as u64);
         if let Some((first, end)) = read.time_range {
@@ -301,7 +302,8 @@ fn errors_name_the_place() {
         let timed = text.starts_with("{\"time\"");
         let reader = reader::Reader::new(projection, keys, timed, &ReadOptions::default());
         let error =
-            crate::BlockReader::read(&reader, Block { bytes: text.as_bytes(), last: true }).unwrap_err();
+            crate::BlockReader::read(&reader, Block { bytes: text.as_bytes(), last: true, next: None })
+                .unwrap_err();
         assert!(error.message.contains(part), "{text}: {error}");
         assert_eq!((error.line, error.column), (Some(line), Some(column)), "{text}: {error}");
     }

@@ -440,7 +440,7 @@ impl Walk<'_> {
                 times: self.plan.times.then_some(times),
             },
             lines,
-            open_from: None,
+            ..BlockBatch::default()
         })
     }
 }

@@ -15,7 +15,7 @@ use crate::formats::masks::{Lanes, Portable, any_before, chunk, or_bits, words_f
 use crate::formats::wanted::{SAMPLE, Wanted};
 use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, Vocabulary};
 use std::ops::Range;
-use tw_core::{Bits, Time, TimeUnit};
+use tw_core::{Bits, Column, Time, TimeUnit};
 use tw_ir::{ArgumentKey, What};
 
 /// Bytes of a name compared a chunk at a time; the rest of a longer one is compared where these match.
@@ -93,12 +93,13 @@ impl Reader {
         });
         let time_range = job.times.first().copied().zip(job.times.last().copied());
         let times = self.timed.then_some(job.times);
-        let batch =
-            self.wanted.batch(lines, times, |slot| match (self.uses[slot], self.wanted.name_of_slot[slot]) {
+        let batch = self.wanted.batch(lines, times, |slot| {
+            Column::Truth(match (self.uses[slot], self.wanted.name_of_slot[slot]) {
                 (Use::Truth, Some(name)) => Bits::from_words(job.found[name].clone(), lines),
                 _ => Bits::repeat(false, lines),
-            });
-        Some(BlockBatch { batch, time_range, lines: lines as u64, open_from: None })
+            })
+        });
+        Some(BlockBatch { batch, time_range, lines: lines as u64, ..BlockBatch::default() })
     }
 }
 
