@@ -46,7 +46,7 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
         finite.iter().filter_map(value).collect()
     };
     let mut entries: Vec<_> = paths.into_iter().map(pick).collect();
-    entries.sort_by(by_values);
+    entries.sort_by(|a, b| by_values(a, b));
     entries.dedup();
     Ok(Listed { entries, infinite, named })
 }
@@ -69,7 +69,7 @@ fn only(mut set: &Set) -> Option<Vec<(Level, Key)>> {
     }
 }
 
-fn by_values(a: &Vec<(Level, Key)>, b: &Vec<(Level, Key)>) -> Ordering {
+fn by_values(a: &[(Level, Key)], b: &[(Level, Key)]) -> Ordering {
     let pairs = a.iter().zip(b).map(|((_, a), (_, b))| a.listed(b));
     pairs.fold(Ordering::Equal, Ordering::then)
 }

@@ -333,6 +333,9 @@ impl<'p> Lower<'p> {
         match (&self.gates[edge.index()], edge.negated) {
             (Gate::Yes | Gate::First | Gate::Atom(_), _) => 0,
             (Gate::Pattern(..), false) => 1,
+            (Gate::Predicate(number), false) if self.predicates[*number as usize].generates(self.program) => {
+                1
+            }
             (Gate::Predicate(_), _) => 6,
             (Gate::Exists(..) | Gate::And(_), false) => 2,
             (Gate::Until { .. }, _) => 5,

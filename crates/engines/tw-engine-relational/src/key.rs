@@ -39,6 +39,15 @@ impl Key {
         }
     }
 
+    /// Whether it is a whole number, however it was written.
+    pub(crate) fn is_whole(&self) -> bool {
+        match self {
+            Key::Int(_) => true,
+            Key::Text(_) => false,
+            Key::Other(value) => matches!(**value, Value::Real(real) if real.fract() == 0.0),
+        }
+    }
+
     /// Well mixed in all bits.
     pub(crate) fn hash(&self) -> u64 {
         let mixed = match self {

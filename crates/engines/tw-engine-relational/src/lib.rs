@@ -180,8 +180,7 @@ fn closed(set: &Set) -> Option<bool> {
 
 fn bindings(plan: &Plan, entry: &[(u32, key::Key)], infinite: bool) -> Bindings {
     let pairs = entry.iter().map(|(level, key)| (plan.variables[*level as usize], key.value())).collect();
-    let _ = infinite;
-    Bindings::new(pairs)
+    if infinite { Bindings::infinitely(pairs) } else { Bindings::new(pairs) }
 }
 
 impl Relations<'_> {

@@ -116,6 +116,23 @@ impl Predicate {
         }
     }
 
+    /// Whether it says at each position which values its only variable may have: `x == user`, `x in {1, 2}`.
+    pub(crate) fn generates(&self, program: &Program) -> bool {
+        let variables = self.inputs.iter().filter(|(_, input)| matches!(input, Input::Variable(_))).count();
+        let tallies = self.inputs.iter().any(|(_, input)| matches!(input, Input::Tally(_)));
+        let variable = |id: NodeId| matches!(program.dag.node(id), Node::Variable(_));
+        variables == 1
+            && !tallies
+            && match program.dag.node(self.node) {
+                Node::Compare(CompareOp::Eq, a, b) => variable(a) != variable(b),
+                Node::In(a, set) => {
+                    let single = |item: &SetItem| matches!(item, SetItem::Value(_));
+                    variable(a) && program.dag.sets[set as usize].iter().all(single)
+                }
+                _ => false,
+            }
+    }
+
     /// The values of the only variable at which this holds, if it says just which they are: `x == user`, `x in {1, 2}`.
     pub(crate) fn names(
         &self,

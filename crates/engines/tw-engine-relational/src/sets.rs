@@ -133,7 +133,11 @@ impl<'s> Sets<'s, '_> {
         let plan = self.plan;
         let whole = matches!(set, Trie::Leaf(Truth::YES)) || self.memo[edge.index()].is_some();
         match &plan.gates[edge.index()] {
-            Gate::Predicate(predicate) => self.filter(set, *predicate, edge.negated),
+            Gate::Predicate(predicate)
+                if edge.negated || !plan.predicates[*predicate as usize].generates(&plan.program) =>
+            {
+                self.filter(set, *predicate, edge.negated)
+            }
             Gate::And(edges) if !whole => {
                 let inner = self.all_of(set.clone(), edges);
                 if edge.negated { self.without(set, &inner) } else { inner }
@@ -162,7 +166,7 @@ impl<'s> Sets<'s, '_> {
         }
         let mut set = Set::NO;
         for number in tuples {
-            insert(&mut set, columns, relation, number, None);
+            insert(self.truths, &mut set, columns, (relation, number), None);
         }
         set
     }
@@ -211,23 +215,24 @@ impl<'s> Sets<'s, '_> {
 
 /// Adds a tuple to a set of tuples, column by column; `before` is the variable and value of the column before.
 fn insert(
+    truths: &Truths,
     set: &mut Set,
     columns: &[(Level, usize)],
-    relation: &Relation,
-    number: usize,
+    (relation, number): (&Relation, usize),
     before: Option<(Level, &Key)>,
 ) {
     let [(level, column), below @ ..] = columns else {
         *set = Set::YES;
         return;
     };
-    let Some(key) = Key::new(relation.columns()[*column].value(number)) else { return };
+    let key = Key::new(relation.columns()[*column].value(number));
+    let Some(key) = key.filter(|key| truths.admits(*level, key)) else { return };
     if let Some((own, known)) = before
         && own == *level
     {
         // A variable that is written twice.
         if *known == key {
-            insert(set, below, relation, number, before);
+            insert(truths, set, below, (relation, number), before);
         }
         return;
     }
@@ -236,7 +241,7 @@ fn insert(
         Trie::Split(split) => split.points.get(&key).cloned().unwrap_or(Set::NO),
         Trie::Leaf(_) => Set::NO,
     };
-    insert(&mut child, below, relation, number, Some((*level, &key)));
+    insert(truths, &mut child, below, (relation, number), Some((*level, &key)));
     if let Trie::Leaf(Truth::NO) = child {
         return;
     }
@@ -332,7 +337,7 @@ impl Filter<'_> {
         &mut self,
         set: &Set,
         tallies: &[(usize, Trie<Worth>)],
-        values: &mut Vec<Option<Value>>,
+        values: &mut [Option<Value>],
         deepest: Option<Level>,
     ) -> Set {
         let Trie::Leaf(leaf) = set else { return Set::NO };
@@ -356,7 +361,7 @@ impl Filter<'_> {
             && let Some(keys) = own.names(&truths.program.clone(), level, values)
         {
             let mut points = Map::default();
-            for key in keys {
+            for key in keys.into_iter().filter(|key| truths.admits(level, key)).collect::<Vec<_>>() {
                 let leaf = truths.put(*leaf, level, &key.value());
                 if leaf != Truth::NO {
                     points.insert(&key, Trie::Leaf(leaf));
@@ -364,7 +369,7 @@ impl Filter<'_> {
             }
             return Trie::split(level, Set::NO, points);
         }
-        let truth = truths.instance(self.predicate, values.clone());
+        let truth = truths.instance(self.predicate, values.to_vec());
         let truth = if self.negated { truths.not(truth) } else { truth };
         Trie::Leaf(truths.and(*leaf, truth))
     }

@@ -113,8 +113,8 @@ impl Found<'_> {
     }
 
     fn worth(mut self) -> Worth {
-        let numbers = |value: &Value| !value.is_null();
-        self.values.retain(numbers);
+        // What is no number is left out, as null is.
+        self.values.retain(|value| matches!(value, Value::Int(_) | Value::Real(_)));
         let least = |wanted: std::cmp::Ordering| {
             let mut best: Option<&Value> = None;
             for value in &self.values {

@@ -109,6 +109,11 @@ impl Truths {
         &self.conditions[truth.0 as usize - 2]
     }
 
+    /// Whether a variable ranges over values of this kind.
+    pub(crate) fn admits(&self, level: Level, key: &Key) -> bool {
+        !self.whole.get(level as usize).copied().unwrap_or(false) || key.is_whole()
+    }
+
     /// The variables that it hangs on.
     pub(crate) fn levels(&self, truth: Truth) -> &[Level] {
         if truth.0 < 2 { &[] } else { &self.levels[truth.0 as usize - 2] }
@@ -281,11 +286,13 @@ impl Truths {
     /// The values of a variable, but for those `taken`, at which a condition on it alone holds.
     pub(crate) fn solve(&mut self, truth: Truth, level: Level, taken: &[Key]) -> Option<Solution> {
         let (leaves, mut turns) = self.leaves(truth)?;
+        let mut others = false;
         // Other variables are compared with this one or with values, at which it may therefore matter on which side it lies.
         for (predicate, values) in leaves {
             let predicate = &self.predicates[predicate as usize];
             for ((_, input), value) in predicate.inputs.iter().zip(values) {
                 if let (Input::Variable(level), None) = (input, value) {
+                    others |= self.whole.get(*level as usize).copied().unwrap_or(false);
                     turns.extend(predicate.turns(&self.program, *level, values)?);
                 }
             }
@@ -310,7 +317,7 @@ impl Truths {
             if seen.contains(&key) {
                 continue;
             }
-            if whole && !matches!(key, Key::Int(_)) {
+            if whole && !key.is_whole() {
                 continue;
             }
             match self.put(truth, level, &key.value()).known() {
@@ -330,10 +337,17 @@ impl Truths {
         } else {
             between.extend(gaps(texts));
         }
+        // Where another variable takes whole numbers alone, those are apart for this one too.
+        let beside = !whole && others;
+        if beside {
+            between.extend([outer.0.floor() as i64 - 1, outer.1.ceil() as i64 + 1].map(Value::Int));
+        }
         for pair in numbers.windows(2) {
             if !whole {
                 between.push(Value::Real(pair[0] + (pair[1] - pair[0]) / 2.0));
-                continue;
+                if !beside {
+                    continue;
+                }
             }
             // The whole numbers between two turns are finitely many.
             let (low, high) = (pair[0].floor() as i64 + 1, pair[1].ceil() as i64 - 1);

@@ -7,8 +7,8 @@ use tw_engine_columnar::Columnar;
 use tw_engine_reference::Reference;
 use tw_ir::{NodeId, Program};
 use tw_monitor::{
-    Engine, EvaluateOptions, Evaluator, Explanation, PlannedEvaluator, Rule, Sink, Trace, Unsupported,
-    Wanted, explain, explain_many,
+    Bindings, Engine, EvaluateOptions, Evaluator, Explanation, PlannedEvaluator, Request, Rule, Sink, Trace,
+    Unsupported, Wanted, explain, explain_many,
 };
 use tw_testkit::conformance::{cases, compare, describe};
 use tw_testkit::{Case, Rng, Shape, check_explanation};
@@ -148,6 +148,8 @@ fn explanations_together_are_those_alone() {
                 explain(&case.program, &trace, &case.options, evaluator.as_mut(), node, at, depth).unwrap()
             })
             .collect();
+        let requests: Vec<Request> =
+            requests.into_iter().map(|(node, at)| (node, at, Bindings::default())).collect();
         for budget in [0, 64, 1000, usize::MAX] {
             let together = explain_many(
                 &case.program,

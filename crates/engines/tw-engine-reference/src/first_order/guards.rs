@@ -114,6 +114,8 @@ fn sides_of(program: &Program, node: Node, sides: &[Sides], over: &[bool]) -> Si
         }
         Node::Compare(op @ (CompareOp::Eq | CompareOp::Ne), a, b) => {
             let seen = [(a, b), (b, a)].into_iter().filter_map(|(a, b)| match dag.node(a) {
+                // `x != null` fails whatever x is.
+                Node::Variable(_) if op == CompareOp::Ne && !matches!(dag.node(b), Node::Constant(_)) => None,
                 Node::Variable(variable) if is_seen(program, b, over) => Some(variable),
                 _ => None,
             });

@@ -132,9 +132,13 @@ impl<'a> Scalar<'a> {
             }
             Node::Truth(slot) => Cell::One(Value::Bool(truth(&self.slots[slot as usize].value(position)))),
             Node::Bool(value) => Cell::One(Value::Bool(value)),
-            Node::Negate(a) => self.map(a, negate),
-            Node::Abs(a) => self.map(a, absolute),
-            Node::Arithmetic(op, a, b) => self.zip(a, b, |a, b| arithmetic(op, a, b)),
+            // Variables may be anything, and only some of it is a number.
+            Node::Negate(a) => self.map(a, |a| if self.strange(a) { Ok(Value::Null) } else { negate(a) }),
+            Node::Abs(a) => self.map(a, |a| if self.strange(a) { Ok(Value::Null) } else { absolute(a) }),
+            Node::Arithmetic(op, a, b) => self.zip(a, b, |a, b| match self.strange(a) || self.strange(b) {
+                true => Ok(Value::Null),
+                false => arithmetic(op, a, b),
+            }),
             Node::Tuple(a, b) => self.zip(a, b, |a, b| Ok(Value::List(vec![a.clone(), b.clone()]))),
             Node::IfThenElse(condition, a, b) => match self.get(condition).truth() {
                 Ok(holds) => self.get(if holds { a } else { b }).clone(),
@@ -160,6 +164,11 @@ impl<'a> Scalar<'a> {
             // Never inside an atom (`Program::atoms`) or a term (`Program::terms`).
             other => Cell::Error(format!("`{}` cannot stand in a term", other.operator())),
         }
+    }
+
+    /// Whether a value of a variable is no number, so that nothing can be computed with it.
+    fn strange(&self, value: &Value) -> bool {
+        !self.given.is_empty() && !matches!(value, Value::Null | Value::Int(_) | Value::Real(_))
     }
 
     fn map(&self, a: NodeId, f: impl Fn(&Value) -> Result<Value, String>) -> Cell {
