@@ -341,6 +341,21 @@ impl Filter<'_> {
         deepest: Option<Level>,
     ) -> Set {
         let Trie::Leaf(leaf) = set else { return Set::NO };
+        // A tally that hangs on conditions is taken case by case.
+        if let Some((at, cases)) = tallies.iter().enumerate().find_map(|(at, (_, trie))| match trie {
+            Trie::Leaf(Worth::Cases(cases)) => Some((at, cases)),
+            _ => None,
+        }) {
+            let mut found = Set::NO;
+            for (when, worth) in cases {
+                let mut one = tallies.to_vec();
+                one[at].1 = Trie::Leaf(worth.clone());
+                let own = Trie::Leaf(self.truths.and(*leaf, *when));
+                let own = self.leaf(&own, &one, values, deepest);
+                found = join(self.truths, Op::Or, &found, Plain { negated: false }, &own);
+            }
+            return found;
+        }
         let truths = &mut *self.truths;
         for (place, trie) in tallies {
             let Trie::Leaf(worth) = trie else { continue };

@@ -15,7 +15,12 @@ pub(crate) enum Worth {
     Value(Value),
     Infinite(Level),
     Error(String),
+    /// What it is worth hangs on conditions, of which just one holds.
+    Cases(Vec<(Truth, Worth)>),
 }
+
+/// Conditions on other variables that one tally may hang on: each doubles the cases.
+const CONDITIONS: usize = 8;
 
 impl Worth {
     /// The value, or what stands for none.
@@ -24,6 +29,8 @@ impl Worth {
             Worth::Value(value) => Ok(value.clone()),
             Worth::Infinite(level) => Err(truths.poison(Refused::Infinite(*level))),
             Worth::Error(message) => Err(truths.poison(Refused::Value(message.clone()))),
+            // Who asks takes the cases apart.
+            Worth::Cases(_) => Err(truths.poison(Refused::Conditions)),
         }
     }
 }
@@ -50,9 +57,9 @@ pub(crate) fn tally(
             Trie::split(split.level, rest, points)
         }
         _ => {
-            let mut found = Found { tallied, terms, count: 0, values: Vec::new(), path: Vec::new() };
+            let mut found = Found { tallied, terms, valuations: Vec::new(), path: Vec::new() };
             Trie::Leaf(match found.walk(truths, set) {
-                Ok(()) => found.worth(),
+                Ok(()) => found.cases(truths),
                 Err(worth) => worth,
             })
         }
@@ -62,8 +69,8 @@ pub(crate) fn tally(
 struct Found<'t> {
     tallied: &'t Tallied,
     terms: &'t [Option<Value>],
-    count: i64,
-    values: Vec<Value>,
+    /// Of each valuation when it counts, and the value of the term.
+    valuations: Vec<(Truth, Value)>,
     path: Vec<(Level, Value)>,
 }
 
@@ -76,10 +83,7 @@ impl Found<'_> {
                 if let Some(level) = self.tallied.bound.iter().find(bound) {
                     return Err(Worth::Infinite(*level));
                 }
-                match leaf.known() {
-                    Some(_) => self.add(truths),
-                    None => Err(Worth::Error("an aggregate over a comparison that nothing decides".into())),
-                }
+                self.add(truths, *leaf)
             }
             Trie::Split(split) => {
                 self.walk(truths, &split.rest)?;
@@ -96,9 +100,11 @@ impl Found<'_> {
     }
 
     /// One more valuation.
-    fn add(&mut self, truths: &Truths) -> Result<(), Worth> {
-        self.count += 1;
-        let Some(term) = &self.tallied.value else { return Ok(()) };
+    fn add(&mut self, truths: &Truths, when: Truth) -> Result<(), Worth> {
+        let Some(term) = &self.tallied.value else {
+            self.valuations.push((when, Value::Null));
+            return Ok(());
+        };
         let value = |(at, (_, input)): (usize, &(_, Input))| match input {
             Input::Variable(level) => {
                 self.path.iter().find(|(own, _)| own == level).map(|(_, value)| value.clone())
@@ -108,16 +114,47 @@ impl Found<'_> {
         let given: Option<Vec<Value>> = term.inputs.iter().enumerate().map(value).collect();
         let given = given.ok_or_else(|| Worth::Error("an aggregate of a variable without a value".into()))?;
         let value = term.value(&truths.program, &given).map_err(Worth::Error)?;
-        self.values.push(value);
+        self.valuations.push((when, value));
         Ok(())
     }
 
-    fn worth(mut self) -> Worth {
+    /// What the tally is worth, by the conditions that valuations hang on.
+    fn cases(&self, truths: &mut Truths) -> Worth {
+        let mut conditions: Vec<Truth> = self.valuations.iter().map(|(when, _)| *when).collect();
+        conditions.retain(|when| when.known().is_none());
+        conditions.sort_unstable();
+        conditions.dedup();
+        if conditions.is_empty() {
+            return self.worth(|_| true);
+        }
+        if conditions.len() > CONDITIONS {
+            return Worth::Error("an aggregate over comparisons that nothing decides".into());
+        }
+        let mut cases = Vec::new();
+        for choice in 0..1usize << conditions.len() {
+            let mut all = Truth::YES;
+            for (at, &condition) in conditions.iter().enumerate() {
+                let own = if choice >> at & 1 == 1 { condition } else { truths.not(condition) };
+                all = truths.and(all, own);
+            }
+            if all != Truth::NO {
+                let chosen = |when: Truth| {
+                    conditions.iter().position(|own| *own == when).is_none_or(|at| choice >> at & 1 == 1)
+                };
+                cases.push((all, self.worth(chosen)));
+            }
+        }
+        Worth::Cases(cases)
+    }
+
+    fn worth(&self, counts: impl Fn(Truth) -> bool) -> Worth {
+        let counted = || self.valuations.iter().filter(|(when, _)| counts(*when));
+        let mut values: Vec<Value> = counted().map(|(_, value)| value.clone()).collect();
         // What is no number is left out, as null is.
-        self.values.retain(|value| matches!(value, Value::Int(_) | Value::Real(_)));
+        values.retain(|value| matches!(value, Value::Int(_) | Value::Real(_)));
         let least = |wanted: std::cmp::Ordering| {
             let mut best: Option<&Value> = None;
-            for value in &self.values {
+            for value in &values {
                 if best.is_none_or(|best| order(value, best) == Some(wanted)) {
                     best = Some(value);
                 }
@@ -125,18 +162,17 @@ impl Found<'_> {
             best.cloned().unwrap_or(Value::Null)
         };
         Worth::Value(match self.tallied.kind {
-            Tally::Count => Value::Int(self.count),
+            Tally::Count => Value::Int(counted().count() as i64),
             Tally::Min => least(std::cmp::Ordering::Less),
             Tally::Max => least(std::cmp::Ordering::Greater),
-            Tally::Sum => match sum(&mut self.values) {
+            Tally::Sum => match sum(&mut values) {
                 Ok(sum) => sum,
                 Err(message) => return Worth::Error(message),
             },
-            Tally::Avg if self.values.is_empty() => Value::Null,
+            Tally::Avg if values.is_empty() => Value::Null,
             Tally::Avg => {
-                let count = Value::Int(self.values.len() as i64);
-                match sum(&mut self.values).and_then(|sum| arithmetic(tw_ir::ArithmeticOp::Div, &sum, &count))
-                {
+                let count = Value::Int(values.len() as i64);
+                match sum(&mut values).and_then(|sum| arithmetic(tw_ir::ArithmeticOp::Div, &sum, &count)) {
                     Ok(average) => average,
                     Err(message) => return Worth::Error(message),
                 }
