@@ -183,6 +183,6 @@ mod tests {
         );
         assert_eq!(engine("G (a -> F[0,5s] b)"), Ok("metric"));
         assert_eq!(engine("G (a -> F b)"), Ok("automaton"));
-        assert!(engine("forall x. G (p(x) -> F q(x))").is_err());
+        assert_eq!(engine("forall x. G (p(x) -> F q(x))"), Ok("relational"));
     }
 }
