@@ -17,11 +17,9 @@ use tw_monitor::{Machine, State};
 /// Transitions looked at for one question.
 const STEPS: usize = 1 << 12;
 /// Transitions looked at for all questions.
-pub(super) const ALL_STEPS: usize = 1 << 15;
+pub(super) const ALL_STEPS: usize = 1 << 17;
 /// Most atoms that may decide where a state leads.
 const ATOMS: u32 = 8;
-/// Most slices of a state that is searched: what they turn into is multiplied out.
-const FEW: usize = 16;
 
 /// The next subset of a mask; `false` after the last.
 fn next_row(row: &mut [u64], mask: &[u64]) -> bool {
@@ -52,7 +50,7 @@ impl Slices {
         let mut steps = STEPS.min(self.looks);
         while let Some(state) = todo.pop() {
             let mask = self.states[state as usize].table.mask().to_vec();
-            if self.has_many(state) || mask.iter().map(|word| word.count_ones()).sum::<u32>() > ATOMS {
+            if mask.iter().map(|word| word.count_ones()).sum::<u32>() > ATOMS {
                 return None;
             }
             let mut row = vec![0; mask.len()];
@@ -61,11 +59,7 @@ impl Slices {
                 self.looks -= 1;
                 // Out of budget: leave it open. States that are searched must not crowd out those that are in use.
                 let next = self.step(owner as usize, state, &row).ok()?;
-                if self.key(next).ends != ends
-                    || self.is_open(next)
-                    || self.has_many(next)
-                    || 2 * self.index.len() > self.crowd.0
-                {
+                if self.key(next).ends != ends || self.is_open(next) || 2 * self.index.len() > self.crowd.0 {
                     return None;
                 }
                 if seen.insert(next) {
@@ -78,10 +72,6 @@ impl Slices {
         }
         seen.into_iter().for_each(|state| self.know(state, ends));
         Some(ends)
-    }
-
-    fn has_many(&self, state: State) -> bool {
-        self.sets.get(self.key(state).slices).len() > FEW
     }
 
     /// The verdict that slices show.
