@@ -9,7 +9,6 @@
 //! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
 //! - [`guess`]: three-valued verdicts of formulas whose past looks at the future;
-//! - [`informative`]: formulas that are settled only where what is owed is a constant;
 //! - [`buchi`]: the generalised Büchi automaton of a formula, for infinite words;
 //! - [`draw`]: pictures of automata.
 
@@ -21,7 +20,6 @@ pub mod diagram;
 pub mod draw;
 pub mod emptiness;
 pub mod guess;
-pub mod informative;
 pub mod past;
 pub mod residual;
 

@@ -3,13 +3,11 @@
 use super::family::Limits;
 use super::intern::Interned;
 use super::machine::Slices;
-use super::settle::ALL_STEPS;
 use crate::goals::{automaton_options, refuse};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use tw_automata::alternating::{Alternating, ExprId, Refused};
 use tw_automata::emptiness::{Emptiness, gave_up};
-use tw_automata::informative::informative;
 use tw_automata::past::Past;
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{EvaluateOptions, Unsupported, words};
@@ -19,8 +17,6 @@ pub(super) struct Goal {
     pub(super) node: NodeId,
     pub(super) expr: ExprId,
     pub(super) negation: Option<ExprId>,
-    /// Whether its slices show each verdict as early as can be.
-    pub(super) informative: bool,
     /// The past operators in it, by memory.
     pub(super) memories: Vec<bool>,
     /// The atoms that those read.
@@ -57,9 +53,7 @@ impl Slices {
                 None
             };
             let (memories, reads) = pasts(program, &atoms, &past, node);
-            // The published algorithm goes by slices alone.
-            let informative = options.faithful || informative(program, node);
-            goals.push(Goal { node, expr, negation, informative, memories, reads });
+            goals.push(Goal { node, expr, negation, memories, reads });
         }
         let mut reads = vec![0; words(atoms.len())];
         for goal in &goals {
@@ -100,7 +94,6 @@ impl Slices {
             transitions: 0,
             successors: FxHashMap::default(),
             emptiness,
-            looks: ALL_STEPS,
             undecided: false,
             bytes: 0,
             memory_budget: options.memory_budget,

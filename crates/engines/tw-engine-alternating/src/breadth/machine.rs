@@ -67,8 +67,6 @@ pub(super) struct Slices {
     /// Published successors of a slice.
     pub(super) successors: FxHashMap<u32, Vec<Slice>>,
     pub(super) emptiness: Option<Emptiness>,
-    /// Transitions that may still be looked at to settle verdicts.
-    pub(super) looks: usize,
     /// Whether a verdict was left open for want of budget.
     pub(super) undecided: bool,
     pub(super) bytes: usize,
@@ -163,16 +161,6 @@ impl Slices {
         self.slices.bytes() + self.sets.bytes() + self.memories.bytes()
     }
 
-    /// Whether a state is known not to be settled.
-    pub(super) fn is_open(&self, state: State) -> bool {
-        self.states[state as usize].settled == Some(None)
-    }
-
-    /// A state is settled.
-    pub(super) fn know(&mut self, state: State, verdict: bool) {
-        self.states[state as usize].settled = Some(Some(verdict));
-    }
-
     pub(super) fn key(&self, state: State) -> Key {
         self.states[state as usize].key
     }
@@ -249,10 +237,11 @@ impl Machine for Slices {
     }
 
     fn settled(&mut self, _: usize, state: State) -> Option<bool> {
-        if let Some(settled) = self.states[state as usize].settled {
+        let kept = &self.states[state as usize];
+        if let Some(settled) = kept.settled {
             return settled;
         }
-        let settled = self.settle(state);
+        let settled = self.settle(kept.key);
         self.states[state as usize].settled = Some(settled);
         settled
     }

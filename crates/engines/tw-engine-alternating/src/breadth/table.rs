@@ -19,11 +19,6 @@ impl Table {
         Self { mask, rows: Vec::new(), next: Vec::new(), index: FxHashMap::default() }
     }
 
-    /// The atoms that matter.
-    pub(super) fn mask(&self) -> &[u64] {
-        &self.mask
-    }
-
     #[inline]
     pub(super) fn get(&self, row: &[u64]) -> Option<State> {
         let width = self.mask.len();
