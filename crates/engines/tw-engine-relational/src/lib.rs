@@ -74,7 +74,8 @@ impl Engine for Relational {
 fn plan(program: &Program, options: &EvaluateOptions, each: bool) -> Result<Plan, Unsupported> {
     options.pointwise()?;
     // Beside quantified formulas, others would be run one position after the other.
-    let quantified = |node: NodeId| program.reachable(&[node]).iter().any(|&id| program.dag.node(id).is_first_order());
+    let quantified =
+        |node: NodeId| program.reachable(&[node]).iter().any(|&id| program.dag.node(id).is_first_order());
     if let Some(root) = program.roots.iter().find(|root| !quantified(root.node)) {
         return Err(Unsupported::construct(root.node, "a formula without quantified variables")
             .help("⟨engine: auto⟩ takes one that is made for it"));

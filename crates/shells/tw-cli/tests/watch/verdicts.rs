@@ -190,7 +190,8 @@ fn bad_input_is_no_verdict() {
 
 #[test]
 fn what_no_engine_can_watch_is_refused_by_name() {
-    let end = run(&["-e", "forall x. G (p(x) -> F q(x))", "--format", "events"], "p,1\n");
+    let end =
+        run(&["-e", "forall x. G (p(x) -> F q(x))", "--format", "events", "--engine", "automaton"], "p,1\n");
     assert_eq!((end.code, end.out.len()), (Some(2), 0));
     assert!(end.err.iter().any(|line| line.contains("forall x")), "{:?}", end.err);
     let end = run(&["-e", "G p", "--engine", "columnar", "--format", "props"], "p\n");
