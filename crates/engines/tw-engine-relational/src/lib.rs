@@ -1,7 +1,7 @@
 //! First-order specifications: which user, request or file.
 //!
 //! At every position each subformula stands for the set of valuations of its free variables that make it true, and the set is
-//! exact over infinitely many values: a [trie](trie) says what the values that were seen make of it, and what all the others
+//! exact over infinitely many values: a trie says what the values that were seen make of it, and what all the others
 //! do. Negation, quantifiers and temporal operators in any nesting are operations on tries.
 //!
 //! * A temporal operator keeps a state per valuation (`state`): the times at which its goal held. An event changes the states
