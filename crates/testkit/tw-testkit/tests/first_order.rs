@@ -203,8 +203,9 @@ fn cases_are_varied_and_mostly_defined() {
     let count = cases(1500);
     let summary = agree(&Reference, 0..count);
     assert_eq!(summary.refused, [0; 3]);
+    // About one in seven has no variables, and is left out.
     let third = count / 3;
-    assert!(summary.compared[0] * 10 > third * 9, "{summary:?}");
+    assert!(summary.compared[0] * 10 > third * 8, "{summary:?}");
     assert!(summary.compared[1] * 10 > third * 7 && summary.compared[2] * 10 > third * 6, "{summary:?}");
     let (mut bound, mut infinite, mut violated) = (0, 0, 0);
     for seed in 0..count {
