@@ -69,38 +69,40 @@ pub fn fragment(program: &Program, root: NodeId) -> Fragment {
 pub(crate) fn terms(program: &Program) -> Vec<NodeId> {
     let dag = &program.dag;
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let mut terms: Vec<NodeId> = program
-        .reachable(&roots)
-        .into_iter()
-        .filter_map(|id| match dag.node(id) {
+    let reachable = program.reachable(&roots);
+    let mut terms: Vec<NodeId> = reachable
+        .iter()
+        .filter_map(|&id| match dag.node(id) {
             Node::Emit(_, term) | Node::Fails(_, term) | Node::Default(_, term) => Some(term),
             _ => None,
         })
         .filter(|term| !matches!(dag.node(*term), Node::Constant(_)))
         .collect();
-    terms.extend(beside_variables(program, &roots));
+    terms.extend(beside_variables(program, &reachable));
     terms.sort_unstable();
     terms.dedup();
     terms
 }
 
 /// The columns in predicates over quantified variables (`user` in `u == user`): no atom tells what they say there.
-fn beside_variables(program: &Program, roots: &[NodeId]) -> Vec<NodeId> {
-    let predicate = |id: &NodeId| {
-        let node = program.dag.node(*id);
-        matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..))
-    };
-    let first_order = |id: NodeId| {
-        let below = program.reachable(&[id]);
-        below.iter().any(|&id| program.dag.node(id).is_first_order())
-    };
-    let all = program.reachable(roots);
-    if !all.iter().any(|&id| program.dag.node(id).is_first_order()) {
+fn beside_variables(program: &Program, reachable: &[NodeId]) -> Vec<NodeId> {
+    let dag = &program.dag;
+    // A variable alone is the parameter of a map.
+    let binds = |&id: &NodeId| dag.node(id).is_first_order() && !matches!(dag.node(id), Node::Variable(_));
+    if !reachable.iter().any(binds) {
         return Vec::new();
     }
-    let predicates: Vec<NodeId> = all.into_iter().filter(predicate).filter(|&id| first_order(id)).collect();
+    let (mut first_order, mut predicates) = (vec![false; dag.len()], Vec::new());
+    for &id in reachable {
+        let node = dag.node(id);
+        let own = node.is_first_order() || node.children().any(|child| first_order[child.index()]);
+        first_order[id.index()] = own;
+        if own && matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..)) {
+            predicates.push(id);
+        }
+    }
     let mut slots = program.reachable(&predicates);
-    slots.retain(|&id| matches!(program.dag.node(id), Node::Slot(_)));
+    slots.retain(|&id| matches!(dag.node(id), Node::Slot(_)));
     slots
 }
 

@@ -17,7 +17,7 @@ use domain::Domain;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use tw_core::{Column, Position, Value};
-use tw_ir::{Node, NodeId, Program, Temporal};
+use tw_ir::{Node, NodeId, Program};
 use tw_monitor::{Bindings, Trace, Unsupported};
 
 /// Whether the node has quantifiers or variables below it that this module has to interpret.
@@ -90,7 +90,7 @@ impl<'d> Tables<'d> {
     /// the order of the quantifiers: for `G φ` and `forall x̄. G forall ȳ. φ`. Where they are infinitely many, those variables
     /// are left out that have infinitely many values there, and what is left says so.
     pub(crate) fn violations(&self, root: NodeId, len: usize) -> Option<Vec<(Position, Bindings)>> {
-        let (variables, body) = outer(self.definition.program, root)?;
+        let (variables, body) = self.definition.program.invariant(root)?;
         let free = &self.free[body.index()];
         let mut found = Vec::new();
         for at in 0..len {
@@ -254,24 +254,6 @@ impl<'d> Tables<'d> {
             }
         }
         Ok(column)
-    }
-}
-
-/// The variables of the outer `forall`s around and below one `G`, in the order of the quantifiers, and what stands below.
-fn outer(program: &Program, root: NodeId) -> Option<(Vec<u32>, NodeId)> {
-    let (mut variables, mut always, mut at) = (Vec::new(), false, root);
-    loop {
-        at = match program.dag.node(at) {
-            Node::Forall(variable, body) => {
-                variables.push(variable);
-                body
-            }
-            Node::Unary(Temporal::Globally, None, body) if !always => {
-                always = true;
-                body
-            }
-            _ => return always.then_some((variables, at)),
-        };
     }
 }
 

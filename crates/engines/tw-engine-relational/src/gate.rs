@@ -4,7 +4,7 @@ use crate::predicate::{Input, Level, Predicate};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tw_ir::{Node, NodeId, Program, Semantics, Tally, Ticks};
-use tw_monitor::{Bindings, EvaluateOptions, Unsupported};
+use tw_monitor::{EvaluateOptions, Unsupported};
 
 /// A gate, or what it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,10 +66,9 @@ pub(crate) fn operands(gate: &Gate, predicates: &[Predicate], tallies: &[Tallied
     }
 }
 
-/// What is asked of a root.
+/// What is asked of a root: the n-th of the n-th.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
-    pub(crate) root: usize,
     /// The root itself, or what stands below the outer quantifiers and one `G`.
     pub(crate) edge: Edge,
     /// Of the latter: the variables, in the order of the quantifiers.
@@ -153,8 +152,7 @@ impl Plan {
         }
         let level =
             |variable: &u32| variables.iter().position(|own| own == variable).map(|level| level as Level);
-        let asked = asked.iter().enumerate().map(|(root, (outer, body, each))| Asked {
-            root,
+        let asked = asked.iter().map(|(outer, body, each)| Asked {
             edge: lower.edges[body],
             outer: outer.as_ref().map(|outer| outer.iter().filter_map(level).collect()),
             each: *each,
@@ -205,8 +203,7 @@ impl Plan {
     }
 
     /// What is owed, in words of the language.
-    pub(crate) fn told(&self, owed: &[(NodeId, bool)], bindings: &Bindings) -> String {
-        let _ = bindings;
+    pub(crate) fn told(&self, owed: &[(NodeId, bool)]) -> String {
         let one = |(node, negated): &(NodeId, bool)| {
             let text = tw_ir::display(&self.program, *node);
             if *negated { format!("!({text})") } else { text }

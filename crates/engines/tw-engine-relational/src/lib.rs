@@ -205,11 +205,11 @@ impl Relations<'_> {
             }
             // What time alone decides is decided; the rest is open, also where nothing could violate it.
             let decided = run(plan, &positions, (start, end), Ending::Open(trace.until), tell)?;
-            for (answer, question) in collect.answers.iter_mut().zip(&plan.asked) {
+            for (root, (answer, question)) in collect.answers.iter_mut().zip(&plan.asked).enumerate() {
                 let open = answer.open.get_or_insert_with(Bits::new);
                 let last = answer.holds.len() - 1;
                 let violated = !answer.holds.get(last);
-                let known = violated || (question.outer.is_none() && decided[question.root]);
+                let known = violated || (question.outer.is_none() && decided[root]);
                 open.push(!known);
                 if !known {
                     answer.holds.set(last, false);

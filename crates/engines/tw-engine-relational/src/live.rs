@@ -68,9 +68,8 @@ impl Following {
         sink: &mut Sink,
     ) -> Result<(), Unsupported> {
         let before = sink.settled.len();
-        for Found { asked, about, first, fails } in found.drain(..) {
-            let question = &plan.asked[asked];
-            let root = question.root;
+        for Found { asked: root, about, first, fails } in found.drain(..) {
+            let question = &plan.asked[root];
             let Some(outer) = &question.outer else {
                 let Some(fails) = closed(&fails) else { return Err(undecided(plan, &self.machine, &fails)) };
                 if first && self.verdicts[root].is_none() {
@@ -200,8 +199,8 @@ impl Monitor for Live {
             let Ok(listed) = answers::list(&mut machine.truths, &waiting.fails, outer) else { continue };
             for entry in listed.entries {
                 let bindings = bindings(&self.plan, &entry, listed.infinite);
-                let residual = self.plan.told(&waiting.owed, &bindings);
-                let (root, since, deadline) = (question.root, waiting.since, waiting.deadline);
+                let residual = self.plan.told(&waiting.owed);
+                let (root, since, deadline) = (waiting.asked, waiting.since, waiting.deadline);
                 owed.push(Obligation { root, since, residual, deadline, bindings });
                 if owed.len() >= OBLIGATIONS {
                     return owed;
@@ -211,8 +210,7 @@ impl Monitor for Live {
         for (root, verdict) in trace.verdicts.iter().enumerate() {
             // What is not settled and owes nothing that could be named owes itself.
             if verdict.is_none() && !owed.iter().any(|own| own.root == root) {
-                let residual =
-                    self.plan.told(&[(self.plan.program.roots[root].node, false)], &Bindings::default());
+                let residual = self.plan.told(&[(self.plan.program.roots[root].node, false)]);
                 let (since, deadline) = (trace.last.unwrap_or(0), None);
                 owed.push(Obligation { root, since, residual, deadline, bindings: Bindings::default() });
             }

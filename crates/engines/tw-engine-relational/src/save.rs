@@ -143,7 +143,7 @@ impl Saved for Vec<Key> {
     }
 }
 
-impl Saved for State {
+impl State {
     fn save(&self, out: &mut Vec<u8>) {
         match self {
             State::None => put(0, out),
@@ -177,12 +177,6 @@ impl Saved for State {
         }
     }
 
-    fn load(_: &mut &[u8]) -> Result<Self, Corrupt> {
-        Err(Corrupt("a state by itself is of no use".into()))
-    }
-}
-
-impl State {
     /// Becomes what was saved.
     fn restore(&mut self, from: &mut &[u8]) -> Result<(), Corrupt> {
         match (self, take(from)?) {

@@ -284,6 +284,23 @@ impl Filter<'_> {
         };
         let level = tallies.iter().filter_map(|(_, trie)| of(trie)).chain(own).min();
         let Some(level) = level else { return self.leaf(set, tallies, values, deepest) };
+        let predicates = self.truths.predicates.clone();
+        let inputs = &predicates[self.predicate as usize].inputs;
+        let give = |values: &mut Vec<Option<Value>>, given: Option<Value>| {
+            for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
+                if *input == Input::Variable(level) {
+                    value.clone_from(&given);
+                }
+            }
+        };
+        if let (Trie::Split(split), []) = (set, tallies) {
+            let found = split.map(|key, child| {
+                give(values, key.map(Key::value));
+                self.run(child, tallies, values, Some(level))
+            });
+            give(values, None);
+            return found;
+        }
         let mut keys: Map<()> = Map::default();
         if let Trie::Split(split) = set
             && split.level == level
@@ -307,15 +324,6 @@ impl Filter<'_> {
             tallies.iter().map(|(place, trie)| (*place, child(trie, level, key).clone())).collect()
         };
         let rest = self.run(child(set, level, None), &below(None), values, Some(level));
-        let predicates = self.truths.predicates.clone();
-        let inputs = &predicates[self.predicate as usize].inputs;
-        let give = |values: &mut Vec<Option<Value>>, given: Option<Value>| {
-            for ((_, input), value) in inputs.iter().zip(values.iter_mut()) {
-                if *input == Input::Variable(level) {
-                    value.clone_from(&given);
-                }
-            }
-        };
         let mut points = Map::default();
         keys.each(&mut |key, ()| {
             give(values, Some(key.value()));

@@ -1,7 +1,6 @@
 //! Aggregates: a number for the valuations that make a formula true, for every valuation of its other variables.
 
 use crate::gate::Tallied;
-use crate::map::Map;
 use crate::predicate::{Input, Level};
 use crate::trie::{Set, Trie};
 use crate::truth::{Refused, Truth, Truths};
@@ -45,16 +44,7 @@ pub(crate) fn tally(
     let first = tallied.bound.first().copied().unwrap_or(0);
     match set {
         Trie::Split(split) if split.level < first => {
-            let rest = tally(truths, tallied, &split.rest, terms);
-            let mut points = Map::default();
-            split.points.each(&mut |key, child| {
-                let child = tally(truths, tallied, child, terms);
-                if !child.same(&rest) {
-                    points.insert(key, child);
-                }
-                true
-            });
-            Trie::split(split.level, rest, points)
+            split.map(|_, child| tally(truths, tallied, child, terms))
         }
         _ => {
             let mut found = Found { tallied, terms, valuations: Vec::new(), path: Vec::new() };

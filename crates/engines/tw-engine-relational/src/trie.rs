@@ -51,6 +51,25 @@ impl<L: Clone + PartialEq> Trie<L> {
     }
 }
 
+impl<L: Clone + PartialEq> Split<L> {
+    /// A trie on the same points, of which those are left out that become what the rest becomes. The rest has no key.
+    pub(crate) fn map<M: Clone + PartialEq>(
+        &self,
+        mut f: impl FnMut(Option<&Key>, &Trie<L>) -> Trie<M>,
+    ) -> Trie<M> {
+        let rest = f(None, &self.rest);
+        let mut points = Map::default();
+        self.points.each(&mut |key, child| {
+            let child = f(Some(key), child);
+            if !child.same(&rest) {
+                points.insert(key, child);
+            }
+            true
+        });
+        Trie::split(self.level, rest, points)
+    }
+}
+
 /// How leaves of a trie are read as truth: a state is read without being copied.
 pub(crate) trait Read: Copy {
     type Leaf: Clone + PartialEq;
@@ -99,18 +118,7 @@ impl Op {
 pub(crate) fn copy<R: Read>(truths: &mut Truths, read: R, trie: &Trie<R::Leaf>) -> Set {
     match trie {
         Trie::Leaf(leaf) => Trie::Leaf(read.read(truths, leaf)),
-        Trie::Split(split) => {
-            let rest = copy(truths, read, &split.rest);
-            let mut points = Map::default();
-            split.points.each(&mut |key, child| {
-                let child = copy(truths, read, child);
-                if !child.same(&rest) {
-                    points.insert(key, child);
-                }
-                true
-            });
-            Trie::split(split.level, rest, points)
-        }
+        Trie::Split(split) => split.map(|_, child| copy(truths, read, child)),
     }
 }
 
@@ -122,16 +130,7 @@ pub(crate) fn restrict(truths: &mut Truths, set: &Set, level: Level, key: &Key) 
             None => at(truths, &split.rest, level, key),
         },
         Trie::Split(split) if split.level < level => {
-            let rest = restrict(truths, &split.rest, level, key);
-            let mut points = Map::default();
-            split.points.each(&mut |own, child| {
-                let child = restrict(truths, child, level, key);
-                if !child.same(&rest) {
-                    points.insert(own, child);
-                }
-                true
-            });
-            Trie::split(split.level, rest, points)
+            split.map(|_, child| restrict(truths, child, level, key))
         }
         _ => at(truths, set, level, key),
     }
@@ -150,18 +149,7 @@ pub(crate) fn at(truths: &mut Truths, set: &Set, level: Level, key: &Key) -> Set
 pub(crate) fn change(truths: &mut Truths, set: &Set, f: &mut dyn FnMut(&mut Truths, Truth) -> Truth) -> Set {
     match set {
         Trie::Leaf(leaf) => Trie::Leaf(f(truths, *leaf)),
-        Trie::Split(split) => {
-            let rest = change(truths, &split.rest, f);
-            let mut points = Map::default();
-            split.points.each(&mut |key, child| {
-                let child = change(truths, child, f);
-                if !child.same(&rest) {
-                    points.insert(key, child);
-                }
-                true
-            });
-            Trie::split(split.level, rest, points)
-        }
+        Trie::Split(split) => split.map(|_, child| change(truths, child, f)),
     }
 }
 
@@ -189,30 +177,21 @@ pub(crate) fn join<R: Read>(truths: &mut Truths, op: Op, a: &Set, read: R, b: &T
     };
     let Some(sa) = sa.filter(|sa| sa.level <= sb.level) else {
         // The first set does not tell the values of this variable apart.
-        let rest = join(truths, op, a, read, &sb.rest);
-        let mut points = Map::default();
-        sb.points.each(&mut |key, child| {
-            let own = at(truths, a, sb.level, key);
-            let child = join(truths, op, &own, read, child);
-            if !child.same(&rest) {
-                points.insert(key, child);
+        return sb.map(|key, child| match key {
+            None => join(truths, op, a, read, child),
+            Some(key) => {
+                let own = at(truths, a, sb.level, key);
+                join(truths, op, &own, read, child)
             }
-            true
         });
-        return Trie::split(sb.level, rest, points);
     };
-    let mut points = Map::default();
     if sa.level < sb.level {
-        let rest = join(truths, op, &sa.rest, read, b);
-        sa.points.each(&mut |key, child| {
-            let child = with(truths, op, child, read, b, sa.level, key);
-            if !child.same(&rest) {
-                points.insert(key, child);
-            }
-            true
+        return sa.map(|key, child| match key {
+            None => join(truths, op, child, read, b),
+            Some(key) => with(truths, op, child, read, b, sa.level, key),
         });
-        return Trie::split(sa.level, rest, points);
     }
+    let mut points = Map::default();
     let rest = join(truths, op, &sa.rest, read, &sb.rest);
     let zero = |trie: &Set| matches!(trie, Trie::Leaf(leaf) if *leaf == op.zero());
     let decided = matches!(&sb.rest, Trie::Leaf(leaf) if read.read(truths, leaf) == op.zero());
@@ -293,18 +272,7 @@ pub(crate) fn exists<R: Read>(truths: &mut Truths, read: R, trie: &Trie<R::Leaf>
             });
             found
         }
-        Trie::Split(split) if split.level < level => {
-            let rest = exists(truths, read, &split.rest, level);
-            let mut points = Map::default();
-            split.points.each(&mut |key, child| {
-                let child = exists(truths, read, child, level);
-                if !child.same(&rest) {
-                    points.insert(key, child);
-                }
-                true
-            });
-            Trie::split(split.level, rest, points)
-        }
+        Trie::Split(split) if split.level < level => split.map(|_, child| exists(truths, read, child, level)),
         Trie::Split(_) => {
             let set = copy(truths, read, trie);
             change(truths, &set, &mut |truths, leaf| truths.exists(leaf, level, &[]))

@@ -1,5 +1,6 @@
 //! Positions into monitors, and time.
 
+use super::plan::Planned;
 use super::{Outcome, ShardMonitor};
 use crate::Error;
 use crate::run::beside::Beside;
@@ -21,6 +22,13 @@ pub(crate) struct Prepared {
     beside: Option<Beside>,
     key: Option<Column>,
     pub times: Option<Vec<Time>>,
+}
+
+/// What a property reads of them.
+struct Judged {
+    property: usize,
+    atoms: Vec<Bits>,
+    beside: Option<Beside>,
 }
 
 impl ShardMonitor {
@@ -71,11 +79,15 @@ impl ShardMonitor {
         };
         let queries = |property: &usize| plan.properties()[*property].query;
         let (queries, verdicts): (Vec<usize>, Vec<usize>) = (0..self.monitors.len()).partition(queries);
-        let verdicts: Vec<(usize, Vec<Bits>)> =
-            verdicts.into_iter().map(|property| (property, columns(property))).collect();
+        let beside = |property: usize| {
+            let Planned { patterns, terms, .. } = &plan.properties()[property];
+            beside.as_ref().filter(|_| !patterns.is_empty()).map(|beside| beside.of(patterns, terms))
+        };
+        let judged = |property| Judged { property, atoms: columns(property), beside: beside(property) };
+        let verdicts: Vec<Judged> = verdicts.into_iter().map(judged).collect();
         for start in (0..*len).step_by(BLOCK) {
             let range = start..(*len).min(start + BLOCK);
-            self.judge(&verdicts, beside.as_ref(), &keys, times, range, told)?;
+            self.judge(&verdicts, &keys, times, range, told)?;
         }
         for property in queries {
             self.count(property, &columns(property), terms, &keys, times)?;
@@ -143,17 +155,14 @@ impl ShardMonitor {
     /// Positions one by one into the monitors of properties, with the passing of time between them.
     fn judge(
         &mut self,
-        properties: &[(usize, Vec<Bits>)],
-        beside: Option<&Beside>,
+        properties: &[Judged],
         keys: &[u32],
         times: Option<&[Time]>,
         range: Range<usize>,
         told: &mut dyn FnMut(Outcome<'_>),
     ) -> Result<(), Error> {
-        let plan = self.plan.clone();
-        let columns = properties.iter().map(|(_, columns)| columns);
         let stretches: Vec<Stretch<'_>> =
-            columns.map(|columns| Stretch::new(columns, range.start, range.len())).collect();
+            properties.iter().map(|judged| Stretch::new(&judged.atoms, range.start, range.len())).collect();
         for at in range.clone() {
             let time = times.map(|times| times[at]);
             if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
@@ -161,17 +170,16 @@ impl ShardMonitor {
                 self.pass(time, self.positions, told)?;
             }
             let key = keys[at];
-            for ((property, _), stretch) in properties.iter().zip(&stretches) {
+            for (Judged { property, atoms, beside }, stretch) in properties.iter().zip(&stretches) {
                 if key == NOBODY || self.enter(key, *property).is_none() {
                     continue;
                 }
                 let monitor = &mut self.monitors[*property];
                 monitor.skip_to(self.positions);
-                let (row, planned) = (stretch.row(at - range.start), &plan.properties()[*property]);
-                let stepped = match beside.filter(|_| !planned.patterns.is_empty()) {
+                let row = stretch.row(at - range.start);
+                let stepped = match beside {
                     Some(beside) => {
-                        let beside = beside.at(at).of(&planned.patterns, &planned.terms);
-                        beside.step(monitor.as_mut(), time, (row, planned.atoms.len()), &mut self.sink)
+                        beside.at(at).step(monitor.as_mut(), time, (row, atoms.len()), &mut self.sink)
                     }
                     None => monitor.step_at(time, row, &mut self.sink),
                 };

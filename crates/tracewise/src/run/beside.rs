@@ -11,6 +11,8 @@ use tw_monitor::{AtomParts, Monitor, Positions, Sink, Term, Terms, Unsupported};
 pub(crate) struct BesideReader {
     patterns: Vec<SlotId>,
     terms: AtomParts,
+    /// How many atoms the program has.
+    pub atoms: usize,
 }
 
 impl BesideReader {
@@ -18,7 +20,11 @@ impl BesideReader {
     pub(crate) fn new(program: &Program) -> Option<Self> {
         let patterns: Vec<SlotId> =
             program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect();
-        (!patterns.is_empty()).then(|| Self { patterns, terms: Terms::new(program).parts() })
+        (!patterns.is_empty()).then(|| Self {
+            patterns,
+            terms: Terms::new(program).parts(),
+            atoms: program.atoms().len(),
+        })
     }
 
     pub(crate) fn read(&self, program: &Program, batch: &Batch) -> Beside {

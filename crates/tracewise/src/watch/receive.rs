@@ -156,12 +156,11 @@ impl Judge<'_> {
         let position = self.monitor.positions();
         self.keep_times(time.as_ref().map(std::slice::from_ref));
         let mut found = std::mem::take(&mut self.sink_of_engine);
-        let stepped = match beside {
-            Some(beside) => {
-                let atoms = self.spec.program.atoms().len();
-                beside.step(self.monitor.as_mut(), time, (row, atoms), &mut found)
+        let stepped = match (beside, &self.beside) {
+            (Some(beside), Some(reader)) => {
+                beside.step(self.monitor.as_mut(), time, (row, reader.atoms), &mut found)
             }
-            None => self.monitor.step_at(time, row, &mut found),
+            _ => self.monitor.step_at(time, row, &mut found),
         };
         let settled = std::mem::take(&mut found.settled);
         if self.options.observers && stepped.is_ok() {

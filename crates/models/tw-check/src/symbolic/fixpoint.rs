@@ -128,38 +128,40 @@ impl SymbolicChecker {
 
     /// The states that reach a goal through others, by at most how many steps: ring after ring, each with those inside it.
     pub(super) fn reach(&mut self, through: Bdd, goal: Bdd, most: Option<u64>) -> Result<Vec<Bdd>, Stop> {
-        let mut rings = vec![goal];
-        let mut ring = goal;
+        self.rounds(goal, most, |own, ring, before| {
+            let before = own.and(through, before)?;
+            Ok(own.or(ring, before)?)
+        })
+    }
+
+    /// A set, and what a step makes of it and of the states before it, round after round until nothing changes.
+    fn rounds(
+        &mut self,
+        start: Bdd,
+        most: Option<u64>,
+        step: impl Fn(&mut Self, Bdd, Bdd) -> Result<Bdd, Stop>,
+    ) -> Result<Vec<Bdd>, Stop> {
+        let mut sets = vec![start];
+        let mut set = start;
         for round in 0..most.unwrap_or(u64::MAX) {
-            let before = self.space.before(ring)?;
-            let before = self.and(through, before)?;
-            let next = self.or(ring, before)?;
-            if next == ring {
+            let before = self.space.before(set)?;
+            let next = step(self, set, before)?;
+            if next == set {
                 break;
             }
-            ring = next;
-            rings.push(ring);
+            set = next;
+            sets.push(set);
             bounded(round)?;
         }
-        Ok(rings)
+        Ok(sets)
     }
 
     /// The states with a path that stays inside a set for ever longer, up to how many steps, or until it is released.
     pub(super) fn stay(&mut self, within: Bdd, released: Bdd, most: Option<u64>) -> Result<Vec<Bdd>, Stop> {
-        let mut layers = vec![within];
-        let mut layer = within;
-        for round in 0..most.unwrap_or(u64::MAX) {
-            let before = self.space.before(layer)?;
-            let on = self.or(released, before)?;
-            let next = self.and(within, on)?;
-            if next == layer {
-                break;
-            }
-            layer = next;
-            layers.push(layer);
-            bounded(round)?;
-        }
-        Ok(layers)
+        self.rounds(within, most, |own, _, before| {
+            let on = own.or(released, before)?;
+            Ok(own.and(within, on)?)
+        })
     }
 
     /// The states that fit a release when its window begins there.

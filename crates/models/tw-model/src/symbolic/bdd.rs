@@ -4,6 +4,8 @@
 //! Nodes are unique, so that equal sets have equal numbers; what an operation came to is kept in a table that forgets.
 //! Nothing is freed: a budget of nodes and steps ends what grows too far. The depth of recursion is the number of bits.
 
+mod ask;
+
 /// A set: the number of its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Bdd(u32);
@@ -231,7 +233,7 @@ impl Store {
         Ok(self.keep(op, key, result))
     }
 
-    /// The valuations that are in the set whatever the bits of a cube are changed to: it is the conjunction of them.
+    /// The valuations that are in the set once some bits are changed: those of a cube, which is their conjunction.
     pub fn exists(&mut self, set: Bdd, cube: Bdd) -> Result<Bdd, Exhausted> {
         self.without(set.0, cube.0).map(Bdd)
     }
@@ -325,160 +327,7 @@ impl Store {
         let result = self.node(node.level & !1 | later, low, high)?;
         Ok(self.keep(SHIFT, key, result))
     }
-
-    /// One of the valuations: the bits that it must have, all others are free.
-    pub fn pick(&self, set: Bdd) -> Option<Vec<(u32, bool)>> {
-        let (mut bits, mut at) = (Vec::new(), set.0);
-        while at > 1 {
-            let node = self.nodes[at as usize];
-            let one = node.low == 0;
-            bits.push((node.level, one));
-            at = if one { node.high } else { node.low };
-        }
-        (at == 1).then_some(bits)
-    }
-
-    /// Whether a valuation is a member.
-    pub fn has(&self, set: Bdd, bit: impl Fn(u32) -> bool) -> bool {
-        let mut at = set.0;
-        while at > 1 {
-            let node = self.nodes[at as usize];
-            at = if bit(node.level) { node.high } else { node.low };
-        }
-        at == 1
-    }
-
-    /// The levels that a set depends on, ascending.
-    pub fn support(&self, set: Bdd) -> Vec<u32> {
-        let mut levels: Vec<u32> = self.below(set).into_iter().map(|node| self.level(node)).collect();
-        levels.sort_unstable();
-        levels.dedup();
-        levels
-    }
-
-    /// How many nodes a set has.
-    pub fn size(&self, set: Bdd) -> usize {
-        self.below(set).len()
-    }
-
-    fn below(&self, set: Bdd) -> Vec<u32> {
-        let mut met = rustc_hash::FxHashSet::default();
-        let (mut found, mut todo) = (Vec::new(), vec![set.0]);
-        while let Some(node) = todo.pop() {
-            if node > 1 && met.insert(node) {
-                found.push(node);
-                todo.extend([self.nodes[node as usize].low, self.nodes[node as usize].high]);
-            }
-        }
-        found
-    }
-
-    /// How many valuations of some bits, given by their levels, ascending, a set has; it depends on no others. The largest
-    /// number stands for more.
-    pub fn count(&self, set: Bdd, levels: &[u32]) -> u128 {
-        let depth = |node: u32| {
-            let level = self.level(node);
-            levels.partition_point(|&known| known < level)
-        };
-        let times = |count: u128, bits: usize| {
-            let factor = u32::try_from(bits).ok().and_then(|bits| 1u128.checked_shl(bits));
-            count.saturating_mul(factor.unwrap_or(u128::MAX))
-        };
-        // Those below a node come later: from the deepest level up.
-        let mut nodes = self.below(set);
-        nodes.sort_unstable_by_key(|&node| std::cmp::Reverse(self.level(node)));
-        let mut counts = rustc_hash::FxHashMap::default();
-        counts.extend([(0, 0), (1, 1u128)]);
-        for node in nodes {
-            let own = depth(node);
-            let below = |child: u32| times(counts[&child], depth(child) - own - 1);
-            let known = self.nodes[node as usize];
-            let count = below(known.low).saturating_add(below(known.high));
-            counts.insert(node, count);
-        }
-        times(counts[&set.0], depth(set.0))
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use tw_testkit::{Rng, cases};
-
-    const BITS: u32 = 6;
-
-    /// A random set, and its members one by one: bit `v` is valuation `v`.
-    fn random(store: &mut Store, random: &mut Rng, depth: usize) -> (Bdd, u64) {
-        if depth == 0 {
-            let level = random.below(BITS as usize) as u32;
-            let members = (0..64u64).filter(|v| v >> level & 1 == 1).fold(0, |all, v| all | 1 << v);
-            return (store.bit(level).unwrap(), members);
-        }
-        let ((a, of_a), (b, of_b)) =
-            (self::random(store, random, depth - 1), self::random(store, random, depth - 1));
-        match random.below(4) {
-            0 => (store.and(a, b).unwrap(), of_a & of_b),
-            1 => (store.or(a, b).unwrap(), of_a | of_b),
-            2 => (store.xor(a, b).unwrap(), of_a ^ of_b),
-            _ => (store.minus(a, b).unwrap(), of_a & !of_b),
-        }
-    }
-
-    fn members(store: &Store, set: Bdd) -> u64 {
-        (0..64u64).filter(|v| store.has(set, |level| v >> level & 1 == 1)).fold(0, |all, v| all | 1 << v)
-    }
-
-    #[test]
-    fn operations_are_those_on_sets() {
-        for seed in 0..cases(2_000) {
-            let (store, rng) = (&mut Store::default(), &mut Rng::new(seed));
-            let ((a, of_a), (b, of_b)) = (random(store, rng, 4), random(store, rng, 4));
-            assert_eq!((members(store, a), members(store, b)), (of_a, of_b), "seed {seed}");
-            assert_eq!(a == b, of_a == of_b, "seed {seed}: equal sets have one node");
-            let quantified: Vec<u32> = (0..BITS).filter(|_| rng.one_in(2)).collect();
-            let mut cube = Bdd::TRUE;
-            for &level in &quantified {
-                let bit = store.bit(level).unwrap();
-                cube = store.and(cube, bit).unwrap();
-            }
-            let expected = quantified.iter().fold(of_a & of_b, |set, &level| {
-                (0..64u64)
-                    .filter(|v| (set >> v | set >> (v ^ 1 << level)) & 1 == 1)
-                    .fold(0, |all, v| all | 1 << v)
-            });
-            let product = store.product(a, b, cube).unwrap();
-            assert_eq!(members(store, product), expected, "seed {seed}");
-            let both = store.and(a, b).unwrap();
-            assert_eq!(store.exists(both, cube).unwrap(), product, "seed {seed}");
-            let levels: Vec<u32> = (0..BITS).collect();
-            assert_eq!(store.count(a, &levels), u128::from(of_a.count_ones()), "seed {seed}");
-            assert_eq!(store.pick(a).is_none(), of_a == 0);
-            if let Some(bits) = store.pick(a) {
-                assert!(store.has(a, |level| bits.contains(&(level, true))), "seed {seed}");
-            }
-        }
-    }
-
-    #[test]
-    fn counts_saturate_and_budgets_end() {
-        let mut store = Store::default();
-        let levels: Vec<u32> = (0..300).collect();
-        assert_eq!(store.count(Bdd::TRUE, &levels), u128::MAX);
-        let mut cube = Bdd::TRUE;
-        for &level in &levels {
-            let bit = store.bit(level).unwrap();
-            cube = store.and(cube, bit).unwrap();
-        }
-        assert_eq!(store.count(cube, &levels), 1);
-        let all = store.nodes();
-        let grown = store.within(10, |store| {
-            (300..400).try_fold(cube, |set, level| {
-                let bit = store.bit(level)?;
-                store.xor(set, bit)
-            })
-        });
-        assert_eq!(grown, Err(Exhausted));
-        assert!(store.nodes() <= all + 10);
-        assert!(store.bit(500).is_ok(), "the rest of the budget is still there");
-    }
-}
+mod tests;

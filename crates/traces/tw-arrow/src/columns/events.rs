@@ -108,8 +108,7 @@ impl Events {
                             Argument::Value(value) => column.push_value(value).ok()?,
                         }
                     }
-                    // Without arguments there is nothing that a tuple could hold.
-                    count += u32::from(!arguments.is_empty());
+                    count += 1;
                 }
             }
             starts.push(count);
