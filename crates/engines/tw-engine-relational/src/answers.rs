@@ -46,7 +46,7 @@ pub(crate) fn list(truths: &mut Truths, set: &Set, outer: &[Level]) -> Result<Li
         finite.iter().filter_map(value).collect()
     };
     let mut entries: Vec<_> = paths.into_iter().map(pick).collect();
-    entries.sort_by(|a, b| by_values(a, b));
+    entries.sort_by(|a: &Vec<_>, b| in_order(a.iter().map(|(_, key)| key), b.iter().map(|(_, key)| key)));
     entries.dedup();
     Ok(Listed { entries, infinite, named })
 }
@@ -69,9 +69,9 @@ fn only(mut set: &Set) -> Option<Vec<(Level, Key)>> {
     }
 }
 
-fn by_values(a: &[(Level, Key)], b: &[(Level, Key)]) -> Ordering {
-    let pairs = a.iter().zip(b).map(|((_, a), (_, b))| a.listed(b));
-    pairs.fold(Ordering::Equal, Ordering::then)
+/// Values in the order in which valuations are told.
+pub(crate) fn in_order<'k>(a: impl Iterator<Item = &'k Key>, b: impl Iterator<Item = &'k Key>) -> Ordering {
+    a.zip(b).map(|(a, b)| a.listed(b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// `taken` are the values that the path passed by.

@@ -1,6 +1,7 @@
 //! A program as gates: conjunction, quantifier, step and until, over edges that may negate.
 
 use crate::predicate::{Input, Level, Predicate};
+use crate::rules::{Rules, compile};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tw_ir::{Node, NodeId, Program, Semantics, Tally, Ticks};
@@ -112,6 +113,10 @@ pub(crate) struct Plan {
     pub(crate) repeat: bool,
     /// Whether time is counted in positions.
     pub(crate) index: bool,
+    /// The questions that rules answer, and how.
+    pub(crate) rules: Arc<Rules>,
+    /// Bytes that may be held.
+    pub(crate) budget: usize,
 }
 
 /// Gates that may stand above one another.
@@ -125,7 +130,33 @@ impl Plan {
             Some((outer, body)) => (Some(outer), body, true),
             None => (None, root.node, each),
         });
-        Self::asking(program, asked.collect(), options)
+        let mut plan = Self::asking(program, asked.collect(), options)?;
+        // Rules find violations; they do not say of every position that there is none.
+        if !each {
+            plan.rules = Arc::new(compile(&plan));
+            plan.left_to_tries();
+        }
+        Ok(plan)
+    }
+
+    /// Gates that rules alone would ask are not kept up.
+    fn left_to_tries(&mut self) {
+        let mut used = vec![false; self.gates.len()];
+        for (asked, question) in self.asked.iter().enumerate() {
+            used[question.edge.index()] |= !self.rules.answers[asked];
+        }
+        for at in (0..self.gates.len()).rev() {
+            if used[at] {
+                for edge in operands(&self.gates[at], &self.predicates, &self.tallies) {
+                    used[edge.index()] = true;
+                }
+            }
+        }
+        self.stateful.retain(|at| used[*at]);
+        for (delayed, used) in self.delayed.iter_mut().zip(&used) {
+            *delayed &= used;
+        }
+        self.waits = self.delayed.contains(&true);
     }
 
     /// For the truth of formulas at every position.
@@ -157,8 +188,8 @@ impl Plan {
             outer: outer.as_ref().map(|outer| outer.iter().filter_map(level).collect()),
             each: *each,
         });
-        let asked = asked.collect();
-        let atoms = lower.atoms.len();
+        let asked: Vec<Asked> = asked.collect();
+        let (atoms, answers) = (lower.atoms.len(), asked.len());
         let Lower { gates, predicates, tallies, origin, .. } = lower;
         let mut delayed = vec![false; gates.len()];
         let mut depth = vec![0usize; gates.len()];
@@ -188,6 +219,8 @@ impl Plan {
             atoms,
             repeat: options.semantics == Semantics::RepeatLast,
             index: options.clock == tw_ir::Clock::Index,
+            rules: Arc::new(Rules { answers: vec![false; answers], ..Rules::default() }),
+            budget: options.memory_budget,
         })
     }
 }

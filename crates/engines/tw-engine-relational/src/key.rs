@@ -72,6 +72,9 @@ impl Key {
 
     /// Numbers before texts, and those before what else there is.
     pub(crate) fn listed(&self, other: &Key) -> Ordering {
+        if let (Key::Int(a), Key::Int(b)) = (self, other) {
+            return a.cmp(b);
+        }
         let rank = |key: &Key| match key {
             Key::Int(_) => 0,
             Key::Text(_) => 1,

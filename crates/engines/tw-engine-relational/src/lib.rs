@@ -23,6 +23,7 @@ mod live;
 mod machine;
 mod map;
 mod predicate;
+mod rules;
 mod save;
 mod sets;
 mod state;
@@ -32,7 +33,7 @@ mod truth;
 
 use gate::Plan;
 use live::Live;
-use machine::{Found, Machine};
+use machine::{Fails, Found, Machine};
 use std::sync::Arc;
 use trie::{Set, Trie};
 use truth::{Refused, Truth, Truths};
@@ -124,6 +125,10 @@ impl Plan {
                 Unsupported { node: None, what: format!("a value: {message}"), help: None, exhausted: false }
             }
             Refused::Conditions => Unsupported::budget("too many conditions on variables that nothing binds"),
+            Refused::Memory(held) => {
+                let (held, most) = (held >> 20, self.budget >> 20);
+                Unsupported::budget(format!("{held} MiB of values in windows, and {most} may be held"))
+            }
         }
     }
 }
@@ -139,11 +144,21 @@ impl Collect<'_> {
     /// Takes what was found out.
     fn take(&mut self, machine: &mut Machine, found: &mut Vec<Found>) -> Result<(), Unsupported> {
         for Found { asked: root, about, fails, .. } in found.drain(..) {
-            if let Trie::Leaf(Truth::NO) = fails {
-                continue;
-            }
             let answer = &mut self.answers[root];
             let last = answer.holds.len() - 1;
+            let fails = match fails {
+                Fails::Set(Trie::Leaf(Truth::NO)) => continue,
+                Fails::Set(set) => set,
+                Fails::Rows(rows) => {
+                    answer.holds.set(last, rows.is_empty() && answer.holds.get(last));
+                    answer.violation_count += rows.len();
+                    for row in rows.iter().take(self.limit - answer.violations.len().min(self.limit)) {
+                        answer.violations.push(about);
+                        answer.bindings.push(row_bindings(self.plan, root, row));
+                    }
+                    continue;
+                }
+            };
             match &self.plan.asked[root].outer {
                 Some(outer) => {
                     let listed = answers::list(&mut machine.truths, &fails, outer);
@@ -188,6 +203,12 @@ fn closed(set: &Set) -> Option<bool> {
 fn bindings(plan: &Plan, entry: &[(u32, key::Key)], infinite: bool) -> Bindings {
     let pairs = entry.iter().map(|(level, key)| (plan.variables[*level as usize], key.value())).collect();
     if infinite { Bindings::infinitely(pairs) } else { Bindings::new(pairs) }
+}
+
+/// The values of the outer variables, in their order.
+fn row_bindings(plan: &Plan, asked: usize, row: &[key::Key]) -> Bindings {
+    let outer = plan.asked[asked].outer.iter().flatten();
+    Bindings::new(outer.zip(row).map(|(level, key)| (plan.variables[*level as usize], key.value())).collect())
 }
 
 impl Relations<'_> {
@@ -258,8 +279,12 @@ fn run(
     }
     match ending {
         Ending::Ends => machine.end(&mut found),
-        Ending::Open(Some(until)) => machine.pass(until.saturating_sub(1), &mut found),
-        Ending::Open(None) => {}
+        Ending::Open(until) => {
+            if let Some(until) = until {
+                machine.pass(until.saturating_sub(1), &mut found);
+            }
+            machine.known(&mut found);
+        }
     }
     tell(&mut machine, &mut found)?;
     Ok(decided)
@@ -292,8 +317,10 @@ impl Evaluator for Relations<'_> {
         let mut columns = vec![Bits::repeat(false, trace.len); nodes.len()];
         self.each(&plan, trace, &mut |machine, found| {
             for ((node, bindings), column) in nodes.iter().zip(&mut columns) {
-                if distinct[found.asked] == *node {
-                    let fails = restricted(&plan, machine, found.fails.clone(), bindings);
+                if distinct[found.asked] == *node
+                    && let Fails::Set(fails) = &found.fails
+                {
+                    let fails = restricted(&plan, machine, fails.clone(), bindings);
                     match closed(&fails) {
                         Some(fails) => column.set(found.about, !fails),
                         None => return Err(undecided(&plan, machine, &fails)),
@@ -321,12 +348,10 @@ impl Evaluator for Relations<'_> {
         let Some(level) = plan.variables.iter().position(|own| *own == variable) else { return Ok(None) };
         let mut value = None;
         self.each(&plan, trace, &mut |machine, found| {
-            if found.about != at {
-                return Ok(());
-            }
+            let (true, Fails::Set(fails)) = (found.about == at, &found.fails) else { return Ok(()) };
             // What is found are the values for which the body fails.
             let read = trie::Plain { negated: exists };
-            let wanted = trie::copy(&mut machine.truths, read, &found.fails);
+            let wanted = trie::copy(&mut machine.truths, read, fails);
             let wanted = restricted(&plan, machine, wanted, bindings);
             let listed = answers::list(&mut machine.truths, &wanted, &[level as u32]);
             let listed = listed.map_err(|refused| plan.refusal(refused))?;

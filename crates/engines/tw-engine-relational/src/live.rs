@@ -2,10 +2,10 @@
 
 use crate::answers;
 use crate::gate::Plan;
-use crate::machine::{Found, Machine};
+use crate::machine::{Fails, Found, Machine};
 use crate::trie::Trie;
 use crate::truth::Truth;
-use crate::{bindings, closed, truths, undecided};
+use crate::{bindings, closed, row_bindings, truths, undecided};
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put, take};
 use tw_core::{Bits, Position, Time};
@@ -42,7 +42,10 @@ impl Live {
     }
 
     fn fresh(&self) -> Following {
-        let machine = Machine::new(self.plan.clone(), truths(&self.plan));
+        let mut machine = Machine::new(self.plan.clone(), truths(&self.plan));
+        if let Some(runner) = &mut machine.runner {
+            runner.early = true;
+        }
         Following { machine, verdicts: vec![None; self.plan.roots], next: 0, last: None }
     }
 
@@ -70,6 +73,14 @@ impl Following {
         let before = sink.settled.len();
         for Found { asked: root, about, first, fails } in found.drain(..) {
             let question = &plan.asked[root];
+            let fails = match fails {
+                Fails::Set(set) => set,
+                Fails::Rows(rows) => {
+                    let told = rows.iter().map(|row| row_bindings(plan, root, row));
+                    self.violated((telling, root, about), at, told, sink);
+                    continue;
+                }
+            };
             let Some(outer) = &question.outer else {
                 let Some(fails) = closed(&fails) else { return Err(undecided(plan, &self.machine, &fails)) };
                 if first && self.verdicts[root].is_none() {
@@ -92,21 +103,31 @@ impl Following {
             if listed.entries.is_empty() {
                 continue;
             }
-            if self.verdicts[root].is_none() {
-                self.verdicts[root] = Some(false);
-                sink.settled.push(Settled::truth(root, None, at, false));
-            }
-            if telling.each() {
-                sink.settled.extend(listed.entries.iter().map(|entry| Settled {
-                    bindings: bindings(plan, entry, listed.infinite),
-                    ..Settled::truth(root, Some(about), at, false)
-                }));
-            }
+            let told = listed.entries.iter().map(|entry| bindings(plan, entry, listed.infinite));
+            self.violated((telling, root, about), at, told, sink);
         }
         sink.settled[before..].sort_by_key(|settled| (settled.at, settled.root, settled.about));
         match self.machine.truths.refused.take() {
             Some(refused) => Err(plan.refusal(refused)),
             None => Ok(()),
+        }
+    }
+
+    /// Tells violations of a root at a position.
+    fn violated(
+        &mut self,
+        (telling, root, about): (Telling, usize, Position),
+        at: Position,
+        told: impl Iterator<Item = Bindings>,
+        sink: &mut Sink,
+    ) {
+        if self.verdicts[root].is_none() {
+            self.verdicts[root] = Some(false);
+            sink.settled.push(Settled::truth(root, None, at, false));
+        }
+        if telling.each() {
+            let settled = |bindings| Settled { bindings, ..Settled::truth(root, Some(about), at, false) };
+            sink.settled.extend(told.map(settled));
         }
     }
 
@@ -196,9 +217,16 @@ impl Monitor for Live {
         for waiting in machine.waiting() {
             let question = &self.plan.asked[waiting.asked];
             let outer = question.outer.as_deref().unwrap_or_default();
-            let Ok(listed) = answers::list(&mut machine.truths, &waiting.fails, outer) else { continue };
-            for entry in listed.entries {
-                let bindings = bindings(&self.plan, &entry, listed.infinite);
+            let told: Vec<Bindings> = match &waiting.fails {
+                Fails::Rows(rows) => {
+                    rows.iter().map(|row| row_bindings(&self.plan, waiting.asked, row)).collect()
+                }
+                Fails::Set(set) => {
+                    let Ok(listed) = answers::list(&mut machine.truths, set, outer) else { continue };
+                    listed.entries.iter().map(|entry| bindings(&self.plan, entry, listed.infinite)).collect()
+                }
+            };
+            for bindings in told {
                 let residual = self.plan.told(&waiting.owed);
                 let (root, since, deadline) = (waiting.asked, waiting.since, waiting.deadline);
                 owed.push(Obligation { root, since, residual, deadline, bindings });

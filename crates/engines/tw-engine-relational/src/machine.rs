@@ -5,12 +5,13 @@
 //! leave of the set, which is mostly nothing.
 
 use crate::gate::{Edge, Gate, Plan, operands};
+use crate::rules::{Row, Runner};
 use crate::save::{Saved, load_option, save_option};
 use crate::sets::{Filter, Here, Operand, Sets, State};
 use crate::state::{From, Since, Until};
 use crate::tally::tally;
 use crate::trie::{Op, Plain, Set, Trie, copy};
-use crate::truth::{Truth, Truths};
+use crate::truth::{Refused, Truth, Truths};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put, take, take_len};
@@ -26,9 +27,18 @@ pub(crate) struct Found {
     pub(crate) about: Position,
     /// Whether it is the first of the trace.
     pub(crate) first: bool,
-    /// The valuations for which it does not hold.
-    pub(crate) fails: Set,
+    pub(crate) fails: Fails,
 }
+
+/// The valuations for which something does not hold.
+pub(crate) enum Fails {
+    Set(Set),
+    /// Of the outer variables, in order.
+    Rows(Arc<Vec<Row>>),
+}
+
+/// Positions before what is held is counted first.
+const COUNT: Position = 1 << 12;
 
 /// A delayed gate at work.
 #[derive(Clone, Debug, Default)]
@@ -113,7 +123,7 @@ pub(crate) struct Waiting {
     pub(crate) since: Position,
     pub(crate) deadline: Option<Time>,
     /// The valuations that violate unless something happens.
-    pub(crate) fails: Set,
+    pub(crate) fails: Fails,
     /// What would have to happen: formulas, or their negations.
     pub(crate) owed: Vec<(NodeId, bool)>,
 }
@@ -152,6 +162,12 @@ pub(crate) struct Machine {
     /// Later positions lie beyond.
     pub(crate) passed: Time,
     ended: bool,
+    /// What rules answer.
+    pub(crate) runner: Option<Runner>,
+    /// Whether tries have something to answer.
+    tries: bool,
+    /// How many positions there are when what is held is counted next.
+    count: Position,
 }
 
 impl Machine {
@@ -194,9 +210,12 @@ impl Machine {
             lines[at] = Some(Line { queues, ports, ..Line::default() });
         }
         let mut roots = vec![Vec::new(); count];
-        for (root, asked) in plan.asked.iter().enumerate() {
+        let ruled = &plan.rules.answers;
+        for (root, asked) in plan.asked.iter().enumerate().filter(|(root, _)| !ruled[*root]) {
             roots[asked.edge.index()].push(root);
         }
+        let tries = ruled.contains(&false);
+        let runner = ruled.contains(&true).then(|| Runner::new(plan.clone()));
         let memo = vec![None; count];
         let (times, numbers, oldest, len, ended) = Default::default();
         Self {
@@ -214,6 +233,9 @@ impl Machine {
             len,
             passed: i64::MIN,
             ended,
+            runner,
+            tries,
+            count: COUNT,
         }
     }
 
@@ -231,9 +253,19 @@ impl Machine {
             Some(times) => times[place],
             None => at as Time,
         };
-        let here = Here { positions, place, at, now };
         self.len += 1;
         self.passed = now;
+        if let Some(runner) = &mut self.runner {
+            runner.step(positions, (place, number), now, out, &mut self.truths.refused);
+        }
+        if self.len >= self.count {
+            self.count_bytes();
+        }
+        if !self.tries {
+            self.oldest = self.len;
+            return;
+        }
+        let here = Here { positions, place, at, now };
         if plan.waits {
             self.times.push_back(now);
             self.numbers.push_back(number);
@@ -251,8 +283,9 @@ impl Machine {
             }
         }
         for (question, asked) in plan.asked.iter().enumerate() {
-            if !plan.delayed[asked.edge.index()] && (asked.each || at == 0) {
-                let fails = self.known(here, asked.edge.not());
+            let ruled = plan.rules.answers[question];
+            if !ruled && !plan.delayed[asked.edge.index()] && (asked.each || at == 0) {
+                let fails = Fails::Set(self.set(here, asked.edge.not()));
                 out.push(Found { asked: question, about: number, first: at == 0, fails });
             }
         }
@@ -267,8 +300,17 @@ impl Machine {
         (operand, truths)
     }
 
+    /// More than may be held ends in a message. Counting costs as much as there is, so it is done ever more rarely.
+    fn count_bytes(&mut self) {
+        self.count = self.len + self.len / 4;
+        let held = self.heap_bytes();
+        if held > self.plan.budget {
+            self.truths.refused.get_or_insert(Refused::Memory(held));
+        }
+    }
+
     /// The set of an edge that is known here.
-    fn known(&mut self, here: Here<'_>, edge: Edge) -> Set {
+    fn set(&mut self, here: Here<'_>, edge: Edge) -> Set {
         let (operand, truths) = self.operand(here, edge);
         operand.copy(truths)
     }
@@ -285,7 +327,7 @@ impl Machine {
                 }
             }
             (State::Before(before), Gate::Step { ticks, of, .. }) => {
-                let set = self.known(here, *of);
+                let set = self.set(here, *of);
                 self.memo[gate] = Some(stepped(before.take(), *ticks, here.now));
                 *before = Some((set, here.now));
             }
@@ -301,7 +343,7 @@ impl Machine {
             match port {
                 Port::Now(edge) => {
                     // The sign of the edge is for who takes it out.
-                    let set = self.known(here, Edge { negated: false, ..*edge });
+                    let set = self.set(here, Edge { negated: false, ..*edge });
                     queue.push_back(set);
                 }
                 Port::Early => {
@@ -463,7 +505,7 @@ impl Machine {
             if asked.each || first {
                 let read = Plain { negated: !asked.edge.negated };
                 let fails = copy(&mut self.truths, read, &set);
-                out.push(Found { asked: question, about: number, first, fails });
+                out.push(Found { asked: question, about: number, first, fails: Fails::Set(fails) });
             }
         }
     }
@@ -592,18 +634,31 @@ impl Machine {
     pub(crate) fn pass(&mut self, time: Time, out: &mut Vec<Found>) {
         // Ready means that the last time seen lies beyond: what comes next lies after this.
         self.passed = self.passed.max(time.saturating_add(1));
+        if let Some(runner) = &mut self.runner {
+            runner.advance(time.saturating_add(1), out);
+        }
         self.flow(out);
+    }
+
+    /// Tells what is known of violations, though more may become known.
+    pub(crate) fn known(&mut self, out: &mut Vec<Found>) {
+        if let Some(runner) = &mut self.runner {
+            runner.known(out);
+        }
     }
 
     /// There are no further positions.
     pub(crate) fn end(&mut self, out: &mut Vec<Found>) {
         self.ended = true;
+        if let Some(runner) = &mut self.runner {
+            runner.end(out);
+        }
         self.flow(out);
     }
 
     /// The earliest time whose passing may decide something.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let mut earliest = None;
+        let mut earliest = self.runner.as_ref().and_then(Runner::deadline);
         for gate in 0..self.lines.len() {
             let Gate::Until { past: false, ticks, .. } = &self.plan.gates[gate] else { continue };
             let waiting = self.readers[gate].iter().copied().chain([gate]);
@@ -621,7 +676,7 @@ impl Machine {
     /// What roots wait for that ask for a conjunction.
     pub(crate) fn waiting(&mut self) -> Vec<Waiting> {
         let plan = self.plan.clone();
-        let mut found = Vec::new();
+        let mut found = self.runner.as_ref().map_or_else(Vec::new, Runner::owed);
         for (asked, question) in plan.asked.iter().enumerate() {
             let gate = question.edge.index();
             let (true, Some(line)) = (question.edge.negated && question.each, self.lines[gate].clone())
@@ -658,6 +713,7 @@ impl Machine {
                 }
                 if !matches!(fails, Trie::Leaf(Truth::NO)) {
                     let since = self.numbers[at - self.oldest];
+                    let fails = Fails::Set(fails);
                     found.push(Waiting { asked, since, deadline, fails, owed: owed.clone() });
                 }
             }

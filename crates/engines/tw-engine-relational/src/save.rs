@@ -3,6 +3,7 @@
 use crate::key::Key;
 use crate::machine::Machine;
 use crate::map::Map;
+use crate::rules::Runner;
 use crate::sets::State;
 use crate::state::{Event, Events, Stamps};
 use crate::trie::{Set, Split, Trie};
@@ -223,6 +224,9 @@ impl Machine {
         for line in self.lines.iter().flatten() {
             line.save(out);
         }
+        if let Some(runner) = &self.runner {
+            runner.save(out);
+        }
     }
 
     pub(crate) fn load(&mut self, from: &mut &[u8]) -> Result<(), Corrupt> {
@@ -246,6 +250,9 @@ impl Machine {
         for line in self.lines.iter_mut().flatten() {
             line.load(from, self.len)?;
         }
+        if let Some(runner) = &mut self.runner {
+            runner.load(from)?;
+        }
         Ok(())
     }
 
@@ -259,7 +266,9 @@ impl Machine {
             State::Until(until) => until.state.entries() + until.queue.len(),
         };
         let lines: usize = self.lines.iter().flatten().map(|line| line.entries()).sum();
-        (self.states.iter().map(state).sum::<usize>() + lines) * ENTRY + self.times.len() * 16
+        (self.states.iter().map(state).sum::<usize>() + lines) * ENTRY
+            + self.times.len() * 16
+            + self.runner.as_ref().map_or(0, Runner::heap_bytes)
     }
 }
 

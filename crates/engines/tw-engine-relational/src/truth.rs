@@ -53,6 +53,8 @@ pub(crate) enum Refused {
     Value(String),
     /// More conditions than the budget.
     Conditions,
+    /// So many bytes are more than may be held.
+    Memory(usize),
 }
 
 /// All conditions of a run.
@@ -428,7 +430,7 @@ impl Truths {
                         Refused::Unguarded(level, predicate) => (4, (*level, *predicate), ""),
                         Refused::Infinite(level) => (5, (*level, 0), ""),
                         Refused::Value(message) => (6, (0, 0), message.as_str()),
-                        Refused::Conditions => (7, (0, 0), ""),
+                        Refused::Conditions | Refused::Memory(_) => (7, (0, 0), ""),
                     };
                     put(kind, out);
                     put(u64::from(number.0), out);

@@ -1,0 +1,410 @@
+//! Rows of values with the last time that each was put there, found by all their values or by some of them.
+//!
+//! Storage grows by pieces, so that no event pays for the rows of others: rows lie in chunks, and tables of places are divided
+//! in 256 by hash before they get long. A row takes 24 bytes per value and 32 more; each further index 4 and about 20.
+
+use crate::key::Key;
+use hashbrown::HashTable;
+use tw_core::{Position, Time};
+
+const CHUNK: usize = 1 << 10;
+const SHARDS: usize = 256;
+/// Entries of a table of places before it is divided.
+const WHOLE: usize = 1 << 12;
+
+/// The hash of some values together.
+pub(crate) fn hash<'k>(keys: impl Iterator<Item = &'k Key>) -> u64 {
+    keys.fold(0, |hash: u64, key| (hash.rotate_left(23) ^ key.hash()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+/// Entries by hash.
+#[derive(Clone, Debug)]
+pub(crate) struct Places<T> {
+    parts: Vec<HashTable<(u32, T)>>,
+    len: usize,
+}
+
+impl<T> Default for Places<T> {
+    fn default() -> Self {
+        Self { parts: vec![HashTable::new()], len: 0 }
+    }
+}
+
+/// The part of a hash that an entry keeps, and from which the whole is made again.
+fn short(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+fn long(short: u32) -> u64 {
+    u64::from(short).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+impl<T> Places<T> {
+    fn part(&self, short: u32) -> usize {
+        if self.parts.len() == 1 { 0 } else { (short >> 24) as usize }
+    }
+
+    pub(crate) fn get(&self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<&T> {
+        let short = short(hash);
+        let found = self.parts[self.part(short)].find(long(short), |(own, it)| *own == short && is(it));
+        found.map(|(_, it)| it)
+    }
+
+    pub(crate) fn get_mut(&mut self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<&mut T> {
+        let short = short(hash);
+        let part = self.part(short);
+        let found = self.parts[part].find_mut(long(short), |(own, it)| *own == short && is(it));
+        found.map(|(_, it)| it)
+    }
+
+    pub(crate) fn insert(&mut self, hash: u64, it: T) {
+        if self.parts.len() == 1 && self.len >= WHOLE {
+            let mut parts: Vec<HashTable<(u32, T)>> = Vec::with_capacity(SHARDS);
+            parts.resize_with(SHARDS, HashTable::new);
+            for entry in self.parts.swap_remove(0) {
+                parts[(entry.0 >> 24) as usize].insert_unique(long(entry.0), entry, |(own, _)| long(*own));
+            }
+            self.parts = parts;
+        }
+        let short = short(hash);
+        let part = self.part(short);
+        self.parts[part].insert_unique(long(short), (short, it), |(own, _)| long(*own));
+        self.len += 1;
+    }
+
+    pub(crate) fn remove(&mut self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<T> {
+        let short = short(hash);
+        let part = self.part(short);
+        let found = self.parts[part].find_entry(long(short), |(own, it)| *own == short && is(it)).ok()?;
+        self.len -= 1;
+        Some(found.remove().0.1)
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let entry = std::mem::size_of::<(u32, T)>() + 1;
+        self.parts.iter().map(|part| part.capacity() * entry * 8 / 7 + 32).sum()
+    }
+}
+
+/// When a row was last put there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) time: Time,
+    pub(crate) at: Position,
+}
+
+/// A stamp of a place that holds no row.
+const FREE: Stamp = Stamp { time: Time::MIN, at: Position::MAX };
+
+#[derive(Clone, Debug, Default)]
+struct Chunk {
+    keys: Vec<Key>,
+    stamps: Vec<Stamp>,
+    hashes: Vec<u64>,
+    /// Of each row and index, where it stands among those that the index holds equal.
+    backs: Vec<u32>,
+}
+
+/// The rows that one index holds equal.
+#[derive(Clone, Debug)]
+enum Equal {
+    One(u32),
+    Many(Vec<u32>),
+}
+
+impl Equal {
+    fn rows(&self) -> &[u32] {
+        match self {
+            Equal::One(row) => std::slice::from_ref(row),
+            Equal::Many(rows) => rows,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Index {
+    columns: Vec<usize>,
+    places: Places<Equal>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    arity: usize,
+    chunks: Vec<Chunk>,
+    /// Rows ever placed: those beyond have no place.
+    end: u32,
+    free: Vec<u32>,
+    rows: Places<u32>,
+    indexes: Vec<Index>,
+    /// Where the search for rows that may go stands.
+    hand: u32,
+}
+
+impl Table {
+    pub(crate) fn new(arity: usize, indexes: &[Vec<usize>]) -> Self {
+        let index = |columns: &Vec<usize>| Index { columns: columns.clone(), places: Places::default() };
+        let indexes = indexes.iter().map(index).collect();
+        let (chunks, free, rows) = (Vec::new(), Vec::new(), Places::default());
+        Self { arity, chunks, end: 0, free, rows, indexes, hand: 0 }
+    }
+
+    pub(crate) fn arity(&self) -> usize {
+        self.arity
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.end as usize - self.free.len()
+    }
+
+    /// Rows are numbered from 0 in the order in which they came, as long as none is removed.
+    pub(crate) fn end(&self) -> u32 {
+        self.end
+    }
+
+    #[inline]
+    pub(crate) fn row(&self, row: u32) -> &[Key] {
+        let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+        &self.chunks[chunk].keys[at * self.arity..(at + 1) * self.arity]
+    }
+
+    #[inline]
+    pub(crate) fn stamp(&self, row: u32) -> Stamp {
+        self.chunks[row as usize / CHUNK].stamps[row as usize % CHUNK]
+    }
+
+    /// The number of the row with these values.
+    #[inline]
+    pub(crate) fn find<'k>(&self, keys: impl Iterator<Item = &'k Key> + Clone) -> Option<u32> {
+        let hash = hash(keys.clone());
+        self.rows.get(hash, |row| self.row(*row).iter().eq(keys.clone())).copied()
+    }
+
+    /// Puts a row there or renews its stamp; its number, and whether it is new.
+    pub(crate) fn put(&mut self, keys: &[Key], stamp: Stamp) -> (u32, bool) {
+        let hash = hash(keys.iter());
+        let known = self.rows.get(hash, |row| self.row(*row) == keys).copied();
+        if let Some(row) = known {
+            let own = &mut self.chunks[row as usize / CHUNK].stamps[row as usize % CHUNK];
+            if (own.time, own.at) < (stamp.time, stamp.at) {
+                *own = stamp;
+            }
+            return (row, false);
+        }
+        let row = self.place(keys, stamp, hash);
+        self.rows.insert(hash, row);
+        for number in 0..self.indexes.len() {
+            self.enter(number, row);
+        }
+        (row, true)
+    }
+
+    fn place(&mut self, keys: &[Key], stamp: Stamp, hash: u64) -> u32 {
+        let (arity, indexes) = (self.arity, self.indexes.len());
+        if let Some(row) = self.free.pop() {
+            let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+            let chunk = &mut self.chunks[chunk];
+            chunk.keys[at * arity..(at + 1) * arity].clone_from_slice(keys);
+            chunk.stamps[at] = stamp;
+            chunk.hashes[at] = hash;
+            return row;
+        }
+        if self.end as usize == self.chunks.len() * CHUNK {
+            let mut chunk = Chunk::default();
+            // The first grows with what it holds: many tables stay small.
+            if !self.chunks.is_empty() {
+                chunk.keys.reserve_exact(CHUNK * arity);
+                chunk.stamps.reserve_exact(CHUNK);
+                chunk.hashes.reserve_exact(CHUNK);
+                chunk.backs.reserve_exact(CHUNK * indexes);
+            }
+            self.chunks.push(chunk);
+        }
+        let chunk = &mut self.chunks[self.end as usize / CHUNK];
+        chunk.keys.extend_from_slice(keys);
+        chunk.stamps.push(stamp);
+        chunk.hashes.push(hash);
+        chunk.backs.resize(chunk.backs.len() + indexes, 0);
+        self.end += 1;
+        self.end - 1
+    }
+
+    fn back(&mut self, row: u32, index: usize) -> &mut u32 {
+        let indexes = self.indexes.len();
+        &mut self.chunks[row as usize / CHUNK].backs[row as usize % CHUNK * indexes + index]
+    }
+
+    fn enter(&mut self, number: usize, row: u32) {
+        let Self { chunks, indexes, arity, .. } = self;
+        let of = |row: u32| {
+            let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+            &chunks[chunk].keys[at * *arity..(at + 1) * *arity]
+        };
+        let Index { columns, places } = &mut indexes[number];
+        let own = of(row);
+        let hash = hash(columns.iter().map(|column| &own[*column]));
+        let equal = places.get_mut(hash, |equal| {
+            let other = of(equal.rows()[0]);
+            columns.iter().all(|column| other[*column] == own[*column])
+        });
+        let back = match equal {
+            Some(Equal::Many(rows)) => {
+                rows.push(row);
+                rows.len() as u32 - 1
+            }
+            Some(one) => {
+                let first = one.rows()[0];
+                *one = Equal::Many(vec![first, row]);
+                1
+            }
+            None => {
+                places.insert(hash, Equal::One(row));
+                0
+            }
+        };
+        *self.back(row, number) = back;
+    }
+
+    pub(crate) fn remove(&mut self, row: u32) {
+        let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+        for number in 0..self.indexes.len() {
+            self.leave(number, row);
+        }
+        let hash = self.chunks[chunk].hashes[at];
+        self.rows.remove(hash, |own| *own == row);
+        let arity = self.arity;
+        let chunk = &mut self.chunks[chunk];
+        chunk.keys[at * arity..(at + 1) * arity].fill(Key::Int(0));
+        chunk.stamps[at] = FREE;
+        self.free.push(row);
+    }
+
+    fn leave(&mut self, number: usize, row: u32) {
+        let back = *self.back(row, number) as usize;
+        let Self { chunks, indexes, arity, .. } = self;
+        let of = |row: u32| {
+            let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+            &chunks[chunk].keys[at * *arity..(at + 1) * *arity]
+        };
+        let Index { columns, places } = &mut indexes[number];
+        let own = of(row);
+        let hash = hash(columns.iter().map(|column| &own[*column]));
+        let is = |equal: &Equal| {
+            let other = of(equal.rows()[0]);
+            columns.iter().all(|column| other[*column] == own[*column])
+        };
+        let mut moved = None;
+        match places.get_mut(hash, is) {
+            Some(Equal::Many(rows)) => {
+                rows.swap_remove(back);
+                moved = rows.get(back).copied();
+                if rows.len() == 1 {
+                    let last = rows[0];
+                    if let Some(equal) = places.get_mut(hash, is) {
+                        *equal = Equal::One(last);
+                    }
+                }
+            }
+            Some(Equal::One(_)) => {
+                places.remove(hash, is);
+            }
+            None => {}
+        }
+        if let Some(moved) = moved {
+            *self.back(moved, number) = back as u32;
+        }
+    }
+
+    /// The rows with these values in the columns of an index.
+    pub(crate) fn matching<'k>(&self, index: usize, keys: impl Iterator<Item = &'k Key> + Clone) -> &[u32] {
+        let Index { columns, places } = &self.indexes[index];
+        let hash = hash(keys.clone());
+        let equal = places.get(hash, |equal| {
+            let other = self.row(equal.rows()[0]);
+            columns.iter().map(|column| &other[*column]).eq(keys.clone())
+        });
+        equal.map_or(&[], Equal::rows)
+    }
+
+    /// Whether a place holds a row.
+    pub(crate) fn holds(&self, row: u32) -> bool {
+        self.stamp(row) != FREE
+    }
+
+    /// The numbers of all rows.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.end).filter(|row| self.holds(*row))
+    }
+
+    pub(crate) fn clear(&mut self) {
+        let columns: Vec<Vec<usize>> = self.indexes.iter().map(|index| index.columns.clone()).collect();
+        *self = Table::new(self.arity, &columns);
+    }
+
+    /// Looks at some rows more, and removes those that may go.
+    pub(crate) fn sweep(&mut self, count: usize, gone: impl Fn(Stamp) -> bool) {
+        for _ in 0..count.min(self.end as usize) {
+            if self.hand >= self.end {
+                self.hand = 0;
+            }
+            let stamp = self.stamp(self.hand);
+            if stamp != FREE && gone(stamp) {
+                self.remove(self.hand);
+            }
+            self.hand += 1;
+        }
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let chunk = |chunk: &Chunk| {
+            chunk.keys.capacity() * std::mem::size_of::<Key>()
+                + chunk.stamps.capacity() * 16
+                + chunk.hashes.capacity() * 8
+                + chunk.backs.capacity() * 4
+        };
+        let indexes = |index: &Index| index.places.heap_bytes();
+        self.chunks.iter().map(chunk).sum::<usize>()
+            + self.free.capacity() * 4
+            + self.rows.heap_bytes()
+            + self.indexes.iter().map(indexes).sum::<usize>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    #[test]
+    fn rows_are_found_by_all_and_by_some_of_their_values() {
+        let mut random = 1u64;
+        let mut table = Table::new(2, &[vec![0], vec![1]]);
+        let mut plain: HashMap<(i64, i64), Time> = HashMap::new();
+        for step in 0..60_000i64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (a, b) = ((random >> 40) as i64 % 90, (random >> 50) as i64 % 90);
+            let row = [Key::Int(a), Key::Int(b)];
+            if random >> 33 & 3 > 0 {
+                let (_, new) = table.put(&row, Stamp { time: step, at: step as usize });
+                assert_eq!(new, plain.insert((a, b), step).is_none());
+            } else if let Some(found) = table.find(row.iter()) {
+                table.remove(found);
+                assert!(plain.remove(&(a, b)).is_some());
+            } else {
+                assert!(!plain.contains_key(&(a, b)));
+            }
+            assert_eq!(table.len(), plain.len());
+            let key = [Key::Int(b)];
+            let expected = plain.keys().filter(|(_, own)| *own == b).count();
+            if step % 64 == 0 {
+                for (index, column) in [(0, 0), (1, 1)] {
+                    let found = table.matching(index, key.iter());
+                    assert!(found.iter().all(|row| table.row(*row)[column] == key[0]));
+                }
+                assert_eq!(table.matching(1, key.iter()).len(), expected);
+                assert_eq!(table.all().count(), plain.len());
+            }
+        }
+        table.sweep(20_000, |stamp| stamp.time < 50_000);
+        assert_eq!(table.len(), plain.values().filter(|time| **time >= 50_000).count());
+    }
+}
