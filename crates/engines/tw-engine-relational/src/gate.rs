@@ -168,6 +168,21 @@ impl Plan {
         Self::asking(program, nodes.iter().map(|&node| (None, node, true)).collect(), options)
     }
 
+    /// For what violates formulas, or their negations, where the variables are the given ones.
+    pub(crate) fn bound(
+        program: &Program,
+        nodes: &[(NodeId, Vec<u32>)],
+        negated: bool,
+        options: &EvaluateOptions,
+    ) -> Result<Self, Unsupported> {
+        let asked = nodes.iter().map(|(node, outer)| (Some(outer.clone()), *node, true)).collect();
+        let mut plan = Self::asking(program, asked, options)?;
+        plan.asked.iter_mut().for_each(|asked| asked.edge.negated ^= negated);
+        plan.rules = Arc::new(compile(&plan));
+        plan.left_to_tries();
+        Ok(plan)
+    }
+
     fn asking(
         program: &Program,
         asked: Vec<(Option<Vec<u32>>, NodeId, bool)>,

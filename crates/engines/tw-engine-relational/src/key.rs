@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::sync::{Arc, LazyLock};
-use tw_core::Value;
+use tw_core::{Column, Value};
 use tw_ir::CompareOp;
 use tw_monitor::{compare, order};
 
@@ -27,6 +27,18 @@ impl Key {
             Value::Int(int) => Some(Key::Int(int)),
             Value::Str(text) => Some(Key::Text(text)),
             other => Some(Key::Other(Arc::new(other))),
+        }
+    }
+
+    /// The key of a value in a column.
+    #[inline]
+    pub(crate) fn of(column: &Column, at: usize) -> Option<Key> {
+        match column {
+            Column::Int { values, valid } if valid.get(at) => Some(Key::Int(values[at])),
+            Column::Text { ids, dictionary, valid } if valid.get(at) => {
+                Some(Key::Text(dictionary.entries[ids[at] as usize].clone()))
+            }
+            other => Key::new(other.value(at)),
         }
     }
 

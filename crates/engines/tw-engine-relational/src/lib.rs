@@ -17,6 +17,7 @@
 //! and stamp in a window.
 
 mod answers;
+mod columns;
 mod gate;
 mod key;
 mod live;
@@ -38,7 +39,7 @@ use std::sync::Arc;
 use trie::{Set, Trie};
 use truth::{Refused, Truth, Truths};
 use tw_core::{Bits, Position, Time, Value};
-use tw_ir::{Node, NodeId, Program, Semantics};
+use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{
     Answer, Bindings, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Positions, Sink,
     Telling, Trace, Unsupported, Wanted,
@@ -310,26 +311,7 @@ impl Evaluator for Relations<'_> {
         trace: &Trace,
         nodes: &[(NodeId, Bindings)],
     ) -> Result<Vec<Bits>, Unsupported> {
-        let mut distinct: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let plan = Arc::new(Plan::columns(self.program, &distinct, &self.options)?);
-        let mut columns = vec![Bits::repeat(false, trace.len); nodes.len()];
-        self.each(&plan, trace, &mut |machine, found| {
-            for ((node, bindings), column) in nodes.iter().zip(&mut columns) {
-                if distinct[found.asked] == *node
-                    && let Fails::Set(fails) = &found.fails
-                {
-                    let fails = restricted(&plan, machine, fails.clone(), bindings);
-                    match closed(&fails) {
-                        Some(fails) => column.set(found.about, !fails),
-                        None => return Err(undecided(&plan, machine, &fails)),
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        Ok(columns)
+        self.truth_of(trace, nodes)
     }
 
     fn witness(
@@ -339,27 +321,7 @@ impl Evaluator for Relations<'_> {
         bindings: &Bindings,
         at: Position,
     ) -> Result<Option<Value>, Unsupported> {
-        let (Node::Exists(variable, body) | Node::Forall(variable, body)) = self.program.dag.node(node)
-        else {
-            return Ok(None);
-        };
-        let exists = matches!(self.program.dag.node(node), Node::Exists(..));
-        let plan = Arc::new(Plan::columns(self.program, &[body], &self.options)?);
-        let Some(level) = plan.variables.iter().position(|own| *own == variable) else { return Ok(None) };
-        let mut value = None;
-        self.each(&plan, trace, &mut |machine, found| {
-            let (true, Fails::Set(fails)) = (found.about == at, &found.fails) else { return Ok(()) };
-            // What is found are the values for which the body fails.
-            let read = trie::Plain { negated: exists };
-            let wanted = trie::copy(&mut machine.truths, read, fails);
-            let wanted = restricted(&plan, machine, wanted, bindings);
-            let listed = answers::list(&mut machine.truths, &wanted, &[level as u32]);
-            let listed = listed.map_err(|refused| plan.refusal(refused))?;
-            let first = listed.named.first().map(|(_, key)| key.value());
-            value = first;
-            Ok(())
-        })?;
-        Ok(value)
+        self.deciding(trace, node, bindings, at)
     }
 }
 
@@ -372,25 +334,6 @@ fn restricted(plan: &Plan, machine: &mut Machine, mut set: Set, bindings: &Bindi
         }
     }
     set
-}
-
-impl Relations<'_> {
-    /// Shows what is found out at each position.
-    fn each(
-        &self,
-        plan: &Arc<Plan>,
-        trace: &Trace,
-        see: &mut dyn FnMut(&mut Machine, &Found) -> Result<(), Unsupported>,
-    ) -> Result<(), Unsupported> {
-        let positions = trace.positions();
-        for segment in 0..trace.starts().len() {
-            let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
-            run(plan, &positions, (start, end), Ending::Ends, &mut |machine, found| {
-                found.drain(..).try_for_each(|found| see(machine, &found))
-            })?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -225,7 +225,7 @@ fn insert(
         *set = Set::YES;
         return;
     };
-    let key = Key::new(relation.columns()[*column].value(number));
+    let key = Key::of(&relation.columns()[*column], number);
     let Some(key) = key.filter(|key| truths.admits(*level, key)) else { return };
     if let Some((own, known)) = before
         && own == *level

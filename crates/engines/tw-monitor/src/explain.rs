@@ -219,7 +219,7 @@ fn explain_with(
     let holds = columns.known[&(node, own)].get(at);
     let (rule, children, bindings) = (Rule::Truncated, Vec::new(), bindings.clone());
     let mut claims = vec![Claim { node, bindings, range: (at, at), holds, rule, children }];
-    let mut level = vec![0];
+    let (mut level, seen) = (vec![0], FxHashSet::default());
     for _ in 0..depth_limit {
         if forget {
             columns.known.clear();
@@ -227,7 +227,15 @@ fn explain_with(
         let mut parts = Vec::new();
         for &index in &level {
             let own = columns.number(&claims[index].bindings);
-            parts.extend(step::parts(program, claims[index].node).map(|part| (part, own)));
+            let mut below = Vec::new();
+            // Under bindings every request costs a pass of its own: what may be needed is asked for at once.
+            let together = own > 0
+                && !forget
+                && columns.nearby(program, claims[index].node, depth_limit, &seen, TOGETHER, &mut below);
+            if !together {
+                below = step::parts(program, claims[index].node).collect();
+            }
+            parts.extend(below.into_iter().map(|part| (part, own)));
         }
         columns.fetch(parts.into_iter())?;
         let mut below = Vec::new();
@@ -292,6 +300,9 @@ fn explain_with(
         .collect();
     Ok(Explanation { claims, pending })
 }
+
+/// Columns under bindings that are asked for at once.
+const TOGETHER: usize = 100;
 
 /// The truth columns asked for so far. Those of atoms are the trace's own.
 struct Columns<'a> {

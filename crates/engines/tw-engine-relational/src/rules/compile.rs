@@ -24,6 +24,15 @@ struct Body {
     waits: Vec<(Formula, bool)>,
 }
 
+impl Body {
+    /// Whether something that happens here begins it.
+    fn begun(&self) -> bool {
+        let here =
+            |step: &Step| matches!(step, Step::Event { .. } | Step::Happened { .. } | Step::Bit { .. });
+        self.steps.iter().any(here)
+    }
+}
+
 #[derive(Clone)]
 struct Compiler<'p> {
     plan: &'p Plan,
@@ -92,7 +101,7 @@ impl Compiler<'_> {
                 .iter()
                 .any(|step| matches!(step, Step::Event { .. } | Step::Happened { .. } | Step::Bit { .. }))
         };
-        if !bodies.iter().all(begun) && self.stand(asked, outer, violated).is_some() {
+        if !bodies.iter().all(Body::begun) && self.stand(asked, outer, violated).is_some() {
             return Some(());
         }
         for body in bodies {
@@ -590,7 +599,7 @@ impl Compiler<'_> {
         let mut scope = Scope::new();
         let bodies = self.bodies(&mut scope, others, &BTreeSet::new())?;
         if !bodies.iter().all(|body| keys.iter().all(|var| body.bound.contains(var)))
-            || !bodies.iter().all(|body| matches!(body.steps.first(), Some(Step::Event { .. })))
+            || !bodies.iter().all(Body::begun)
         {
             return None;
         }

@@ -24,19 +24,6 @@ pub(crate) struct Solve<'s> {
     pub(crate) refused: &'s mut Option<Refused>,
 }
 
-/// The key of a tuple's value.
-#[inline]
-fn key(relation: &Relation, column: usize, number: usize) -> Option<Key> {
-    match &relation.columns()[column] {
-        // No value of a relation is null.
-        Column::Int { values, .. } => Some(Key::Int(values[number])),
-        Column::Text { ids, dictionary, .. } => {
-            Some(Key::Text(dictionary.entries[ids[number] as usize].clone()))
-        }
-        other => Key::new(other.value(number)),
-    }
-}
-
 /// Who is given solutions, and says whether they are enough.
 type Emit<'e, 's> = dyn FnMut(&mut Solve<'s>) -> bool + 'e;
 
@@ -49,7 +36,7 @@ impl<'s> Solve<'s> {
                 let relation = &self.positions.relations[*place];
                 'tuples: for number in relation.tuples(self.place) {
                     for (column, slot, whole) in binds {
-                        match key(relation, *column, number) {
+                        match Key::of(&relation.columns()[*column], number) {
                             Some(key) if !whole || key.is_whole() => self.env[*slot] = key,
                             _ => continue 'tuples,
                         }
@@ -141,7 +128,7 @@ impl<'s> Solve<'s> {
     fn same(&self, relation: &Relation, number: usize, checks: &[Check]) -> bool {
         checks.iter().all(|(column, slot)| match (&relation.columns()[*column], &self.env[*slot]) {
             (Column::Int { values, .. }, Key::Int(own)) => values[number] == *own,
-            _ => key(relation, *column, number).as_ref() == Some(&self.env[*slot]),
+            (column, own) => Key::of(column, number).as_ref() == Some(own),
         })
     }
 
