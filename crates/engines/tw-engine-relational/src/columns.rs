@@ -77,7 +77,8 @@ impl Relations<'_> {
         let positions = Positions { relations, ..trace.positions() };
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
-            run(plan, &positions, (start, end), Ending::Ends, &mut |machine, found| {
+            let all = (Ending::Ends, usize::MAX);
+            run(plan, &positions, (start, end), all, &mut |machine, found| {
                 found.drain(..).try_for_each(|found| see(machine, &found))
             })?;
         }

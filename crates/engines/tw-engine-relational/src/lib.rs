@@ -150,6 +150,11 @@ impl Collect<'_> {
             let fails = match fails {
                 Fails::Set(Trie::Leaf(Truth::NO)) => continue,
                 Fails::Set(set) => set,
+                Fails::More(count) => {
+                    answer.holds.set(last, false);
+                    answer.violation_count += count;
+                    continue;
+                }
                 Fails::Rows(rows) => {
                     answer.holds.set(last, rows.is_empty() && answer.holds.get(last));
                     answer.violation_count += rows.len();
@@ -222,11 +227,11 @@ impl Relations<'_> {
             collect.answers.iter_mut().for_each(|answer| answer.holds.push(true));
             let tell: &mut Tell<'_> = &mut |machine, found| collect.take(machine, found);
             if self.options.semantics != Semantics::Ltl3 {
-                run(plan, &positions, (start, end), Ending::Ends, tell)?;
+                run(plan, &positions, (start, end), (Ending::Ends, limit), tell)?;
                 continue;
             }
             // What time alone decides is decided; the rest is open, also where nothing could violate it.
-            let decided = run(plan, &positions, (start, end), Ending::Open(trace.until), tell)?;
+            let decided = run(plan, &positions, (start, end), (Ending::Open(trace.until), limit), tell)?;
             for (root, (answer, question)) in collect.answers.iter_mut().zip(&plan.asked).enumerate() {
                 let open = answer.open.get_or_insert_with(Bits::new);
                 let last = answer.holds.len() - 1;
@@ -254,12 +259,13 @@ enum Ending {
     Open(Option<Time>),
 }
 
-/// Runs a segment, and says of which roots the first position was decided.
+/// Runs a segment, and says of which roots the first position was decided. Beyond so many violations of each it is told how
+/// many there are.
 fn run(
     plan: &Arc<Plan>,
     positions: &Positions<'_>,
     (start, end): (Position, Position),
-    ending: Ending,
+    (ending, limit): (Ending, usize),
     tell: &mut Tell<'_>,
 ) -> Result<Vec<bool>, Unsupported> {
     let mut decided = vec![false; plan.asked.len()];
@@ -268,6 +274,9 @@ fn run(
         tell(machine, found)
     };
     let mut machine = Machine::new(plan.clone(), truths(plan));
+    if let Some(runner) = &mut machine.runner {
+        runner.limit = limit;
+    }
     let mut found = Vec::new();
     for place in start..end {
         machine.step(positions, place, place, &mut found);

@@ -75,6 +75,8 @@ impl Following {
             let question = &plan.asked[root];
             let fails = match fails {
                 Fails::Set(set) => set,
+                // Live, all are told.
+                Fails::More(_) => continue,
                 Fails::Rows(rows) => {
                     let told = rows.iter().map(|row| row_bindings(plan, root, row));
                     self.violated((telling, root, about), at, told, sink);
@@ -221,6 +223,7 @@ impl Monitor for Live {
                 Fails::Rows(rows) => {
                     rows.iter().map(|row| row_bindings(&self.plan, waiting.asked, row)).collect()
                 }
+                Fails::More(_) => Vec::new(),
                 Fails::Set(set) => {
                     let Ok(listed) = answers::list(&mut machine.truths, set, outer) else { continue };
                     listed.entries.iter().map(|entry| bindings(&self.plan, entry, listed.infinite)).collect()

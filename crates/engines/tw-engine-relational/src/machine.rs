@@ -35,6 +35,8 @@ pub(crate) enum Fails {
     Set(Set),
     /// Of the outer variables, in order.
     Rows(Arc<Vec<Row>>),
+    /// So many, beyond those that are asked for.
+    More(usize),
 }
 
 /// Positions before what is held is counted first.
@@ -215,7 +217,7 @@ impl Machine {
             roots[asked.edge.index()].push(root);
         }
         let tries = ruled.contains(&false);
-        let runner = ruled.contains(&true).then(|| Runner::new(plan.clone()));
+        let runner = ruled.contains(&true).then(|| Runner::new(&plan));
         let memo = vec![None; count];
         let (times, numbers, oldest, len, ended) = Default::default();
         Self {
@@ -247,16 +249,15 @@ impl Machine {
         number: Position,
         out: &mut Vec<Found>,
     ) {
-        let plan = self.plan.clone();
         let at = self.len;
-        let now = match positions.times.filter(|_| !plan.index) {
+        let now = match positions.times.filter(|_| !self.plan.index) {
             Some(times) => times[place],
             None => at as Time,
         };
         self.len += 1;
         self.passed = now;
         if let Some(runner) = &mut self.runner {
-            runner.step(positions, (place, number), now, out, &mut self.truths.refused);
+            runner.step(&self.plan, positions, (place, number), now, out, &mut self.truths.refused);
         }
         if self.len >= self.count {
             self.count_bytes();
@@ -265,6 +266,7 @@ impl Machine {
             self.oldest = self.len;
             return;
         }
+        let plan = self.plan.clone();
         let here = Here { positions, place, at, now };
         if plan.waits {
             self.times.push_back(now);
@@ -635,7 +637,7 @@ impl Machine {
         // Ready means that the last time seen lies beyond: what comes next lies after this.
         self.passed = self.passed.max(time.saturating_add(1));
         if let Some(runner) = &mut self.runner {
-            runner.advance(time.saturating_add(1), out);
+            runner.advance(&self.plan, time.saturating_add(1), out);
         }
         self.flow(out);
     }
@@ -651,14 +653,14 @@ impl Machine {
     pub(crate) fn end(&mut self, out: &mut Vec<Found>) {
         self.ended = true;
         if let Some(runner) = &mut self.runner {
-            runner.end(out);
+            runner.end(&self.plan, out);
         }
         self.flow(out);
     }
 
     /// The earliest time whose passing may decide something.
     pub(crate) fn deadline(&self) -> Option<Time> {
-        let mut earliest = self.runner.as_ref().and_then(Runner::deadline);
+        let mut earliest = self.runner.as_ref().and_then(|runner| runner.deadline(&self.plan));
         for gate in 0..self.lines.len() {
             let Gate::Until { past: false, ticks, .. } = &self.plan.gates[gate] else { continue };
             let waiting = self.readers[gate].iter().copied().chain([gate]);
@@ -676,7 +678,7 @@ impl Machine {
     /// What roots wait for that ask for a conjunction.
     pub(crate) fn waiting(&mut self) -> Vec<Waiting> {
         let plan = self.plan.clone();
-        let mut found = self.runner.as_ref().map_or_else(Vec::new, Runner::owed);
+        let mut found = self.runner.as_ref().map_or_else(Vec::new, |runner| runner.owed(&plan));
         for (asked, question) in plan.asked.iter().enumerate() {
             let gate = question.edge.index();
             let (true, Some(line)) = (question.edge.negated && question.each, self.lines[gate].clone())

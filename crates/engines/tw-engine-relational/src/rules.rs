@@ -16,6 +16,7 @@ mod save;
 mod solve;
 mod steps;
 mod table;
+mod waiting;
 
 pub(crate) use compile::compile;
 pub(crate) use runner::{Row, Runner};

@@ -251,7 +251,7 @@ impl Machine {
             line.load(from, self.len)?;
         }
         if let Some(runner) = &mut self.runner {
-            runner.load(from)?;
+            runner.load(&self.plan, from)?;
         }
         Ok(())
     }

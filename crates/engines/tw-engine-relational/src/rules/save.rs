@@ -3,6 +3,7 @@
 use super::memory::Memory;
 use super::runner::{Row, Runner};
 use super::table::{Stamp, Table};
+use crate::gate::Plan;
 use crate::key::Key;
 use crate::save::Saved;
 use std::sync::Arc;
@@ -136,7 +137,7 @@ impl Runner {
         }
     }
 
-    pub(crate) fn load(&mut self, from: &mut &[u8]) -> Result<(), Corrupt> {
+    pub(crate) fn load(&mut self, plan: &Plan, from: &mut &[u8]) -> Result<(), Corrupt> {
         self.len = take(from)? as Position;
         self.before = take_signed(from)?;
         for bit in &mut self.bits {
@@ -153,7 +154,7 @@ impl Runner {
                 let row = load_row(from, self.waiting[number].table.arity())?;
                 let stamp = Stamp::load(from)?;
                 let (about, done) = (take(from)? as Position, take(from)? as u32);
-                self.register(number, &row, stamp, about, done);
+                self.register(plan, number, &row, stamp, about, done);
             }
         }
         let rows = |from: &mut &[u8]| -> Result<Vec<Row>, Corrupt> {
