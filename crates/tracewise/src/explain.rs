@@ -1,6 +1,7 @@
 //! Why an engine was chosen, and what else is known of a specification before it meets a trace: `explain`.
 
 mod automata;
+mod data;
 mod latency;
 mod residuals;
 
@@ -9,6 +10,7 @@ use crate::plan::{Chosen, Who, choose};
 use crate::{Error, Session, Specification, engines, robust};
 pub use automata::{AutomatonKind, AutomatonSizes};
 pub(crate) use automata::{automaton, maude};
+pub use data::DataReport;
 pub(crate) use latency::horizon;
 pub use latency::{LiveDelay, LiveReport};
 pub(crate) use residuals::rewriting;
@@ -75,6 +77,8 @@ pub struct RootReport {
     pub automata: AutomatonSizes,
     /// How far its robustness looks ahead and back, if it compares numbers.
     pub extent: Option<String>,
+    /// What it rests on, if it has quantifiers.
+    pub data: Option<DataReport>,
     /// If asked for, what a verdict would guarantee when clocks err.
     pub labels: Option<ClockLabels>,
 }
@@ -109,6 +113,7 @@ pub(crate) fn explain(
                     .then(|| robust::extent(session, &alone, root))
                     .flatten(),
                 automata: automata::sizes(session, spec, root),
+                data: data::data(&spec.program, root, options.unit),
                 labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,
             }

@@ -63,6 +63,56 @@ fn measure(name: &str, program: &Program, trace: &Trace) {
     println!("{name:40} {best:8.1} ns/event  {count} violations");
 }
 
+/// A million values in the window of `publish(r) -> O[0,600] approve(r)`, and as many requests that wait for an answer.
+fn live() {
+    for (name, ahead) in [("live, publish after approve", false), ("live, request and answer", true)] {
+        let mut program = Program::default();
+        program.dag.variables.push("r".into());
+        let (first, then) = (pattern(&mut program, "first", &[0]), pattern(&mut program, "then", &[0]));
+        let operator = if ahead { Temporal::Finally } else { Temporal::Once };
+        let temporal = program.dag.add(Node::Unary(operator, window(600), then));
+        let body = program.dag.add(Node::Implies(first, temporal));
+        let all = program.dag.add(Node::Forall(0, body));
+        let root = program.dag.add(Node::Unary(Temporal::Globally, None, all));
+        program.roots.push(Root::property("it", root));
+        let mut state = 3;
+        let events: Vec<(usize, Vec<i64>)> = (0..3_000_000)
+            .map(|_| (random(&mut state) as usize & 1, vec![(random(&mut state) % 100_000_000) as i64]))
+            .collect();
+        pauses(name, &program, &trace(&events, &[1, 1], 4_000));
+    }
+}
+
+/// Live, one event after the other: what most take, what one in a thousand takes at least, and the longest. Of each event the
+/// least of several runs, since the machine has other things to do, too.
+fn pauses(name: &str, program: &Program, trace: &Trace) {
+    let mut least = vec![u32::MAX; trace.len];
+    let mut held = 0;
+    for _ in 0..3 {
+        let mut monitor = Relational
+            .monitor(program, &EvaluateOptions::default(), tw_monitor::Telling::Violations)
+            .unwrap();
+        let mut sink = tw_monitor::Sink::default();
+        for (at, least) in least.iter_mut().enumerate() {
+            let part = trace.gather(&[at as u32], vec![0]);
+            let start = Instant::now();
+            monitor.feed(&part.positions(), &mut sink).unwrap();
+            *least = (*least).min(start.elapsed().as_nanos() as u32);
+            sink.settled.clear();
+        }
+        held = monitor.heap_bytes();
+    }
+    least.sort_unstable();
+    let part = |share: f64| least[(least.len() as f64 * share) as usize] as f64 / 1_000.0;
+    println!(
+        "{name:40} half within {:.2} us, 99.9 % within {:.2} us, all within {:.1} us; {} MB held",
+        part(0.5),
+        part(0.999),
+        least[least.len() - 1] as f64 / 1_000.0,
+        held >> 20
+    );
+}
+
 fn main() {
     let len = 1_000_000;
     for (values, per_second) in [(5_000, 3), (1_000_000, 3), (1_000_000, 2_000)] {
@@ -82,6 +132,7 @@ fn main() {
         let trace = trace(&events, &[1, 1], per_second);
         measure(&format!("publish, {values} values, {per_second}/s"), &program, &trace);
     }
+    live();
     // open(f), access(u, f): with since; close; and a request that is answered within ten minutes.
     let mut program = Program::default();
     program.dag.variables.extend(["u".into(), "f".into()]);

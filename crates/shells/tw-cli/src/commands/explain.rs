@@ -12,7 +12,7 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
 use tracewise::explain::{
-    AutomatonKind, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SpecReport,
+    AutomatonKind, DataReport, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SpecReport,
 };
 use tracewise::findings::json::{Object, array};
 use tracewise::imprecise::{ClockLabels, Label, Obstacle};
@@ -194,6 +194,18 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
         if let Some(extent) = &root.extent {
             row(out, "robust", extent)?;
         }
+        if let Some(data) = &root.data {
+            for (variable, by) in &data.binds {
+                let by = by
+                    .as_deref()
+                    .map_or("nothing: infinitely many values may violate".into(), |by| format!("`{by}`"));
+                row(out, "binds", &format!("{variable} by {by}"))?;
+            }
+            row(out, "reach", &data.reach)?;
+            for holds in &data.holds {
+                row(out, "holds", holds)?;
+            }
+        }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
             Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
@@ -296,6 +308,10 @@ fn root_json(root: &RootReport) -> String {
         .maybe("live", root.query.then_some(root.not_live.is_none()))
         .maybe("not_live", root.not_live.as_deref());
     let object = object.maybe("robust", root.extent.as_deref());
+    let object = match &root.data {
+        Some(data) => object.raw("data", &data_json(data)),
+        None => object,
+    };
     let object = match &root.live {
         Some(live) => live_json(live, object),
         None => object,
@@ -307,6 +323,19 @@ fn root_json(root: &RootReport) -> String {
 }
 
 /// How a property is watched, and how long verdicts take.
+fn data_json(data: &DataReport) -> String {
+    let mut binds = Object::new();
+    for (variable, by) in &data.binds {
+        binds = binds.field(variable, by.as_deref());
+    }
+    let holds = data.holds.iter().map(String::as_str);
+    Object::new()
+        .raw("binds", &binds.end())
+        .field("reach", data.reach.as_str())
+        .field("holds", holds.collect::<Vec<_>>())
+        .end()
+}
+
 fn live_json(live: &LiveReport, object: Object) -> Object {
     let object = object
         .field("live_engine", live.engine.as_ref().ok().copied())
