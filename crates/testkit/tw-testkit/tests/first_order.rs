@@ -7,26 +7,9 @@ use tw_monitor::{Answer, Engine, EvaluateOptions, Unsupported};
 use tw_testkit::first_order::{Log, agree, case};
 use tw_testkit::{cases, texts};
 
-/// `@1 p(1) q("a") @3 r(1,2)`, with the column `c` if values for it are given.
+/// The log of a text, with the column `c` if values for it are given.
 fn log(text: &str, column: &[Value]) -> Log {
-    let mut log = Log::default();
-    for word in text.split_whitespace() {
-        match word.strip_prefix('@') {
-            Some(time) => {
-                log.times.push(time.parse().unwrap());
-                log.events.push(Vec::new());
-            }
-            None => {
-                let (name, arguments) = word.trim_end_matches(')').split_once('(').unwrap();
-                let value = |text: &str| match text.trim_matches('"') {
-                    inner if inner.len() < text.len() => Value::text(inner),
-                    number => Value::from_cell(number).unwrap(),
-                };
-                let arguments = arguments.split(',').filter(|text| !text.is_empty()).map(value);
-                log.events.last_mut().unwrap().push((name.to_owned(), arguments.collect()));
-            }
-        }
-    }
+    let mut log = Log::from_text(text);
     let column = if column.is_empty() { vec![Value::Null; log.times.len()] } else { column.to_vec() };
     log.columns = vec![("c".to_owned(), column)];
     log
