@@ -85,6 +85,19 @@ fn keys_and_variables_go_together() {
     assert_eq!(violations(&run), [(0, json!({"f": "a", "host": "h1"}))]);
 }
 
+/// The first violation in the log is explained, also where another key's trace is evaluated before.
+#[test]
+fn the_first_violation_is_the_one_explained() {
+    let log = "{\"event\":\"close\",\"file\":\"a\",\"host\":\"h1\"}\n\
+               {\"event\":\"open\",\"file\":\"b\",\"host\":\"h2\"}\n\
+               {\"event\":\"open\",\"file\":\"c\",\"host\":\"h1\"}\n";
+    let command = "check -e 'G forall f. open(file: f) -> F close(file: f)' - --by host --output json";
+    let object = &tracewise_with(command, log).json()[0];
+    assert_eq!(object["violations"][0]["bindings"], json!({"f": "b", "host": "h2"}));
+    assert_eq!(object["explanation"]["formula"], "open(file: \"b\") -> F close(file: \"b\")");
+    assert_eq!(object["explanation"]["line"]["line"], 2);
+}
+
 #[test]
 fn what_the_definition_cannot_do_is_refused_by_name() {
     for (formula, what) in [
@@ -126,6 +139,11 @@ fn infinitely_many_valuations_are_one_violation() {
     assert_eq!(object["violation_count"], 2);
     assert_eq!(object["violations"][0]["bindings"], json!({"x": 1}));
     assert_eq!(object["violations"][1]["infinite"], json!(true));
+    // It is explained for the values there are, whatever the others may be.
+    assert_eq!(object["explanation"]["formula"], "forall y. p(1) -> y > 1");
+    assert!(run.err.is_empty(), "{}", run.err);
+    let other = check("G forall y, x. p(x) -> y > x", "events", "p,1\nq,2\np,3\n");
+    assert_eq!(other.json()[0]["explanation"]["formula"], "G forall y, x. p(x) -> y > x");
     let run = check("G forall x. p(x) -> x < 2", "events", "p,1\nq,2\np,3\n");
     assert!(run.json()[0]["violations"][0].get("infinite").is_none());
 }

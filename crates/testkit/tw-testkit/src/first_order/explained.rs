@@ -4,7 +4,9 @@ use super::{Case, case};
 use crate::check_explanation;
 use std::ops::Range;
 use tw_engine_reference::Reference;
-use tw_monitor::{Bindings, Engine, Explanation, Request, Rule, Unsupported, explain_many};
+use tw_monitor::{
+    Bindings, Engine, Explanation, Request, Rule, Unsupported, explain_many, violation_request,
+};
 
 /// What was explained.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,10 +57,8 @@ fn explanations(engine: &dyn Engine, case: &Case) -> Result<Vec<Explanation>, Un
     let mut requests: Vec<Request> = Vec::new();
     for (root, answer) in case.program.roots.iter().zip(&answers) {
         requests.push((root.node, 0, Bindings::default()));
-        let Some((_, body)) = case.program.invariant(root.node) else { continue };
-        // Where infinitely many values violate, some of the body's variables have none.
-        let found = answer.violations.iter().zip(&answer.bindings).filter(|(_, bound)| !bound.infinite());
-        requests.extend(found.map(|(at, bound)| (body, *at, bound.clone())));
+        let found = answer.violations.iter().zip(&answer.bindings);
+        requests.extend(found.map(|(&at, bound)| violation_request(&case.program, root.node, 0, at, bound)));
     }
     let (program, options) = (&case.program, case.options());
     explain_many(program, &trace, &options, &mut *evaluator, &requests, Explanation::DEPTH, 1 << 20)
