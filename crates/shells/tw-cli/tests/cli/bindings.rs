@@ -179,4 +179,25 @@ fn beside_properties_without_variables() {
     let verdicts: Vec<&Value> = objects.iter().map(|object| &object["verdict"]).collect();
     assert_eq!(verdicts, ["satisfied", "violated", "satisfied"]);
     assert_eq!(objects[1]["violations"][0]["bindings"], json!({"r": 163}));
+    assert_eq!(objects[1]["explanation"]["formula"], "publish(163) -> O approve(163)");
+    assert!(run.err.is_empty(), "{}", run.err);
+    // Nor is the log limited to what the definition can do.
+    let long: String = (0..5000).map(|k| format!("approve,{k}\npublish,{}\n", 2 * k)).collect();
+    let run = tracewise_with(
+        "check -e 'G (approve -> F publish)' -e 'G forall r. publish(r) -> O approve(r)' - --format events --output json",
+        &long,
+    );
+    assert_eq!((run.code, run.json()[1]["violation_count"].clone()), (1, json!(4999)), "{}", run.err);
+    assert_eq!(run.json()[1]["explanation"]["formula"], "publish(2) -> O approve(2)");
+}
+
+/// Values of a path need no event pattern, neither stored nor live.
+#[test]
+fn paths_are_read_without_events() {
+    let log = "{\"items\":[1,2]}\n{\"items\":[7,2]}\n{\"items\":null}\n{}\n";
+    let formula = "G forall x in items[*]. exists y in items[*]. y < 5 & (x == y | x < 7)";
+    let expected = json!({"x": 7});
+    assert_eq!(violations(&check(formula, "jsonl", log)), [(1, expected.clone())]);
+    let run = tracewise_with(&format!("watch -e '{formula}' - --output json"), log);
+    assert_eq!((run.code, run.json()[0]["violation"]["bindings"].clone()), (1, expected), "{run:?}");
 }
