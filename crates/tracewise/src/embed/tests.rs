@@ -1,4 +1,4 @@
-use crate::embed::RowMonitor;
+use crate::embed::{RowMonitor, Settled};
 use crate::{Specification, Value};
 
 fn monitor(text: &str) -> RowMonitor {
@@ -86,4 +86,84 @@ fn time_passes_with_and_without_events() {
     assert_eq!(monitor.verdicts(), [Some(false), None]);
     assert!(monitor.push_at(11 * second, &row).is_err(), "that time has passed");
     assert!(monitor.push_at(11 * second + 1, &row).is_ok());
+}
+
+/// What was told: of which root, about which position, for which values.
+type Told = (usize, Option<usize>, Vec<(String, Value)>);
+
+fn told(monitor: &RowMonitor, settled: &[Settled]) -> Vec<Told> {
+    settled.iter().map(|one| (one.root, one.about, monitor.bindings(one))).collect()
+}
+
+fn bound(name: &str, value: i64) -> Vec<(String, Value)> {
+    vec![(name.to_string(), Value::Int(value))]
+}
+
+#[test]
+fn quantified_properties_tell_each_violation() {
+    let mut monitor = monitor(
+        "property approved : G forall r. publish(report: r) -> O approve(report: r);\n\
+         property calm : G !panic;\n\
+         property twice : F exists r. publish(report: r) & X publish(report: r);",
+    );
+    let report = |number: i64| [("report", Value::Int(number))];
+    assert!(monitor.event("approve", &report(1)).unwrap().is_empty());
+    assert!(monitor.event("publish", &report(1)).unwrap().is_empty());
+    let settled = monitor.event("publish", &report(2)).unwrap().to_vec();
+    assert_eq!(told(&monitor, &settled), [(0, Some(2), bound("r", 2))]);
+    assert_eq!(
+        monitor.describe(&settled[0]),
+        "approved is violated at position 2 with r = 2: G forall r. publish(report: r) -> O approve(report: r)"
+    );
+    let saved = monitor.save();
+    // Violated for other values again; what has no variables is settled once, as ever.
+    let again = monitor.event("publish", &report(3)).unwrap().to_vec();
+    assert_eq!(told(&monitor, &again), [(0, Some(3), bound("r", 3))]);
+    let repeated = monitor.event("publish", &report(3)).unwrap().to_vec();
+    assert_eq!(told(&monitor, &repeated), [(0, Some(4), bound("r", 3))]);
+    let panic = monitor.event("panic", &[]).unwrap().to_vec();
+    assert_eq!(told(&monitor, &panic), [(1, None, vec![])]);
+    assert!(monitor.event("panic", &[]).unwrap().is_empty());
+    assert_eq!(monitor.verdicts()[..2], [Some(false), Some(false)]);
+    assert_eq!(monitor.finish(), Some(vec![false, false, true]));
+    monitor.restore(&saved).unwrap();
+    assert_eq!((monitor.positions(), monitor.verdicts()), (3, vec![Some(false), None, None]));
+    let again = monitor.event("publish", &report(1)).unwrap().to_vec();
+    assert!(again.is_empty(), "{again:?}");
+}
+
+#[test]
+fn quantified_deadlines_pass_without_an_event() {
+    let mut monitor = monitor("property closed : G forall f. open(file: f) -> F[0,5s] close(file: f);");
+    let (second, file) = (1_000_000_000, |number: i64| [("file", Value::Int(number))]);
+    monitor.event_at(second, "open", &file(1)).unwrap();
+    monitor.event_at(2 * second, "open", &file(2)).unwrap();
+    let owed = monitor.pending();
+    assert_eq!((owed.len(), owed[0].deadline, owed[1].deadline), (2, Some(6 * second), Some(7 * second)));
+    monitor.event_at(3 * second, "close", &file(2)).unwrap();
+    assert!(monitor.advance(6 * second - 1).unwrap().is_empty());
+    let settled = monitor.advance(6 * second).unwrap().to_vec();
+    assert_eq!(told(&monitor, &settled), [(0, Some(0), bound("f", 1))]);
+    assert!(monitor.event("open", &file(3)).unwrap_err().to_string().contains("event_at"));
+}
+
+#[test]
+fn rows_have_values_of_paths_but_no_arguments_of_events() {
+    let mut rows = monitor("property small : G forall x in items[*]. x < 5 | done;");
+    let (items, done) = (rows.slot("items[*]").unwrap(), rows.slot("done").unwrap());
+    let mut row = rows.row();
+    for (list, all, expected) in
+        [(vec![1, 2], false, vec![]), (vec![7, 2, 9], false, vec![7, 9]), (vec![8], true, vec![])]
+    {
+        row.put(items, Value::List(list.into_iter().map(Value::Int).collect()));
+        row.set(done, all);
+        let settled = rows.push(&row).unwrap().to_vec();
+        let found: Vec<_> = settled.iter().map(|one| rows.bindings(one)).collect();
+        assert_eq!(found, expected.into_iter().map(|value| bound("x", value)).collect::<Vec<_>>());
+    }
+    let mut events = monitor("property approved : G forall r. publish(report: r) -> O approve(report: r);");
+    let row = events.row();
+    let refused = events.push(&row).unwrap_err().to_string();
+    assert!(refused.contains("`event` or `event_at`"), "{refused}");
+    assert_eq!(events.positions(), 0);
 }
