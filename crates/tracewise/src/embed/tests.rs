@@ -140,6 +140,10 @@ fn quantified_deadlines_pass_without_an_event() {
     monitor.event_at(2 * second, "open", &file(2)).unwrap();
     let owed = monitor.pending();
     assert_eq!((owed.len(), owed[0].deadline, owed[1].deadline), (2, Some(6 * second), Some(7 * second)));
+    assert_eq!(
+        (&*owed[0].residual, &*owed[1].residual),
+        ("F[0,5s] close(file: 1)", "F[0,5s] close(file: 2)")
+    );
     monitor.event_at(3 * second, "close", &file(2)).unwrap();
     assert!(monitor.advance(6 * second - 1).unwrap().is_empty());
     let settled = monitor.advance(6 * second).unwrap().to_vec();

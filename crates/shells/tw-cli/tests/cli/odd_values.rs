@@ -64,6 +64,12 @@ fn bindings_are_escaped_in_a_watch() {
         );
         let run = tracewise_with(&format!("watch -e '{formula}' - --output json"), &log);
         assert_eq!(run.json()[0]["violation"]["bindings"], json!({"f": HOSTILE}));
+        let owed = run.json()[0]["pending"].as_str().map(str::to_owned);
+        assert!(
+            owed.is_none_or(|owed| owed.starts_with("F close(file: \"a\\u{1b}[31mred\\n")),
+            "{}",
+            run.out
+        );
     }
 }
 
@@ -86,6 +92,7 @@ fn a_megabyte_of_text_is_a_value() {
     }
     let run = tracewise_with(&format!("watch -e '{formula}' -"), &log);
     assert!(run.code == 1 && run.out.len() < 4 << 10, "{} bytes", run.out.len());
+    assert!(run.out.contains("owed since position 0: F close(file: f)"), "{}", run.out);
     let closed = log.replace(&format!("{long}x"), &long);
     assert_eq!(found(&check(formula, "jsonl", "--output json", &closed)), [(1, json!({"f": "y"}))]);
 }
