@@ -162,6 +162,14 @@ fn events_with_another_number_of_arguments_are_others() {
     assert_eq!(all("G forall x, y. !p(x, y)"), [(1, json!({"x": 1, "y": 2}))]);
     assert_eq!(all("G forall x. !p(x, _, 5)"), [(2, json!({"x": 3}))]);
     assert_eq!(all("G !p").len(), 4);
+    // One that never has so many is most likely a mistake.
+    let run = check("G forall x, y. q(x, y) -> p(x, y)", "events", "", "q,1\nq,\nq,3,4,5\np,1,2\n");
+    let message =
+        "warning[never-occurs]: event `q` occurs in this trace, but never with 2 arguments that have values";
+    assert!(run.code == 0 && run.err.contains(message), "{}", run.err);
+    assert_eq!(run.err.matches("warning").count(), 1, "{}", run.err);
+    let run = check("G forall x. q(x) | p(x) -> x > 0", "events", "", "q,1\n");
+    assert!(run.err.contains("event `p` never occurs") && !run.err.contains("with 1"), "{}", run.err);
 }
 
 #[test]
