@@ -4,7 +4,7 @@ use tw_core::{TimeUnit, Value};
 use tw_engine_reference::Reference;
 use tw_ir::Clock;
 use tw_monitor::{Answer, Engine, EvaluateOptions, Unsupported};
-use tw_testkit::first_order::{Log, agree, case};
+use tw_testkit::first_order::{Log, agree, case, explained};
 use tw_testkit::{cases, texts};
 
 /// The log of a text, with the column `c` if values for it are given.
@@ -179,6 +179,14 @@ fn columns_are_compared_where_they_stand() {
     let mut reference = Reference.plan(&program, &EvaluateOptions::default()).unwrap();
     let column = reference.columns(&trace, &[program.roots[0].node]).unwrap().remove(0);
     assert_eq!((0..4).map(|at| column.get(at)).collect::<Vec<_>>(), [true, false, false, true]);
+}
+
+/// The definition explains itself, too.
+#[test]
+fn explanations_are_proofs() {
+    let summary = explained(&Reference, 0..cases(1500).min(5_000));
+    assert!(summary.bound > 0 && summary.quantifiers.iter().all(|count| *count > 0), "{summary:?}");
+    assert!(summary.refused * 20 < summary.explanations, "{summary:?}");
 }
 
 #[test]

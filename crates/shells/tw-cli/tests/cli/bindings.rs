@@ -167,6 +167,26 @@ fn columns_are_arguments() {
     assert!(run.code == 2 && run.err.contains("write `forall u. …`"), "{run:?}");
 }
 
+/// The definition gives the same reasons as the engine for logs of any size.
+#[test]
+fn engines_explain_alike() {
+    let log = "open,a,r\nclose,a\nopen,b,w\nclose,c\n";
+    for formula in [
+        "G forall f. close(f) -> exists m. O open(f, m)",
+        "G forall f. !(exists m. open(f, m)) | F close(f)",
+        "forall f. F close(f)",
+        "exists f. F (close(f) & exists m. O open(f, m))",
+    ] {
+        let explained = |engine: &str| {
+            let run = check(formula, &format!("events --witness --engine {engine}"), log);
+            assert!(run.err.is_empty(), "{formula}: {}", run.err);
+            run.json()[0]["explanation"].clone()
+        };
+        assert!(explained("reference").is_object(), "{formula}");
+        assert_eq!(explained("reference"), explained("relational"), "{formula}");
+    }
+}
+
 /// Each property to the engine that suits it: one with quantifiers does not take the others' from them.
 #[test]
 fn beside_properties_without_variables() {
