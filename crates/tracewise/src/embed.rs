@@ -59,6 +59,9 @@
 
 mod bound;
 mod cells;
+mod row;
+
+pub use row::{Row, SlotHandle};
 
 use crate::findings::words;
 use crate::run::clock::needs_times;
@@ -88,46 +91,6 @@ pub struct RowMonitor {
     /// What properties with quantified variables read beside.
     bound: Option<Bound>,
     projection: Projection,
-}
-
-/// Where a value goes in a [`Row`]: looked up once, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotHandle {
-    index: u32,
-    /// The bit of the atom that is this slot, if there is one.
-    bit: Option<u32>,
-}
-
-/// One position: what holds and what the variables are. Keeps its content from push to push.
-#[derive(Clone, Debug)]
-pub struct Row {
-    atoms: Vec<u64>,
-    values: Vec<Value>,
-}
-
-impl Row {
-    /// Says whether a proposition holds, or an event happens.
-    #[inline]
-    pub fn set(&mut self, slot: SlotHandle, holds: bool) {
-        match slot.bit {
-            Some(bit) => set_bit(&mut self.atoms, bit, holds),
-            None => self.values[slot.index as usize] = Value::Bool(holds),
-        }
-    }
-
-    /// Gives a variable its value.
-    pub fn put(&mut self, slot: SlotHandle, value: Value) {
-        match value {
-            Value::Bool(holds) => self.set(slot, holds),
-            value => self.values[slot.index as usize] = value,
-        }
-    }
-
-    /// Nothing holds, every variable is null.
-    pub fn clear(&mut self) {
-        self.atoms.fill(0);
-        self.values.fill(Value::Null);
-    }
 }
 
 impl RowMonitor {
@@ -379,13 +342,6 @@ fn no_time() -> Error {
     Error::refused(
         "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`",
     )
-}
-
-/// Sets one of the bits that are packed 64 to a word.
-#[inline]
-fn set_bit(words: &mut [u64], bit: u32, value: bool) {
-    let word = &mut words[bit as usize / 64];
-    *word = *word & !(1 << (bit % 64)) | u64::from(value) << (bit % 64);
 }
 
 /// A term without a value, as an error of the position.

@@ -1,7 +1,8 @@
 //! From the cells of a row to atoms: a bit where the atom is a proposition, one comparison where it compares a variable
 //! with a constant, and the general way, through columns of one position, for all else.
 
-use super::{not_computable, set_bit};
+use super::not_computable;
+use super::row::set_bit;
 use tw_core::{Batch, Value};
 use tw_ir::{CompareOp, Node, Program};
 use tw_monitor::{AtomParts, Predicates, compare};

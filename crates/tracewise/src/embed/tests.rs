@@ -1,5 +1,8 @@
+use crate::check::{CheckOptions, Violation};
 use crate::embed::{RowMonitor, Settled};
-use crate::{Specification, Value};
+use crate::{Session, Specification, Value};
+use std::fmt::Write;
+use tw_testkit::Rng;
 
 fn monitor(text: &str) -> RowMonitor {
     RowMonitor::new(&Specification::from_text("test.tw", text).unwrap()).unwrap()
@@ -170,4 +173,57 @@ fn rows_have_values_of_paths_but_no_arguments_of_events() {
     let refused = events.push(&row).unwrap_err().to_string();
     assert!(refused.contains("`event` or `event_at`"), "{refused}");
     assert_eq!(events.positions(), 0);
+}
+
+/// What is told event by event is what a check of the same log finds.
+#[test]
+fn the_same_violations_as_from_a_file() {
+    const SECOND: i64 = 1_000_000_000;
+    let specs = [
+        "G forall x. p(x: x) -> O[0,3s] q(x: x)",
+        "G forall x, y. p(x: x, y: y) -> F[0,4s] q(x: y)",
+        "forall x. G (q(x: x) -> !(exists y. y > x & O p(x: y)))",
+        "G forall x in x. p -> count(y : O[0,5s] p(x: x, y: y)) < 2",
+        "G (p -> O q)",
+    ];
+    let text: String = (0..).zip(specs).map(|(k, formula)| format!("property p{k} : {formula};\n")).collect();
+    let spec = Specification::from_text("test.tw", &text).unwrap();
+    let directory = std::env::temp_dir().join(format!("tracewise-embed-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let mut all = [0; 5];
+    for seed in 0..60 {
+        let mut rng = Rng::new(seed);
+        let mut monitor = Session::new().monitor(&spec).unwrap();
+        let (mut lines, mut found, mut now) = (String::new(), Vec::new(), 0);
+        let failing =
+            |settled: &[Settled]| settled.iter().filter(|one| one.fails()).cloned().collect::<Vec<_>>();
+        for _ in 0..12 {
+            now += rng.pick(&[0, 1, 1, 2]);
+            let (name, x, y) = (rng.pick(&["p", "q"]), rng.below(3) as i64, rng.below(3) as i64);
+            writeln!(lines, r#"{{"time": {now}, "event": "{name}", "x": {x}, "y": {y}}}"#).unwrap();
+            let arguments = [("x", Value::Int(x)), ("y", Value::Int(y))];
+            let settled = failing(monitor.event_at(now * SECOND, name, &arguments).unwrap());
+            found.extend(told(&monitor, &settled));
+        }
+        let settled = failing(monitor.advance((now + 10) * SECOND).unwrap());
+        found.extend(told(&monitor, &settled));
+        let file = directory.join("log.jsonl").display().to_string();
+        std::fs::write(&file, &lines).unwrap();
+        let options = CheckOptions { violations: usize::MAX, explain: false, ..CheckOptions::default() };
+        let report = Session::new().check(&spec, &[file], &options).unwrap();
+        for (root, property) in report.properties.iter().enumerate() {
+            let mut live: Vec<_> = found.iter().filter(|(own, ..)| *own == root).cloned().collect();
+            live.sort_by_key(|(_, about, _)| *about);
+            all[root] += live.len();
+            let violation = |one: &Violation| (root, one.position, one.bindings.clone());
+            let mut stored: Vec<_> = property.violations.iter().map(violation).collect();
+            // Without variables it is the verdict alone.
+            if root == 4 {
+                stored = if stored.is_empty() { stored } else { vec![(root, None, Vec::new())] };
+            }
+            assert_eq!(live, stored, "seed {seed}, {}\n{lines}", specs[root]);
+        }
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+    assert!(all.iter().all(|count| *count > 10), "{all:?}");
 }
