@@ -11,6 +11,11 @@ fn slot(what: What) -> Slot {
     Slot { what, declared: true, span: Span::default() }
 }
 
+/// An argument found by its place or by its name, whichever the format has.
+fn declared(index: usize, name: &str) -> ArgumentKey {
+    ArgumentKey::Declared { index, name: name.into() }
+}
+
 /// A projection that uses every kind of slot.
 fn slots() -> Vec<Slot> {
     vec![
@@ -22,8 +27,20 @@ fn slots() -> Vec<Slot> {
         slot(What::Event { name: "login".into(), arguments: Vec::new(), arity: None }),
         slot(What::Event {
             name: "login".into(),
-            arguments: vec![(ArgumentKey::Declared { index: 0, name: "s".into() }, Value::text("u"))],
+            arguments: vec![(declared(0, "s"), Value::text("u"))],
             arity: None,
+        }),
+        slot(What::Tuples {
+            name: "login".into(),
+            constants: Vec::new(),
+            arity: None,
+            arguments: vec![declared(0, "s"), declared(1, "n")],
+        }),
+        slot(What::Tuples {
+            name: "login".into(),
+            constants: vec![(declared(0, "s"), Value::text("u"))],
+            arity: None,
+            arguments: vec![declared(1, "n")],
         }),
     ]
 }

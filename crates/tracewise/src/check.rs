@@ -11,7 +11,7 @@ use crate::{Error, Session, Specification, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::Root;
-use tw_monitor::{Answer, Answers, Bindings, Explanation, Request};
+use tw_monitor::{Answer, Answers, Bindings, Explanation, Request, violation_request};
 use tw_trace::Located;
 
 /// What is told of each property beside its verdict.
@@ -65,13 +65,12 @@ pub(crate) fn check(
         let segment = first.or(options.witness.then_some(0));
         if let Some(segment) = segment.filter(|_| options.explain) {
             let start = run.loaded.trace.starts()[segment];
-            // What fails for some values is explained for the values of the first violation.
-            finding.explain = Some(match (answer.violations.first(), answer.bindings.first()) {
-                (Some(&at), Some(bindings)) if !bindings.is_empty() => {
-                    let body = spec.program.invariant(root.node).map_or(root.node, |(_, body)| body);
-                    (body, at, bindings.clone())
-                }
-                _ => (root.node, start, Bindings::default()),
+            // What fails for some values is explained for the values of the first violation, in its own part.
+            let own = answer.violations.partition_point(|&at| at < start);
+            let first = answer.violations.get(own).zip(answer.bindings.get(own));
+            finding.explain = Some(match first {
+                Some((&at, bindings)) => violation_request(&spec.program, root.node, start, at, bindings),
+                None => (root.node, start, Bindings::default()),
             });
         }
         if let Some(statistic) = options.statistic {

@@ -39,12 +39,35 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Properties about data are given events by name. Of `G forall x. φ` every violation is told, with the values that violate it:
+//!
+//! ```
+//! use tracewise::embed::RowMonitor;
+//! use tracewise::{Specification, Value};
+//! # fn main() -> Result<(), tracewise::Error> {
+//! let text = "property approved : G forall r. publish(report: r) -> O approve(report: r);";
+//! let spec = Specification::from_text("reports.tw", text)?;
+//! let mut monitor = RowMonitor::new(&spec)?;
+//! assert!(monitor.event("approve", &[("report", Value::Int(160))])?.is_empty());
+//! assert!(monitor.event("publish", &[("report", Value::Int(160))])?.is_empty());
+//! let settled = monitor.event("publish", &[("report", Value::Int(163))])?.to_vec();
+//! assert_eq!(monitor.bindings(&settled[0]), [("r".to_string(), Value::Int(163))]);
+//! # Ok(())
+//! # }
+//! ```
 
+mod bound;
 mod cells;
+mod row;
 
+pub use row::{Row, SlotHandle};
+
+use crate::findings::words;
 use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
 use crate::{Error, Session, Specification, plan};
+use bound::Bound;
 use cells::Cells;
 use std::sync::Arc;
 use tw_core::{Time, Value};
@@ -63,47 +86,11 @@ pub struct RowMonitor {
     sink: Sink,
     /// Whether positions need a time.
     timed: bool,
+    /// Whether a row's bits are all that the monitor reads.
+    bits_alone: bool,
+    /// What properties with quantified variables read beside.
+    bound: Option<Bound>,
     projection: Projection,
-}
-
-/// Where a value goes in a [`Row`]: looked up once, by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotHandle {
-    index: u32,
-    /// The bit of the atom that is this slot, if there is one.
-    bit: Option<u32>,
-}
-
-/// One position: what holds and what the variables are. Keeps its content from push to push.
-#[derive(Clone, Debug)]
-pub struct Row {
-    atoms: Vec<u64>,
-    values: Vec<Value>,
-}
-
-impl Row {
-    /// Says whether a proposition holds, or an event happens.
-    #[inline]
-    pub fn set(&mut self, slot: SlotHandle, holds: bool) {
-        match slot.bit {
-            Some(bit) => set_bit(&mut self.atoms, bit, holds),
-            None => self.values[slot.index as usize] = Value::Bool(holds),
-        }
-    }
-
-    /// Gives a variable its value.
-    pub fn put(&mut self, slot: SlotHandle, value: Value) {
-        match value {
-            Value::Bool(holds) => self.set(slot, holds),
-            value => self.values[slot.index as usize] = value,
-        }
-    }
-
-    /// Nothing holds, every variable is null.
-    pub fn clear(&mut self) {
-        self.atoms.fill(0);
-        self.values.fill(Value::Null);
-    }
 }
 
 impl RowMonitor {
@@ -114,13 +101,18 @@ impl RowMonitor {
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
         let spec = &*spec.properties()?;
-        let (engine, inner) = plan::choose_monitor(session, spec, Telling::Verdicts, &mut |_| {})?;
+        // Which values violate is told by violations alone.
+        let telling = plan::Tell { quantified: Telling::Violations, ..Telling::Verdicts.into() };
+        let (engine, inner) = plan::choose_monitor(session, spec, telling, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
+        let bound = Bound::new(&spec.program);
+        let bits_alone = cells.are_bits() && bound.is_none();
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         let timed = needs_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
         let projection = Projection::new(&spec.program.slots, None, false);
-        Ok(Self { spec, engine, inner, cells, atoms, sink: Sink::default(), timed, projection })
+        let sink = Sink::default();
+        Ok(Self { spec, engine, inner, cells, atoms, sink, timed, bits_alone, bound, projection })
     }
 
     /// The engine at work.
@@ -182,14 +174,23 @@ impl RowMonitor {
     #[inline]
     fn push_row(&mut self, time: Option<Time>, row: &Row) -> Result<&[Settled], Error> {
         self.sink.settled.clear();
-        let done = if self.cells.are_bits() {
+        let done = if self.bits_alone {
             self.inner.step_at(time, &row.atoms, &mut self.sink)
         } else {
+            self.bound.as_ref().map_or(Ok(()), Bound::accepts_rows)?;
             self.atoms.copy_from_slice(&row.atoms);
             if let Err(error) = self.cells.fill(&self.spec.program, &row.values, &mut self.atoms) {
                 return Err(self.fault(error));
             }
-            self.inner.step_at(time, &self.atoms, &mut self.sink)
+            match &self.bound {
+                None => self.inner.step_at(time, &self.atoms, &mut self.sink),
+                Some(bound) => {
+                    let batch = cells::batch(&self.spec.program, &row.values);
+                    let batch = batch.map_err(|error| self.fault(error))?;
+                    let beside = bound.read(&self.spec.program, &batch);
+                    bound.step(&beside, &mut *self.inner, time, &self.atoms, &mut self.sink)
+                }
+            }
         };
         self.settled_by(done)
     }
@@ -228,14 +229,19 @@ impl RowMonitor {
             return Err(self.fault(error));
         }
         let predicates = Predicates::with_parts(&self.spec.program, self.cells.parts());
-        let columns = predicates.evaluate_owned(builder.finish(false)).map_err(not_computable);
+        let batch = builder.finish(false);
+        let beside = self.bound.as_ref().map(|bound| bound.read(&self.spec.program, &batch));
+        let columns = predicates.evaluate_owned(batch).map_err(not_computable);
         let columns = columns.map_err(|error| self.fault(error))?;
         self.atoms.fill(0);
         for (atom, column) in columns.iter().enumerate() {
             self.atoms[atom / 64] |= u64::from(column.get(0)) << (atom % 64);
         }
         self.sink.settled.clear();
-        let done = self.inner.step_at(time, &self.atoms, &mut self.sink);
+        let done = match self.bound.as_ref().zip(beside) {
+            None => self.inner.step_at(time, &self.atoms, &mut self.sink),
+            Some((bound, beside)) => bound.step(&beside, &mut *self.inner, time, &self.atoms, &mut self.sink),
+        };
         self.settled_by(done)
     }
 
@@ -244,6 +250,9 @@ impl RowMonitor {
     pub fn advance(&mut self, time: Time) -> Result<&[Settled], Error> {
         self.sink.settled.clear();
         let done = self.inner.advance(time, &mut self.sink);
+        if let Some(bound) = &self.bound {
+            bound.once(&mut self.sink);
+        }
         self.settled_by(done)
     }
 
@@ -300,14 +309,30 @@ impl RowMonitor {
         self.inner.restore(saved).map_err(|corrupt| Error::refused(format!("cannot resume: {corrupt}")))
     }
 
-    /// A verdict in words: the property, its sentence and formula, and the position that settled it.
+    /// What quantified variables are, where something was settled for some values: names and values, in the order of the
+    /// quantifiers.
+    pub fn bindings(&self, settled: &Settled) -> Vec<(String, Value)> {
+        let names = &self.spec.program.dag.variables;
+        let pairs = settled.bindings.pairs().iter();
+        pairs.map(|(variable, value)| (names[*variable as usize].clone(), value.clone())).collect()
+    }
+
+    /// A verdict in words: the property, its sentence and formula, the position that settled it, and for which values.
     pub fn describe(&self, settled: &Settled) -> String {
         let root = &self.spec.program.roots[settled.root];
         let title = root.title.as_ref().map_or(String::new(), |title| format!(" ({title})"));
         let verdict = if settled.holds() { "satisfied" } else { "violated" };
         let formula = self.spec.words(root.node);
         let formula = if formula == root.name { String::new() } else { format!(": {formula}") };
-        format!("{}{title} is {verdict} since position {}{formula}", root.name, settled.at)
+        let place = match settled.about {
+            None => format!("since position {}", settled.at),
+            Some(about) => format!("at position {about}"),
+        };
+        let with = match self.bindings(settled).as_slice() {
+            [] => String::new(),
+            bindings => format!(" with {}", words::bindings(bindings)),
+        };
+        format!("{}{title} is {verdict} {place}{with}{formula}", root.name)
     }
 }
 
@@ -317,13 +342,6 @@ fn no_time() -> Error {
     Error::refused(
         "a property measures time, so every position needs one: `push_at` or `event_at` instead of `push` or `event`",
     )
-}
-
-/// Sets one of the bits that are packed 64 to a word.
-#[inline]
-fn set_bit(words: &mut [u64], bit: u32, value: bool) {
-    let word = &mut words[bit as usize / 64];
-    *word = *word & !(1 << (bit % 64)) | u64::from(value) << (bit % 64);
 }
 
 /// A term without a value, as an error of the position.

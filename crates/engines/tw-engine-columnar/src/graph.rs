@@ -161,7 +161,7 @@ impl Lower for Graph {
             match node {
                 node if node.is_first_order() => (
                     format!("`{operator}`, since it has no place for the values of variables"),
-                    "use `⟨engine: reference⟩`, or `⟨by: COLUMN⟩` to check each value's trace on its own",
+                    "use `⟨engine: relational⟩`, or `⟨by: COLUMN⟩` to check each value's trace on its own",
                 ),
                 node if node.is_experiment() => (
                     format!("`{operator}`, since it computes truth and no other values"),

@@ -86,7 +86,7 @@ fn for_quantifiers(program: &Program, mut refusal: Unsupported) -> Unsupported {
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
     let quantified = |id: NodeId| program.dag.node(id).is_first_order();
     if timed && program.reachable(&roots).into_iter().any(quantified) {
-        refusal.help = Some("use the engine for quantifiers and intervals (`⟨engine: reference⟩`)".into());
+        refusal.help = Some("use the engine for quantifiers and intervals (`⟨engine: relational⟩`)".into());
     }
     refusal
 }

@@ -296,7 +296,7 @@ fn what_is_not_propositional_is_refused() {
         assert_eq!(refusal.node, (!ltl3).then_some(forall));
     }
     // The engine for intervals takes no quantifiers, and is not named where there are some.
-    for (text, engine) in [("F[0,3] p", "metric"), ("(F[0,3] p) & (forall u. a(u))", "⟨engine: reference⟩")]
+    for (text, engine) in [("F[0,3] p", "metric"), ("(F[0,3] p) & (forall u. a(u))", "⟨engine: relational⟩")]
     {
         let program = tw_testkit::texts::formula(text);
         let refusal = Columnar.plan(&program, &EvaluateOptions::default()).err().expect("refused");

@@ -4,6 +4,7 @@
 //! an aggregate over valuations gets one of values. Which values are enough is said by [`domain`], which variables need no
 //! others than those seen by [`guards`]; [`tally`] makes numbers of valuations.
 
+pub(crate) mod bound;
 mod domain;
 mod guards;
 mod tally;

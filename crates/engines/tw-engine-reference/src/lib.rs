@@ -280,6 +280,28 @@ impl Evaluator for Definition<'_> {
         let truths = self.truths(trace, nodes)?;
         Ok(nodes.iter().map(|node| truths[node.index()].iter().copied().collect()).collect())
     }
+
+    fn columns_bound(
+        &mut self,
+        trace: &Trace,
+        nodes: &[(NodeId, Bindings)],
+    ) -> Result<Vec<Bits>, Unsupported> {
+        if nodes.iter().all(|(_, bindings)| bindings.is_empty()) {
+            let nodes: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
+            return self.columns(trace, &nodes);
+        }
+        first_order::bound::columns(self, trace, nodes)
+    }
+
+    fn witness(
+        &mut self,
+        trace: &Trace,
+        node: NodeId,
+        bindings: &Bindings,
+        at: Position,
+    ) -> Result<Option<Value>, Unsupported> {
+        first_order::bound::witness(self, trace, node, bindings, at)
+    }
 }
 
 #[cfg(test)]

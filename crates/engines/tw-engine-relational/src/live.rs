@@ -8,13 +8,17 @@ use crate::truth::Truth;
 use crate::{bindings, closed, row_bindings, truths, undecided};
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put, take};
-use tw_core::{Bits, Position, Time};
+use tw_core::{Bits, Position, Time, Value};
+use tw_ir::{NodeId, display_with};
 use tw_monitor::{
     Bindings, Known, Monitor, Obligation, Positions, Settled, Sink, Slab, Telling, TraceId, Unsupported,
 };
 
 /// Obligations that are told at a time.
 const OBLIGATIONS: usize = 1_000;
+
+/// Bytes of a value that is put into an obligation.
+const LONGEST: usize = 1_000;
 
 /// One trace.
 #[derive(Clone, Debug)]
@@ -230,7 +234,15 @@ impl Monitor for Live {
                 }
             };
             for bindings in told {
-                let residual = self.plan.told(&waiting.owed);
+                // A long text would be there once for every obligation: its variable is enough.
+                let short =
+                    |(_, value): &&(u32, Value)| !matches!(value, Value::Str(text) if text.len() > LONGEST);
+                let bound: Vec<_> = bindings.pairs().iter().filter(short).cloned().collect();
+                let one = |(node, negated): &(NodeId, bool)| {
+                    let text = display_with(&self.plan.program, *node, &bound);
+                    if *negated { format!("!({text})") } else { text }
+                };
+                let residual = waiting.owed.iter().map(one).collect::<Vec<_>>().join(" | ");
                 let (root, since, deadline) = (waiting.asked, waiting.since, waiting.deadline);
                 owed.push(Obligation { root, since, residual, deadline, bindings });
                 if owed.len() >= OBLIGATIONS {

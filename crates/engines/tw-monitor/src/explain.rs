@@ -19,8 +19,11 @@
 //!
 //! With an interval, "first", "never" and "throughout" are about the positions inside it.
 
+mod request;
 mod step;
 mod walk;
+
+pub use request::{Request, violation_request};
 
 use crate::{Bindings, EvaluateOptions, Evaluator, Trace, Unsupported};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -149,9 +152,6 @@ pub fn explain(
     let mut columns = Columns::new(program, trace, evaluator);
     explain_with(&mut columns, program, options, &(node, at, Bindings::default()), depth_limit, false)
 }
-
-/// A formula, a position, and what the formula's free variables are.
-pub type Request = (NodeId, Position, Bindings);
 
 /// Explains the truth of many formulas, each at its position. Formulas share subformulas, and columns cost a pass over
 /// the trace: those of as many requests as fit into `budget` bytes are asked for together.

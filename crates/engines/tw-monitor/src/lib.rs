@@ -26,7 +26,7 @@ pub use engine::{
     Answers, Engine, EvaluateOptions, Evaluator, PlannedEvaluator, PlannedMonitor, Signals, Unsupported,
     Wanted,
 };
-pub use explain::{Claim, Explanation, Request, Rule, explain, explain_many};
+pub use explain::{Claim, Explanation, Request, Rule, explain, explain_many, violation_request};
 pub use forward::{Build, Forward};
 pub use machine::{Machine, Run, State, Stretch, Waiting, transpose_eight, words};
 pub use monitor::{Monitor, Obligation, Telling, TraceId};

@@ -52,8 +52,8 @@ impl Builder {
         self
     }
 
-    /// Calls this for each violated property, once, in the thread whose event settled it. Without, violations are
-    /// printed on standard error. It may log; it may also panic or abort, to stop the program where it went wrong.
+    /// Calls this for each violated property, once, in the thread whose event settled it; for `G forall x. φ`, for each
+    /// position and value of x that violates it ([`Violation::bindings`]). Without, violations are printed on standard error. It may log; it may also panic or abort, to stop the program where it went wrong.
     pub fn on_violation(mut self, call: impl Fn(&Violation) + Send + Sync + 'static) -> Self {
         self.on_violation = Box::new(call);
         self

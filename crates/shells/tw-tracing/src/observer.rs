@@ -127,6 +127,7 @@ fn violation(monitor: &RowMonitor, settled: &Settled, recent: &VecDeque<Record>)
         title: root.title.clone(),
         formula: spec.words(root.node),
         position: settled.at,
+        bindings: monitor.bindings(settled),
         recent: recent.iter().cloned().collect(),
     }
 }

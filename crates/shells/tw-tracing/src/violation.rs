@@ -2,6 +2,8 @@
 
 use crate::Record;
 use std::fmt;
+use tracewise::Value;
+use tracewise::findings::words;
 
 /// A property that no continuation of this run can satisfy.
 #[derive(Clone, Debug)]
@@ -14,6 +16,8 @@ pub struct Violation {
     pub formula: String,
     /// The position that settled it, from 0.
     pub position: usize,
+    /// The values that violate a property with outer quantifiers, by the names of its variables.
+    pub bindings: Vec<(String, Value)>,
     /// The last positions up to that one, the oldest first.
     pub recent: Vec<Record>,
 }
@@ -36,7 +40,11 @@ impl fmt::Display for Violation {
         let gutter = self.position.to_string().len() + 2;
         let Some(event) = self.event() else { return Ok(()) };
         let source = event.source().map_or(String::new(), |source| format!("{source} · "));
-        writeln!(f, "{:>gutter$} ╭─ {source}position {} · thread {}", "", self.position, event.thread)?;
+        write!(f, "{:>gutter$} ╭─ {source}position {} · thread {}", "", self.position, event.thread)?;
+        if !self.bindings.is_empty() {
+            write!(f, " · {}", words::bindings(&self.bindings))?;
+        }
+        writeln!(f)?;
         let first = (self.position + 1).saturating_sub(self.recent.len());
         let texts: Vec<String> =
             self.recent.iter().map(|record| format!("{}  {record}", record.thread)).collect();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use tracewise::check::CheckOptions;
-use tracewise::{Session, Specification};
+use tracewise::{Session, Specification, Value};
 use tracing::{Level, debug, error, info, info_span};
 use tracing_subscriber::prelude::*;
 use tw_tracing::{Builder, Guard, Violation, builder};
@@ -308,4 +308,31 @@ fn what_does_not_come_is_told_at_its_deadline() {
     assert_eq!(*found.lock().unwrap(), [("soon".to_string(), 2)]);
     let outcomes = guard.finish().unwrap();
     assert!(!outcomes[0].holds && outcomes[0].settled);
+}
+
+#[test]
+fn quantified_properties_say_which_values_violate() {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&found);
+    let text = "property closed : G forall f. open(file: f) -> !O lock(file: f); property calm : G !panic;";
+    let builder = builder().check(&spec(text)).unwrap();
+    let builder = builder.on_violation(move |v| sink.lock().unwrap().push(v.clone()));
+    let guard = observed(builder, || {
+        info!(file = "a", "lock");
+        let _span = info_span!("job", file = "b").entered();
+        info!(name: "lock", other = 1);
+        info!(file = "c", "open");
+        info!(name: "open", other = 1);
+        info!(file = "a\u{1b}[31m", "lock");
+        info!(file = "a\u{1b}[31m", "open");
+        info!("panic");
+    });
+    let found = found.lock().unwrap();
+    let told: Vec<_> = found.iter().map(|v| (v.property.as_str(), v.position, v.bindings.clone())).collect();
+    let file = |name: &str| vec![("f".to_string(), Value::text(name))];
+    assert_eq!(told, [("closed", 3, file("b")), ("closed", 5, file("a\u{1b}[31m")), ("calm", 6, Vec::new())]);
+    assert!(found[0].to_string().contains(" · f = \"b\"\n"), "{}", found[0]);
+    assert!(found[1].to_string().contains(" · f = \"a\\u001b[31m\"\n"), "{}", found[1]);
+    let outcomes = guard.finish().unwrap();
+    assert!(outcomes.iter().all(|outcome| !outcome.holds && outcome.settled));
 }

@@ -3,11 +3,13 @@
 //! Each claim is compared with the reference, and each inner claim is derived again from what its children claim and
 //! nothing else: the definition of the operator is evaluated in Kleene's three-valued logic, where everything that no
 //! child speaks of is unknown. If that yields the claim, the children justify it.
+//!
+//! A claim about a formula with free variables says what they are. The reference is then asked a closed formula: that there
+//! are such values (`exists x. x == 3 & …`), and that they make the formula true, or false.
 
-use std::collections::BTreeMap;
 use tw_core::{Bits, Position};
 use tw_engine_reference::Reference;
-use tw_ir::{Applied, Clock, Node, NodeId, Program, Semantics, Ticks, Way, display};
+use tw_ir::{Applied, Clock, CompareOp, Node, NodeId, Program, Semantics, Ticks, Way, display};
 use tw_monitor::{Claim, Engine, EvaluateOptions, Explanation, Rule, Trace};
 
 /// Whether the explanation is right, and if not, which claim is wrong and why.
@@ -23,9 +25,9 @@ pub fn check_explanation(
     for (index, claim) in claims.iter().enumerate() {
         let fail = |why: String| {
             let truth = if claim.holds { "true" } else { "false" };
-            let formula = display(program, claim.node);
+            let (formula, bound) = (display(program, claim.node), claim.bindings.pairs());
             Err(format!(
-                "claim {index}, {formula} is {truth} on {:?} by {:?}: {why}",
+                "claim {index}, {formula} with {bound:?} is {truth} on {:?} by {:?}: {why}",
                 claim.range, claim.rule
             ))
         };
@@ -33,7 +35,7 @@ pub fn check_explanation(
         if first > last || last >= trace.len || trace.segment_of(first) != trace.segment_of(last) {
             return fail("no such positions".into());
         }
-        if let Some(at) = (first..=last).find(|&at| truths[&claim.node].get(at) != claim.holds) {
+        if let Some(at) = (first..=last).find(|&at| !truths[index].get(at)) {
             return fail(format!("the reference says otherwise at {at}"));
         }
         for &child in &claim.children {
@@ -50,25 +52,40 @@ pub fn check_explanation(
         return Err(format!("claim {index} has {} parents", parents[index]));
     }
     for &(node, since) in &explanation.pending {
-        if claims[0].holds || truths.get(&node).is_none_or(|column| column.get(since)) {
+        let open = |claim: &Claim| claim.node == node && claim.range.0 == since && !claim.holds;
+        if claims[0].holds || !claims.iter().any(open) {
             return Err(format!("{} is not an obligation open since {since}", display(program, node)));
         }
     }
     Ok(())
 }
 
+/// Of each claim where the reference agrees with it.
 fn truths(
     program: &Program,
     trace: &Trace,
     options: &EvaluateOptions,
     claims: &[Claim],
-) -> Result<BTreeMap<NodeId, Bits>, String> {
-    let mut nodes: Vec<NodeId> = claims.iter().map(|claim| claim.node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let mut reference = Reference.plan(program, options).map_err(|refusal| refusal.what)?;
-    let columns = reference.columns(trace, &nodes).map_err(|refusal| refusal.what)?;
-    Ok(nodes.into_iter().zip(columns).collect())
+) -> Result<Vec<Bits>, String> {
+    let mut program = program.clone();
+    let nodes: Vec<NodeId> = claims.iter().map(|claim| closed(&mut program, claim)).collect();
+    let mut reference = Reference.plan(&program, options).map_err(|refusal| refusal.what)?;
+    reference.columns(trace, &nodes).map_err(|refusal| refusal.what)
+}
+
+/// What a claim says, as a formula without free variables. That values are what they are is asked for whether the claim is
+/// that something holds or that it does not: a value that its variable cannot have decides nothing.
+fn closed(program: &mut Program, claim: &Claim) -> NodeId {
+    let dag = &mut program.dag;
+    let mut said = if claim.holds { claim.node } else { dag.add(Node::Not(claim.node)) };
+    // The first is bound outermost, as in the formula that the claim is about a part of.
+    for (variable, value) in claim.bindings.pairs().iter().rev() {
+        let (own, value) = (dag.add(Node::Variable(*variable)), dag.constant(value.clone()));
+        let equal = dag.add(Node::Compare(CompareOp::Eq, own, value));
+        let both = dag.add(Node::And(equal, said));
+        said = dag.add(Node::Exists(*variable, both));
+    }
+    said
 }
 
 fn is_inner(node: Node) -> bool {
@@ -97,16 +114,26 @@ fn check_rule(
             Err("a stretch is read off the trace".into())
         };
     }
+    let children: Vec<&Claim> = claim.children.iter().map(|&child| &claims[child]).collect();
+    if let Node::Exists(variable, body) | Node::Forall(variable, body) = node
+        && claim.rule != Rule::Truncated
+    {
+        let some = matches!(node, Node::Exists(..));
+        return check_quantifier(claim, &children, variable, body, some == claim.holds);
+    }
     match claim.rule {
         Rule::Throughout => return Err("a single position is no stretch".into()),
+        Rule::Instance | Rule::Unnamed | Rule::Nobody => return Err("not a quantifier".into()),
         Rule::Truncated => return leaf,
         Rule::Atom if is_inner(node) => return Err("not an atom".into()),
         Rule::Atom => return leaf,
         _ if !is_inner(node) => return Err("an atom needs no reason".into()),
         _ => {}
     }
+    if children.iter().any(|child| child.bindings != claim.bindings) {
+        return Err("a child is about other values".into());
+    }
     let (start, end) = trace.segment_of(at);
-    let children: Vec<&Claim> = claim.children.iter().map(|&child| &claims[child]).collect();
     let decided_at = |k: Position| children.iter().any(|child| child.range == (k, k));
     let right_place = match claim.rule {
         Rule::Witness { at: k }
@@ -152,6 +179,34 @@ fn check_rule(
         Some(value) if value == claim.holds => Ok(()),
         Some(_) => Err("the children imply the opposite".into()),
         None => Err("the children do not imply it".into()),
+    }
+}
+
+/// Whether a quantifier's claim follows: `one` if one value is enough, which then is the child's, about the same position and
+/// with the same truth. Otherwise all values are meant, and those that the trace does not have are the reference's to check.
+fn check_quantifier(
+    claim: &Claim,
+    children: &[&Claim],
+    variable: u32,
+    body: NodeId,
+    one: bool,
+) -> Result<(), String> {
+    match (claim.rule, children) {
+        (Rule::Nobody, []) if !one => Ok(()),
+        (Rule::Unnamed, []) if one => Ok(()),
+        (Rule::Instance, [child]) if one => {
+            let value = child.bindings.pairs().iter().find(|(own, _)| *own == variable);
+            let bound = value.map(|(_, value)| claim.bindings.with(variable, value.clone()));
+            match bound {
+                Some(bound) if bound != child.bindings => Err("the child is about other values".into()),
+                Some(_) if (child.node, child.range, child.holds) == (body, claim.range, claim.holds) => {
+                    Ok(())
+                }
+                Some(_) => Err("the child is about something else".into()),
+                None => Err("the child has no value for the variable".into()),
+            }
+        }
+        _ => Err("the rule does not fit the quantifier".into()),
     }
 }
 

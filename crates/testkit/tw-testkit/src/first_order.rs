@@ -9,10 +9,12 @@
 //! ```
 
 mod agree;
+mod explained;
 mod log;
 mod write;
 
 pub use agree::{Summary, agree, difference};
+pub use explained::{Explained, explained};
 pub use log::Log;
 
 use crate::{Rng, texts};

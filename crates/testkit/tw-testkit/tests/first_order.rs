@@ -4,29 +4,12 @@ use tw_core::{TimeUnit, Value};
 use tw_engine_reference::Reference;
 use tw_ir::Clock;
 use tw_monitor::{Answer, Engine, EvaluateOptions, Unsupported};
-use tw_testkit::first_order::{Log, agree, case};
+use tw_testkit::first_order::{Log, agree, case, explained};
 use tw_testkit::{cases, texts};
 
-/// `@1 p(1) q("a") @3 r(1,2)`, with the column `c` if values for it are given.
+/// The log of a text, with the column `c` if values for it are given.
 fn log(text: &str, column: &[Value]) -> Log {
-    let mut log = Log::default();
-    for word in text.split_whitespace() {
-        match word.strip_prefix('@') {
-            Some(time) => {
-                log.times.push(time.parse().unwrap());
-                log.events.push(Vec::new());
-            }
-            None => {
-                let (name, arguments) = word.trim_end_matches(')').split_once('(').unwrap();
-                let value = |text: &str| match text.trim_matches('"') {
-                    inner if inner.len() < text.len() => Value::text(inner),
-                    number => Value::from_cell(number).unwrap(),
-                };
-                let arguments = arguments.split(',').filter(|text| !text.is_empty()).map(value);
-                log.events.last_mut().unwrap().push((name.to_owned(), arguments.collect()));
-            }
-        }
-    }
+    let mut log = Log::from_text(text);
     let column = if column.is_empty() { vec![Value::Null; log.times.len()] } else { column.to_vec() };
     log.columns = vec![("c".to_owned(), column)];
     log
@@ -196,6 +179,14 @@ fn columns_are_compared_where_they_stand() {
     let mut reference = Reference.plan(&program, &EvaluateOptions::default()).unwrap();
     let column = reference.columns(&trace, &[program.roots[0].node]).unwrap().remove(0);
     assert_eq!((0..4).map(|at| column.get(at)).collect::<Vec<_>>(), [true, false, false, true]);
+}
+
+/// The definition explains itself, too.
+#[test]
+fn explanations_are_proofs() {
+    let summary = explained(&Reference, 0..cases(1500).min(5_000));
+    assert!(summary.bound > 0 && summary.quantifiers.iter().all(|count| *count > 0), "{summary:?}");
+    assert!(summary.refused * 20 < summary.explanations, "{summary:?}");
 }
 
 #[test]

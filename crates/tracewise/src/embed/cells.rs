@@ -1,7 +1,8 @@
 //! From the cells of a row to atoms: a bit where the atom is a proposition, one comparison where it compares a variable
 //! with a constant, and the general way, through columns of one position, for all else.
 
-use super::{not_computable, set_bit};
+use super::not_computable;
+use super::row::set_bit;
 use tw_core::{Batch, Value};
 use tw_ir::{CompareOp, Node, Program};
 use tw_monitor::{AtomParts, Predicates, compare};
@@ -88,16 +89,7 @@ impl Cells {
         if fits {
             return Ok(());
         }
-        let mut slots = Vec::with_capacity(values.len());
-        for (index, (slot, value)) in program.slots.iter().zip(values).enumerate() {
-            let mut column = ColumnBuilder::new(expect_of(&slot.what));
-            // Bits of the row have no value here; nothing below reads them.
-            column
-                .push_value(value)
-                .map_err(|error| error.into_trace_error(&describe(&slot.what), Some(index as u32)))?;
-            slots.push(column.finish());
-        }
-        let batch = Batch { len: 1, slots, times: None };
+        let batch = batch(program, values)?;
         let columns =
             Predicates::with_parts(program, self.parts()).evaluate(&batch).map_err(not_computable)?;
         for &atom in &self.general {
@@ -105,6 +97,19 @@ impl Cells {
         }
         Ok(())
     }
+}
+
+/// The cells as columns of one position. Bits of the row have no value here; nothing that reads columns reads them.
+pub(super) fn batch(program: &Program, values: &[Value]) -> Result<Batch, TraceError> {
+    let mut slots = Vec::with_capacity(values.len());
+    for (index, (slot, value)) in program.slots.iter().zip(values).enumerate() {
+        let mut column = ColumnBuilder::new(expect_of(&slot.what));
+        column
+            .push_value(value)
+            .map_err(|error| error.into_trace_error(&describe(&slot.what), Some(index as u32)))?;
+        slots.push(column.finish());
+    }
+    Ok(Batch { len: 1, slots, times: None })
 }
 
 fn is_number(value: &Value) -> bool {

@@ -6,17 +6,45 @@ use crate::error::Setting;
 use crate::run::clock::{counts_positions, refuse_units};
 use crate::{Error, Session, Specification, engines};
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Program, Root, RootKind, Semantics};
+use tw_ir::{Clock, NodeId, Program, Root, RootKind, Semantics};
 use tw_monitor::{Answers, Engine, EvaluateOptions, Telling};
+
+/// What monitors tell beside verdicts.
+#[derive(Clone, Copy)]
+pub(crate) struct Tell {
+    /// Those of programs without quantified variables.
+    pub plain: Telling,
+    /// Those of programs with some.
+    pub quantified: Telling,
+}
+
+impl From<Telling> for Tell {
+    fn from(telling: Telling) -> Self {
+        Self { plain: telling, quantified: telling }
+    }
+}
+
+impl Tell {
+    pub(in crate::plan) fn of(self, program: &Program) -> Telling {
+        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        let quantified = |id: NodeId| program.dag.node(id).is_first_order();
+        match self.plain == self.quantified || !program.reachable(&roots).into_iter().any(quantified) {
+            true => self.plain,
+            false => self.quantified,
+        }
+    }
+}
 
 /// The engine for live traces: the named one, or the first that reads forward and accepts; of a specification of properties
 /// and queries, each goes to one that gives its kind of answer. `note` is told which engines refused before it, and why.
 pub(crate) fn choose_monitor(
     session: &Session,
     spec: &Specification,
-    telling: Telling,
+    telling: impl Into<Tell>,
     note: &mut dyn FnMut(&str),
 ) -> Result<(&'static dyn Engine, Box<dyn tw_monitor::Monitor>), Error> {
+    let tell: Tell = telling.into();
+    let telling = tell.of(&spec.program);
     let options = session.evaluate_options();
     if options.clock == Clock::Dense {
         return Err(Error::refused_instead(
@@ -74,11 +102,11 @@ pub(crate) fn choose_monitor(
     let accepts = |alone: &Program| {
         let kind = answers(alone.roots.first()?);
         let options = live_options(kind, &options);
-        forward(kind).find(|engine| engine.monitor(alone, &options, telling).is_ok())
+        forward(kind).find(|engine| engine.monitor(alone, &options, tell.of(alone)).is_ok())
     };
     if let Some(shares) = divide(&spec.program, accepts)
         && let Some(engine) = shares.last().map(|share| share.engine)
-        && let Ok(monitors) = Monitors::new(shares, &options, telling)
+        && let Ok(monitors) = Monitors::new(shares, &options, tell)
     {
         return Ok((engine, Box::new(monitors)));
     }
@@ -87,7 +115,7 @@ pub(crate) fn choose_monitor(
             let alone = Program { roots: vec![root.clone()], ..spec.program.clone() };
             accepts(&alone).is_none().then(|| {
                 let (kind, options) = (answers(root), live_options(answers(root), &options));
-                forward(kind).find_map(|engine| engine.monitor(&alone, &options, telling).err())
+                forward(kind).find_map(|engine| engine.monitor(&alone, &options, tell.of(&alone)).err())
             })?
         });
     }

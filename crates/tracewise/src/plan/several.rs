@@ -7,9 +7,9 @@ mod monitors;
 
 pub(super) use monitors::Monitors;
 
-use tw_core::Bits;
+use tw_core::{Bits, Position, Value};
 use tw_ir::{NodeId, Program};
-use tw_monitor::{Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted, Worth};
+use tw_monitor::{Bindings, Engine, EvaluateOptions, Evaluator, Sink, Trace, Unsupported, Wanted, Worth};
 
 /// The properties that one engine runs.
 pub(super) struct Share {
@@ -76,6 +76,12 @@ fn pick<T: Clone>(places: &[usize], all: &[T], wanted: bool) -> Vec<T> {
 }
 
 impl Share {
+    /// The parts of these properties, ascending.
+    fn reachable(&self) -> Vec<NodeId> {
+        let roots: Vec<NodeId> = self.program.roots.iter().map(|root| root.node).collect();
+        self.program.reachable(&roots)
+    }
+
     /// The share's columns of all.
     fn columns(&self, atoms: &[Bits]) -> Vec<Bits> {
         self.atoms.iter().map(|&atom| atoms[atom].clone()).collect()
@@ -137,24 +143,46 @@ impl Evaluator for Evaluators {
     }
 
     fn columns(&mut self, trace: &Trace, nodes: &[NodeId]) -> Result<Vec<Bits>, Unsupported> {
+        let nodes: Vec<_> = nodes.iter().map(|&node| (node, Bindings::default())).collect();
+        self.columns_bound(trace, &nodes)
+    }
+
+    fn columns_bound(
+        &mut self,
+        trace: &Trace,
+        nodes: &[(NodeId, Bindings)],
+    ) -> Result<Vec<Bits>, Unsupported> {
         let mut columns = vec![Bits::new(); nodes.len()];
         let mut done = vec![false; nodes.len()];
         for share in &self.shares {
-            let roots: Vec<NodeId> = share.program.roots.iter().map(|root| root.node).collect();
-            let reachable = share.program.reachable(&roots);
-            let mine = |&at: &usize| !done[at] && reachable.binary_search(&nodes[at]).is_ok();
+            let reachable = share.reachable();
+            let mine = |&at: &usize| !done[at] && reachable.binary_search(&nodes[at].0).is_ok();
             let mine: Vec<usize> = (0..nodes.len()).filter(mine).collect();
-            let asked: Vec<NodeId> = mine.iter().map(|&at| nodes[at]).collect();
+            let asked: Vec<(NodeId, Bindings)> = mine.iter().map(|&at| nodes[at].clone()).collect();
             let mut evaluator = share.engine.plan(&share.program, &self.options)?;
-            let found = evaluator.columns(&self.trace(share, trace, evaluator.wanted()), &asked)?;
+            let found = evaluator.columns_bound(&self.trace(share, trace, evaluator.wanted()), &asked)?;
             for (at, column) in mine.into_iter().zip(found) {
                 (columns[at], done[at]) = (column, true);
             }
         }
         match done.iter().position(|done| !done) {
-            Some(at) => Err(Unsupported::construct(nodes[at], "a formula of no property")),
+            Some(at) => Err(Unsupported::construct(nodes[at].0, "a formula of no property")),
             None => Ok(columns),
         }
+    }
+
+    fn witness(
+        &mut self,
+        trace: &Trace,
+        node: NodeId,
+        bindings: &Bindings,
+        at: Position,
+    ) -> Result<Option<Value>, Unsupported> {
+        let has = |share: &&Share| share.reachable().binary_search(&node).is_ok();
+        let Some(share) = self.shares.iter().find(has) else { return Ok(None) };
+        let mut evaluator = share.engine.plan(&share.program, &self.options)?;
+        let trace = self.trace(share, trace, evaluator.wanted());
+        evaluator.witness(&trace, node, bindings, at)
     }
 }
 

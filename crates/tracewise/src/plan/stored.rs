@@ -211,12 +211,21 @@ pub(crate) fn choose<'p>(
                 .ok_or_else(|| refused(spec, engine.name(), refusal)),
         };
     }
+    // The definition is for small traces: several engines that run each its part are better than it alone.
+    let is_definition = |engine: &&dyn Engine| engine.name() == "reference";
+    let (last, fast): (Vec<_>, Vec<_>) = engines::giving(answers).partition(is_definition);
     let mut refusals = Vec::new();
-    for engine in engines::giving(answers) {
-        match engine.plan(&spec.program, options) {
-            Ok(evaluator) => return Ok(Chosen::new(engine, evaluator)),
-            Err(refusal) => refusals.push((engine.name(), refusal)),
-        }
+    let mut alone = |engines: Vec<&'static dyn Engine>| {
+        engines.into_iter().find_map(|engine| match engine.plan(&spec.program, options) {
+            Ok(evaluator) => Some(Chosen::new(engine, evaluator)),
+            Err(refusal) => {
+                refusals.push((engine.name(), refusal));
+                None
+            }
+        })
+    };
+    if let Some(chosen) = alone(fast) {
+        return Ok(chosen);
     }
     let accepts =
         |alone: &Program| engines::giving(answers).find(|engine| engine.plan(alone, options).is_ok());
@@ -226,7 +235,7 @@ pub(crate) fn choose<'p>(
     {
         return Ok(Chosen { divided: true, ..Chosen::new(engine, Box::new(evaluators)) });
     }
-    Err(nobody(spec, answers, refusals))
+    alone(last).map_or_else(|| Err(nobody(spec, answers, refusals)), Ok)
 }
 
 /// Why no engine accepts.

@@ -1,9 +1,9 @@
 //! What live monitors read of positions beside the truth of atoms: the tuples of event patterns with variables, and the
-//! columns that these are compared with. Most programs have none.
+//! columns that variables are compared with. Programs without quantifiers have none.
 
 use tw_core::codec::{Corrupt, put, put_value, take_len, take_value};
 use tw_core::{Batch, Bits, Column, Relation, Time, Value};
-use tw_ir::{Program, SlotId};
+use tw_ir::{NodeId, Program, SlotId};
 use tw_monitor::{AtomParts, Monitor, Positions, Sink, Term, Terms, Unsupported};
 
 /// Reads it from batches.
@@ -16,12 +16,12 @@ pub(crate) struct BesideReader {
 }
 
 impl BesideReader {
-    /// Of a program with event patterns that have variables.
+    /// Of a program with quantified variables.
     pub(crate) fn new(program: &Program) -> Option<Self> {
-        let patterns: Vec<SlotId> =
-            program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect();
-        (!patterns.is_empty()).then(|| Self {
-            patterns,
+        let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        let quantified = |id: NodeId| program.dag.node(id).is_first_order();
+        program.reachable(&roots).into_iter().any(quantified).then(|| Self {
+            patterns: program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect(),
             terms: Terms::new(program).parts(),
             atoms: program.atoms().len(),
         })

@@ -2,7 +2,7 @@
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
 use super::clock::needs_times;
-use super::faults::{Fault, never_occurs};
+use super::faults::{Fault, never_occurs, other_arity};
 use super::open::Opened;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
@@ -127,8 +127,11 @@ pub(crate) fn read(
     let scanned = opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold);
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
-    let warnings = never_occurs(spec, &summary);
+    let mut warnings = never_occurs(spec, &summary);
     let (trace, keys, kept) = reader.finish(timed);
+    if trace.len > 0 {
+        warnings.extend(other_arity(spec, &summary, &trace.relations));
+    }
     Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
 }
 

@@ -4,7 +4,7 @@ use super::columns::Loaded;
 use super::open::Opened;
 use crate::error::{Budget, Setting, trace_code};
 use crate::{Error, Session, Specification};
-use tw_core::Position;
+use tw_core::{Column, Position, Relation};
 use tw_diag::Diagnostic;
 use tw_ir::{NodeId, What};
 use tw_monitor::PredicateError;
@@ -99,6 +99,30 @@ pub(crate) fn never_occurs(spec: &Specification, summary: &Summary) -> Vec<Diagn
         }
     };
     summary.warnings.iter().map(word).collect()
+}
+
+/// Events with variables in all argument places that occur, but never with that number of arguments: a pattern for another
+/// event of that name, most likely.
+pub(crate) fn other_arity(
+    spec: &Specification,
+    summary: &Summary,
+    relations: &[Relation],
+) -> Vec<Diagnostic> {
+    let patterns = spec.program.patterns();
+    let slots = patterns.iter().filter_map(|&node| spec.program.pattern_slot(node));
+    let mut found = Vec::new();
+    for (slot, relation) in slots.zip(relations) {
+        let of = &spec.program.slots[slot as usize];
+        let What::Tuples { name, constants, arity: Some(arity), .. } = &of.what else { continue };
+        let absent = summary.warnings.iter().any(|warning| warning.slot == Some(slot));
+        let none = relation.columns().first().is_some_and(Column::is_empty);
+        if none && constants.is_empty() && !absent {
+            let values = if *arity == 1 { "argument that has a value" } else { "arguments that have values" };
+            let message = format!("event `{name}` occurs in this trace, but never with {arity} {values}");
+            found.push(Diagnostic::warning("never-occurs", message).at(of.span, "always false here"));
+        }
+    }
+    found
 }
 
 /// An empty trace has no position 0 for anything to hold at.

@@ -118,6 +118,12 @@ pub fn cases() -> Vec<Case> {
         ),
         spec("spec-hundred-warnings", format!("property p : {}G a;\n", "forall x. ".repeat(100)))
             .command("check --engine columnar s.tw t.csv"),
+        spec(
+            "spec-quantified-arity",
+            "event publish(report: int, by: string);\nproperty p : G forall r. publish(r) -> O approve(r);\n",
+        ),
+        spec("spec-unbound-name", "property p : G (publish(r) -> O approve(r));\n"),
+        spec("spec-unbound-name-in-count", "property p : G (count(u : failed(u, ip)) < 5);\n"),
         spec("spec-unknown-name-shown", "// the queue\nlet busy = quue > 10;\nproperty p : G !busy;\n")
             .file("t.csv", "queue\n1\n"),
         // Depth.

@@ -85,6 +85,19 @@ fn keys_and_variables_go_together() {
     assert_eq!(violations(&run), [(0, json!({"f": "a", "host": "h1"}))]);
 }
 
+/// The first violation in the log is explained, also where another key's trace is evaluated before.
+#[test]
+fn the_first_violation_is_the_one_explained() {
+    let log = "{\"event\":\"close\",\"file\":\"a\",\"host\":\"h1\"}\n\
+               {\"event\":\"open\",\"file\":\"b\",\"host\":\"h2\"}\n\
+               {\"event\":\"open\",\"file\":\"c\",\"host\":\"h1\"}\n";
+    let command = "check -e 'G forall f. open(file: f) -> F close(file: f)' - --by host --output json";
+    let object = &tracewise_with(command, log).json()[0];
+    assert_eq!(object["violations"][0]["bindings"], json!({"f": "b", "host": "h2"}));
+    assert_eq!(object["explanation"]["formula"], "open(file: \"b\") -> F close(file: \"b\")");
+    assert_eq!(object["explanation"]["line"]["line"], 2);
+}
+
 #[test]
 fn what_the_definition_cannot_do_is_refused_by_name() {
     for (formula, what) in [
@@ -126,6 +139,11 @@ fn infinitely_many_valuations_are_one_violation() {
     assert_eq!(object["violation_count"], 2);
     assert_eq!(object["violations"][0]["bindings"], json!({"x": 1}));
     assert_eq!(object["violations"][1]["infinite"], json!(true));
+    // It is explained for the values there are, whatever the others may be.
+    assert_eq!(object["explanation"]["formula"], "forall y. p(1) -> y > 1");
+    assert!(run.err.is_empty(), "{}", run.err);
+    let other = check("G forall y, x. p(x) -> y > x", "events", "p,1\nq,2\np,3\n");
+    assert_eq!(other.json()[0]["explanation"]["formula"], "G forall y, x. p(x) -> y > x");
     let run = check("G forall x. p(x) -> x < 2", "events", "p,1\nq,2\np,3\n");
     assert!(run.json()[0]["violations"][0].get("infinite").is_none());
 }
@@ -149,6 +167,26 @@ fn columns_are_arguments() {
     assert!(run.code == 2 && run.err.contains("write `forall u. …`"), "{run:?}");
 }
 
+/// The definition gives the same reasons as the engine for logs of any size.
+#[test]
+fn engines_explain_alike() {
+    let log = "open,a,r\nclose,a\nopen,b,w\nclose,c\n";
+    for formula in [
+        "G forall f. close(f) -> exists m. O open(f, m)",
+        "G forall f. !(exists m. open(f, m)) | F close(f)",
+        "forall f. F close(f)",
+        "exists f. F (close(f) & exists m. O open(f, m))",
+    ] {
+        let explained = |engine: &str| {
+            let run = check(formula, &format!("events --witness --engine {engine}"), log);
+            assert!(run.err.is_empty(), "{formula}: {}", run.err);
+            run.json()[0]["explanation"].clone()
+        };
+        assert!(explained("reference").is_object(), "{formula}");
+        assert_eq!(explained("reference"), explained("relational"), "{formula}");
+    }
+}
+
 /// Each property to the engine that suits it: one with quantifiers does not take the others' from them.
 #[test]
 fn beside_properties_without_variables() {
@@ -161,4 +199,25 @@ fn beside_properties_without_variables() {
     let verdicts: Vec<&Value> = objects.iter().map(|object| &object["verdict"]).collect();
     assert_eq!(verdicts, ["satisfied", "violated", "satisfied"]);
     assert_eq!(objects[1]["violations"][0]["bindings"], json!({"r": 163}));
+    assert_eq!(objects[1]["explanation"]["formula"], "publish(163) -> O approve(163)");
+    assert!(run.err.is_empty(), "{}", run.err);
+    // Nor is the log limited to what the definition can do.
+    let long: String = (0..5000).map(|k| format!("approve,{k}\npublish,{}\n", 2 * k)).collect();
+    let run = tracewise_with(
+        "check -e 'G (approve -> F publish)' -e 'G forall r. publish(r) -> O approve(r)' - --format events --output json",
+        &long,
+    );
+    assert_eq!((run.code, run.json()[1]["violation_count"].clone()), (1, json!(4999)), "{}", run.err);
+    assert_eq!(run.json()[1]["explanation"]["formula"], "publish(2) -> O approve(2)");
+}
+
+/// Values of a path need no event pattern, neither stored nor live.
+#[test]
+fn paths_are_read_without_events() {
+    let log = "{\"items\":[1,2]}\n{\"items\":[7,2]}\n{\"items\":null}\n{}\n";
+    let formula = "G forall x in items[*]. exists y in items[*]. y < 5 & (x == y | x < 7)";
+    let expected = json!({"x": 7});
+    assert_eq!(violations(&check(formula, "jsonl", log)), [(1, expected.clone())]);
+    let run = tracewise_with(&format!("watch -e '{formula}' - --output json"), log);
+    assert_eq!((run.code, run.json()[0]["violation"]["bindings"].clone()), (1, expected), "{run:?}");
 }

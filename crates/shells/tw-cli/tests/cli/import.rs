@@ -1,6 +1,7 @@
 //! `import`: specifications of other monitors, run on traces.
 
 use crate::common::{directory, tracewise, tracewise_with};
+use serde_json::json;
 
 #[test]
 fn an_imported_specification_runs() {
@@ -79,6 +80,59 @@ fn a_policy_with_its_signature_runs() {
         .collect();
     // 152 was approved more than seven days before.
     assert_eq!(shown, [(1.into(), 160.into()), (2.into(), 152.into())], "{found:?}");
+}
+
+/// Aggregates with and without groups, in windows, on the engine for logs of any size.
+#[test]
+fn imported_aggregates_run() {
+    let directory = directory("import-aggregates");
+    let path = |name: &str| directory.join(name).display().to_string();
+    std::fs::write(path("p.sig"), "withdraw(u:string, a:int) limit(u:string, a:int)\n").unwrap();
+    let log = "@1 withdraw (\"ann\",50) (\"bob\",20)\n@5 withdraw (\"ann\",60)\n@8 withdraw (\"bob\",70) (\"bob\",20)\n\
+               @20 withdraw (\"ann\",90)\n@30 limit (\"ann\",1)\n";
+    std::fs::write(path("p.log"), log).unwrap();
+    let ann = |s: serde_json::Value| json!({"u": "ann", "s": s});
+    let window = |aggregate: &str, bound: &str| {
+        format!("(s <- {aggregate} a; u ONCE[0,10] withdraw(u,a)) IMPLIES s <= {bound}")
+    };
+    for (policy, expected) in [
+        (window("SUM", "100"), vec![(1, ann(110.into())), (2, ann(110.into()))]),
+        // A set of values: that bob took 20 twice counts once.
+        (window("CNT", "1"), vec![(1, ann(2.into())), (2, ann(2.into())), (2, json!({"u": "bob", "s": 2}))]),
+        (
+            window("MAX", "60"),
+            vec![(2, json!({"u": "bob", "s": 70})), (3, ann(90.into())), (4, ann(90.into()))],
+        ),
+        (window("MIN", "60"), vec![(3, ann(90.into())), (4, ann(90.into()))]),
+        (
+            window("AVG", "50.0"),
+            vec![(1, ann(55.0.into())), (2, ann(55.0.into())), (3, ann(90.0.into())), (4, ann(90.0.into()))],
+        ),
+        (
+            "(s <- SUM a withdraw(u,a)) IMPLIES s <= 60".into(),
+            vec![(0, json!({"s": 70})), (2, json!({"s": 90})), (3, json!({"s": 90}))],
+        ),
+        // Of nothing it is 0.
+        ("(s <- CNT u withdraw(u,a)) IMPLIES s > 0".into(), vec![(4, json!({"s": 0}))]),
+        (
+            "(s <- MAX a withdraw(u,a)) IMPLIES s > 60".into(),
+            vec![(0, json!({"s": 50})), (1, json!({"s": 60})), (4, json!({"s": 0}))],
+        ),
+    ] {
+        std::fs::write(path("p.mfotl"), &policy).unwrap();
+        let (policy_file, signature, out) = (path("p.mfotl"), path("p.sig"), path("p.tw"));
+        let made = tracewise(&format!("import '{policy_file}' --signature '{signature}' -o '{out}'"));
+        assert_eq!((made.code, made.err.as_str()), (0, ""), "{policy}: {made:?}");
+        let check = format!("check '{out}' '{}' --violations all --output json", path("p.log"));
+        let found = tracewise(&check).json();
+        assert_eq!(found[0]["engine"], "relational");
+        let violations = found[0]["violations"].as_array().unwrap();
+        let shown: Vec<_> = violations
+            .iter()
+            .map(|one| (one["position"].as_u64().unwrap(), one["bindings"].clone()))
+            .collect();
+        assert_eq!(shown, expected, "{policy}");
+    }
 }
 
 /// Values that were seen: what `exists` ranges over is not all there is.

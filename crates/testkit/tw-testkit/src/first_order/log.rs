@@ -60,6 +60,31 @@ impl Log {
         log
     }
 
+    /// From text, `@1 p(1) q("a") @3 r(1,2)`: a time and the events of a position, again and again. Panics on any other.
+    pub fn from_text(text: &str) -> Self {
+        let mut log = Self::default();
+        for word in text.split_whitespace() {
+            match word.strip_prefix('@') {
+                Some(time) => {
+                    log.times.push(time.parse().expect("a time"));
+                    log.events.push(Vec::new());
+                }
+                None => {
+                    let (name, arguments) =
+                        word.trim_end_matches(')').split_once('(').expect("arguments in parentheses");
+                    let value = |text: &str| match text.trim_matches('"') {
+                        inner if inner.len() < text.len() => Value::text(inner),
+                        number => Value::from_cell(number).expect("a value"),
+                    };
+                    let arguments = arguments.split(',').filter(|text| !text.is_empty()).map(value);
+                    let events = log.events.last_mut().expect("a time before the events");
+                    events.push((name.to_owned(), arguments.collect()));
+                }
+            }
+        }
+        log
+    }
+
     /// The log as engines read it: every shape that one of them may ask for.
     pub fn trace(&self, program: &Program) -> Result<Trace, PredicateError> {
         let slots: Vec<Column> = program.slots.iter().map(|slot| self.column(&slot.what)).collect();

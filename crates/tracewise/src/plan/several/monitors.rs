@@ -1,11 +1,11 @@
 //! Several engines on live traces, as one monitor.
 
 use super::{Share, pick};
-use crate::plan::live_options;
+use crate::plan::{Tell, live_options};
 use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Position, Time};
 use tw_monitor::{
-    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, Telling, TraceId, Unsupported, words,
+    EvaluateOptions, Known, Monitor, Obligation, Positions, Sink, Slab, TraceId, Unsupported, words,
 };
 
 /// Monitors of a live trace, which step together.
@@ -22,12 +22,12 @@ impl Monitors {
     pub(in crate::plan) fn new(
         shares: Vec<Share>,
         options: &EvaluateOptions,
-        telling: Telling,
+        tell: Tell,
     ) -> Result<Self, Unsupported> {
         let roots = shares.iter().map(|share| share.roots.len()).sum();
         let monitor = |share: Share| {
             let options = live_options(share.engine.answers(), options);
-            let monitor = share.engine.monitor(&share.program, &options, telling)?;
+            let monitor = share.engine.monitor(&share.program, &options, tell.of(&share.program))?;
             Ok((share, monitor))
         };
         let parts: Vec<_> = shares.into_iter().map(monitor).collect::<Result<_, Unsupported>>()?;

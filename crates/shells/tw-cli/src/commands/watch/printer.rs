@@ -152,12 +152,18 @@ fn failures(verdict: &WatchVerdict<'_>) -> String {
         return String::new();
     };
     let line = violation.line.as_ref().map_or(String::new(), |line| format!(" (line {})", line.line));
-    let bound: Vec<String> =
-        violation.bindings.iter().map(|(name, value)| format!("{name} = {}", words::value(value))).collect();
-    let with = if bound.is_empty() { String::new() } else { format!(" with {}", bound.join(", ")) };
+    let bound = !violation.bindings.is_empty() || violation.infinite;
+    let with = match violation.bindings.as_slice() {
+        [] => String::new(),
+        bindings => format!(" with {}", words::bindings(bindings)),
+    };
     match verdict.violation_count {
         0 | 1 if position == verdict.position && verdict.settled => with,
         0 | 1 => format!("; fails at position {position}{line}{with}"),
+        // Several values may fail at one position.
+        count if bound => {
+            format!("; fails {} times, first at {position}{line}{with}", words::count(count))
+        }
         count => format!("; fails at {} positions, first at {position}{line}{with}", words::count(count)),
     }
 }
