@@ -111,6 +111,15 @@ impl Specification {
         }
         let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
         diagnostics.extend(lowered.diagnostics.iter().cloned());
+        // Left out in silence, a monitor would seem to be satisfied.
+        if let Some(monitor) = lowered.value.monitors.first().filter(|_| !lowered.has_errors()) {
+            let found = Diagnostic::error("monitor-not-run", "monitors are not run by this command");
+            let found = found.at(monitor.span, "this is a monitor");
+            diagnostics.push(
+                found.help("keep monitors in a file of their own; `tracewise fmt` reads and prints it"),
+            );
+            return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
+        }
         if lowered.has_errors() {
             return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
         }

@@ -13,9 +13,11 @@ mod division;
 pub(crate) mod dump;
 mod errors;
 mod expression;
+mod formalism;
 mod frame;
 mod interval;
 mod literal;
+mod monitor;
 mod operand;
 mod paths;
 #[cfg(test)]
@@ -137,6 +139,8 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Whether path quantifiers are operators; elsewhere `A` and `EF` are names like any other.
     branching: bool,
+    /// Whether lines of a block are read: its `}` ends a formula that lacks its `;`.
+    block: bool,
     /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
     colons: Vec<bool>,
 }
@@ -154,6 +158,7 @@ impl<'a> Parser<'a> {
             comments_used: 0,
             diagnostics: lexed.diagnostics,
             branching: false,
+            block: false,
             colons: Vec::new(),
         }
     }
