@@ -42,6 +42,20 @@ impl Binding {
         self.0.iter().zip(&other.0).all(|(own, other)| own.is_none() || own == other)
     }
 
+    /// Every binding below this one, itself first and larger ones before smaller.
+    pub fn parts(&self) -> impl Iterator<Item = Self> + use<> {
+        let bound: Vec<usize> = (0..self.0.len()).filter(|&variable| self.0[variable].is_some()).collect();
+        let mut sets: Vec<u64> = (0..1 << bound.len()).collect();
+        sets.sort_by_key(|set| std::cmp::Reverse(set.count_ones()));
+        let whole = self.clone();
+        sets.into_iter().map(move |set| {
+            let mut part = whole.clone();
+            let left_out = bound.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 0);
+            left_out.for_each(|(_, &variable)| part.0[variable] = None);
+            part
+        })
+    }
+
     /// Both together; `None` where they disagree.
     pub fn union(&self, other: &Self) -> Option<Self> {
         let both = self.0.iter().zip(&other.0);
@@ -89,7 +103,7 @@ impl Lattice for Partial<'_> {
         a.union(b).filter(|union| self.allows(union))
     }
 
-    fn leq(&self, a: &Binding, b: &Binding) -> bool {
-        a.leq(b)
+    fn below(&self, element: &Binding) -> impl Iterator<Item = Binding> {
+        element.parts()
     }
 }

@@ -1,6 +1,6 @@
 //! The scheme of algorithm A, over any semilattice.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -13,8 +13,8 @@ pub trait Lattice {
     fn bottom(&self) -> Self::Element;
     /// The least element above both; `None` is the top.
     fn join(&self, a: &Self::Element, b: &Self::Element) -> Option<Self::Element>;
-    /// Whether `a` is below `b`, or `b` itself.
-    fn leq(&self, a: &Self::Element, b: &Self::Element) -> bool;
+    /// Everything below an element, itself first and larger ones before smaller.
+    fn below(&self, element: &Self::Element) -> impl Iterator<Item = Self::Element>;
 }
 
 /// The table of algorithm A: the elements found so far (Θ), each with its slice (T).
@@ -59,16 +59,7 @@ impl<L: Lattice, Q: Clone> Slices<L, Q> {
 
     /// The largest element that is there and below `element`.
     fn largest_below(&self, element: &L::Element) -> usize {
-        if let Some(&known) = self.index.get(element) {
-            return known;
-        }
-        let mut largest = 0;
-        for (number, other) in self.elements.iter().enumerate() {
-            if self.lattice.leq(other, element) && self.lattice.leq(&self.elements[largest], other) {
-                largest = number;
-            }
-        }
-        largest
+        self.lattice.below(element).find_map(|part| self.index.get(&part).copied()).unwrap_or(0)
     }
 
     /// One event, of which Σ is what it is about.
@@ -77,36 +68,28 @@ impl<L: Lattice, Q: Clone> Slices<L, Q> {
     /// or several events happen at one position) the joins of Σ belong to it as well, and slices are copied from the table as
     /// it was before the event: both are done here always, and make no difference in the published cases.
     pub fn event(&mut self, event: &Q, sigma: &[L::Element]) {
-        let sigma = self.closed(sigma);
-        let mut found: FxHashMap<L::Element, usize> = FxHashMap::default();
-        let mut order: Vec<L::Element> = Vec::new();
-        for about in &sigma {
+        let mut joined: FxHashSet<L::Element> = FxHashSet::default();
+        let (mut known, mut fresh) = (Vec::new(), Vec::new());
+        for about in &self.closed(sigma) {
             for other in &self.elements {
                 let Some(join) = self.lattice.join(about, other) else { continue };
-                if !found.contains_key(&join) {
-                    found.insert(join.clone(), self.largest_below(&join));
-                    order.push(join);
+                if joined.insert(join.clone()) {
+                    match self.index.get(&join) {
+                        Some(&number) => known.push(number),
+                        None => fresh.push((self.largest_below(&join), join)),
+                    }
                 }
             }
         }
-        let slices: Vec<Vec<Q>> = order
-            .iter()
-            .map(|element| {
-                let mut slice = self.slices[found[element]].clone();
-                slice.push(event.clone());
-                slice
-            })
-            .collect();
-        for (element, slice) in order.into_iter().zip(slices) {
-            match self.index.get(&element) {
-                Some(&known) => self.slices[known] = slice,
-                None => {
-                    self.index.insert(element.clone(), self.elements.len());
-                    self.elements.push(element);
-                    self.slices.push(slice);
-                }
-            }
+        // What is new is copied before anything is appended.
+        for (from, element) in fresh {
+            let mut slice = self.slices[from].clone();
+            slice.push(event.clone());
+            self.index.insert(element.clone(), self.elements.len());
+            self.elements.push(element);
+            self.slices.push(slice);
         }
+        known.into_iter().for_each(|number| self.slices[number].push(event.clone()));
     }
 
     /// All joins of some of them.

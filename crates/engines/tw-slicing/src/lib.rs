@@ -24,4 +24,4 @@ mod objects;
 pub use binding::{Binding, Partial};
 pub use constraint::Constraint;
 pub use lattice::{Lattice, Slices};
-pub use objects::{Object, Objects};
+pub use objects::{Object, Objects, by_values};

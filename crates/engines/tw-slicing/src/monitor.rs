@@ -5,15 +5,15 @@
 //! it after which the events so far bind exactly the binding, the formalism says what the trace has come to; and where the trace
 //! ends, or one of the things, whether an `ltl` is violated.
 
+use crate::objects::by_values;
 use crate::{Binding, Constraint, Lattice, Objects, Partial, definition};
 use rustc_hash::FxHashMap;
-use std::cmp::Ordering;
 use tw_automata::deterministic::Stop;
 use tw_automata::formalism::{Enables, EventAutomaton};
 use tw_core::{Batch, Column, Value};
 use tw_ir::monitor::{Category, Condition, Monitor, Source};
 use tw_ir::{Node, Program};
-use tw_monitor::{Ground, order};
+use tw_monitor::Ground;
 
 /// A report.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,22 +188,6 @@ pub fn reports(program: &Program, monitor: &Monitor, batch: &Batch) -> Result<Ve
     Ok(found.into_iter().map(|(_, found)| found).collect())
 }
 
-/// Numbers before texts, what is not bound first.
-fn by_values(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
-    let rank = |value: &Option<Value>| match value {
-        None => 0,
-        Some(Value::Int(_) | Value::Real(_)) => 1,
-        Some(Value::Bool(_)) => 2,
-        Some(Value::Str(_)) => 3,
-        Some(_) => 4,
-    };
-    let one = |(a, b): (&Option<Value>, &Option<Value>)| {
-        let same = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| order(a, b));
-        rank(a).cmp(&rank(b)).then(same.unwrap_or(Ordering::Equal))
-    };
-    a.iter().zip(b).map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
-}
-
 /// What one binding reports.
 struct Run<'a> {
     monitor: &'a Monitor,
@@ -306,7 +290,7 @@ impl Lattice for Allowed<'_> {
         })
     }
 
-    fn leq(&self, a: &Binding, b: &Binding) -> bool {
-        a.leq(b)
+    fn below(&self, element: &Binding) -> impl Iterator<Item = Binding> {
+        element.parts()
     }
 }

@@ -1,7 +1,9 @@
 //! Values by number: two that `==` calls equal are one thing.
 
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use tw_core::Value;
+use tw_monitor::order;
 
 /// A thing that variables are bound to.
 pub type Object = u32;
@@ -38,4 +40,20 @@ impl Objects {
     pub fn value(&self, object: Object) -> &Value {
         &self.values[object as usize]
     }
+}
+
+/// The order in which bindings are told: by the values of their variables, what is not bound first, numbers before texts.
+pub fn by_values(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
+    let rank = |value: &Option<Value>| match value {
+        None => 0,
+        Some(Value::Int(_) | Value::Real(_)) => 1,
+        Some(Value::Bool(_)) => 2,
+        Some(Value::Str(_)) => 3,
+        Some(_) => 4,
+    };
+    let one = |(a, b): (&Option<Value>, &Option<Value>)| {
+        let same = a.as_ref().zip(b.as_ref()).and_then(|(a, b)| order(a, b));
+        rank(a).cmp(&rank(b)).then(same.unwrap_or(Ordering::Equal))
+    };
+    a.iter().zip(b).map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }

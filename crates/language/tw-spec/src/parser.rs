@@ -20,12 +20,14 @@ mod literal;
 mod monitor;
 mod operand;
 mod paths;
+mod slicing;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub(crate) use frame::{Binary, is_temporal};
 pub(crate) use literal::FUNCTIONS;
 pub(crate) use operand::is_aggregate;
+pub use slicing::parse_patterns;
 
 use crate::ast::{Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Tree};
 use crate::lexer::{LexedComment, Tok, Token, lex};

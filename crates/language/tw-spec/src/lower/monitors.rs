@@ -138,10 +138,10 @@ impl Lowering<'_, '_> {
             if let Some(slot) = self.slots_of(condition.node).first() {
                 let found = &self.program.slots[*slot as usize];
                 let (span, names) = (found.span, written.parameters.iter().map(|p| p.name.as_str()));
-                let finding = Diagnostic::error("unknown-parameter", "`where` is about the parameters alone");
-                let finding = finding.at(span, "no parameter of this monitor");
+                let finding = Diagnostic::error("unknown-parameter", "`where` is about bound values alone");
+                let finding = finding.at(span, "nothing binds this");
                 self.findings.add(finding.help(format!(
-                    "its parameters are {}; what the trace says is asked with `when`, behind an event",
+                    "bound are {}; in a monitor, what the trace says is asked with `when`, behind an event",
                     listed(names)
                 )));
                 return None;

@@ -209,7 +209,7 @@ impl Parser<'_> {
     }
 
     /// `iterator: i`, `i`, `_`, `"text"`, `-3`.
-    fn source_argument(&mut self) -> Result<Argument, Unreadable> {
+    pub(super) fn source_argument(&mut self) -> Result<Argument, Unreadable> {
         let start = self.span();
         let mut name = None;
         if self.peek(1) == Tok::Colon && (self.is_name(0) || self.is_reserved(self.at)) {

@@ -103,9 +103,8 @@ impl Lowering<'_, '_> {
             if alien {
                 let span = program.spans.get(id.index()).copied().flatten();
                 let span = span.unwrap_or(self.tree.exprs[conditions.bodies[index].index()].span);
-                let message =
-                    "a condition of a monitor is about one position, without other events and quantifiers";
-                let help = "what comes before or after is said by `ere`, `fsm` or `ltl`";
+                let message = "this condition is about one position, without other events and quantifiers";
+                let help = "in a monitor, what comes before or after is said by `ere`, `fsm` or `ltl`";
                 findings
                     .add(Diagnostic::error("bad-monitor", message).at(span, "not possible here").help(help));
                 return None;
