@@ -245,3 +245,109 @@ fn depth_costs_no_stack() {
     assert_eq!(print(&parse(&print(&parsed.value), 0).value), print(&parsed.value));
     assert_eq!(lower(&parsed.value, &LowerOptions::default()).value.monitors.len(), 1);
 }
+
+/// Monitors with parts changed, removed or doubled: they are told about or read, printed the same twice, and lowered.
+#[test]
+fn nothing_makes_it_panic() {
+    const SOUP: &[&str] = &[
+        "monitor ",
+        "{",
+        "}",
+        ";",
+        "(",
+        ")",
+        "[",
+        "]",
+        ":",
+        "->",
+        "~",
+        "?",
+        "++",
+        "&",
+        "|",
+        "*",
+        ",",
+        "=",
+        "_",
+        "\"{x}\"",
+        "event ",
+        "creation ",
+        "end ",
+        "where ",
+        "when ",
+        "ere ",
+        "fsm ",
+        "ltl ",
+        "on ",
+        "strict ",
+        "equal ",
+        "error ",
+        "match ",
+        "fail ",
+        "epsilon ",
+        "U ",
+        "T ",
+        "x ",
+        "y ",
+        "a ",
+        "b ",
+        "`x y` ",
+        "1 ",
+        "-",
+        "true ",
+        "G ",
+        "property p ",
+        "// c\n",
+        "\n\n",
+    ];
+    const GOOD: &[&str] = &[
+        UNSAFE,
+        "monitor Mo(x, y) strict warning { event a(x) = f(x, _, 1) when x > c; event b(y); end b(y); ltl : G (a -> F b); on violation; }",
+        "monitor Mo(x) \"t\" equal { event a(x); event b; fsm : s [ a -> t, b -> s ] t [ ]; on t \"{x}\"; where x != 1; }",
+        "monitor Mo(x) { event a(x); event b(x); ere : ~(a b)* & a+ (b? | epsilon); on fail; }",
+    ];
+    let mut random = tw_testkit::Rng::new(2);
+    let mut read = 0;
+    for _ in 0..20_000 {
+        let mut words: Vec<&str> =
+            random.pick(GOOD).split_inclusive([' ', '(', ')', ';', ',', '[', ']', '{', '}']).collect();
+        for _ in 0..1 + random.below(3) {
+            let at = random.below(words.len());
+            match random.below(4) {
+                0 => words[at] = random.pick(SOUP),
+                1 => words.insert(at, random.pick(SOUP)),
+                2 if words.len() > 1 => drop(words.remove(at)),
+                _ => words.insert(at, words[at]),
+            }
+        }
+        let text = words.concat();
+        let parsed = parse(&text, 0);
+        let printed = print(&parsed.value);
+        if parsed.has_errors() {
+            continue;
+        }
+        read += 1;
+        let again = parse(&printed, 0);
+        assert!(!again.has_errors(), "{text}\n{printed}\n{:?}", again.diagnostics);
+        assert_eq!(print(&again.value), printed, "{text}");
+        let codes = |tree| {
+            let found = lower(tree, &LowerOptions::default()).diagnostics;
+            found.into_iter().map(|finding| finding.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(&parsed.value), codes(&again.value), "{text}\n{printed}");
+    }
+    assert!(read > 2_000, "{read}");
+    // Patterns to slice by are made of the same.
+    let mut sliced = 0;
+    for _ in 0..20_000 {
+        let words = ["f(x)", ", ", "g(k: y)", " where ", "x > y", "_", "(", ")", "h(x, _, \"a\")", ","];
+        let text: String = (0..1 + random.below(7)).map(|_| random.pick(&words)).collect();
+        let parsed = crate::parse_patterns(&text, 0);
+        if !parsed.has_errors() {
+            let found = lower(&parsed.value, &LowerOptions::default());
+            sliced += usize::from(found.value.monitors.len() == 1);
+            assert!(found.has_errors() || found.value.monitors.len() == 1, "{text}");
+        }
+    }
+    assert!(sliced > 500, "{sliced}");
+}
