@@ -12,6 +12,7 @@ use crate::model::{self, Model, ModelOptions, ModelReport, Question};
 use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
+use crate::slice::{self, SliceOptions, SliceReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
 use crate::{Error, Reading, Specification, imprecise};
@@ -198,6 +199,11 @@ impl Session {
     /// Columns, types, event names, time span and sample rows of a trace.
     pub fn inspect(&self, files: &[String]) -> Result<InspectReport, Error> {
         inspect::inspect(self, files)
+    }
+
+    /// A trace cut by what its events are about, one slice per binding of variables.
+    pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
+        slice::slice(self, files, options)
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.

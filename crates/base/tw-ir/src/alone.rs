@@ -110,7 +110,7 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     let kept = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
     let argument = |&place: &u32| program.arguments.binary_search(&slots.old[place as usize]).is_ok();
     let arguments = (0..slots.old.len() as u32).filter(argument).collect();
-    let program = Program { dag, roots: vec![root], slots: kept, arguments, spans };
+    let program = Program { dag, roots: vec![root], slots: kept, arguments, monitors: Vec::new(), spans };
     Alone { program, nodes, slots: slots.old }
 }
 

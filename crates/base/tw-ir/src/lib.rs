@@ -7,9 +7,11 @@
 mod alone;
 mod dag;
 mod display;
+pub mod ere;
 mod fingerprint;
 mod fragment;
 mod interval;
+pub mod monitor;
 mod operators;
 mod slot;
 mod spelling;
@@ -122,6 +124,8 @@ pub struct Program {
     /// The slots of names that stand in argument places of event patterns, ascending: where the trace has no such column, a
     /// variable was meant that nothing binds.
     pub arguments: Vec<SlotId>,
+    /// Parametric monitors, in the order written.
+    pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
     pub spans: Vec<Option<Span>>,
 }

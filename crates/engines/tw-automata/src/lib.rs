@@ -9,6 +9,7 @@
 //! - [`diagram`], [`deterministic`]: residuals as decision diagrams, and the automaton they are the states of;
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
 //! - [`guess`]: three-valued verdicts of formulas whose past looks at the future;
+//! - [`formalism`]: automata over the events of a parametric monitor, and what they enable;
 //! - [`buchi`]: the generalised Büchi automaton of a formula, for infinite words;
 //! - [`draw`]: pictures of automata.
 
@@ -19,6 +20,7 @@ pub mod deterministic;
 pub mod diagram;
 pub mod draw;
 pub mod emptiness;
+pub mod formalism;
 pub mod guess;
 pub mod past;
 pub mod residual;

@@ -1,6 +1,8 @@
 //! The specification as written: a flat arena of expressions. Children are pushed before their parents, so
 //! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
 
+pub mod monitor;
+
 use std::sync::Arc;
 use tw_diag::Span;
 use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem, Tally, Temporal};
@@ -61,11 +63,11 @@ pub struct Comment {
 pub struct Declaration {
     /// What it declares.
     pub kind: DeclarationKind,
-    /// From the first token to the `;`.
+    /// From the first token to the `;` or `}`.
     pub span: Span,
     /// Comments before it and inside it (a comment inside a formula moves in front of its declaration when printed).
     pub comments: Vec<Comment>,
-    /// Comment on the line of its `;`.
+    /// Comment on the line of its end.
     pub trailing: Option<Comment>,
     /// Whether a blank line stood before it (kept by the printer, several as one).
     pub blank_before: bool,
@@ -119,6 +121,8 @@ pub enum DeclarationKind {
         /// Parts of the trace that it is asked of.
         division: Division,
     },
+    /// `monitor UnsafeIterator(m, c, i) { … }`
+    Monitor(monitor::Monitor),
     /// Text that could not be read; already reported.
     Error,
 }

@@ -1,5 +1,8 @@
 //! Text to tokens. Comments go to a list of their own; whatever is not a token is reported here, once per
 //! run of bad characters, and stands in the list as [`Tok::Unknown`] (or as what was meant, if that is plain).
+//!
+//! Behind the `ere :` and `fsm :` of a monitor, up to the `;`, every word is a name and every sign stands for itself: `a++` is
+//! a plus twice, `s []` a state without moves.
 
 use crate::ast::{Infix, Prefix};
 use tw_diag::{Diagnostic, Span};
@@ -47,6 +50,9 @@ pub(crate) enum Tok {
     Matches,
     While,
     Event,
+    /// `~` and `?`, in formalisms alone.
+    Tilde,
+    Question,
     /// Already reported.
     Unknown,
     End,
@@ -178,6 +184,16 @@ fn symbol(bytes: &[u8]) -> Option<(Tok, usize)> {
     Some((kind, 1))
 }
 
+/// The sign at the start of `bytes` where a formalism is written.
+fn formalism_symbol(bytes: &[u8]) -> Option<(Tok, usize)> {
+    match bytes.first()? {
+        b'-' | b'=' if bytes.get(1) == Some(&b'>') => Some((Tok::Infix(Infix::Implies), 2)),
+        b'~' => Some((Tok::Tilde, 1)),
+        b'?' => Some((Tok::Question, 1)),
+        byte => symbol(&[*byte]),
+    }
+}
+
 /// Characters people paste from papers and word processors, what they mean, and the token to go on with.
 const MEANT: [(char, &str, Tok); 27] = [
     ('¬', "!", Tok::Not),
@@ -215,6 +231,7 @@ pub(crate) fn lex(text: &str, source: u32) -> Lexed {
         text,
         source,
         at: 0,
+        formalism: false,
         out: Lexed {
             tokens: Vec::with_capacity(text.len() / 3 + 1),
             comments: Vec::new(),
@@ -236,6 +253,8 @@ struct Lexer<'a> {
     text: &'a str,
     source: u32,
     at: usize,
+    /// Whether a formalism is being read.
+    formalism: bool,
     out: Lexed,
 }
 
@@ -248,7 +267,8 @@ impl Lexer<'_> {
                 self.at += c.len_utf8();
             } else if is_word_start(c) {
                 let length = rest.find(|c| !is_word_char(c)).unwrap_or(rest.len());
-                self.push(word_kind(&rest[..length]), length);
+                let kind = if self.formalism { Tok::Word } else { word_kind(&rest[..length]) };
+                self.push(kind, length);
             } else if c.is_ascii_digit() {
                 self.push(Tok::Number, number_length(rest.as_bytes()));
             } else if rest.starts_with("//") {
@@ -258,11 +278,16 @@ impl Lexer<'_> {
                 self.block_comment(rest);
             } else if c == '"' || c == '`' || c == '\'' {
                 self.delimited(c, rest);
+            } else if self.formalism && formalism_symbol(rest.as_bytes()).is_some() {
+                let (kind, length) = formalism_symbol(rest.as_bytes()).unwrap_or((Tok::Unknown, 1));
+                self.push(kind, length);
+                self.formalism = !matches!(kind, Tok::Semicolon | Tok::CloseBrace);
             } else if rest.starts_with("=<") && !rest.starts_with("=<>") {
                 self.report("unknown-operator", 2, "`=<` is not an operator", "write `<=` for \"at most\"");
                 self.push(Tok::Compare(CompareOp::Le), 2);
             } else if let Some((kind, length)) = symbol(rest.as_bytes()) {
                 self.push(kind, length);
+                self.formalism = kind == Tok::Colon && self.begins_formalism();
             } else {
                 self.unknown(c, rest);
             }
@@ -273,6 +298,14 @@ impl Lexer<'_> {
         let start = self.at as u32;
         self.at += length;
         self.out.tokens.push(Token { kind, start, end: self.at as u32 });
+    }
+
+    /// Whether the `:` just read stands behind `ere` or `fsm` at the beginning of a line of a block. No formula has a `:`
+    /// there: before its first operand would be `;`, and behind `{` only names of parameters and values stand.
+    fn begins_formalism(&self) -> bool {
+        let [.., before, word, _] = self.out.tokens.as_slice() else { return false };
+        matches!(before.kind, Tok::Semicolon | Tok::OpenBrace)
+            && matches!(&self.text[word.start as usize..word.end as usize], "ere" | "fsm")
     }
 
     fn comment(&mut self, length: usize) {

@@ -4,7 +4,7 @@
 //! 1. [`declarations`]: what is declared, and what is declared twice;
 //! 2. [`scopes`], [`whole`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`], [`experiments`]: what each item means where it stands;
-//! 4. [`build`]: nodes and slots.
+//! 4. [`build`]: nodes and slots; [`monitors`]: what is built around their conditions.
 
 mod build;
 mod calls;
@@ -14,6 +14,7 @@ mod expand;
 mod expanded;
 mod experiments;
 mod findings;
+mod monitors;
 #[cfg(test)]
 mod query_tests;
 mod scopes;
@@ -22,10 +23,11 @@ mod tests;
 mod types;
 mod whole;
 
-use crate::ast::{DeclarationKind, Tree};
+use crate::ast::{Declaration, DeclarationKind, Tree};
 use declarations::Declarations;
 use expand::Expander;
 use findings::Findings;
+use monitors::{Conditions, Lowering};
 use tw_diag::{Checked, Diagnostic};
 use tw_ir::{Node, Program, Root, RootKind};
 use types::Sort;
@@ -45,10 +47,12 @@ impl Default for LowerOptions {
 
 /// Resolves names, expands macros and patterns, checks types and builds the IR.
 ///
-/// There is always a program, with a root for every property and query; where [`Checked::has_errors`], the roots
+/// There is always a program, with a root for every property and query, and the monitors without errors; where [`Checked::has_errors`], the roots
 /// with errors are `false` and the program must not be run.
 pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let mut findings = Findings::default();
+    let (tree, conditions) = Conditions::collect(tree);
+    let tree = tree.as_ref();
     let declarations = Declarations::collect(tree, &mut findings);
     let mut roots: Vec<Root> = Vec::new();
     let mut bodies = Vec::new();
@@ -72,8 +76,9 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
         });
         bodies.push(*body);
     }
-    let unread = tree.declarations.iter().any(|d| matches!(d.kind, DeclarationKind::Error));
-    if roots.is_empty() && !unread {
+    bodies.extend_from_slice(&conditions.bodies);
+    let other = |d: &Declaration| matches!(d.kind, DeclarationKind::Error | DeclarationKind::Monitor(_));
+    if roots.is_empty() && !tree.declarations.iter().any(other) {
         let mut finding =
             Diagnostic::error("nothing-to-check", "the specification has no property and no query")
                 .help("add one, for example `property answered : G (request -> F reply);`");
@@ -84,22 +89,28 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     }
 
     let mut expander = Expander::new(tree, &bodies, &declarations, options.node_budget, &mut findings);
-    let items: Vec<_> = roots
-        .iter()
-        .enumerate()
-        .map(|(index, root)| {
-            let sort = match root.kind {
-                RootKind::Property => Sort::Formula,
-                RootKind::Query => Sort::Experiment,
-            };
-            (expander.root(index), sort)
-        })
-        .collect();
+    let sort = |index: usize| match roots.get(index).map(|root| root.kind) {
+        Some(RootKind::Query) => Sort::Experiment,
+        Some(RootKind::Property) | None => Sort::Formula,
+    };
+    let items: Vec<_> = (0..bodies.len()).map(|index| (expander.root(index), sort(index))).collect();
     let expansion = expander.finish();
     let (mut program, nodes) = build::build(expansion, &items, &mut findings);
-    for (root, node) in roots.iter_mut().zip(nodes) {
+    let (of_roots, of_conditions) = nodes.split_at(roots.len());
+    for (root, node) in roots.iter_mut().zip(of_roots) {
         root.node = node.unwrap_or_else(|| program.dag.add(Node::Bool(false)));
     }
+    let mut lowering = Lowering {
+        tree,
+        declarations: &declarations,
+        conditions: &conditions,
+        nodes: of_conditions,
+        options,
+        program: &mut program,
+        findings: &mut findings,
+    };
+    let monitors = lowering.monitors();
+    program.monitors = monitors;
     program.spans.resize(program.dag.len(), None);
     program.roots = roots;
     Checked { value: program, diagnostics: findings.finish() }

@@ -13,17 +13,21 @@ mod division;
 pub(crate) mod dump;
 mod errors;
 mod expression;
+mod formalism;
 mod frame;
 mod interval;
 mod literal;
+mod monitor;
 mod operand;
 mod paths;
+mod slicing;
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub(crate) use frame::{Binary, is_temporal};
 pub(crate) use literal::FUNCTIONS;
 pub(crate) use operand::is_aggregate;
+pub use slicing::parse_patterns;
 
 use crate::ast::{Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Tree};
 use crate::lexer::{LexedComment, Tok, Token, lex};
@@ -137,6 +141,8 @@ struct Parser<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Whether path quantifiers are operators; elsewhere `A` and `EF` are names like any other.
     branching: bool,
+    /// Whether lines of a block are read: its `}` ends a formula that lacks its `;`.
+    block: bool,
     /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
     colons: Vec<bool>,
 }
@@ -154,6 +160,7 @@ impl<'a> Parser<'a> {
             comments_used: 0,
             diagnostics: lexed.diagnostics,
             branching: false,
+            block: false,
             colons: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@
 
 mod expression;
 mod layout;
+mod monitor;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ pub fn print(tree: &Tree) -> String {
     for declaration in &tree.declarations {
         print_declaration(tree, declaration, &mut out);
     }
-    print_comments(&tree.trailing_comments, &mut out);
+    print_comments(&tree.trailing_comments, "", &mut out);
     out
 }
 
@@ -28,18 +29,19 @@ pub fn print_expr(tree: &Tree, id: ExprId) -> String {
     Printer::new(tree).print(id).text
 }
 
-fn print_comments(comments: &[Comment], out: &mut String) {
+fn print_comments(comments: &[Comment], indent: &str, out: &mut String) {
     for comment in comments {
         if comment.blank_before && !out.is_empty() {
             out.push('\n');
         }
+        out.push_str(indent);
         out.push_str(&comment.text);
         out.push('\n');
     }
 }
 
 fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
-    print_comments(&declaration.comments, out);
+    print_comments(&declaration.comments, "", out);
     if declaration.blank_before && !out.is_empty() {
         out.push('\n');
     }
@@ -47,16 +49,24 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     if matches!(declaration.kind, DeclarationKind::Error) {
         return;
     }
+    if let DeclarationKind::Monitor(block) = &declaration.kind {
+        monitor::print(tree, block, out);
+        return end_line(declaration.trailing.as_ref(), out);
+    }
     out.push_str(&head);
     if let Some(body) = body {
         let mut body = Printer::new(tree).print(body);
         if let DeclarationKind::Query { division, .. } = &declaration.kind {
             print_division(division, &mut body);
         }
-        layout::append(out, &head, &body);
+        layout::append(out, &head, &body, 0);
     }
     out.push(';');
-    if let Some(comment) = &declaration.trailing {
+    end_line(declaration.trailing.as_ref(), out);
+}
+
+fn end_line(trailing: Option<&Comment>, out: &mut String) {
+    if let Some(comment) = trailing {
         out.push(' ');
         out.push_str(&comment.text);
     }
@@ -106,7 +116,7 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
         DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
-        DeclarationKind::Error => (String::new(), None),
+        DeclarationKind::Monitor(_) | DeclarationKind::Error => (String::new(), None),
     }
 }
 

@@ -17,6 +17,7 @@ mod races;
 mod residuals;
 mod robust;
 mod simulate;
+mod slice;
 mod watch;
 
 use crate::context::{Context, Failure, Outcome};
@@ -66,6 +67,7 @@ pub static COMMANDS: &[Command] = &[
     row::<import::Import>("import"),
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
+    row::<slice::SliceBy>("slice"),
     row::<simulate::Simulate>("simulate"),
     row::<merge::Merge>("merge"),
     row::<model_check::ModelCheck>("model-check"),

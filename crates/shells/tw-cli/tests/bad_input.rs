@@ -9,6 +9,8 @@ mod common;
 mod import;
 #[path = "bad_input/races.rs"]
 mod races;
+#[path = "bad_input/slice.rs"]
+mod slice;
 #[path = "bad_input/specifications.rs"]
 mod specifications;
 #[path = "bad_input/structured.rs"]
@@ -180,6 +182,7 @@ fn messages() {
         specifications::cases(),
         usage::cases(),
         races::cases(),
+        slice::cases(),
         import::cases(),
     ]
     .into_iter()

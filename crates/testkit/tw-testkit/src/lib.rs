@@ -6,6 +6,7 @@
 //! - [`compare_online`]: live monitors fed in any chunks, saved and restored, against the reference.
 //! - [`interleave`]: several traces through one monitor, against a monitor for each.
 //! - [`first_order`]: random quantifiers, and engines for them against the reference.
+//! - [`parametric`]: random parametric monitors and logs.
 //! - [`query`]: random queries, and engines for queries against the reference.
 //! - [`protocols`]: simulators of published experiments.
 //! - [`texts`]: programs from text.
@@ -27,6 +28,7 @@ pub mod generate;
 pub mod interleave;
 pub mod lasso;
 pub mod online;
+pub mod parametric;
 pub mod protocols;
 pub mod query;
 mod rng;

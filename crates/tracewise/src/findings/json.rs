@@ -23,6 +23,7 @@ pub use write::{Object, array, bindings, line, step, time, value};
 use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
+use crate::slice::SliceReport;
 use std::io::{self, Write};
 use tw_diag::{Diagnostic, Sources};
 
@@ -142,6 +143,21 @@ pub fn eval<O: Outlet>(report: &EvalReport, out: &mut O) -> io::Result<()> {
     for position in 0..report.values.len() {
         let value = report.values.get(position);
         writeln!(out, "{{\"position\":{position},\"value\":{value}}}")?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The slices of a trace, one object each.
+pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
+    for slice in &report.slices {
+        let pairs = report.variables.iter().zip(&slice.bindings);
+        let bound = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        let bindings = write::bindings(&bound.collect::<Vec<_>>());
+        let positions = write::array(slice.positions.iter().map(ToString::to_string));
+        writeln!(out, "{}", Object::new().raw("bindings", &bindings).raw("positions", &positions).end())?;
         if out.closed() {
             break;
         }

@@ -1,6 +1,7 @@
 //! What the specification declares, by name.
 
 use super::findings::Findings;
+use crate::ast::monitor::Monitor;
 use crate::ast::{DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use rustc_hash::FxHashMap;
 use tw_diag::{Diagnostic, Span};
@@ -67,7 +68,9 @@ impl<'t> Declarations<'t> {
                         declarations.macros.push(Macro { name, parameters, body: *body });
                     }
                 }
-                DeclarationKind::Property { name, .. } | DeclarationKind::Query { name, .. } => {
+                DeclarationKind::Property { name, .. }
+                | DeclarationKind::Query { name, .. }
+                | DeclarationKind::Monitor(Monitor { name, .. }) => {
                     if let Some(before) = roots.insert(&name.name, name.span) {
                         findings.add(duplicate(&name.name, name.span, before));
                     }

@@ -24,13 +24,19 @@ impl Parser<'_> {
         comments
     }
 
-    /// The comments of the declaration from token `first` to the current one, which is not part of it any more,
-    /// and whether a blank line stands before its first token.
-    pub(super) fn declaration_comments(&mut self, first: usize) -> (Vec<Comment>, Option<Comment>, bool) {
-        let mut comments = self.comments_until(first, first);
-        let blank = self.newlines(self.end_before(first), self.tokens[first].start) > 1;
+    /// The comments before a declaration, or a line of a block, whose first token is the current one, and whether a blank
+    /// line stands before that.
+    pub(super) fn comments_ahead(&mut self) -> (Vec<Comment>, bool) {
+        let first = self.at;
+        let comments = self.comments_until(first, first);
+        (comments, self.newlines(self.end_before(first), self.tokens[first].start) > 1)
+    }
+
+    /// The comments inside what began at token `first` and ends before the current one, and the one on the line of its
+    /// end.
+    pub(super) fn comments_inside(&mut self, first: usize) -> (Vec<Comment>, Option<Comment>) {
         let last = self.at.saturating_sub(1).max(first);
-        comments.append(&mut self.comments_until(last, first));
+        let comments = self.comments_until(last, first);
         let end = self.tokens[last].end;
         let trailing = self
             .comments
@@ -43,7 +49,7 @@ impl Parser<'_> {
             let text = self.comment_text(comment.start, comment.end);
             Comment { text, same_line: true, blank_before: false }
         });
-        (comments, trailing, blank)
+        (comments, trailing)
     }
 
     /// Where the token or comment ends that precedes token `index`; comments taken already count.

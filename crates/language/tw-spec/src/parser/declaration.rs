@@ -1,4 +1,4 @@
-//! Declarations: `var`, `event`, `let`, `property`, `query`.
+//! Declarations: `var`, `event`, `let`, `property`, `query`; `monitor` has a module of its own.
 
 use super::Parser;
 use super::division::Divisible;
@@ -7,10 +7,10 @@ use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
 
-const KEYWORDS: [&str; 5] = ["var", "event", "let", "property", "query"];
+const KEYWORDS: [&str; 6] = ["var", "event", "let", "property", "query", "monitor"];
 
 /// A declaration could not be read; already reported.
-struct Unreadable;
+pub(super) struct Unreadable;
 
 impl Parser<'_> {
     /// Reads the whole file.
@@ -22,8 +22,10 @@ impl Parser<'_> {
             }
             let first = self.at;
             let start = self.span();
-            let kind = self.declaration();
-            let kind = match kind {
+            let (mut comments, blank_before) = self.comments_ahead();
+            let kind = match self.declaration() {
+                // A block ends with its `}`.
+                Ok(kind @ DeclarationKind::Monitor(_)) => kind,
                 Ok(kind) => {
                     self.semicolon();
                     kind
@@ -34,7 +36,8 @@ impl Parser<'_> {
                 }
             };
             let span = start.to(self.gap());
-            let (comments, trailing, blank_before) = self.declaration_comments(first);
+            let (mut inside, trailing) = self.comments_inside(first);
+            comments.append(&mut inside);
             self.tree.declarations.push(Declaration { kind, span, comments, trailing, blank_before });
         }
         self.tree.trailing_comments = self.comments_before(self.at);
@@ -82,11 +85,14 @@ impl Parser<'_> {
             && matches!(self.peek(2), Tok::Word | Tok::Quoted | Tok::Number);
         // And be what an aggregate collects: `sum(var for x : φ)`.
         let collected = self.word(1) == "for" && matches!(self.peek(2), Tok::Word | Tok::Quoted);
-        keyword && self.is_name(1) && !divided && !collected
+        // `monitor` is a word like any other elsewhere; a block has parameters, a text, a severity or a brace.
+        let block = self.word(0) != "monitor"
+            || matches!(self.peek(2), Tok::OpenParen | Tok::OpenBrace | Tok::Text | Tok::Word);
+        keyword && self.is_name(1) && !divided && !collected && block
     }
 
     /// Skips to behind the next `;` or to the next declaration.
-    fn synchronise(&mut self) {
+    pub(super) fn synchronise(&mut self) {
         let start = self.at;
         loop {
             match self.kind() {
@@ -103,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    fn semicolon(&mut self) {
+    pub(super) fn semicolon(&mut self) {
         if self.accept(Tok::Semicolon).is_some() {
             return;
         }
@@ -124,6 +130,7 @@ impl Parser<'_> {
             "event" => self.event(),
             "let" => self.macro_declaration(),
             "property" | "query" => self.root(word == "property"),
+            "monitor" => self.monitor(),
             _ => Err(self.no_declaration(word)),
         }
     }
@@ -148,7 +155,7 @@ impl Parser<'_> {
         Unreadable
     }
 
-    fn expected(&mut self, code: &'static str, what: &str, help: &str) -> Unreadable {
+    pub(super) fn expected(&mut self, code: &'static str, what: &str, help: &str) -> Unreadable {
         if self.kind() != Tok::Unknown {
             let message = format!("expected {what}, found {}", self.found());
             let at = if self.kind() == Tok::End { self.gap() } else { self.span() };
@@ -214,7 +221,7 @@ impl Parser<'_> {
     }
 
     /// Reads `(a, b)` by `item`; the current token is `(`.
-    fn list<T>(
+    pub(super) fn list<T>(
         &mut self,
         item: impl Fn(&mut Self) -> Result<T, Unreadable>,
         help: &str,
@@ -257,14 +264,14 @@ impl Parser<'_> {
     }
 
     /// The name of an event's field: any word but a constant, since no operator can stand there.
-    fn expect_field(&mut self, what: &str) -> Option<Ident> {
+    pub(super) fn expect_field(&mut self, what: &str) -> Option<Ident> {
         if self.is_reserved(self.at) && !matches!(self.kind(), Tok::True | Tok::False | Tok::Null) {
             return Some(self.ident());
         }
         self.expect_name(what)
     }
 
-    fn repeated(&mut self, mut names: Vec<Ident>) {
+    pub(super) fn repeated(&mut self, mut names: Vec<Ident>) {
         names.sort_by(|a, b| (&a.name, a.span.start).cmp(&(&b.name, b.span.start)));
         for pair in names.windows(2) {
             if pair[0].name == pair[1].name {

@@ -101,6 +101,7 @@ impl Parser<'_> {
             Tok::Comma => self.comma(m, value),
             Tok::CloseParen => self.close(m, value, Bracket::Round),
             Tok::CloseBracket => self.close(m, value, Bracket::Square),
+            Tok::CloseBrace if self.block && m.open[Bracket::Curly as usize] == 0 => self.conclude(m, value),
             Tok::CloseBrace => self.close(m, value, Bracket::Curly),
             Tok::Then => self.then(m, value),
             Tok::Else => self.otherwise(m, value),

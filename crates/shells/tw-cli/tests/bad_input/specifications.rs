@@ -48,6 +48,24 @@ pub fn cases() -> Vec<Case> {
         formula("formula-keyword", "G (a & while)"),
         spec("spec-reserved-letter-declared", "var X: int;\nproperty p : G a;\n"),
         spec("spec-reserved-word-as-a-property", "property next : G a;\n"),
+        // Monitors.
+        spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n"),
+        spec("monitor-unknown-event", "monitor Opened(f) {\n    event open(f);\n    ere : open oepn;\n}\n"),
+        spec("monitor-unbound-parameter", "monitor Opened(f, g) {\n    event open(f);\n}\n"),
+        spec("monitor-unknown-parameter", "monitor Opened(f) {\n    event open(f, g);\n}\n"),
+        spec(
+            "monitor-unknown-state",
+            "monitor Opened(f) {\n    event open(f);\n    fsm : s [ open -> t ];\n}\n",
+        ),
+        spec(
+            "monitor-unknown-category",
+            "monitor Opened(f) {\n    event open(f);\n    on violation \"{f}\";\n}\n",
+        ),
+        spec(
+            "monitor-empty-language",
+            "monitor Opened(f) {\n    event open(f);\n    ere : open & epsilon;\n}\n",
+        ),
+        spec("monitor-bad-line", "monitor Opened(f) {\n    evnt open(f);\n}\n"),
         // Intervals.
         formula("interval-empty", "F[5,3] a"),
         formula("interval-open-at-one-point", "F(2,2] a"),

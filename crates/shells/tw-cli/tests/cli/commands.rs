@@ -178,6 +178,7 @@ Commands:
   import       Read the specification of another monitor and print it as a `.tw` file
   inspect      Columns, types, event names, time span and sample rows of a trace
   convert      Write a trace in another format
+  slice        For each binding of variables, the positions that are about nothing else
   simulate     Run an SPL program and write the trace of its states
   merge        Merge traces into a model: states, transitions, and how often each was seen
   model-check  Check formulas on a model: CTL, LTL, how likely they are
@@ -206,6 +207,7 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "import",
         "inspect",
         "convert",
+        "slice",
         "simulate",
         "races",
         "completions",

@@ -19,3 +19,4 @@ mod races;
 mod robust;
 #[path = "../common/mod.rs"]
 mod shared;
+mod slice;

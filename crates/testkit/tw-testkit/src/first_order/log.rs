@@ -85,10 +85,15 @@ impl Log {
         log
     }
 
+    /// The columns that a reader would deliver.
+    pub fn batch(&self, program: &Program) -> Batch {
+        let slots = program.slots.iter().map(|slot| self.column(&slot.what)).collect();
+        Batch { len: self.times.len(), slots, times: Some(self.times.clone()) }
+    }
+
     /// The log as engines read it: every shape that one of them may ask for.
     pub fn trace(&self, program: &Program) -> Result<Trace, PredicateError> {
-        let slots: Vec<Column> = program.slots.iter().map(|slot| self.column(&slot.what)).collect();
-        let batch = Batch { len: self.times.len(), slots, times: Some(self.times.clone()) };
+        let batch = self.batch(program);
         let relation = |node| match program.pattern_slot(node).map(|slot| &batch.slots[slot as usize]) {
             Some(Column::Tuples(relation)) => relation.clone(),
             _ => Relation::default(),

@@ -1,0 +1,175 @@
+//! `slice`: a trace cut by what its events are about, one slice per binding of variables.
+
+use crate::run::columns::{self, Need};
+use crate::{Error, Session, Specification, Value};
+use std::collections::BTreeMap;
+use tw_core::{Column, Position};
+use tw_diag::{Diagnostic, Sources};
+use tw_ir::{Slot, SlotId, What};
+use tw_slicing::{Binding, Constraint, Objects, Partial, Slices, by_values};
+use tw_trace::{TraceError, TraceErrorKind};
+
+/// Bindings kept at most: every event is compared with each of them.
+const BINDINGS: usize = 200_000;
+
+/// What a trace is sliced by.
+#[derive(Clone, Debug, Default)]
+pub struct SliceOptions {
+    /// Patterns of events: `f(x), f(y), h(x), h(y)`.
+    pub patterns: String,
+    /// What bindings have to satisfy: `x > y`.
+    pub constraint: Option<String>,
+    /// Whether two variables may have one value.
+    pub allow_equal: bool,
+    /// Whether bindings that leave variables open are told, too.
+    pub partial: bool,
+}
+
+/// The positions whose events are about nothing but what a binding binds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slice {
+    /// Of each variable the value, if it is bound.
+    pub bindings: Vec<Option<Value>>,
+    /// The positions, ascending.
+    pub positions: Vec<Position>,
+}
+
+/// The slices of a trace.
+#[derive(Clone, Debug)]
+pub struct SliceReport {
+    /// The trace as the user named it.
+    pub trace: String,
+    /// The variables, in the order of their first use.
+    pub variables: Vec<String>,
+    /// Ordered by the values of the variables.
+    pub slices: Vec<Slice>,
+    /// How many positions there are.
+    pub events: usize,
+    /// Findings that did not stop the run.
+    pub warnings: Vec<Diagnostic>,
+    /// What they point into.
+    pub sources: Sources,
+}
+
+pub(crate) fn slice(
+    session: &Session,
+    files: &[String],
+    options: &SliceOptions,
+) -> Result<SliceReport, Error> {
+    let text = match &options.constraint {
+        Some(constraint) => format!("{} where {constraint}", options.patterns),
+        None => options.patterns.clone(),
+    };
+    let mut spec = Specification::from_patterns(&text)?;
+    let arities = Arities::add(&mut spec);
+    let slots: Vec<SlotId> = (0..spec.program.slots.len() as SlotId).collect();
+    let loaded = columns::read(session, &spec, files, Need { kept: &slots, ..Need::default() }, None)?;
+    if let Some((position, name)) = arities.wrong(&loaded.kept, loaded.trace.len) {
+        let message = format!(
+            "the event `{name}` has another number of arguments here than in every pattern; write `_` for those that may be anything"
+        );
+        let mut error = TraceError::new(TraceErrorKind::Type, message);
+        let place = loaded.locate(session, &[position]).remove(&position);
+        if let Some(line) = place.as_ref().and_then(|place| place.line) {
+            error = error.at(line, 1);
+        }
+        return Err(error.in_file(place.as_ref().map_or(loaded.name(), |place| &place.file)).into());
+    }
+
+    let monitor = &spec.program.monitors[0];
+    let variables = monitor.parameters.len();
+    let mut objects = Objects::default();
+    let constraint = monitor.constraint.as_ref().map(|own| Constraint::new(&spec.program, own, &mut objects));
+    let mut trace: Vec<Vec<Binding>> = Vec::with_capacity(loaded.trace.len);
+    for position in 0..loaded.trace.len {
+        let mut about = Vec::new();
+        for event in &monitor.events {
+            let source = &event.source;
+            let tuples: Vec<Vec<Value>> = match &loaded.kept[source.slot as usize] {
+                Column::Tuples(relation) => relation.tuples(position).map(|at| relation.tuple(at)).collect(),
+                truth if truth.value(position) == Value::Bool(true) => vec![Vec::new()],
+                _ => Vec::new(),
+            };
+            for tuple in tuples {
+                let arguments: Vec<_> = tuple.iter().map(|value| objects.of(value)).collect();
+                about.extend(Binding::matcher(variables, &source.columns, &arguments));
+            }
+        }
+        trace.push(about);
+    }
+    let injective = !options.allow_equal;
+    let lattice = Partial { variables, injective, constraint: constraint.as_ref(), objects: &objects };
+    let mut slices = Slices::new(lattice);
+    for (position, about) in trace.iter().enumerate() {
+        let about: Vec<Binding> = about.iter().filter(|about| lattice.allows(about)).cloned().collect();
+        slices.event(&position, &about);
+        if slices.len() > BINDINGS {
+            let why = format!("there are more than {BINDINGS} bindings after {} positions", position + 1);
+            return Err(Error::refused_instead(why, "name fewer variables, or constrain them with `where`"));
+        }
+    }
+    let value = |object: Option<u32>| object.map(|object| objects.value(object).clone());
+    let mut found: Vec<Slice> = slices
+        .iter()
+        .filter(|(binding, _)| options.partial || binding.is_complete())
+        .map(|(binding, positions)| Slice {
+            bindings: binding.0.iter().map(|&object| value(object)).collect(),
+            positions: positions.to_vec(),
+        })
+        .collect();
+    found.sort_by(|a, b| by_values(&a.bindings, &b.bindings));
+    let mut warnings = spec.warnings.clone();
+    warnings.extend(loaded.warnings.iter().cloned());
+    Ok(SliceReport {
+        trace: loaded.name().to_string(),
+        variables: monitor.parameters.clone(),
+        slices: found,
+        events: loaded.trace.len,
+        warnings,
+        sources: spec.sources,
+    })
+}
+
+/// Whether events have as many arguments as a pattern of them: of each name the slot of such an event, and those of events with
+/// the arguments of a pattern.
+#[derive(Default)]
+struct Arities {
+    names: BTreeMap<String, (SlotId, Vec<SlotId>)>,
+}
+
+impl Arities {
+    /// Adds what has to be read for that.
+    fn add(spec: &mut Specification) -> Self {
+        let mut arities = Self::default();
+        let slots = &mut spec.program.slots;
+        for number in 0..slots.len() {
+            let (name, arity) = match &slots[number].what {
+                What::Event { name, arity, .. } | What::Tuples { name, arity, .. } => (name.clone(), *arity),
+                _ => continue,
+            };
+            let span = slots[number].span;
+            let mut slot = |arity| {
+                // It may never happen, which the pattern is told of.
+                let what = What::Event { name: name.clone(), arguments: Vec::new(), arity };
+                slots.push(Slot { what, declared: true, span });
+                (slots.len() - 1) as SlotId
+            };
+            let fitting = slot(arity);
+            let own = arities.names.entry(name.clone()).or_insert_with(|| (slot(None), Vec::new()));
+            own.1.push(fitting);
+        }
+        arities
+    }
+
+    /// The first position with an event that fits no pattern of its name.
+    fn wrong(&self, columns: &[Column], len: usize) -> Option<(Position, &str)> {
+        let holds = |slot: SlotId, at: usize| columns[slot as usize].value(at) == Value::Bool(true);
+        (0..len).find_map(|at| {
+            let wrong = |(any, fitting): &(SlotId, Vec<SlotId>)| {
+                holds(*any, at) && !fitting.iter().any(|&slot| holds(slot, at))
+            };
+            let found = self.names.iter().find(|(_, slots)| wrong(slots));
+            found.map(|(name, _)| (at, name.as_str()))
+        })
+    }
+}
