@@ -109,6 +109,12 @@ impl Line {
         Ok(())
     }
 
+    /// Whether all that waits is about positions between these.
+    pub(crate) fn within(&self, oldest: Position, len: Position) -> bool {
+        let most = self.queues.iter().map(VecDeque::len).max().unwrap_or(0);
+        self.next >= oldest && self.next.checked_add(most).is_some_and(|end| end <= len)
+    }
+
     /// Points of sets in queues, and the sets.
     pub(crate) fn entries(&self) -> usize {
         self.queues.iter().flatten().map(|set| set.entries()).sum::<usize>()

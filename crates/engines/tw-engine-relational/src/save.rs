@@ -247,8 +247,13 @@ impl Machine {
         if self.oldest.checked_add(self.times.len()) != Some(self.len) {
             return Err(Corrupt("the saved state counts its positions wrong".into()));
         }
-        for line in self.lines.iter_mut().flatten() {
+        for (line, state) in self.lines.iter_mut().zip(&self.states) {
+            let Some(line) = line else { continue };
             line.load(from, self.len)?;
+            // An until that only others read puts nothing out itself.
+            if !matches!(state, State::Until(_)) && !line.within(self.oldest, self.len) {
+                return Err(Corrupt("the saved state waits at positions that it does not have".into()));
+            }
         }
         if let Some(runner) = &mut self.runner {
             runner.load(&self.plan, from)?;

@@ -120,6 +120,17 @@ impl Formula {
         }
     }
 
+    /// Whether it is false at the first position, since it is about the position before.
+    fn needs_before(&self) -> bool {
+        match self {
+            Formula::Before(_) | Formula::Bit(_, true) => true,
+            Formula::And(all) => all.iter().any(Formula::needs_before),
+            Formula::Or(all) => all.iter().all(Formula::needs_before),
+            Formula::Exists(_, of) => of.needs_before(),
+            _ => false,
+        }
+    }
+
     /// Whether something after the position decides it.
     pub(crate) fn waits(&self) -> bool {
         match self {
@@ -268,7 +279,12 @@ impl<'p> Builder<'p> {
             Gate::Step { past: false, .. } => return None,
             Gate::Step { past: true, ticks, of } => {
                 let of = self.formula(*of, names)?;
-                Formula::and([Formula::Previous(*ticks), self.before(of)?])
+                let before = self.before(of)?;
+                // At the first position nothing was before: that need not be said again.
+                if *ticks == (Ticks { low: 0, high: EVER }) && before.needs_before() {
+                    return Some(before);
+                }
+                Formula::and([Formula::Previous(*ticks), before])
             }
             Gate::Until { past: true, ticks, hold, goal } => {
                 let goal = self.formula(*goal, names)?;

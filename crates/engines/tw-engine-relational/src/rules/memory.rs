@@ -54,13 +54,14 @@ impl Flat {
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     blocks: VecDeque<VecDeque<T>>,
+    len: usize,
 }
 
 const BLOCK: usize = 1 << 10;
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self { blocks: VecDeque::new() }
+        Self { blocks: VecDeque::new(), len: 0 }
     }
 }
 
@@ -73,7 +74,12 @@ impl<T> Queue<T> {
         }
         if let Some(block) = self.blocks.back_mut() {
             block.push_back(it);
+            self.len += 1;
         }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
     }
 
     pub(crate) fn front(&self) -> Option<&T> {
@@ -83,6 +89,7 @@ impl<T> Queue<T> {
     pub(crate) fn pop(&mut self) -> Option<T> {
         let block = self.blocks.front_mut()?;
         let it = block.pop_front();
+        self.len -= usize::from(it.is_some());
         if block.is_empty() && self.blocks.len() > 1 {
             self.blocks.pop_front();
         }
@@ -305,7 +312,7 @@ impl Memory {
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Memory::Finite(finite) => {
-                let young: usize = finite.young.iter().map(|(row, _)| row.len() * 24).sum();
+                let young = finite.young.len() * finite.table.arity() * std::mem::size_of::<Key>();
                 finite.table.heap_bytes() + finite.young.heap_bytes() + young
             }
             Memory::Signed(signed) => {

@@ -7,7 +7,7 @@
 use super::memory::{Facts, Flat, Memory, Now, Queue};
 use super::solve::Solve;
 use super::steps::{Op, Rule, Target};
-use super::table::{Stamp, Table};
+use super::table::{Beside, Stamp, Table};
 use crate::answers::in_order;
 use crate::gate::Plan;
 use crate::key::Key;
@@ -37,9 +37,9 @@ pub(crate) struct Waiting {
     /// What is kept of each, and its position, so that no two are the same.
     pub(crate) table: Table,
     /// Of each row, which of its waits are over.
-    pub(crate) done: Vec<u32>,
+    pub(crate) done: Beside<u32>,
     /// Of each row, the number of its position.
-    pub(crate) numbers: Vec<Position>,
+    pub(crate) numbers: Beside<Position>,
     /// Of each wait the rows in the order of their times, where time decides it.
     pub(crate) queues: Vec<Queue<(u32, Stamp)>>,
 }
@@ -100,8 +100,8 @@ impl Runner {
             }
             waiting.push(Waiting {
                 table: Table::new(rule.kept.len() + 1, &indexes),
-                done: Vec::new(),
-                numbers: Vec::new(),
+                done: Beside::default(),
+                numbers: Beside::default(),
                 queues: vec![Queue::default(); rule.waits.len()],
             });
         }
@@ -348,7 +348,7 @@ impl Runner {
     pub(crate) fn heap_bytes(&self) -> usize {
         let waiting = |own: &Waiting| {
             let queues: usize = own.queues.iter().map(Queue::heap_bytes).sum();
-            own.table.heap_bytes() + own.done.capacity() * 4 + own.numbers.capacity() * 8 + queues
+            own.table.heap_bytes() + own.done.heap_bytes() + own.numbers.heap_bytes() + queues
         };
         let facts = |own: &Facts| own.table.as_ref().map_or(0, Table::heap_bytes);
         let open = |own: &Outbox| own.open.values().map(|(_, rows)| 64 + rows.len() * 48).sum::<usize>();

@@ -62,7 +62,7 @@ impl Memory {
         match self {
             Memory::Finite(finite) => {
                 save_table(&finite.table, out);
-                put(finite.young.iter().count() as u64, out);
+                put(finite.young.len() as u64, out);
                 for (row, stamp) in finite.young.iter() {
                     save_keys(row, out);
                     stamp.save(out);
@@ -118,8 +118,8 @@ impl Runner {
             for row in rows {
                 save_keys(waiting.table.row(row), out);
                 waiting.table.stamp(row).save(out);
-                put(waiting.numbers[row as usize] as u64, out);
-                put(u64::from(waiting.done[row as usize]), out);
+                put(waiting.numbers.get(row) as u64, out);
+                put(u64::from(waiting.done.get(row)), out);
             }
         }
         for standing in &self.standing {

@@ -86,6 +86,42 @@ impl<T> Places<T> {
     }
 }
 
+/// Something of every row of a table, by its number; grows by pieces, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside<T> {
+    chunks: Vec<Vec<T>>,
+}
+
+impl<T> Default for Beside<T> {
+    fn default() -> Self {
+        Self { chunks: Vec::new() }
+    }
+}
+
+impl<T: Copy + Default> Beside<T> {
+    pub(crate) fn get(&self, row: u32) -> T {
+        self.chunks[row as usize / CHUNK][row as usize % CHUNK]
+    }
+
+    pub(crate) fn set(&mut self, row: u32, it: T) {
+        let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+        while self.chunks.len() <= chunk {
+            // As with rows, the first chunk grows with what it holds.
+            let room = if self.chunks.is_empty() { 0 } else { CHUNK };
+            self.chunks.push(Vec::with_capacity(room));
+        }
+        let chunk = &mut self.chunks[chunk];
+        if chunk.len() <= at {
+            chunk.resize(at + 1, T::default());
+        }
+        chunk[at] = it;
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.chunks.iter().map(|chunk| chunk.capacity() * std::mem::size_of::<T>()).sum()
+    }
+}
+
 /// When a row was last put there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {

@@ -61,12 +61,8 @@ impl Runner {
         if !new {
             return;
         }
-        let place = row as usize;
-        if waiting.done.len() <= place {
-            waiting.done.resize(place + 1, 0);
-            waiting.numbers.resize(place + 1, 0);
-        }
-        (waiting.done[place], waiting.numbers[place]) = (done, about);
+        waiting.done.set(row, done);
+        waiting.numbers.set(row, about);
         for (at, wait) in plan.rules.rules[number].waits.iter().enumerate() {
             if done >> at & 1 == 0 && plan.rules.windows[wait.window].end().is_some() {
                 waiting.queues[at].push((row, stamp));
@@ -153,7 +149,7 @@ impl Runner {
         out: &mut Vec<Found>,
     ) {
         let waiting = &mut self.waiting[number];
-        if waiting.done[row as usize] >> wait & 1 == 1 {
+        if waiting.done.get(row) >> wait & 1 == 1 {
             return;
         }
         let (own, literal) = (waiting.table.stamp(row), &plan.rules.rules[number].waits[wait]);
@@ -177,11 +173,11 @@ impl Runner {
     /// One of the waits of a solution is over.
     pub(super) fn done(&mut self, plan: &Plan, number: usize, wait: usize, row: u32, out: &mut Vec<Found>) {
         let waiting = &mut self.waiting[number];
-        let done = &mut waiting.done[row as usize];
-        *done |= 1 << wait;
+        let done = waiting.done.get(row) | 1 << wait;
+        waiting.done.set(row, done);
         if done.count_ones() as usize == plan.rules.rules[number].waits.len() {
             let (kept, stamp) = (waiting.table.row(row).to_vec(), waiting.table.stamp(row));
-            let about = waiting.numbers[row as usize];
+            let about = waiting.numbers.get(row);
             waiting.table.remove(row);
             self.over(plan, number, &kept, stamp, about, out);
         }
@@ -222,7 +218,7 @@ impl Runner {
         let waiting = &mut self.waiting[number];
         let Some((row, stamp)) = waiting.queues[wait].pop() else { return };
         // It may have been decided before, and its place been taken by another.
-        if waiting.table.stamp(row) != stamp || waiting.done[row as usize] >> wait & 1 == 1 {
+        if waiting.table.stamp(row) != stamp || waiting.done.get(row) >> wait & 1 == 1 {
             return;
         }
         if plan.rules.rules[number].waits[wait].negated {
@@ -261,7 +257,7 @@ impl Runner {
             for row in rows {
                 for (at, wait) in rules.rules[number].waits.iter().enumerate() {
                     let waiting = &mut self.waiting[number];
-                    if !waiting.table.holds(row) || waiting.done[row as usize] >> at & 1 == 1 {
+                    if !waiting.table.holds(row) || waiting.done.get(row) >> at & 1 == 1 {
                         continue;
                     }
                     if wait.negated {
@@ -308,7 +304,7 @@ impl Runner {
             rows.sort_by_key(|row| waiting.table.stamp(*row).at);
             for row in rows {
                 let (kept, stamp) = (waiting.table.row(row), waiting.table.stamp(row));
-                let open = |at: &usize| waiting.done[row as usize] >> *at & 1 == 0;
+                let open = |at: &usize| waiting.done.get(row) >> *at & 1 == 0;
                 let (mut owed, mut deadline) = (Vec::new(), Some(i64::MIN));
                 for wait in (0..rule.waits.len()).filter(open).map(|at| &rule.waits[at]) {
                     owed.push((plan.origin[wait.origin as usize], !wait.negated));
@@ -317,7 +313,7 @@ impl Runner {
                 }
                 let values: Row = rule.row.iter().map(|place| kept[*place].clone()).collect();
                 let fails = Fails::Rows(Arc::new(vec![values]));
-                let since = waiting.numbers[row as usize];
+                let since = waiting.numbers.get(row);
                 found.push(crate::machine::Waiting { asked, since, deadline, fails, owed });
             }
         }
