@@ -233,8 +233,9 @@ fn explain_with(
                 && !forget
                 && columns.nearby(program, claims[index].node, depth_limit, &seen, TOGETHER, &mut below);
             if !together {
-                below = step::parts(program, claims[index].node).collect();
+                below.clear();
             }
+            below.extend(step::parts(program, claims[index].node));
             parts.extend(below.into_iter().map(|part| (part, own)));
         }
         columns.fetch(parts.into_iter())?;
