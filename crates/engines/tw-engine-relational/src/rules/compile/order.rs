@@ -13,6 +13,10 @@ impl Compiler<'_> {
         let Formula::And(all) = violated else { return None };
         let lasting = |one: &Formula| matches!(one, Formula::Since(ALWAYS, None, _));
         let (positive, _): (Vec<Formula>, Vec<Formula>) = all.iter().cloned().partition(lasting);
+        // Nothing violates before some row is there.
+        if positive.is_empty() {
+            return None;
+        }
         let bound: BTreeSet<Var> = positive.iter().flat_map(Formula::free).collect();
         if !outer.iter().all(|var| bound.contains(var)) || bound.len() != outer.len() {
             return None;
