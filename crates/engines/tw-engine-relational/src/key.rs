@@ -61,6 +61,7 @@ impl Key {
     }
 
     /// Well mixed in all bits.
+    #[inline]
     pub(crate) fn hash(&self) -> u64 {
         let mixed = match self {
             Key::Int(int) => *int as u64,
@@ -78,7 +79,7 @@ impl Key {
                 _ => 0x7777,
             },
         };
-        let wide = u128::from(mixed ^ *SEED).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+        let wide = u128::from(mixed ^ *SEED) * 0x9E37_79B9_7F4A_7C15;
         (wide as u64) ^ ((wide >> 64) as u64)
     }
 
@@ -101,6 +102,7 @@ impl Key {
 }
 
 impl PartialEq for Key {
+    #[inline]
     fn eq(&self, other: &Key) -> bool {
         match (self, other) {
             (Key::Int(a), Key::Int(b)) => a == b,

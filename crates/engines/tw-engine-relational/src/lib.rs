@@ -1,5 +1,9 @@
 //! First-order specifications: which user, request or file.
 //!
+//! Most properties are begun by an event and decided by what is remembered of its values; they become *rules* (`rules`), which
+//! cost a few hashed look-ups per event: some 100 to 300 ns, and some 60 bytes for each row in a window. The others are run by
+//! what follows.
+//!
 //! At every position each subformula stands for the set of valuations of its free variables that make it true, and the set is
 //! exact over infinitely many values: a trie says what the values that were seen make of it, and what all the others
 //! do. Negation, quantifiers and temporal operators in any nesting are operations on tries.

@@ -138,6 +138,7 @@ impl Finite {
         self.ticks.high == EVER || time.saturating_sub(stamp.time) <= self.ticks.high
     }
 
+    #[inline]
     pub(crate) fn has<'k>(
         &self,
         keys: impl Iterator<Item = &'k Key> + Clone,
@@ -151,6 +152,14 @@ impl Finite {
         if let Some(changed) = &mut self.changed {
             changed.clear();
         }
+        let ages = self.previous || self.ticks.high != EVER || self.ticks.low > 0;
+        if !ages
+            && self.inserts.rows == 0
+            && !self.clear
+            && self.deletes.iter().all(|(_, rows)| rows.rows == 0)
+        {
+            return;
+        }
         if std::mem::take(&mut self.clear) {
             if let Some(changed) = &mut self.changed {
                 self.table.all().for_each(|row| changed.push(self.table.row(row).iter()));
@@ -160,15 +169,18 @@ impl Finite {
         for (index, rows) in &mut self.deletes {
             for at in 0..rows.rows {
                 let key = rows.row(at);
-                let found: Vec<u32> = match index {
-                    Some(index) => self.table.matching(*index, key.iter()).to_vec(),
-                    None => self.table.find(key.iter()).into_iter().collect(),
-                };
-                for row in found {
+                // Of those that an index holds equal, one after the other until there is none.
+                while let Some(row) = match index {
+                    Some(index) => self.table.matching(*index, key.iter()).last().copied(),
+                    None => self.table.find(key.iter()),
+                } {
                     if let Some(changed) = &mut self.changed {
                         changed.push(self.table.row(row).iter());
                     }
                     self.table.remove(row);
+                    if index.is_none() {
+                        break;
+                    }
                 }
             }
             rows.clear();

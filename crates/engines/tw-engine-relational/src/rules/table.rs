@@ -13,6 +13,7 @@ const SHARDS: usize = 256;
 const WHOLE: usize = 1 << 12;
 
 /// The hash of some values together.
+#[inline]
 pub(crate) fn hash<'k>(keys: impl Iterator<Item = &'k Key>) -> u64 {
     keys.fold(0, |hash: u64, key| (hash.rotate_left(23) ^ key.hash()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
@@ -44,6 +45,7 @@ impl<T> Places<T> {
         if self.parts.len() == 1 { 0 } else { (short >> 24) as usize }
     }
 
+    #[inline]
     pub(crate) fn get(&self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<&T> {
         let short = short(hash);
         let found = self.parts[self.part(short)].find(long(short), |(own, it)| *own == short && is(it));
@@ -351,6 +353,7 @@ impl Table {
     }
 
     /// The rows with these values in the columns of an index.
+    #[inline]
     pub(crate) fn matching<'k>(&self, index: usize, keys: impl Iterator<Item = &'k Key> + Clone) -> &[u32] {
         let Index { columns, places } = &self.indexes[index];
         let hash = hash(keys.clone());
