@@ -117,6 +117,10 @@ impl Compiler<'_> {
                 kept.len() - 1
             })
         };
+        // Which of them are over is a word per solution.
+        if body.waits.len() > 32 {
+            return None;
+        }
         if !body.waits.is_empty() {
             row = row.into_iter().map(&mut keep).collect();
         }

@@ -5,6 +5,7 @@
 
 use crate::key::Key;
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use tw_core::{Position, Time};
 
 const CHUNK: usize = 1 << 10;
@@ -52,14 +53,13 @@ impl<T> Places<T> {
         found.map(|(_, it)| it)
     }
 
-    pub(crate) fn get_mut(&mut self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<&mut T> {
-        let short = short(hash);
-        let part = self.part(short);
-        let found = self.parts[part].find_mut(long(short), |(own, it)| *own == short && is(it));
-        found.map(|(_, it)| it)
-    }
-
-    pub(crate) fn insert(&mut self, hash: u64, it: T) {
+    /// The entry, made if there is none, and whether it was.
+    pub(crate) fn find_or_insert(
+        &mut self,
+        hash: u64,
+        mut is: impl FnMut(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> (&mut T, bool) {
         if self.parts.len() == 1 && self.len >= WHOLE {
             let mut parts: Vec<HashTable<(u32, T)>> = Vec::with_capacity(SHARDS);
             parts.resize_with(SHARDS, HashTable::new);
@@ -70,16 +70,32 @@ impl<T> Places<T> {
         }
         let short = short(hash);
         let part = self.part(short);
-        self.parts[part].insert_unique(long(short), (short, it), |(own, _)| long(*own));
-        self.len += 1;
+        let own = |(own, it): &(u32, T)| *own == short && is(it);
+        match self.parts[part].entry(long(short), own, |(own, _)| long(*own)) {
+            Entry::Occupied(found) => (&mut found.into_mut().1, false),
+            Entry::Vacant(place) => {
+                self.len += 1;
+                (&mut place.insert((short, make())).into_mut().1, true)
+            }
+        }
     }
 
-    pub(crate) fn remove(&mut self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<T> {
+    /// Changes an entry that is there; it goes where it should not stay.
+    pub(crate) fn change(
+        &mut self,
+        hash: u64,
+        mut is: impl FnMut(&T) -> bool,
+        stays: impl FnOnce(&mut T) -> bool,
+    ) {
         let short = short(hash);
         let part = self.part(short);
-        let found = self.parts[part].find_entry(long(short), |(own, it)| *own == short && is(it)).ok()?;
-        self.len -= 1;
-        Some(found.remove().0.1)
+        let own = |(own, it): &(u32, T)| *own == short && is(it);
+        if let Ok(mut found) = self.parts[part].find_entry(long(short), own)
+            && !stays(&mut found.get_mut().1)
+        {
+            found.remove();
+            self.len -= 1;
+        }
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -143,6 +159,12 @@ struct Chunk {
     backs: Vec<u32>,
 }
 
+#[inline]
+fn row_of(chunks: &[Chunk], arity: usize, row: u32) -> &[Key] {
+    let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
+    &chunks[chunk].keys[at * arity..(at + 1) * arity]
+}
+
 /// The rows that one index holds equal.
 #[derive(Clone, Debug)]
 enum Equal {
@@ -201,8 +223,7 @@ impl Table {
 
     #[inline]
     pub(crate) fn row(&self, row: u32) -> &[Key] {
-        let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
-        &self.chunks[chunk].keys[at * self.arity..(at + 1) * self.arity]
+        row_of(&self.chunks, self.arity, row)
     }
 
     #[inline]
@@ -220,16 +241,19 @@ impl Table {
     /// Puts a row there or renews its stamp; its number, and whether it is new.
     pub(crate) fn put(&mut self, keys: &[Key], stamp: Stamp) -> (u32, bool) {
         let hash = hash(keys.iter());
-        let known = self.rows.get(hash, |row| self.row(*row) == keys).copied();
-        if let Some(row) = known {
+        let next = self.free.last().copied().unwrap_or(self.end);
+        let Self { chunks, arity, rows, .. } = self;
+        let (row, new) = rows.find_or_insert(hash, |row| row_of(chunks, *arity, *row) == keys, || next);
+        let row = *row;
+        if !new {
             let own = &mut self.chunks[row as usize / CHUNK].stamps[row as usize % CHUNK];
             if (own.time, own.at) < (stamp.time, stamp.at) {
                 *own = stamp;
             }
             return (row, false);
         }
-        let row = self.place(keys, stamp, hash);
-        self.rows.insert(hash, row);
+        let placed = self.place(keys, stamp, hash);
+        debug_assert_eq!(placed, row);
         for number in 0..self.indexes.len() {
             self.enter(number, row);
         }
@@ -273,30 +297,23 @@ impl Table {
 
     fn enter(&mut self, number: usize, row: u32) {
         let Self { chunks, indexes, arity, .. } = self;
-        let of = |row: u32| {
-            let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
-            &chunks[chunk].keys[at * *arity..(at + 1) * *arity]
-        };
+        let of = |row: u32| row_of(chunks, *arity, row);
         let Index { columns, places } = &mut indexes[number];
         let own = of(row);
         let hash = hash(columns.iter().map(|column| &own[*column]));
-        let equal = places.get_mut(hash, |equal| {
+        let is = |equal: &Equal| {
             let other = of(equal.rows()[0]);
             columns.iter().all(|column| other[*column] == own[*column])
-        });
-        let back = match equal {
-            Some(Equal::Many(rows)) => {
+        };
+        let back = match places.find_or_insert(hash, is, || Equal::One(row)) {
+            (_, true) => 0,
+            (Equal::Many(rows), _) => {
                 rows.push(row);
                 rows.len() as u32 - 1
             }
-            Some(one) => {
-                let first = one.rows()[0];
-                *one = Equal::Many(vec![first, row]);
+            (one, _) => {
+                *one = Equal::Many(vec![one.rows()[0], row]);
                 1
-            }
-            None => {
-                places.insert(hash, Equal::One(row));
-                0
             }
         };
         *self.back(row, number) = back;
@@ -308,7 +325,7 @@ impl Table {
             self.leave(number, row);
         }
         let hash = self.chunks[chunk].hashes[at];
-        self.rows.remove(hash, |own| *own == row);
+        self.rows.change(hash, |own| *own == row, |_| false);
         let arity = self.arity;
         let chunk = &mut self.chunks[chunk];
         chunk.keys[at * arity..(at + 1) * arity].fill(Key::Int(0));
@@ -319,10 +336,7 @@ impl Table {
     fn leave(&mut self, number: usize, row: u32) {
         let back = *self.back(row, number) as usize;
         let Self { chunks, indexes, arity, .. } = self;
-        let of = |row: u32| {
-            let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
-            &chunks[chunk].keys[at * *arity..(at + 1) * *arity]
-        };
+        let of = |row: u32| row_of(chunks, *arity, row);
         let Index { columns, places } = &mut indexes[number];
         let own = of(row);
         let hash = hash(columns.iter().map(|column| &own[*column]));
@@ -331,22 +345,15 @@ impl Table {
             columns.iter().all(|column| other[*column] == own[*column])
         };
         let mut moved = None;
-        match places.get_mut(hash, is) {
-            Some(Equal::Many(rows)) => {
-                rows.swap_remove(back);
-                moved = rows.get(back).copied();
-                if rows.len() == 1 {
-                    let last = rows[0];
-                    if let Some(equal) = places.get_mut(hash, is) {
-                        *equal = Equal::One(last);
-                    }
-                }
+        places.change(hash, is, |equal| {
+            let Equal::Many(rows) = equal else { return false };
+            rows.swap_remove(back);
+            moved = rows.get(back).copied();
+            if let [last] = **rows {
+                *equal = Equal::One(last);
             }
-            Some(Equal::One(_)) => {
-                places.remove(hash, is);
-            }
-            None => {}
-        }
+            true
+        });
         if let Some(moved) = moved {
             *self.back(moved, number) = back as u32;
         }
