@@ -15,7 +15,7 @@ const LINKS: usize = 40;
 /// The new one has a name that nobody can guess, in the same folder, and is never one that was there. What a writer that
 /// was killed left behind goes when the same file is written again. The new one gets the
 /// permissions and, where that is allowed, the owner of the old one. A symbolic link stays, what it leads to is replaced.
-/// Devices and pipes are written to as they are.
+/// Devices, pipes and what the process has open already (`/dev/stdout`, `/dev/fd/63`) are written to as they are.
 #[derive(Debug)]
 pub struct NewFile {
     file: File,
@@ -26,7 +26,10 @@ pub struct NewFile {
 impl NewFile {
     /// Begins to write what is to be at `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let target = follow(path)?;
+        let target = match follow(path)? {
+            Place::Path(target) => target,
+            Place::Open(file) => return Ok(Self { file, names: None }),
+        };
         let old = match std::fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(found) if !found.is_file() => {
@@ -125,16 +128,51 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
+/// Where writing to a path ends.
+enum Place {
+    /// A name in a folder.
+    Path(PathBuf),
+    /// A file that is open already. Its name, if it has one, is not ours to give to another file: whoever else writes to
+    /// it would go on with one that nobody sees.
+    Open(File),
+}
+
 /// What symbolic links lead to, be it there or not.
-fn follow(path: &Path) -> io::Result<PathBuf> {
+fn follow(path: &Path) -> io::Result<Place> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
+        if let Some(file) = open_already(&path) {
+            return Ok(Place::Open(file?));
+        }
         match std::fs::read_link(&path) {
             Ok(to) => path = folder(&path).join(to),
-            Err(_) => return Ok(path),
+            Err(_) => return Ok(Place::Path(path)),
         }
     }
     Err(io::Error::other("too many symbolic links"))
+}
+
+/// The file behind `/proc/PID/fd/N`, which looks like a link and is none.
+#[cfg(target_os = "linux")]
+fn open_already(path: &Path) -> Option<io::Result<File>> {
+    use std::os::fd::AsFd;
+    let within = std::fs::canonicalize(folder(path)).ok()?;
+    if !(within.starts_with("/proc") && within.ends_with("fd")) {
+        return None;
+    }
+    // A second opening would write from the start; ours goes on where the process is.
+    let own = std::fs::canonicalize("/proc/self").is_ok_and(|own| within.starts_with(own));
+    let copy = match path.file_name()?.to_str()? {
+        "1" if own => io::stdout().as_fd().try_clone_to_owned(),
+        "2" if own => io::stderr().as_fd().try_clone_to_owned(),
+        _ => return Some(OpenOptions::new().append(true).open(path)),
+    };
+    Some(copy.map(File::from))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn open_already(_: &Path) -> Option<io::Result<File>> {
+    None
 }
 
 /// Gives a file the permissions of another and, where that is allowed, its owner.
@@ -270,6 +308,40 @@ mod tests {
         let round = folder.join("round");
         symlink("round", &round).unwrap();
         assert!(write_file(&round, b"").is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_open_is_written_to_and_keeps_its_name() {
+        use std::os::fd::AsRawFd;
+        use std::os::unix::fs::MetadataExt;
+        let folder = place("open");
+        let path = folder.join("log");
+        let mut open = OpenOptions::new().append(true).create(true).open(&path).unwrap();
+        let number = std::fs::metadata(&path).unwrap().ino();
+        open.write_all(b"before ").unwrap();
+        let link = folder.join("link");
+        symlink(format!("/dev/fd/{}", open.as_raw_fd()), &link).unwrap();
+        write_file(&link, b"ours ").unwrap();
+        write_file(Path::new(&format!("/proc/self/fd/{}", open.as_raw_fd())), b"again ").unwrap();
+        open.write_all(b"after").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"before ours again after");
+        assert_eq!(std::fs::metadata(&path).unwrap().ino(), number);
+        let (mut reader, writer) = io::pipe().unwrap();
+        write_file(Path::new(&format!("/dev/fd/{}", writer.as_raw_fd())), b"through").unwrap();
+        drop(writer);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "through");
+    }
+
+    #[test]
+    fn names_as_long_as_a_folder_takes() {
+        let folder = place("long");
+        let path = folder.join("ä".repeat(127));
+        write_file(&path, b"old").unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!((std::fs::read(&path).unwrap(), names(&folder).len()), (b"new".to_vec(), 1));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use std::sync::{Mutex, PoisonError};
 /// Digits at the end of a name.
 const DIGITS: usize = 16;
 
+/// Bytes of a file's name that are kept: folders take names of 255 bytes.
+const LONGEST: usize = 255 - DIGITS - 2;
+
 /// A new file in the same folder, at first for nobody else to read if it replaces one.
 pub(super) fn create(target: &Path, replaces: bool) -> io::Result<(File, PathBuf)> {
     let mut options = OpenOptions::new();
@@ -44,8 +47,16 @@ pub(super) fn create(target: &Path, replaces: bool) -> io::Result<(File, PathBuf
 }
 
 fn prefix(target: &Path) -> io::Result<OsString> {
+    let whole = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let mut name = OsString::from(".");
-    name.push(target.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+    match whole.to_str() {
+        // Two files whose long names begin alike share what is left of them: only unlocked files ever go.
+        Some(text) if text.len() > LONGEST => {
+            let kept = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST).last();
+            name.push(&text[..kept.unwrap_or(0)]);
+        }
+        _ => name.push(whole),
+    }
     name.push(".");
     Ok(name)
 }
