@@ -10,6 +10,7 @@
 //! - [`emptiness`]: whether some infinite continuation satisfies what is still owed;
 //! - [`guess`]: three-valued verdicts of formulas whose past looks at the future;
 //! - [`formalism`]: automata over the events of a parametric monitor, and what they enable;
+//! - [`informative`]: formulas that are settled only where what is owed is a constant;
 //! - [`buchi`]: the generalised Büchi automaton of a formula, for infinite words;
 //! - [`draw`]: pictures of automata.
 
@@ -22,6 +23,7 @@ pub mod draw;
 pub mod emptiness;
 pub mod formalism;
 pub mod guess;
+pub mod informative;
 pub mod past;
 pub mod residual;
 

@@ -45,6 +45,7 @@ use graph::{Edge, Graph};
 use network::Network;
 use progress::Progress;
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 use tw_core::Position;
 use tw_ir::{Clock, Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{EvaluateOptions, Unsupported, words};
@@ -127,7 +128,7 @@ impl Online {
                 *part = form;
             }
         }
-        let kinds = (options.semantics == Semantics::Ltl3).then(|| exact::kinds(program));
+        let (kinds, shared) = (exact::kinds(program), Arc::new(program.clone()));
         let mut roots = Vec::with_capacity(edges.len());
         for ((&node, &edge), (parts, negated)) in nodes.iter().zip(&edges).zip(splits) {
             let observed = match (program.dag.node(node), each) {
@@ -149,8 +150,11 @@ impl Online {
             };
             let parts = parts.iter().map(part).collect::<Result<_, _>>()?;
             let delay = graph.delay(each.unwrap_or(edge));
-            let ahead = kinds.as_ref().is_some_and(|kinds| kinds[node.index()] == Kind::Foresight);
-            let foresight = if ahead { Some(Foresight::new(program, node, options)?) } else { None };
+            let foresight = match (options.semantics == Semantics::Ltl3, kinds[node.index()]) {
+                (true, Kind::Foresight) => Some(Foresight::guessing(program, node, options)?),
+                (false, Kind::Others) => Foresight::automaton(&shared, node, options),
+                _ => None,
+            };
             roots.push(Told {
                 node,
                 each,

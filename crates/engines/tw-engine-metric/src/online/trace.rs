@@ -1,10 +1,10 @@
 //! What one of several traces owns.
 
 use super::Online;
+use super::foresight::Ahead;
 use super::network::Network;
 use super::progress::{Place, Progress};
 use std::collections::VecDeque;
-use tw_automata::guess::Guesses;
 use tw_core::Position;
 use tw_core::codec::{Corrupt, put, take, take_len};
 
@@ -17,7 +17,7 @@ pub struct Owned {
     /// Of all their parts.
     places: Box<[Place]>,
     /// Of the roots that have foresight.
-    guesses: Box<[Guesses]>,
+    ahead: Box<[Ahead]>,
     last: Option<i64>,
     ended: bool,
     tidy: u64,
@@ -88,8 +88,8 @@ impl Online {
         std::mem::swap(&mut self.tidy, &mut owned.tidy);
         std::mem::swap(&mut self.numbers, &mut owned.numbers);
         let foresights = self.roots.iter_mut().filter_map(|root| root.foresight.as_mut());
-        for (foresight, guesses) in foresights.zip(&mut owned.guesses) {
-            std::mem::swap(&mut foresight.guesses, guesses);
+        for (foresight, ahead) in foresights.zip(&mut owned.ahead) {
+            std::mem::swap(&mut foresight.ahead, ahead);
         }
         let mut places = owned.places.iter_mut();
         for (root, (told, verdict)) in self.roots.iter_mut().zip(&mut owned.roots) {
@@ -105,10 +105,10 @@ impl Online {
             network: self.network.clone(),
             roots: self.roots.iter().map(|root| (root.told, root.verdict)).collect(),
             places: self.parts_mut().map(Progress::copy).collect(),
-            guesses: self
+            ahead: self
                 .roots
                 .iter()
-                .filter_map(|root| Some(root.foresight.as_ref()?.guesses.clone()))
+                .filter_map(|root| Some(root.foresight.as_ref()?.ahead.clone()))
                 .collect(),
             last: self.last,
             ended: self.ended,
@@ -137,8 +137,11 @@ impl Owned {
     /// Bytes held elsewhere.
     pub fn heap_bytes(&self) -> usize {
         let peeked: usize = self.places.iter().map(Place::heap_bytes).sum();
-        let open = |guesses: &Guesses| guesses.open.iter().map(|open| open.capacity() * 4).sum::<usize>();
-        let guesses = size_of_val(&*self.guesses) + self.guesses.iter().map(open).sum::<usize>();
+        let open = |ahead: &Ahead| match ahead {
+            Ahead::Guesses(guesses) => guesses.open.iter().map(|open| open.capacity() * 4).sum(),
+            Ahead::State(_) => 0,
+        };
+        let guesses = size_of_val(&*self.ahead) + self.ahead.iter().map(open).sum::<usize>();
         let roots = size_of_val(&*self.roots) + size_of_val(&*self.places);
         self.network.heap_bytes() + roots + peeked + guesses + self.numbers.list.capacity() * 8
     }
