@@ -2,6 +2,7 @@
 //! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
 
 pub mod monitor;
+pub mod settings;
 
 use std::sync::Arc;
 use tw_diag::Span;
@@ -123,6 +124,8 @@ pub enum DeclarationKind {
     },
     /// `monitor UnsafeIterator(m, c, i) { … }`
     Monitor(monitor::Monitor),
+    /// `trace { time: "@timestamp"; by: http.request_id; }`
+    Trace(settings::TraceBlock),
     /// Text that could not be read; already reported.
     Error,
 }

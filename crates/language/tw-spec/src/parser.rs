@@ -20,6 +20,7 @@ mod literal;
 mod monitor;
 mod operand;
 mod paths;
+mod settings;
 mod slicing;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -143,6 +144,8 @@ struct Parser<'a> {
     branching: bool,
     /// Whether lines of a block are read: its `}` ends a formula that lacks its `;`.
     block: bool,
+    /// Where the `trace` block begins.
+    traced: Option<Span>,
     /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
     colons: Vec<bool>,
 }
@@ -161,6 +164,7 @@ impl<'a> Parser<'a> {
             diagnostics: lexed.diagnostics,
             branching: false,
             block: false,
+            traced: None,
             colons: Vec::new(),
         }
     }

@@ -6,6 +6,7 @@
 mod expression;
 mod layout;
 mod monitor;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -51,6 +52,10 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     }
     if let DeclarationKind::Monitor(block) = &declaration.kind {
         monitor::print(tree, block, out);
+        return end_line(declaration.trailing.as_ref(), out);
+    }
+    if let DeclarationKind::Trace(block) = &declaration.kind {
+        settings::print(block, out);
         return end_line(declaration.trailing.as_ref(), out);
     }
     out.push_str(&head);
@@ -116,7 +121,9 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
         DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
-        DeclarationKind::Monitor(_) | DeclarationKind::Error => (String::new(), None),
+        DeclarationKind::Monitor(_) | DeclarationKind::Trace(_) | DeclarationKind::Error => {
+            (String::new(), None)
+        }
     }
 }
 

@@ -75,7 +75,7 @@ impl<'t> Declarations<'t> {
                         findings.add(duplicate(&name.name, name.span, before));
                     }
                 }
-                DeclarationKind::Error => {}
+                DeclarationKind::Trace(_) | DeclarationKind::Error => {}
             }
         }
         declarations

@@ -1,4 +1,4 @@
-//! Declarations: `var`, `event`, `let`, `property`, `query`; `monitor` has a module of its own.
+//! Declarations: `var`, `event`, `let`, `property`, `query`; `monitor` and `trace` have modules of their own.
 
 use super::Parser;
 use super::division::Divisible;
@@ -7,7 +7,7 @@ use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
 
-const KEYWORDS: [&str; 6] = ["var", "event", "let", "property", "query", "monitor"];
+const KEYWORDS: [&str; 7] = ["var", "event", "let", "property", "query", "monitor", "trace"];
 
 /// A declaration could not be read; already reported.
 pub(super) struct Unreadable;
@@ -25,7 +25,7 @@ impl Parser<'_> {
             let (mut comments, blank_before) = self.comments_ahead();
             let kind = match self.declaration() {
                 // A block ends with its `}`.
-                Ok(kind @ DeclarationKind::Monitor(_)) => kind,
+                Ok(kind @ (DeclarationKind::Monitor(_) | DeclarationKind::Trace(_))) => kind,
                 Ok(kind) => {
                     self.semicolon();
                     kind
@@ -88,6 +88,10 @@ impl Parser<'_> {
         // `monitor` is a word like any other elsewhere; a block has parameters, a text, a severity or a brace.
         let block = self.word(0) != "monitor"
             || matches!(self.peek(2), Tok::OpenParen | Tok::OpenBrace | Tok::Text | Tok::Word);
+        // A block of settings has no name; no operator begins with a brace.
+        if keyword && self.word(0) == "trace" {
+            return self.peek(1) == Tok::OpenBrace;
+        }
         keyword && self.is_name(1) && !divided && !collected && block
     }
 
@@ -131,6 +135,7 @@ impl Parser<'_> {
             "let" => self.macro_declaration(),
             "property" | "query" => self.root(word == "property"),
             "monitor" => self.monitor(),
+            "trace" => self.trace_block(),
             _ => Err(self.no_declaration(word)),
         }
     }

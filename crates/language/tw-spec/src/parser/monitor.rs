@@ -272,7 +272,7 @@ impl Parser<'_> {
     }
 
     /// Skips to behind the next `;`, or to the `}` of the block.
-    fn skip_item(&mut self) {
+    pub(super) fn skip_item(&mut self) {
         let mut depth = 0u32;
         loop {
             match self.kind() {

@@ -453,6 +453,9 @@ fn depth_costs_no_stack_and_linear_time() {
 }
 
 const SOUP: &[&str] = &[
+    "trace",
+    "trace {",
+    "time-unit:",
     "a",
     "b",
     "x",
@@ -604,5 +607,56 @@ fn nothing_makes_it_panic() {
             random.pick(&["by u", "every 5m", "by `a b`.c every 0.5", "every 1h by every", "by", "every"]);
         check_any(&format!("query p : {} {division};", words.concat()));
         check_any(&words.concat());
+    }
+}
+
+#[test]
+fn a_trace_block_holds_settings() {
+    let text = "trace { time: \"@timestamp\"; by: http.request_id; format: csrv-csv; time-unit: us; event: event; \
+                sample: \"a b.csv\" }\nproperty p : G trace;";
+    let parsed = parse(text, 0);
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let settings = parsed.value.settings();
+    let some = |text: &str| Some(text.to_string());
+    assert_eq!((settings.time, settings.by), (some("@timestamp"), some("http.request_id")));
+    assert_eq!((settings.format, settings.event), (some("csrv-csv"), some("event")));
+    assert_eq!((settings.time_unit.map(|(unit, _)| unit), settings.sample), (some("us"), some("a b.csv")));
+    let odd = parse("trace { by: `a.b`.c; time: `when`; }\nproperty p : G a;", 0).value.settings();
+    assert_eq!((odd.by, odd.time), (some("`a.b`.c"), some("when")));
+}
+
+#[test]
+fn settings_are_known_and_stand_once() {
+    let cases = [
+        ("trace { tiem: t; } property p : a;", "bad-setting", "did you mean `time`?"),
+        ("trace { by: a; by: b; } property p : a;", "bad-setting", "set twice"),
+        ("trace { time-unit: weeks; } property p : a;", "bad-setting", "no unit"),
+        ("trace { by: 5; } property p : a;", "bad-setting", "a name, a path or a text"),
+        ("trace { by } property p : a;", "bad-setting", "`:` and a value"),
+        ("trace { by: a } trace { time: t; } property p : a;", "duplicate-declaration", "two `trace` blocks"),
+        ("trace { by: a; property p : a;", "unclosed-bracket", ""),
+        ("trace p : a;", "bad-setting", "`{`"),
+    ];
+    for (text, code, said) in cases {
+        let found = parse(text, 0).diagnostics;
+        let whole = format!("{found:?}");
+        assert!(found.iter().any(|d| d.code == code) && whole.contains(said), "{text}: {whole}");
+    }
+}
+
+/// Columns and events may have the names of declarations.
+#[test]
+fn words_of_declarations_are_names_elsewhere() {
+    for word in ["trace", "monitor", "var", "let", "property", "query"] {
+        for text in [
+            format!("property p : G ({word} -> F {word});"),
+            format!("property p : G ({word} > 3 | {word}.a == \"b\");"),
+            format!("property {word} : G event {word}(1);"),
+            format!("query q : count[{word}] by {word};"),
+            format!("let {word} = a; property p : {word};"),
+        ] {
+            let found = parse(&text, 0).diagnostics;
+            assert!(found.is_empty(), "{text}: {found:?}");
+        }
     }
 }

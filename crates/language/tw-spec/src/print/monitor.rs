@@ -7,7 +7,7 @@ use crate::ast::{ExprId, ExprKind, Ident, Tree};
 use crate::lexer::is_word;
 use tw_ir::quote;
 
-const MARGIN: &str = "    ";
+pub(super) const MARGIN: &str = "    ";
 
 /// Appends the block, without the end of its last line.
 pub(super) fn print(tree: &Tree, monitor: &Monitor, out: &mut String) {

@@ -544,3 +544,14 @@ property long_one :
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn a_trace_block_is_printed_line_by_line() {
+    let text = "// how\ntrace{time:\"@timestamp\";// when\n\n// who\nby:http.`odd name`;format:csrv-csv\n// no more\n}property p:G a;";
+    let printed = print(&parse(text, 0).value);
+    let expected = "// how\ntrace {\n    time: \"@timestamp\"; // when\n\n    // who\n    by: http.`odd name`;\n    \
+                    format: csrv-csv;\n    // no more\n}\nproperty p : G a;\n";
+    assert_eq!(printed, expected);
+    assert_eq!(print(&parse(&printed, 0).value), printed);
+    assert_eq!(print(&parse("trace { } property p : a;", 0).value), "trace {}\nproperty p : a;\n");
+}
