@@ -42,7 +42,7 @@ pub(crate) fn convert(
         let message = format!("{} is for `csv`, and `{}` is written", Setting::CsvGuard, target.name());
         return Err(Error::refused(message));
     }
-    let Opened { input, format, .. } = Opened::new(session, files)?;
+    let Opened { input, format, read, .. } = Opened::new(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
         return Err(Error::refused(format!("`{output}` is the input itself; write to another file")));
     }
@@ -56,7 +56,7 @@ pub(crate) fn convert(
     let mut arity = 0;
     let mut kept: Vec<Row> = Vec::new();
     let mut cells = Cells::default();
-    tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+    tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
         if let Some(number) = row.unfit.first() {
             let what =
                 format!("the number {} fits neither 64 bits nor a double", tw_trace::quote(&number.text));
@@ -100,7 +100,7 @@ pub(crate) fn convert(
     let mut sink = target.writer(file, tw_trace::Outline { columns, has_time, has_event, texts, guard })?;
     let mut positions = 0;
     if rereadable {
-        tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+        tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
             positions += 1;
             sink.write(row).map(|()| true)
         })?;

@@ -144,13 +144,13 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let Opened { name, input, format } = Opened::new(session, files)?;
+    let Opened { name, input, format, read, .. } = Opened::new(session, files)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut events: HashMap<Arc<str>, u64> = HashMap::new();
     let mut sample: Vec<Row> = Vec::new();
     let (mut positions, mut first, mut last) = (0u64, None, None);
-    tw_trace::read_rows(&input, format, &session.read, &mut |row: &Row| {
+    tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
         positions += 1;
         if sample.len() < SAMPLE {
             sample.push(row.clone());

@@ -352,7 +352,7 @@ fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Resu
             };
             let opened = Opened::new(session, first)?;
             let (columns, events) =
-                read::columns_of(&opened, session, "state").map_err(|error| error.in_file(&opened.name))?;
+                read::columns_of(&opened, "state").map_err(|error| error.in_file(&opened.name))?;
             Ok(match (columns.iter().any(|column| column == "state"), columns.is_empty() && events) {
                 (true, _) => Source::Column("state".into()),
                 (_, true) => Source::EventsAlone,

@@ -163,7 +163,7 @@ impl<'a> Narrator<'a> {
         positions.sort_unstable();
         positions.dedup();
         positions.truncate(MOST_LINES);
-        self.loaded.locate(self.session, &positions)
+        self.loaded.locate(&positions)
     }
 
     fn step(

@@ -45,7 +45,7 @@ impl Narrator<'_> {
         };
         let positions: Vec<Position> =
             claims.iter().map(|claim| self.original(states(claim.when).0)).collect();
-        let lines = self.loaded.locate(self.session, &positions);
+        let lines = self.loaded.locate(&positions);
         let mut steps: Vec<Option<Step>> = vec![None; claims.len()];
         // Children stand after their parents, so going backwards they are ready when the parent is.
         for (index, claim) in claims.iter().enumerate().rev() {

@@ -47,7 +47,7 @@ pub(crate) fn races(
     options: &RacesOptions,
 ) -> Result<RacesReport, Error> {
     let opened = Opened::new(session, files)?;
-    let found = tw_races::read(&opened.input, opened.format, &session.read, &options.fields, options.limits)
+    let found = tw_races::read(&opened.input, opened.format, &opened.read, &options.fields, options.limits)
         .map_err(|error| error.in_file(&opened.name))?;
     let places = places(&found);
     // What cannot be read again is told without its text: the findings stand.
@@ -91,6 +91,6 @@ fn lines(
     let nothing = Projection::default();
     let summary = opened.scan(session, &nothing, &|batch| Ok(batch.len), &mut fold)?;
     let wanted: Vec<Position> = places.iter().map(|&position| position as Position).collect();
-    let located = opened.locate(session, &summary.locator, &wanted);
+    let located = opened.locate(&summary.locator, &wanted);
     Ok(located.values().filter_map(|at| Some((at.position as u64, log_line(at)?))).collect())
 }

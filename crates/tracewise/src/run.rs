@@ -102,7 +102,7 @@ impl<'p> Run<'p> {
 
     /// Where positions of the log are.
     pub fn locate(&self, positions: &[Position]) -> HashMap<Position, Located> {
-        self.loaded.locate(self.session, positions)
+        self.loaded.locate(positions)
     }
 
     /// What is to be said beside the answers: about the specification, the trace and the choice of engine.

@@ -69,7 +69,7 @@ pub(crate) fn slice(
             "the event `{name}` has another number of arguments here than in every pattern; write `_` for those that may be anything"
         );
         let mut error = TraceError::new(TraceErrorKind::Type, message);
-        let place = loaded.locate(session, &[position]).remove(&position);
+        let place = loaded.locate(&[position]).remove(&position);
         if let Some(line) = place.as_ref().and_then(|place| place.line) {
             error = error.at(line, 1);
         }

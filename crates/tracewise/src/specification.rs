@@ -7,6 +7,7 @@ use std::string::FromUtf8Error;
 use tw_core::{LONGEST_TEXT, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
+use tw_spec::ast::settings::TraceSettings;
 use tw_spec::ast::{ExprKind, Tree};
 
 /// A parsed, checked and lowered specification.
@@ -18,6 +19,8 @@ pub struct Specification {
     pub tree: Tree,
     /// As engines see it.
     pub program: Program,
+    /// How its traces are read, where its `trace` block says so.
+    pub settings: TraceSettings,
     /// Findings that are not errors.
     pub warnings: Vec<Diagnostic>,
 }
@@ -45,6 +48,26 @@ impl Specification {
     /// Reads a `.tw` file.
     pub fn from_file(path: &str) -> Result<Self, Error> {
         Self::from_text(path, &Self::text_of(path)?)
+    }
+
+    /// What the `trace` block of a `.tw` file says, whatever else stands there.
+    pub fn settings_of(path: &str) -> Result<TraceSettings, Error> {
+        let mut sources = Sources::default();
+        let text = Self::text_of(path)?;
+        let parsed = tw_spec::parse(&text, sources.add(path, &*text));
+        if parsed.has_errors() {
+            return Err(Error::Specification { diagnostics: parsed.diagnostics, sources: Box::new(sources) });
+        }
+        Ok(Self::beside(path, parsed.value.settings()))
+    }
+
+    /// Files that the settings name stand beside the specification.
+    fn beside(path: &str, mut settings: TraceSettings) -> TraceSettings {
+        let folder = std::path::Path::new(path).parent();
+        if let (Some(sample), Some(folder)) = (&mut settings.sample, folder) {
+            *sample = folder.join(&*sample).to_string_lossy().into_owned();
+        }
+        settings
     }
 
     /// The text of a `.tw` file.
@@ -132,7 +155,8 @@ impl Specification {
         if lowered.has_errors() {
             return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
         }
-        Ok(Self { sources, tree: parsed.value, program: lowered.value, warnings: diagnostics })
+        let settings = Self::beside(name, parsed.value.settings());
+        Ok(Self { sources, tree: parsed.value, program: lowered.value, settings, warnings: diagnostics })
     }
 
     /// The same text with other roots: what is to be asked of it.

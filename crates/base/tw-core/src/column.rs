@@ -1,6 +1,6 @@
 //! Columns: what a reader hands over for the slots a program asked for.
 
-use crate::{Bits, Position, Relation, Time, Value};
+use crate::{Bits, Position, Relation, Time, Value, Words};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -40,6 +40,8 @@ pub enum Column {
         /// Which are not null.
         valid: Bits,
     },
+    /// Short texts none of which is null: arguments of events.
+    Words(Words),
     /// Anything else: values compared with values, lists, nested data.
     Any(Vec<Value>),
     /// The events of an event pattern with variables, each a tuple of what the variables are there.
@@ -54,6 +56,7 @@ impl Column {
             Column::Int { values, .. } => values.len(),
             Column::Real { values, .. } => values.len(),
             Column::Text { ids, .. } => ids.len(),
+            Column::Words(words) => words.len(),
             Column::Any(values) => values.len(),
             Column::Tuples(relation) => relation.len(),
         }
@@ -66,6 +69,7 @@ impl Column {
             Column::Int { values, .. } => values.len() * 8 + values.len() / 8,
             Column::Real { values, .. } => values.len() * 8 + values.len() / 8,
             Column::Text { ids, .. } => ids.len() * 4 + ids.len() / 8,
+            Column::Words(words) => words.heap_bytes(),
             Column::Any(values) => std::mem::size_of_val(values.as_slice()),
             Column::Tuples(relation) => relation.heap_bytes(),
         }
@@ -85,6 +89,7 @@ impl Column {
             Column::Text { ids, dictionary, valid } if valid.get(at) => {
                 Value::Str(dictionary.entries[ids[at] as usize].clone())
             }
+            Column::Words(words) => Value::text(words.get(at)),
             Column::Any(values) => values[at].clone(),
             Column::Tuples(relation) => {
                 let tuples = relation.tuples(at).map(|number| Value::List(relation.tuple(number)));
@@ -113,6 +118,14 @@ impl Column {
         Column::Text { ids, dictionary, valid }
     }
 
+    /// Short texts with a dictionary.
+    fn numbered(words: &Words) -> Column {
+        let (mut growing, mut dictionary) = (GrowingTexts::default(), Dictionary::default());
+        let id = |at| growing.id(&Arc::from(words.get(at)), &mut dictionary);
+        let ids = (0..words.len()).map(id).collect();
+        Column::Text { ids, dictionary, valid: Bits::repeat(true, words.len()) }
+    }
+
     /// Appends the positions of `other`. Columns that differ in kind (whole numbers here, reals there) become values.
     pub fn append(&mut self, other: Column) {
         use Column::*;
@@ -133,6 +146,12 @@ impl Column {
                 let mut growing = GrowingTexts::of(dictionary);
                 growing.append(self, other);
             }
+            (Words(mine), Words(theirs)) if mine.has_room(&theirs) => mine.append(&theirs),
+            (Words(mine), theirs @ Text { .. }) => {
+                *self = Column::numbered(mine);
+                self.append(theirs);
+            }
+            (Text { .. }, Words(theirs)) => self.append(Column::numbered(&theirs)),
             (Any(mine), Any(theirs)) => mine.extend(theirs),
             (Any(mine), theirs) => mine.extend((0..theirs.len()).map(|at| theirs.value(at))),
             (Tuples(mine), Tuples(theirs)) => mine.append(theirs),
@@ -162,6 +181,10 @@ impl Column {
                 ids: order.iter().map(|&at| ids[at as usize]).collect(),
                 dictionary: dictionary.clone(),
                 valid: pick(valid),
+            },
+            Column::Words(words) => match words.gather(order) {
+                Some(words) => Column::Words(words),
+                None => Column::Any(order.iter().map(|&at| self.value(at as usize)).collect()),
             },
             Column::Any(values) => Column::Any(order.iter().map(|&at| values[at as usize].clone()).collect()),
             Column::Tuples(relation) => Column::Tuples(relation.gather(order)),
@@ -209,6 +232,7 @@ impl GrowingTexts {
                 ids.extend(more.iter().map(|&id| renumbered.get(id as usize).copied().unwrap_or(0)));
                 valid.append(&more_valid);
             }
+            (Column::Text { .. }, Column::Words(theirs)) => self.append(column, Column::numbered(&theirs)),
             (_, other) => column.append(other),
         }
     }
@@ -262,6 +286,27 @@ mod tests {
         }
         let values: Vec<Value> = (0..column.len()).map(|at| column.value(at)).collect();
         assert_eq!(values, [Value::text("a"), Value::Int(2), Value::text("b")]);
+
+        let words = |texts: &[&str]| {
+            let mut words = Words::default();
+            assert!(texts.iter().all(|text| words.push(text)));
+            Column::Words(words)
+        };
+        for (first, second) in
+            [(words(&["a", "b"]), texts(&["b", "c"])), (texts(&["a", "b"]), words(&["b", "c"]))]
+        {
+            let mut column = first.clone();
+            column.append(second.clone());
+            let mut growing = GrowingTexts::default();
+            let mut other = first;
+            growing.append(&mut other, second);
+            growing.append(&mut other, words(&["d"]));
+            let shown = |column: &Column| {
+                (0..column.len()).map(|at| column.value(at).to_string()).collect::<String>()
+            };
+            assert_eq!((shown(&column), shown(&other)), ("abbc".into(), "abbcd".into()));
+            assert!(matches!(other, Column::Text { .. }));
+        }
 
         let mut column = texts(&["a", "b"]);
         column.append(texts(&["b", "c"]));

@@ -22,6 +22,7 @@ mod suggest;
 mod time;
 mod value;
 mod verdict;
+mod words;
 mod xml;
 
 pub use bits::Bits;
@@ -33,6 +34,7 @@ pub use suggest::suggest;
 pub use time::{Time, TimeError, TimeUnit, duration};
 pub use value::Value;
 pub use verdict::{Truth, Verdict};
+pub use words::Words;
 pub use xml::xml;
 
 /// Index of a position in a trace, from 0.

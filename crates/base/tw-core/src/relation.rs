@@ -47,6 +47,11 @@ impl Relation {
         self.starts[at] as usize..self.starts[at + 1] as usize
     }
 
+    /// Where the tuples of each position start; one entry more than there are positions.
+    pub fn starts(&self) -> &[u32] {
+        &self.starts
+    }
+
     /// A tuple's values, in the order of the columns.
     pub fn tuple(&self, number: usize) -> Vec<Value> {
         self.columns.iter().map(|column| column.value(number)).collect()

@@ -81,6 +81,8 @@ pub enum Severity {
     Error,
     /// It can, but look.
     Warning,
+    /// Nothing is wrong; this is how the input was understood.
+    Note,
 }
 
 impl Severity {
@@ -89,6 +91,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Note => "note",
         }
     }
 }
@@ -117,6 +120,11 @@ impl Diagnostic {
     /// A warning without places yet.
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(code, message) }
+    }
+
+    /// How something was understood.
+    pub fn note(code: &'static str, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(code, message) }
     }
 
     /// Adds a labelled place.

@@ -211,6 +211,7 @@ impl Renderer<'_> {
         let main = match d.severity {
             Severity::Error => AnsiColor::Red.on_default().bold(),
             Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+            Severity::Note => AnsiColor::Cyan.on_default().bold(),
         };
         let frame = AnsiColor::Blue.on_default().bold();
         let head = self.paint(main, &format!("{}[{}]", d.severity.name(), d.code));

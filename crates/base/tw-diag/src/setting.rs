@@ -36,6 +36,7 @@ settings! {
     Connections "connections" "How many connections a socket serves at once.",
     CsvGuard "csv_guard" "An apostrophe before texts that spreadsheets read as formulas.",
     Cycles "cycles" "Cycles of locks that a search looks at.",
+    Delimiter "delimiter" "What stands between the cells of a table.",
     EachPosition "each_position" "Verdicts about every position.",
     Ends "ends" "What paths do where traces end.",
     Engine "engine" "The engine.",

@@ -282,6 +282,7 @@ fn run(
         runner.limit = limit;
     }
     let mut found = Vec::new();
+    machine.begin();
     for place in start..end {
         machine.step(positions, place, place, &mut found);
         if !found.is_empty() {

@@ -144,6 +144,7 @@ impl Following {
         sink: &mut Sink,
     ) -> Result<(), Unsupported> {
         let mut found = Vec::new();
+        self.machine.begin();
         for place in 0..positions.len {
             let at = self.next;
             self.machine.step(positions, place, at, &mut found);

@@ -247,6 +247,13 @@ impl Machine {
         }
     }
 
+    /// Other positions follow than those of the last step.
+    pub(crate) fn begin(&mut self) {
+        if let Some(runner) = &mut self.runner {
+            runner.begin();
+        }
+    }
+
     /// Takes the next position, which has this number.
     pub(crate) fn step(
         &mut self,

@@ -11,6 +11,7 @@
 mod compile;
 mod formula;
 mod memory;
+mod orders;
 mod runner;
 mod save;
 mod solve;

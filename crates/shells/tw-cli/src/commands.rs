@@ -107,6 +107,16 @@ pub fn program() -> clap::Command {
                 .display_order(900)
                 .action(ArgAction::SetTrue)
                 .help("Print nothing but errors; the exit code tells the outcome"),
+        )
+        .arg(
+            Arg::new("deny")
+                .long("deny")
+                .global(true)
+                .display_order(900)
+                .value_name("WHAT")
+                .value_parser(["warnings"])
+                .hide_possible_values(true)
+                .help("With `warnings`, a warning gives the exit code of a violation"),
         );
     COMMANDS.iter().fold(program, |program, command| {
         program.subcommand((command.define)(clap::Command::new(command.name)))
@@ -128,15 +138,17 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
                 io::ErrorKind::BrokenPipe => Ok(()),
                 _ => Err(Failure::Output(error)),
             });
-            let mut context = Context::new(ColorChoice::default(), false, false);
+            let mut context = Context::new(ColorChoice::default(), false, "text");
             return context.conclude(printed.map(|()| Exit::Holds));
         }
     };
     let Some((name, matches)) = matches.subcommand() else { return Exit::Bad };
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else { return Exit::Bad };
     let color = matches.get_one::<ColorChoice>("color").copied().unwrap_or_default();
-    let json = matches.try_get_one::<String>("output").ok().flatten().is_some_and(|output| output == "json");
-    let mut context = Context::new(color, matches.get_flag("quiet"), json);
+    let form = matches.try_get_one::<String>("output").ok().flatten();
+    let form = form.map_or("text", String::as_str);
+    let mut context = Context::new(color, matches.get_flag("quiet"), form);
+    context.deny = matches.contains_id("deny");
     let outcome = (command.run)(matches, &mut context);
     context.conclude(outcome)
 }

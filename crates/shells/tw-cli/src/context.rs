@@ -2,12 +2,12 @@
 
 use crate::exit::Exit;
 use crate::flags::flagged;
-use crate::output::Output;
+use crate::output::{Kind, Output, tame};
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use tracewise::Error;
-use tracewise::diag::{Diagnostic, Sources};
+use tracewise::diag::{Diagnostic, Severity, Sources};
 use tracewise::findings::{Report, Warning, json};
 
 /// Where and how a run writes.
@@ -22,6 +22,10 @@ pub struct Context {
     pub quiet: bool,
     /// Errors and warnings as JSON.
     pub json: bool,
+    /// Whether a warning makes the exit code that of a violation.
+    pub deny: bool,
+    /// Whether there was one.
+    warned: bool,
     told: Vec<Diagnostic>,
 }
 
@@ -56,14 +60,25 @@ pub fn usage(message: impl Into<String>) -> Failure {
 
 impl Context {
     /// The process's streams.
-    pub fn new(color: ColorChoice, quiet: bool, json: bool) -> Self {
+    pub fn new(color: ColorChoice, quiet: bool, form: &str) -> Self {
         let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+        let style = Style::of_stream(color, io::stdout().is_terminal(), columns);
+        let json = form == "json";
+        let mut out = Output::stdout(match form {
+            "json" | "sarif" => Kind::Json,
+            _ => Kind::Text { color: style.color },
+        });
+        if !matches!(form, "text" | "json" | "junit" | "sarif" | "github") {
+            out.data();
+        }
         Self {
-            out: Output::stdout(),
-            style: Style::of_stream(color, io::stdout().is_terminal(), columns),
+            out,
+            style,
             error_style: Style::of_stream(color, io::stderr().is_terminal(), columns),
             quiet,
             json,
+            deny: false,
+            warned: false,
             told: Vec::new(),
         }
     }
@@ -80,6 +95,7 @@ impl Context {
 
     /// Tells warnings on standard error, each once in a run; with `--quiet`, not at all.
     pub fn warnings(&mut self, warnings: &[Diagnostic], sources: &Sources) {
+        self.warned |= warnings.iter().any(|warning| warning.severity == Severity::Warning);
         if self.quiet {
             return;
         }
@@ -113,13 +129,17 @@ impl Context {
     pub fn tell(&mut self, text: &str) {
         // What was found so far stands before the error on a terminal that shows both.
         let _ = self.out.flush();
-        let _ = writeln!(io::stderr().lock(), "{}", flagged(text));
+        let kind = if self.json { Kind::Json } else { Kind::Text { color: self.error_style.color } };
+        let text = flagged(text);
+        let mut errors = io::stderr().lock();
+        let _ = errors.write_all(&tame(text.as_bytes(), kind)).and_then(|()| errors.write_all(b"\n"));
     }
 
     /// The exit of a command's outcome; failures are told.
     pub fn conclude(&mut self, outcome: Outcome) -> Exit {
         let outcome = outcome.and_then(|exit| self.out.flush().map(|()| exit).map_err(Failure::Output));
         match outcome {
+            Ok(exit) if self.deny && self.warned => exit.and(Exit::Violated),
             Ok(exit) => exit,
             Err(Failure::Error(error)) => {
                 self.error(&error);

@@ -9,6 +9,7 @@ use std::io;
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
 use tracewise::files::{LONGEST_TEXT, read_input};
+use tracewise::language::TraceSettings;
 use tracewise::{Clock, Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
 /// How traces are read.
@@ -27,9 +28,13 @@ pub struct ReadArgs {
     #[arg(long, value_name = "COL")]
     pub event: Option<String>,
 
-    /// Unit of timestamps that are numbers
-    #[arg(long, value_name = "UNIT", default_value = "s", value_parser = units())]
-    pub time_unit: TimeUnit,
+    /// Unit of timestamps that are numbers [default: s; very large numbers show a smaller one]
+    #[arg(long, value_name = "UNIT", value_parser = units())]
+    pub time_unit: Option<TimeUnit>,
+
+    /// What stands between the cells of a CSV file, a character or `tab` [default: comma, semicolon or tab, as in the header]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
 
     /// In `events` files the last field is the timestamp
     #[arg(long)]
@@ -53,18 +58,39 @@ pub struct ReadArgs {
 }
 
 impl ReadArgs {
+    /// The same where the specification's `trace` block says what the command line leaves open.
+    #[must_use]
+    pub fn with(&self, settings: &TraceSettings) -> ReadArgs {
+        let set = |own: &Option<String>, other: &Option<String>| own.clone().or_else(|| other.clone());
+        let unit = settings.time_unit.as_ref().and_then(|(unit, _)| TimeUnit::parse(unit));
+        ReadArgs {
+            format: set(&self.format, &settings.format),
+            time: set(&self.time, &settings.time),
+            event: set(&self.event, &settings.event),
+            time_unit: self.time_unit.or(unit),
+            ..self.clone()
+        }
+    }
+
+    /// The trace's unit.
+    pub fn unit(&self) -> TimeUnit {
+        self.time_unit.unwrap_or(TimeUnit::Seconds)
+    }
+
     /// A session that reads this way, and evaluates so, by the clock that is named here.
     pub fn session(&self, evaluating: Evaluating) -> Result<Session, Failure> {
         let defaults = Reading::default();
         let sort = match &self.sort {
             None => None,
-            Some(skew) => Some(skew.nanoseconds(self.time_unit, "--sort")?),
+            Some(skew) => Some(skew.nanoseconds(self.unit(), "--sort")?),
         };
         let read = Reading {
             format: self.format.clone(),
             time: self.time.clone(),
             event: self.event.clone(),
-            unit: self.time_unit,
+            unit: self.unit(),
+            numbers: self.time_unit,
+            delimiter: self.delimiter,
             timed: self.timed,
             sort,
             threads: self.threads.map_or(defaults.threads, usize::from),
@@ -285,6 +311,21 @@ impl Skew {
     pub fn nanoseconds(&self, unit: TimeUnit, option: &str) -> Result<i64, Failure> {
         let time = self.unit.unwrap_or(unit).parse_number(&self.number);
         time.map_err(|error| Failure::Error(Error::refused(format!("{option} {}: {error}", self.number))))
+    }
+}
+
+/// `;`, `|`, `tab`.
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text {
+        "tab" | "\\t" | "\t" => Ok(b'\t'),
+        "comma" => Ok(b','),
+        "semicolon" => Ok(b';'),
+        "\"" | "\n" | "\r" => Err("quotes and line ends have a meaning of their own".into()),
+        _ => match text.as_bytes() {
+            [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(*byte),
+            [byte] if byte.is_ascii() => Err("letters and digits are what cells are made of".into()),
+            _ => Err("expected one character such as `;` or `|`, or `tab`".into()),
+        },
     }
 }
 

@@ -2,8 +2,8 @@
 
 use arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use arrow::datatypes::*;
-use tw_core::{Time, TimeUnit as Unit, Value};
-use tw_trace::{CellError, Stamp, TimeStyle, parse_stamp, quote};
+use tw_core::{Time, Value};
+use tw_trace::{CellError, Stamp, Stamps, TimeStyle, quote};
 
 /// Nesting beyond which a column is refused.
 pub(crate) const DEEPEST: usize = 64;
@@ -191,8 +191,8 @@ fn time_of_day(number: i64, unit: i64) -> Result<Value, CellError> {
     Ok(Value::text(&text))
 }
 
-/// The timestamp of `array` at `at`, if it is not null; numbers are of `unit`.
-pub(crate) fn stamp(array: &dyn Array, at: usize, unit: Unit) -> Result<Option<Stamp>, String> {
+/// The timestamp of `array` at `at`, if it is not null.
+pub(crate) fn stamp(array: &dyn Array, at: usize, stamps: Stamps) -> Result<Option<Stamp>, String> {
     if array.is_null(at) {
         return Ok(None);
     }
@@ -205,14 +205,14 @@ pub(crate) fn stamp(array: &dyn Array, at: usize, unit: Unit) -> Result<Option<S
             )),
         };
     }
-    let expected = format!("expected a timestamp: a number ({}) or RFC 3339 text", unit.name());
+    let expected = format!("expected a timestamp: a number ({}) or RFC 3339 text", stamps.numbers.name());
     let text = match value(array, at, 0) {
         Ok(Value::Null) => return Ok(None),
         Ok(value @ (Value::Int(_) | Value::Real(_) | Value::Str(_))) => value.to_string(),
         Ok(other) => return Err(format!("found {}, {expected}", other.kind())),
         Err(CellError { found, .. }) => return Err(format!("found {found}, {expected}")),
     };
-    match parse_stamp(&text, unit) {
+    match stamps.parse(&text) {
         Ok(stamp) => Ok(Some(stamp)),
         Err(tw_core::TimeError::NotANumber) => Err(format!("found {}, {expected}", quote(&text))),
         Err(reason) => Err(format!("found {}, which is {reason}, {expected}", quote(&text))),

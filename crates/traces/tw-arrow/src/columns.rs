@@ -65,7 +65,7 @@ impl Mapper {
             return None;
         }
         let times = match self.layout.time {
-            Some(index) => stamps::stamps(batch.column(index), self.layout.unit, self.any_order)?,
+            Some(index) => stamps::stamps(batch.column(index), self.layout.stamps, self.any_order)?,
             None => None,
         };
         let events = match self.layout.event {

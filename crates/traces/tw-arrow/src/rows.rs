@@ -6,8 +6,8 @@ use arrow::array::{Array, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use std::collections::HashSet;
 use std::sync::Arc;
-use tw_core::{TimeUnit, Value};
-use tw_trace::{Arguments, Event, ReadOptions, Row, RowSource, TraceError, TraceErrorKind, quote};
+use tw_core::Value;
+use tw_trace::{Arguments, Event, ReadOptions, Row, RowSource, Stamps, TraceError, TraceErrorKind, quote};
 
 /// Delivers record batches.
 pub(crate) trait Batches: Send {
@@ -21,7 +21,7 @@ pub(crate) struct Layout {
     pub(crate) event: Option<usize>,
     pub(crate) variables: Vec<(usize, Arc<str>)>,
     pub(crate) names: Vec<Arc<str>>,
-    pub(crate) unit: TimeUnit,
+    pub(crate) stamps: Stamps,
 }
 
 impl Layout {
@@ -63,7 +63,7 @@ impl Layout {
         }
         let variables =
             names.iter().cloned().enumerate().filter(|(at, _)| ![time, event].contains(&Some(*at))).collect();
-        Ok(Self { time, event, variables, names, unit: options.unit })
+        Ok(Self { time, event, variables, names, stamps: options.stamps() })
     }
 
     /// The column of a variable.
@@ -119,7 +119,7 @@ impl<B: Batches> RowSource for Source<B> {
         };
         let place = |index: usize| index as u64 + 1;
         if let Some(index) = self.layout.time {
-            row.time = stamp(column(index)?, at, self.layout.unit).map_err(|reason| {
+            row.time = stamp(column(index)?, at, self.layout.stamps).map_err(|reason| {
                 let message = format!("`{}`: {reason}", self.layout.names[index]);
                 TraceError::new(TraceErrorKind::Time, message).at(line, place(index))
             })?;

@@ -1,7 +1,8 @@
 //! What a trace format is, and the registry of them.
 
 use crate::{
-    PartFormat, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary, formats,
+    Likeness, PartFormat, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary,
+    formats,
 };
 use std::io::{BufRead, Write};
 use std::ops::Range;
@@ -57,6 +58,13 @@ pub trait TraceFormat: Sync {
 
     /// Writes rows.
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a>;
+
+    /// How much the first lines of a trace look like this format, where its name does not say: whole lines, without a
+    /// byte order mark, not all of them blank.
+    fn look(&self, head: &[u8]) -> Likeness {
+        let _ = head;
+        Likeness::No
+    }
 
     /// Prepares to read blocks, if the format has a fast path for this projection. `head` is the beginning of the
     /// input: at least its first 64 KiB or all of it (a header longer than that: return `None` or an error).
@@ -193,10 +201,3 @@ pub static FORMATS: &[&dyn TraceFormat] = &[
     &formats::csrv_xml::CsrvXml,
     &formats::csrv_block::CsrvBlock,
 ];
-
-/// The format for a file name among `formats` (compression suffixes ignored), by extension.
-pub fn detect<'f>(name: &str, formats: &[&'f dyn TraceFormat]) -> Option<&'f dyn TraceFormat> {
-    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(name);
-    let extension = name.rsplit_once('.')?.1.to_ascii_lowercase();
-    formats.iter().copied().find(|format| format.card().extensions.contains(&extension.as_str()))
-}

@@ -123,6 +123,15 @@ impl Input {
         source.reader().map(|(reader, _)| reader)
     }
 
+    /// The beginning of one of the files: at least its first 64 KiB or all of it, decompressed, without a byte order
+    /// mark. A stream keeps what was read of it.
+    pub fn head(&self, file: usize) -> Result<Vec<u8>, TraceError> {
+        match &self.source(file)?.kind {
+            Kind::Table(_) => Ok(Vec::new()),
+            _ => crate::scan::head_of(self.source(file)?).map(|(head, _)| head),
+        }
+    }
+
     /// One of the files as rows. `counted` is given its bytes.
     pub(crate) fn rows<'a>(
         &'a self,

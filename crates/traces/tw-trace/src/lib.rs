@@ -11,11 +11,13 @@ mod format;
 mod input;
 mod live;
 mod locate;
+mod look;
 mod options;
 mod order;
 mod parts;
 mod row;
 mod scan;
+mod settle;
 mod slots;
 mod stamp;
 
@@ -25,18 +27,20 @@ pub use compress::compress;
 pub use error::{TraceError, TraceErrorKind, TraceWarning};
 pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
-    States, TraceFormat, Writing, detect,
+    States, TraceFormat, Writing,
 };
 pub use formats::{is_number, push_csv_cell};
 pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};
+pub use look::{Likeness, detect, is_ambiguous, recognise};
 pub use options::{Key, Projection, ReadOptions};
 pub use order::Order;
 pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
 pub use row::{Arguments, Event, Mark, Row, RowSink, RowSource};
 pub use scan::{Summary, read_rows, scan};
+pub use settle::Settled;
 pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
-pub use stamp::{Stamp, TimeStyle, parse_stamp};
+pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};

@@ -21,8 +21,8 @@ mod watermark;
 
 use crate::input::byte_order_mark;
 use crate::{
-    Projection, ReadOptions, Stamp, TimeStyle, TraceError, TraceErrorKind, TraceFormat, TraceWarning,
-    Vocabulary,
+    Projection, ReadOptions, Settled, Stamp, TimeStyle, TraceError, TraceErrorKind, TraceFormat,
+    TraceWarning, Vocabulary,
 };
 use blocks::Blocks;
 use order::Order;
@@ -163,6 +163,8 @@ pub struct Live {
     style: Option<TimeStyle>,
     /// A line that is left out and has not ended.
     overlong: Option<left_out::Overlong>,
+    /// What its beginning showed.
+    settled: Option<Settled>,
 }
 
 enum Mode {
@@ -196,7 +198,13 @@ impl Live {
             watermark: None,
             style: None,
             overlong: None,
+            settled: None,
         }
+    }
+
+    /// What the beginning of the stream showed, once.
+    pub fn take_settled(&mut self) -> Option<Settled> {
+        self.settled.take()
     }
 
     /// How much has been read.
@@ -322,6 +330,13 @@ impl Live {
         let waits = !last && head.len() < HEAD;
         if waits && !self.format.can_begin(text) {
             return Ok(Started::Later);
+        }
+        if self.options.leaves_open() {
+            // A header alone does not show how timestamps are written.
+            if waits && !self.options.has_record(self.format, text) {
+                return Ok(Started::Later);
+            }
+            self.settled = Some(self.options.settle(self.format, text));
         }
         if self.options.sort.is_none()
             && self.format.lines_end_records()

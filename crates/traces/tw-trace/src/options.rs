@@ -1,5 +1,6 @@
 //! How to read.
 
+use crate::Stamps;
 use std::sync::Arc;
 use tw_core::{Time, TimeUnit};
 use tw_ir::{Path, PathStep, Slot, What};
@@ -13,8 +14,12 @@ pub struct ReadOptions {
     pub time: Option<String>,
     /// Column that is the event name (`--event`); `None` is `event`, if there is one.
     pub event: Option<String>,
-    /// Unit of timestamps that are numbers.
+    /// In `csv`: what stands between cells; `None` goes by the header (comma, semicolon or tab).
+    pub delimiter: Option<u8>,
+    /// The trace's unit: what bare numbers in intervals count, and what timestamps that are numbers are shown in.
     pub unit: TimeUnit,
+    /// The unit that timestamps are written in if they are numbers; `None` is the trace's own.
+    pub numbers: Option<TimeUnit>,
     /// In `events`: the last field is the timestamp.
     pub timed: bool,
     /// Accept timestamps out of order by up to this many nanoseconds, and sort them.
@@ -37,7 +42,9 @@ impl Default for ReadOptions {
             format: None,
             time: None,
             event: None,
+            delimiter: None,
             unit: TimeUnit::Seconds,
+            numbers: None,
             timed: false,
             sort: None,
             any_order: false,
@@ -46,6 +53,13 @@ impl Default for ReadOptions {
             max_record: 64 << 20,
             max_columns: 1 << 20,
         }
+    }
+}
+
+impl ReadOptions {
+    /// How timestamps are written.
+    pub fn stamps(&self) -> Stamps {
+        Stamps { unit: self.unit, numbers: self.numbers.unwrap_or(self.unit) }
     }
 }
 

@@ -31,10 +31,50 @@ impl Stamp {
     }
 }
 
-/// Reads a number of `unit`, or RFC 3339 / ISO 8601 text (without an offset: UTC).
+/// How a trace writes its timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamps {
+    /// The trace's unit: what intervals count in, and what numbers are shown in.
+    pub unit: TimeUnit,
+    /// The unit that numbers are written in.
+    pub numbers: TimeUnit,
+}
+
+impl Stamps {
+    /// Numbers of this unit.
+    pub fn of(unit: TimeUnit) -> Self {
+        Self { unit, numbers: unit }
+    }
+
+    /// Nanoseconds of the unit that numbers are written in.
+    pub fn nanoseconds(self) -> i64 {
+        self.numbers.nanoseconds()
+    }
+
+    /// How numbers are shown.
+    pub fn style(self) -> TimeStyle {
+        TimeStyle::Number(self.unit)
+    }
+
+    /// Reads a number.
+    pub fn number(self, text: &str) -> Result<Stamp, TimeError> {
+        self.numbers.parse_number(text).map(|time| Stamp { time, style: self.style() })
+    }
+
+    /// Reads a number, or RFC 3339 / ISO 8601 text (without an offset: UTC).
+    pub fn parse(self, text: &str) -> Result<Stamp, TimeError> {
+        parse(text, self)
+    }
+}
+
+/// As [`Stamps::parse`], with numbers of `unit`.
 pub fn parse_stamp(text: &str, unit: TimeUnit) -> Result<Stamp, TimeError> {
-    match unit.parse_number(text) {
-        Ok(time) => Ok(Stamp { time, style: TimeStyle::Number(unit) }),
+    parse(text, Stamps::of(unit))
+}
+
+fn parse(text: &str, stamps: Stamps) -> Result<Stamp, TimeError> {
+    match stamps.number(text) {
+        Ok(stamp) => Ok(stamp),
         Err(TimeError::NotANumber) => {
             let nanoseconds = match text.parse::<jiff::Timestamp>() {
                 Ok(stamp) => stamp.as_nanosecond(),

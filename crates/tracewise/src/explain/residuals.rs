@@ -55,7 +55,7 @@ pub(crate) fn rewriting(
         let steps = tw_engine_rewrite::residuals(&spec.program, root.node, &loaded.trace, &options, SHOWN)
             .map_err(|refusal| plan::refused(spec, "rewrite", refusal))?;
         let positions: Vec<usize> = steps.iter().map(|step| step.position).collect();
-        let lines = loaded.locate(session, &positions);
+        let lines = loaded.locate(&positions);
         let step = |step: tw_engine_rewrite::Residual| ResidualStep {
             position: step.position,
             line: lines.get(&step.position).and_then(check::log_line),

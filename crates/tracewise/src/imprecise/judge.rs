@@ -70,11 +70,8 @@ pub(crate) fn check(
         return Err(without_timestamps(loaded.name(), "a clock error is about timestamps"));
     }
     let mut errors = match (error, loaded.kept.first()) {
-        (ClockError::Column(name), Some(column)) => {
-            errors_of(column, session.read.unit).map_err(|(at, found)| {
-                at_line(session, &loaded, at, format!("the clock error `{name}` {found}"))
-            })?
-        }
+        (ClockError::Column(name), Some(column)) => errors_of(column, session.read.unit)
+            .map_err(|(at, found)| at_line(&loaded, at, format!("the clock error `{name}` {found}")))?,
         _ => Vec::new(),
     };
     let (mut order, mut labels) = (Order::default(), Labels::Whole);
@@ -153,7 +150,7 @@ impl Known<'_> {
             let at = self.order.original(at);
             let message = "this timestamp is exact (its clock error is 0), but another event may have happened at the \
                            same instant, and no two do: give every event a clock error above 0";
-            return Err(at_line(self.session, self.loaded, at, message.into()));
+            return Err(at_line(self.loaded, at, message.into()));
         }
         Ok(())
     }

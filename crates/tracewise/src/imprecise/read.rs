@@ -78,9 +78,9 @@ pub(super) fn errors_of(column: &Column, unit: TimeUnit) -> Result<Vec<Time>, (P
 }
 
 /// An error about a position of the log.
-pub(super) fn at_line(session: &Session, loaded: &Loaded, position: Position, message: String) -> Error {
+pub(super) fn at_line(loaded: &Loaded, position: Position, message: String) -> Error {
     let mut error = TraceError::new(TraceErrorKind::Time, message).in_file(loaded.name());
-    if let Some(located) = loaded.locate(session, &[position]).remove(&position) {
+    if let Some(located) = loaded.locate(&[position]).remove(&position) {
         (error.file, error.line) = (located.file, located.line);
     }
     error.into()

@@ -47,8 +47,8 @@ pub(crate) fn relocate(session: &Session, model: &mut Model, lines: &[Lines]) ->
         if own.files.iter().any(|file| readable_once(file)) {
             continue;
         }
-        let Opened { input, format, .. } = Opened::new(session, &own.files)?;
-        for located in own.locator.locate(&input, format, &session.read, &positions)? {
+        let Opened { input, format, read, .. } = Opened::new(session, &own.files)?;
+        for located in own.locator.locate(&input, format, &read, &positions)? {
             found.extend(located.line.map(|line| ((trace, located.position), line)));
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn find(session: &Session, lines: &Lines, positions: &[u64]) -> Resul
     if known.iter().all(Option::is_some) {
         return Ok(known.into_iter().flatten().collect());
     }
-    let Opened { input, format, .. } = Opened::new(session, &lines.files)?;
-    let located = lines.locator.locate(&input, format, &session.read, &positions)?;
+    let Opened { input, format, read, .. } = Opened::new(session, &lines.files)?;
+    let located = lines.locator.locate(&input, format, &read, &positions)?;
     Ok(located.iter().map(|located| located.line.unwrap_or(located.position as u64 + 1)).collect())
 }

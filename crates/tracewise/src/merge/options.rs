@@ -71,6 +71,11 @@ pub(super) fn remember(
     // What a specification of states says of intervals depends on both.
     if read.unit != ReadOptions::default().unit {
         add("time-unit", read.unit.name().into());
+    } else if let Some(numbers) = read.numbers {
+        add("numbers", numbers.name().into());
+    }
+    if let Some(delimiter) = read.delimiter {
+        add("delimiter", delimiter.to_string());
     }
     let clock = Clock::ALL.iter().find(|(_, clock)| *clock == session.evaluate.clock);
     if let Some((name, _)) = clock.filter(|(_, clock)| *clock != Clock::default()) {
@@ -106,6 +111,10 @@ pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, Mer
             "file" => {}
             "timed" => session.read.timed = true,
             "sort" => session.read.sort = Some(value.parse().map_err(|_| unknown(name, value))?),
+            "delimiter" => session.read.delimiter = Some(value.parse().map_err(|_| unknown(name, value))?),
+            "numbers" => {
+                session.read.numbers = Some(TimeUnit::parse(value).ok_or_else(|| unknown(name, value))?)
+            }
             "time-unit" => session.read.unit = TimeUnit::parse(value).ok_or_else(|| unknown(name, value))?,
             "clock" => {
                 let known = Clock::ALL.iter().find(|(name, _)| name == value);

@@ -82,7 +82,7 @@ pub(crate) fn read(
     let read = match source {
         Source::Column(column) => one_column(session, &opened, column, valuations, states),
         Source::Columns(columns) => several_columns(session, &opened, columns, valuations, states),
-        _ => rows(session, &opened, source, None, valuations, states),
+        _ => rows(&opened, source, None, valuations, states),
     };
     read.map_err(|error| error.in_file(&opened.name).into())
 }
@@ -111,7 +111,7 @@ pub(crate) fn read_with_keys(
         )));
     }
     let opened = Opened::new(session, files)?;
-    let read = rows(session, &opened, source, Some((column, &mut keys)), valuations, states);
+    let read = rows(&opened, source, Some((column, &mut keys)), valuations, states);
     Ok((read.map_err(|error| error.in_file(&opened.name))?, keys))
 }
 
@@ -296,11 +296,7 @@ fn by_properties(
 }
 
 /// The variables of a trace, read up to the first row that has the one called `until`; and whether it has events.
-pub(crate) fn columns_of(
-    opened: &Opened,
-    session: &Session,
-    until: &str,
-) -> Result<(Vec<String>, bool), TraceError> {
+pub(crate) fn columns_of(opened: &Opened, until: &str) -> Result<(Vec<String>, bool), TraceError> {
     let (mut names, mut events): (Vec<String>, bool) = (Vec::new(), false);
     let mut each = |row: &Row| {
         events |= !row.events.is_empty();
@@ -313,6 +309,6 @@ pub(crate) fn columns_of(
         }
         Ok(!names.iter().any(|name| name == until))
     };
-    tw_trace::read_rows(&opened.input, opened.format, &session.read, &mut each)?;
+    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut each)?;
     Ok((names, events))
 }

@@ -81,7 +81,7 @@ pub(super) fn add(
     if wanted.is_empty() {
         return Ok(());
     }
-    let lines = job.loaded.locate(job.session, &wanted);
+    let lines = job.loaded.locate(&wanted);
     let line = |at: &Position| lines.get(at).and_then(check::log_line);
     let witnesses = results.iter_mut().flat_map(|result| &mut result.groups);
     for origin in witnesses.filter_map(|group| group.witness.as_mut()).flat_map(|w| &mut w.origins) {
@@ -278,6 +278,7 @@ fn has_value(values: &Values, at: Position) -> bool {
     match &values.column {
         Column::Truth(bits) => bits.get(at),
         Column::Int { valid, .. } | Column::Real { valid, .. } | Column::Text { valid, .. } => valid.get(at),
+        Column::Words(_) => true,
         Column::Any(values) => !values[at].is_null(),
         Column::Tuples(relation) => !relation.tuples(at).is_empty(),
     }

@@ -160,6 +160,8 @@ pub(super) fn numbers(column: &Column) -> Vec<f64> {
         Column::Real { values, valid } => masked(&mut values.iter().copied(), valid),
         Column::Int { values, valid } => masked(&mut values.iter().map(|&value| value as f64), valid),
         Column::Any(values) => values.iter().map(|value| number(value).unwrap_or(f64::NAN)).collect(),
-        Column::Truth(_) | Column::Text { .. } | Column::Tuples(_) => vec![f64::NAN; column.len()],
+        Column::Truth(_) | Column::Text { .. } | Column::Words(_) | Column::Tuples(_) => {
+            vec![f64::NAN; column.len()]
+        }
     }
 }

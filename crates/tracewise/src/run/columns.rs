@@ -28,8 +28,8 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Where positions of the log are.
-    pub fn locate(&self, session: &Session, positions: &[Position]) -> HashMap<Position, Located> {
-        self.opened.locate(session, &self.summary.locator, positions)
+    pub fn locate(&self, positions: &[Position]) -> HashMap<Position, Located> {
+        self.opened.locate(&self.summary.locator, positions)
     }
 
     /// The trace as reports call it.
@@ -127,7 +127,8 @@ pub(crate) fn read(
     let scanned = opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold);
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
-    let mut warnings = never_occurs(spec, &summary);
+    let mut warnings = opened.notes();
+    warnings.extend(never_occurs(spec, &summary));
     let (trace, keys, kept) = reader.finish(timed);
     if trace.len > 0 {
         warnings.extend(other_arity(spec, &summary, &trace.relations));

@@ -49,7 +49,7 @@ impl Fault {
         let mut error = error;
         // Sorting moves positions; what was read to find this error is not kept.
         if session.read.sort.is_none()
-            && let Some(located) = opened.locate(session, &Locator::default(), &[position]).remove(&position)
+            && let Some(located) = opened.locate(&Locator::default(), &[position]).remove(&position)
         {
             (error.file, error.line) = (located.file, located.line);
         }

@@ -2,11 +2,12 @@
 
 use crate::error::Setting;
 use crate::trace::{format_named, formats};
-use crate::{Error, Session};
+use crate::{Error, Reading, Session};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use tw_core::{Batch, Position};
-use tw_trace::{Input, Located, Locator, Projection, Summary, TraceError, TraceFormat};
+use tw_core::{Batch, Position, TimeUnit};
+use tw_diag::Diagnostic;
+use tw_trace::{Input, Located, Locator, Projection, Settled, Summary, TraceError, TraceFormat};
 
 /// Files that are one trace.
 pub(crate) struct Opened {
@@ -14,6 +15,10 @@ pub(crate) struct Opened {
     pub name: String,
     pub input: Input,
     pub format: &'static dyn TraceFormat,
+    /// How it is read, with what its beginning shows where the session leaves it open.
+    pub read: Reading,
+    /// What that is.
+    pub settled: Settled,
 }
 
 impl Opened {
@@ -22,10 +27,19 @@ impl Opened {
         if let Some(input) = in_memory(session, files)? {
             // They have no bytes for a format to read; what is said of a format holds for this one.
             let format = format_named("arrow").unwrap_or(tw_trace::FORMATS[0]);
-            return Ok(Self { name: display_name(files), input, format });
+            let (name, read, settled) = (display_name(files), session.read.clone(), Settled::default());
+            return Ok(Self { name, input, format, read, settled });
         }
-        let format = format_of(session, files.first().map_or("-", String::as_str))?;
-        Ok(Self { name: display_name(files), input: Input::open(files)?, format })
+        let known = format_by_name(session, files.first().map_or("-", String::as_str))?;
+        let input = Input::open(files)?;
+        let head = input.head(0)?;
+        let format = match known {
+            Some(format) => format,
+            None => format_by_look(&head, files.first().map_or("-", String::as_str))?,
+        };
+        let mut read = session.read.clone();
+        let settled = if format.parted().is_some() { Settled::default() } else { read.settle(format, &head) };
+        Ok(Self { name: display_name(files), input, format, read, settled })
     }
 
     /// Reads it from the beginning: `map` on several threads, batch by batch, `fold` in the order of the trace. Progress
@@ -43,20 +57,39 @@ impl Opened {
             }
             fold(part)
         };
-        tw_trace::scan(&self.input, self.format, projection, &session.read, map, &mut noting)
+        tw_trace::scan(&self.input, self.format, projection, &self.read, map, &mut noting)
             .map_err(|error| error.in_file(&self.name))
     }
 
+    /// What is to be said about how it was understood.
+    pub fn notes(&self) -> Vec<Diagnostic> {
+        let epoch = self.settled.epoch.map(|unit| epoch_note(unit, &self.name));
+        epoch.into_iter().collect()
+    }
+
     /// Where positions are in the log. A log that changed or vanished since it was read costs its lines, not the answer.
-    pub fn locate(
-        &self,
-        session: &Session,
-        locator: &Locator,
-        positions: &[Position],
-    ) -> HashMap<Position, Located> {
-        let found = locator.locate(&self.input, self.format, &session.read, positions);
+    pub fn locate(&self, locator: &Locator, positions: &[Position]) -> HashMap<Position, Located> {
+        let found = locator.locate(&self.input, self.format, &self.read, positions);
         found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
     }
+}
+
+/// Numbers that are too large for seconds since 1970.
+pub(crate) fn epoch_note(unit: TimeUnit, trace: &str) -> Diagnostic {
+    let word = match unit {
+        TimeUnit::Milliseconds => "milliseconds",
+        TimeUnit::Microseconds => "microseconds",
+        _ => "nanoseconds",
+    };
+    let message = format!(
+        "{trace}: timestamps are read as {word} since 1970, as their size shows; times and intervals stay in seconds"
+    );
+    let other = format!(
+        "`{}` says so and counts in it; `{}` reads seconds",
+        Setting::TimeUnit.to(unit.name()),
+        Setting::TimeUnit.to("s")
+    );
+    Diagnostic::note("epoch-unit", message).help(other)
 }
 
 /// The tables of these names as one trace; `None` if none of them is one.
@@ -98,12 +131,24 @@ fn missing_feature(name: &str) -> &'static str {
     }
 }
 
-/// The format of a file or, with `-`, of standard input.
-pub(crate) fn format_of(session: &Session, first: &str) -> Result<&'static dyn TraceFormat, Error> {
+/// The format of a file that is read live, of standard input with `-`: by its name, else by its beginning, if it has one.
+pub(crate) fn format_of(session: &Session, path: &str) -> Result<&'static dyn TraceFormat, Error> {
+    if let Some(format) = format_by_name(session, path)? {
+        return Ok(format);
+    }
+    // What is read from a pipe is gone.
+    let head = match std::fs::metadata(path) {
+        Ok(meta) if !meta.is_file() => Vec::new(),
+        _ => Input::open(&[path.to_string()])?.head(0)?,
+    };
+    format_by_look(&head, path)
+}
+
+/// The format that the session names or that follows from a file's name.
+fn format_by_name(session: &Session, first: &str) -> Result<Option<&'static dyn TraceFormat>, Error> {
     let all = formats();
-    let known = || all.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ");
     if let Some(name) = &session.read.format {
-        return format_named(name).ok_or_else(|| {
+        return format_named(name).map(Some).ok_or_else(|| {
             let near = tw_core::suggest(name, all.iter().map(|format| format.name()))
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
@@ -111,17 +156,25 @@ pub(crate) fn format_of(session: &Session, first: &str) -> Result<&'static dyn T
         });
     }
     if first == "-" {
-        return Ok(format_named("jsonl").unwrap_or(all[0]));
+        return Ok(Some(format_named("jsonl").unwrap_or(all[0])));
     }
-    if let Some(format) = tw_trace::detect(first, &all) {
-        return Ok(format);
-    }
-    // A missing file is the likelier mistake than an unknown extension.
-    Input::open(&[first.to_string()])?;
-    let feature = missing_feature(first.rsplit('.').next().unwrap_or(""));
-    Err(Error::refused(format!(
-        "cannot tell the format of `{first}` by its name{feature}; say it with {} ({})",
-        Setting::Format,
-        known()
-    )))
+    Ok(tw_trace::detect(first, &all).filter(|_| !tw_trace::is_ambiguous(first)))
+}
+
+/// The format that the beginning of a file looks like.
+fn format_by_look(head: &[u8], name: &str) -> Result<&'static dyn TraceFormat, Error> {
+    let feature = missing_feature(name.rsplit('.').next().unwrap_or(""));
+    let found = if feature.is_empty() { tw_trace::recognise(head, &formats()) } else { None };
+    // A file without anything in it may still have a name that says enough.
+    found.or_else(|| tw_trace::detect(name, &formats()).filter(|_| head.is_empty())).ok_or_else(|| {
+        let message = match head.is_empty() {
+            true => format!("cannot tell the format of `{name}` by its name, and there is nothing in it"),
+            false => format!("cannot tell the format of `{name}` by its name or its first lines"),
+        };
+        Error::refused(format!("{message}{feature}; say it with {} ({})", Setting::Format, known()))
+    })
+}
+
+fn known() -> String {
+    formats().iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
 }

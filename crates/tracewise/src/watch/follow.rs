@@ -10,10 +10,15 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// The last bytes read, by which a file is recognised that was written anew and has grown beyond.
 const TAIL: usize = 256;
+
+const WRITTEN_ANEW: &str = "was written anew; what it held last may be lost; reading it from its start";
+
+/// Times of files may be as coarse as this: two writes within it can bear the same one.
+const COARSE: Duration = Duration::from_secs(2);
 
 /// A file that is followed.
 pub(super) struct Followed {
@@ -22,6 +27,8 @@ pub(super) struct Followed {
     /// Bytes of it that were read, and the last of them.
     offset: u64,
     tail: Vec<u8>,
+    /// When it was last written to, as of the last time that what was read was found to be still there.
+    seen: Option<SystemTime>,
     /// The file that had the name before, and how much of it was read.
     former: Option<(File, u64)>,
 }
@@ -29,7 +36,8 @@ pub(super) struct Followed {
 impl Followed {
     /// This file, which stands where a checkpoint left off.
     pub fn new(path: &str, file: File, resume: &Resume) -> Self {
-        Self { path: path.into(), file, offset: resume.offset, tail: resume.tail.clone(), former: None }
+        let (offset, tail) = (resume.offset, resume.tail.clone());
+        Self { path: path.into(), file, offset, tail, seen: None, former: None }
     }
 
     /// The file that had this name when the checkpoint was taken, if it was rotated since.
@@ -68,9 +76,7 @@ impl Followed {
                 Ok(0) => return Ok(0),
                 Ok(count) => {
                     if !self.is_the_same() {
-                        let news =
-                            "was written anew; what it held last may be lost; reading it from its start";
-                        self.start_over(pump, news)?;
+                        self.start_over(pump, WRITTEN_ANEW)?;
                         return Ok(count);
                     }
                     buffer.truncate(count);
@@ -110,6 +116,14 @@ impl Followed {
         if own.len() > self.offset {
             return Ok(true);
         }
+        let written = own.modified().ok();
+        if written.is_none() || written != self.seen {
+            if !self.is_the_same() {
+                self.start_over(pump, WRITTEN_ANEW)?;
+                return Ok(true);
+            }
+            self.seen = written.filter(|written| written.elapsed().is_ok_and(|since| since > COARSE));
+        }
         self.tell_of_late_lines(pump)?;
         // While it is gone, another may be about to take its place.
         let Ok(new) = File::open(&self.path) else { return Ok(false) };
@@ -143,6 +157,7 @@ impl Followed {
         let _ = self.file.rewind();
         self.offset = 0;
         self.tail.clear();
+        self.seen = None;
         pump.send(Message::Restarted(format!("{} {news}", self.path)))
     }
 

@@ -18,7 +18,7 @@ use crate::error::Setting;
 use crate::explain::horizon;
 use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
-use crate::run::open::format_of;
+use crate::run::open::{epoch_note, format_of};
 use crate::{Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
@@ -260,7 +260,9 @@ impl<'r, W: Watcher> Run<'r, W> {
             match message {
                 Message::Bytes(bytes) => {
                     let before = self.live.progress().positions;
-                    self.live.push(&bytes, false, &mut self.judge)?;
+                    let pushed = self.live.push(&bytes, false, &mut self.judge);
+                    self.say_how_read();
+                    pushed?;
                     if self.live.progress().positions > before {
                         self.next.heartbeat.rest(Instant::now());
                     }
@@ -283,6 +285,14 @@ impl<'r, W: Watcher> Run<'r, W> {
                 Message::Wake => {}
             }
             self.said(told)?;
+        }
+    }
+
+    /// Tells what the beginning of the stream showed.
+    fn say_how_read(&mut self) {
+        if let Some(unit) = self.live.take_settled().and_then(|settled| settled.epoch) {
+            let note = epoch_note(unit, names(&self.options.source).0);
+            self.judge.sink().note(&note.message);
         }
     }
 

@@ -41,6 +41,10 @@ pub(super) fn settings(
         (Setting::Time, column(&read.time, "time")),
         (Setting::Event, column(&read.event, "event")),
         (Setting::TimeUnit, read.unit.name().to_string()),
+        (
+            Setting::Delimiter,
+            read.delimiter.map_or("by the header".into(), |byte| format!("{:?}", char::from(byte))),
+        ),
         (Setting::Timed, on(read.timed)),
         (Setting::Sort, read.sort.map_or("off".into(), |skew| format!("{skew} ns"))),
         (Setting::Clock, format!("{:?}", session.evaluate.clock).to_lowercase()),

@@ -102,7 +102,7 @@ impl<'t> Lane<'t> {
                 let values = &values[from..to];
                 (present(values).into(), Data::Values(Cow::Borrowed(values)))
             }
-            other @ (Column::Truth(_) | Column::Tuples(_)) => {
+            other @ (Column::Truth(_) | Column::Words(_) | Column::Tuples(_)) => {
                 let values: Vec<Value> = (from..to).map(|at| other.value(at)).collect();
                 (words::ones(len).into(), Data::Values(values.into()))
             }

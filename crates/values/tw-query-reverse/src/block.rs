@@ -113,7 +113,7 @@ impl Block {
                 let there = wanted & valid.words()[chunk.word];
                 descending(there).for_each(|bit| self.put(bit, Cell::Term(number, base + bit as usize)));
             }
-            Column::Truth(_) | Column::Tuples(_) => {
+            Column::Truth(_) | Column::Words(_) | Column::Tuples(_) => {
                 descending(wanted).for_each(|bit| self.put(bit, Cell::Term(number, base + bit as usize)));
             }
             Column::Any(values) => {

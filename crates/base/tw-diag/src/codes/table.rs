@@ -2,7 +2,7 @@
 
 use super::Area::{Import, Model, Program, Races, Run, Specification, Trace};
 use super::{Area, Code};
-use crate::Severity::{Error, Warning};
+use crate::Severity::{Error, Note, Warning};
 
 const fn error(area: Area, code: &'static str, meaning: &'static str, repair: &'static str) -> Code {
     Code { code, severity: &[Error], area, meaning, repair }
@@ -10,6 +10,10 @@ const fn error(area: Area, code: &'static str, meaning: &'static str, repair: &'
 
 const fn warning(area: Area, code: &'static str, meaning: &'static str, repair: &'static str) -> Code {
     Code { code, severity: &[Warning], area, meaning, repair }
+}
+
+const fn note(area: Area, code: &'static str, meaning: &'static str, repair: &'static str) -> Code {
+    Code { code, severity: &[Note], area, meaning, repair }
 }
 
 /// An error in some places, a warning in others.
@@ -50,6 +54,8 @@ pub static CODES: &[Code] = &[
         "Repair what the message points at; look-around and back references are not available."),
     error(Specification, "bad-set", "The set behind `in` is empty or not written as sets are.",
         "Write values in braces, `{1, 2}`, or a range, `1..5`."),
+    error(Specification, "bad-setting", "A line of a `trace` block is no setting, stands there twice, or has no value of its kind.",
+        "Settings are `time`, `event`, `by`, `format`, `time-unit` and `sample`, each once: `trace { by: user.id; }`."),
     error(Specification, "chained-comparison", "Two comparisons stand in a row, which would compare a truth value.",
         "Write both and join them with `&`."),
     error(Specification, "duplicate-argument", "An argument of an event is given twice.",
@@ -164,6 +170,8 @@ pub static CODES: &[Code] = &[
         "Compare its value, or move it to a query of its own."),
     error(Trace, "ambiguous-name", "A name can be several things of the trace or the model.",
         "Write it so that it can be one alone, as the message shows."),
+    note(Trace, "epoch-unit", "The first timestamp is too large a number for seconds since 1970, so numbers are read as a smaller unit of time.",
+        "Nothing needs to be done; `--time-unit` says the unit outright."),
     warning(Trace, "never-occurs", "A name that the specification uses occurs nowhere, so it is always false.",
         "Check its spelling against `tracewise inspect`."),
     error(Trace, "trace-io", "A trace cannot be opened or read to its end.",

@@ -57,6 +57,18 @@ fn slot(scope: &mut Scope, var: Var) -> Slot {
     })
 }
 
+/// The columns of one event that give these variables values, if nothing else is asked of it.
+fn plain(steps: &[Step], row: &[Slot]) -> Option<(usize, Vec<(usize, bool)>)> {
+    let [Step::Event { place, binds, checks }] = steps else { return None };
+    // Whole numbers that are asked for are looked at where they are put out.
+    let unseen = |(_, slot, whole): &&(usize, Slot, bool)| *whole && !row.contains(slot);
+    if !checks.is_empty() || binds.iter().any(|bind| unseen(&bind)) {
+        return None;
+    }
+    let of = |slot: &Slot| binds.iter().find(|(_, own, _)| own == slot).map(|(at, _, whole)| (*at, *whole));
+    Some((*place, row.iter().map(of).collect::<Option<_>>()?))
+}
+
 /// Rules for those questions that they reach.
 pub(crate) fn compile(plan: &Plan) -> Rules {
     let mut builder = Builder::new(plan);
@@ -130,12 +142,13 @@ impl Compiler<'_> {
             let key = vars.iter().map(|var| keep(slot(scope, *var))).collect();
             waits.push(Wait { window: number, key, negated: *negated, origin: window.origin });
         }
-        let trigger = body.steps.iter().find_map(|step| match step {
-            Step::Event { place, .. } => Some(*place),
-            _ => None,
-        });
         let slots = scope.len();
-        self.rules.rules.push(Rule { trigger, steps: body.steps, slots, target, row, waits, kept });
+        // What is left of values is searched for, whatever begins it.
+        let plain = match target {
+            Target::Narrow { .. } => None,
+            _ => plain(&body.steps, if waits.is_empty() { &row } else { &kept }),
+        };
+        self.rules.rules.push(Rule { plain, steps: body.steps, slots, target, row, waits, kept });
         Some(())
     }
 

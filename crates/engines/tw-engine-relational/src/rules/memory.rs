@@ -6,7 +6,7 @@ use super::table::{Stamp, Table};
 use crate::answers::in_order;
 use crate::key::Key;
 use std::collections::VecDeque;
-use tw_core::{Position, Time};
+use tw_core::{Position, Relation, Time};
 use tw_ir::Ticks;
 
 /// A position for those who read tables.
@@ -31,17 +31,47 @@ impl Flat {
         self.rows += 1;
     }
 
+    /// The events at a position as rows of these columns; of some that take whole numbers alone.
+    pub(crate) fn push_events(&mut self, relation: &Relation, place: usize, columns: &[(usize, bool)]) {
+        'events: for number in relation.tuples(place) {
+            let before = self.keys.len();
+            for (column, whole) in columns {
+                match Key::of(&relation.columns()[*column], number) {
+                    Some(key) if !whole || key.is_whole() => self.keys.push(key),
+                    _ => {
+                        self.keys.truncate(before);
+                        continue 'events;
+                    }
+                }
+            }
+            self.rows += 1;
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.keys.clear();
         self.rows = 0;
     }
 
-    /// The rows, each once.
-    pub(crate) fn distinct(&self) -> Vec<usize> {
+    /// Takes the rows of another, which are as wide.
+    pub(crate) fn append(&mut self, other: &mut Flat) {
+        if self.rows == 0 {
+            std::mem::swap(self, other);
+        } else {
+            self.keys.append(&mut other.keys);
+            self.rows += std::mem::take(&mut other.rows);
+        }
+    }
+
+    /// Shows the rows, each once.
+    pub(crate) fn distinct(&self, mut see: impl FnMut(&[Key])) {
+        if self.rows == 1 {
+            return see(&self.keys);
+        }
         let mut all: Vec<usize> = (0..self.rows).collect();
         all.sort_by(|a, b| in_order(self.row(*a).iter(), self.row(*b).iter()));
         all.dedup_by(|a, b| self.row(*a) == self.row(*b));
-        all
+        all.into_iter().for_each(|at| see(self.row(at)));
     }
 
     pub(crate) fn row(&self, at: usize) -> &[Key] {
@@ -342,14 +372,20 @@ pub(crate) struct Facts {
     /// The last of each kind, for those who look back.
     pub(crate) table: Option<Table>,
     /// What has become known and is not told yet.
-    pub(crate) fresh: Vec<(Box<[Key]>, Stamp)>,
+    pub(crate) fresh: Fresh,
     low: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fresh {
+    pub(crate) rows: Flat,
+    pub(crate) stamps: Vec<Stamp>,
 }
 
 impl Facts {
     pub(crate) fn new(watched: &Watched) -> Self {
         let table = watched.looks_back().then(|| Table::new(watched.arity, &[]));
-        Self { table, fresh: Vec::new(), low: watched.window.low }
+        Self { table, fresh: Fresh::default(), low: watched.window.low }
     }
 
     /// Keeps a fact for those who look back, and forgets some that nobody can see any more.

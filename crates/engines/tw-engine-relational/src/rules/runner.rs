@@ -5,6 +5,7 @@
 //! them, and by time.
 
 use super::memory::{Facts, Flat, Memory, Now, Queue};
+use super::orders::Orders;
 use super::solve::Solve;
 use super::steps::{Op, Rule, Target};
 use super::table::{Beside, Stamp, Table};
@@ -34,7 +35,7 @@ struct Here<'h> {
 /// Solutions of one rule that wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
-    /// What is kept of each, and its position, so that no two are the same.
+    /// What is kept of each; no two of one position are the same.
     pub(crate) table: Table,
     /// Of each row, which of its waits are over.
     pub(crate) done: Beside<u32>,
@@ -73,6 +74,9 @@ pub(crate) struct Runner {
     pub(crate) bits: Vec<bool>,
     env: Vec<Key>,
     rows: Flat,
+    /// A row at hand.
+    pub(super) row: Vec<Key>,
+    orders: Orders,
     pub(crate) len: Position,
     pub(crate) before: Time,
     /// Whether violations are told as soon as they are known, not in the order of positions.
@@ -99,7 +103,7 @@ impl Runner {
                 readers[wait.window].push((at, number));
             }
             waiting.push(Waiting {
-                table: Table::new(rule.kept.len() + 1, &indexes),
+                table: Table::of_all(rule.kept.len(), &indexes),
                 done: Beside::default(),
                 numbers: Beside::default(),
                 queues: vec![Queue::default(); rule.waits.len()],
@@ -126,6 +130,8 @@ impl Runner {
             bits: vec![false; rules.bits.len()],
             env: vec![Key::Int(0); slots],
             rows: Flat::default(),
+            row: Vec::new(),
+            orders: Orders::new(rules),
             len: 0,
             before: 0,
             early: false,
@@ -133,6 +139,11 @@ impl Runner {
             told: vec![0; plan.asked.len()],
             more: vec![0; plan.asked.len()],
         }
+    }
+
+    /// Other positions follow than those of the last step.
+    pub(crate) fn begin(&mut self) {
+        self.orders.begin();
     }
 
     /// Takes the next position, which has this number.
@@ -149,14 +160,10 @@ impl Runner {
         let rules = &*plan.rules;
         let now = Now { at: self.len, time, before: self.before };
         let here = Here { positions, place, about: number, now };
-        for op in &rules.order {
+        let (number_of_order, order) = self.orders.take(rules, positions.relations, place);
+        for op in &order {
             match *op {
-                Op::Rule(rule) => {
-                    let begun = |pattern: usize| !positions.relations[pattern].tuples(place).is_empty();
-                    if rules.rules[rule].trigger.is_none_or(begun) {
-                        self.rule(plan, rule, here, out, refused);
-                    }
-                }
+                Op::Rule(rule) => self.rule(plan, rule, here, out, refused),
                 Op::Commit(table) => self.tables[table].commit(now),
                 Op::Deliver(window) => self.deliver(plan, window, out),
                 Op::Stand(standing) => {
@@ -174,6 +181,7 @@ impl Runner {
                 }
             }
         }
+        self.orders.give_back(number_of_order, order);
         for asked in 0..self.outboxes.len() {
             if !self.outboxes[asked].here.is_empty() {
                 let here = std::mem::take(&mut self.outboxes[asked].here);
@@ -199,6 +207,15 @@ impl Runner {
         let rules = &*plan.rules;
         let rule = &rules.rules[number];
         let mut rows = std::mem::take(&mut self.rows);
+        if let Some((pattern, columns)) = &rule.plain {
+            rows.push_events(&positions.relations[*pattern], place, columns);
+            if rows.rows > 0 {
+                self.found(plan, number, (now, about), &mut rows, Vec::new(), out);
+            }
+            rows.clear();
+            self.rows = rows;
+            return;
+        }
         let mut narrows: Vec<(Row, Vec<Key>)> = Vec::new();
         let Self { tables, bits, env, cursors, .. } = self;
         let mut solve = Solve { plan, rules, tables, positions, place, now, bits, env, cursors, refused };
@@ -225,21 +242,32 @@ impl Runner {
                 });
             }
         }
+        if rows.rows > 0 || !narrows.is_empty() {
+            self.found(plan, number, (now, about), &mut rows, narrows, out);
+        }
+        rows.clear();
+        self.rows = rows;
+    }
+
+    /// What the solutions of a rule are for.
+    fn found(
+        &mut self,
+        plan: &Plan,
+        number: usize,
+        (now, about): (Now, Position),
+        rows: &mut Flat,
+        narrows: Vec<(Row, Vec<Key>)>,
+        out: &mut Vec<Found>,
+    ) {
+        let rule = &plan.rules.rules[number];
         match (&rule.target, rule.waits.is_empty()) {
-            _ if rows.rows == 0 && narrows.is_empty() => {}
             (_, false) => {
-                for at in rows.distinct() {
-                    self.wait(plan, number, rows.row(at), Stamp { time: now.time, at: now.at }, about, out);
-                }
+                let stamp = Stamp { time: now.time, at: now.at };
+                rows.distinct(|row| self.wait(plan, number, row, stamp, about, out));
             }
             (Target::Insert(table), _) => {
                 if let Memory::Finite(finite) = &mut self.tables[*table] {
-                    if finite.inserts.rows == 0 {
-                        std::mem::swap(&mut finite.inserts, &mut rows);
-                    } else {
-                        finite.inserts.keys.append(&mut rows.keys);
-                        finite.inserts.rows += rows.rows;
-                    }
+                    finite.inserts.append(rows);
                 }
             }
             (Target::Delete(table, index), _) => {
@@ -249,9 +277,7 @@ impl Runner {
                         finite.deletes.push((*index, Flat::default()));
                         finite.deletes.len() - 1
                     });
-                    let own = &mut finite.deletes[own].1;
-                    own.keys.append(&mut rows.keys);
-                    own.rows += rows.rows;
+                    finite.deletes[own].1.append(rows);
                 }
             }
             (Target::Clear(table), _) => {
@@ -277,11 +303,12 @@ impl Runner {
             }
             (Target::Fact(window), _) => {
                 let stamp = Stamp { time: now.time, at: now.at };
-                let facts = (0..rows.rows).map(|at| (rows.row(at).into(), stamp));
-                self.windows[*window].fresh.extend(facts);
+                let fresh = &mut self.windows[*window].fresh;
+                fresh.stamps.extend((0..rows.rows).map(|_| stamp));
+                fresh.rows.append(rows);
             }
             (Target::Violation(asked), _) if self.reach[*asked].1 && self.told[*asked] >= self.limit => {
-                self.more[*asked] += if rows.rows == 1 { 1 } else { rows.distinct().len() };
+                rows.distinct(|_| self.more[*asked] += 1);
             }
             (Target::Violation(asked), _) => {
                 for at in 0..rows.rows {
@@ -289,8 +316,6 @@ impl Runner {
                 }
             }
         }
-        rows.clear();
-        self.rows = rows;
     }
 
     /// Brings standing violations up to date with what has changed.

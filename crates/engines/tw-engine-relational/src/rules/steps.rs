@@ -190,8 +190,8 @@ pub(crate) struct Wait {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    /// The events that it needs, by their place in `Program::patterns`.
-    pub(crate) trigger: Option<usize>,
+    /// Where one event is all that it needs: which, and the columns that are put out, of which some take whole numbers alone.
+    pub(crate) plain: Option<(usize, Vec<(usize, bool)>)>,
     pub(crate) steps: Vec<Step>,
     pub(crate) slots: usize,
     pub(crate) target: Target,

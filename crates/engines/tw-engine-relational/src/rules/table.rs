@@ -194,7 +194,8 @@ pub(crate) struct Table {
     /// Rows ever placed: those beyond have no place.
     end: u32,
     free: Vec<u32>,
-    rows: Places<u32>,
+    /// By all their values; `None` where nobody asks for them so.
+    rows: Option<Places<u32>>,
     indexes: Vec<Index>,
     /// Where the search for rows that may go stands.
     hand: u32,
@@ -204,8 +205,13 @@ impl Table {
     pub(crate) fn new(arity: usize, indexes: &[Vec<usize>]) -> Self {
         let index = |columns: &Vec<usize>| Index { columns: columns.clone(), places: Places::default() };
         let indexes = indexes.iter().map(index).collect();
-        let (chunks, free, rows) = (Vec::new(), Vec::new(), Places::default());
+        let (chunks, free, rows) = (Vec::new(), Vec::new(), Some(Places::default()));
         Self { arity, chunks, end: 0, free, rows, indexes, hand: 0 }
+    }
+
+    /// For rows that are found by indexes alone, and may be there several times.
+    pub(crate) fn of_all(arity: usize, indexes: &[Vec<usize>]) -> Self {
+        Self { rows: None, ..Self::new(arity, indexes) }
     }
 
     pub(crate) fn arity(&self) -> usize {
@@ -235,14 +241,14 @@ impl Table {
     #[inline]
     pub(crate) fn find<'k>(&self, keys: impl Iterator<Item = &'k Key> + Clone) -> Option<u32> {
         let hash = hash(keys.clone());
-        self.rows.get(hash, |row| self.row(*row).iter().eq(keys.clone())).copied()
+        self.rows.as_ref()?.get(hash, |row| self.row(*row).iter().eq(keys.clone())).copied()
     }
 
     /// Puts a row there or renews its stamp; its number, and whether it is new.
     pub(crate) fn put(&mut self, keys: &[Key], stamp: Stamp) -> (u32, bool) {
         let hash = hash(keys.iter());
         let next = self.free.last().copied().unwrap_or(self.end);
-        let Self { chunks, arity, rows, .. } = self;
+        let Self { chunks, arity, rows: Some(rows), .. } = self else { return (self.add(keys, stamp), true) };
         let (row, new) = rows.find_or_insert(hash, |row| row_of(chunks, *arity, *row) == keys, || next);
         let row = *row;
         if !new {
@@ -258,6 +264,15 @@ impl Table {
             self.enter(number, row);
         }
         (row, true)
+    }
+
+    /// Puts a row there, beside others like it; its number.
+    pub(crate) fn add(&mut self, keys: &[Key], stamp: Stamp) -> u32 {
+        let row = self.place(keys, stamp, 0);
+        for number in 0..self.indexes.len() {
+            self.enter(number, row);
+        }
+        row
     }
 
     fn place(&mut self, keys: &[Key], stamp: Stamp, hash: u64) -> u32 {
@@ -325,7 +340,9 @@ impl Table {
             self.leave(number, row);
         }
         let hash = self.chunks[chunk].hashes[at];
-        self.rows.change(hash, |own| *own == row, |_| false);
+        if let Some(rows) = &mut self.rows {
+            rows.change(hash, |own| *own == row, |_| false);
+        }
         let arity = self.arity;
         let chunk = &mut self.chunks[chunk];
         chunk.keys[at * arity..(at + 1) * arity].fill(Key::Int(0));
@@ -383,7 +400,8 @@ impl Table {
 
     pub(crate) fn clear(&mut self) {
         let columns: Vec<Vec<usize>> = self.indexes.iter().map(|index| index.columns.clone()).collect();
-        *self = Table::new(self.arity, &columns);
+        *self =
+            Table { rows: self.rows.as_ref().map(|_| Places::default()), ..Table::new(self.arity, &columns) };
     }
 
     /// Looks at some rows more, and removes those that may go.
@@ -410,7 +428,7 @@ impl Table {
         let indexes = |index: &Index| index.places.heap_bytes();
         self.chunks.iter().map(chunk).sum::<usize>()
             + self.free.capacity() * 4
-            + self.rows.heap_bytes()
+            + self.rows.as_ref().map_or(0, Places::heap_bytes)
             + self.indexes.iter().map(indexes).sum::<usize>()
     }
 }

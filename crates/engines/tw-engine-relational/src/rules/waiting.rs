@@ -42,9 +42,7 @@ impl Runner {
         if done.count_ones() as usize == rule.waits.len() {
             return self.over(plan, number, kept, stamp, about, out);
         }
-        let mut keys = kept.to_vec();
-        keys.push(Key::Int(stamp.at as i64));
-        self.register(plan, number, &keys, stamp, about, done);
+        self.register(plan, number, kept, stamp, about, done);
     }
 
     pub(crate) fn register(
@@ -57,10 +55,7 @@ impl Runner {
         done: u32,
     ) {
         let waiting = &mut self.waiting[number];
-        let (row, new) = waiting.table.put(keys, stamp);
-        if !new {
-            return;
-        }
+        let row = waiting.table.add(keys, stamp);
         waiting.done.set(row, done);
         waiting.numbers.set(row, about);
         for (at, wait) in plan.rules.rules[number].waits.iter().enumerate() {
@@ -81,12 +76,25 @@ impl Runner {
         out: &mut Vec<Found>,
     ) {
         let rule = &plan.rules.rules[number];
-        let row: Row = rule.row.iter().map(|place| kept[*place].clone()).collect();
+        let row = rule.row.iter().map(|place| &kept[*place]);
         match rule.target {
-            Target::Fact(window) => self.windows[window].fresh.push((row, stamp)),
-            Target::Violation(asked) => self.violated(asked, row, (stamp.time, about), out),
+            Target::Fact(window) => {
+                let fresh = &mut self.windows[window].fresh;
+                fresh.rows.push(row);
+                fresh.stamps.push(stamp);
+            }
+            Target::Violation(asked) if self.counts(asked) => self.more[asked] += 1,
+            Target::Violation(asked) => {
+                self.violated(asked, row.cloned().collect(), (stamp.time, about), out);
+            }
             _ => {}
         }
+    }
+
+    /// Whether each violation is known once, some time after its position, and nobody asks for its values any more.
+    fn counts(&self, asked: usize) -> bool {
+        let (reach, alone) = self.reach[asked];
+        alone && self.told[asked] >= self.limit && reach != Some(i64::MIN)
     }
 
     pub(super) fn violated(
@@ -97,8 +105,7 @@ impl Runner {
         out: &mut Vec<Found>,
     ) {
         let (reach, alone) = self.reach[asked];
-        // Each is known once, and nobody asks for its values any more.
-        if alone && self.told[asked] >= self.limit && reach != Some(i64::MIN) {
+        if self.counts(asked) {
             self.more[asked] += 1;
             return;
         }
@@ -120,11 +127,13 @@ impl Runner {
 
     /// Tells who waits what has become known to a window.
     pub(super) fn deliver(&mut self, plan: &Plan, window: usize, out: &mut Vec<Found>) {
-        if self.windows[window].fresh.is_empty() {
+        if self.windows[window].fresh.stamps.is_empty() {
             return;
         }
         let mut found = Vec::new();
-        for (row, stamp) in std::mem::take(&mut self.windows[window].fresh) {
+        let mut fresh = std::mem::take(&mut self.windows[window].fresh);
+        for (at, &stamp) in fresh.stamps.iter().enumerate() {
+            let row = fresh.rows.row(at);
             for at in 0..self.readers[window].len() {
                 let (number, wait) = self.readers[window][at];
                 found.clear();
@@ -134,7 +143,13 @@ impl Runner {
                 }
             }
             let now = self.before;
-            self.windows[window].keep(&row, stamp, now);
+            self.windows[window].keep(row, stamp, now);
+        }
+        // What was delivered may have made facts, but none of its own window: the room is used again.
+        if self.windows[window].fresh.stamps.is_empty() {
+            fresh.rows.clear();
+            fresh.stamps.clear();
+            self.windows[window].fresh = fresh;
         }
     }
 
@@ -176,10 +191,13 @@ impl Runner {
         let done = waiting.done.get(row) | 1 << wait;
         waiting.done.set(row, done);
         if done.count_ones() as usize == plan.rules.rules[number].waits.len() {
-            let (kept, stamp) = (waiting.table.row(row).to_vec(), waiting.table.stamp(row));
-            let about = waiting.numbers.get(row);
+            let mut kept = std::mem::take(&mut self.row);
+            kept.clear();
+            kept.extend_from_slice(waiting.table.row(row));
+            let (stamp, about) = (waiting.table.stamp(row), waiting.numbers.get(row));
             waiting.table.remove(row);
             self.over(plan, number, &kept, stamp, about, out);
+            self.row = kept;
         }
     }
 

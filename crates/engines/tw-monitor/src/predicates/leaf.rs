@@ -197,6 +197,9 @@ fn in_column(column: &Column, set: &[SetItem]) -> Bits {
             set.iter().any(|item| matches!(item, SetItem::Value(Value::Str(member)) if **member == *text))
         }),
         Column::Any(values) => values.iter().map(|value| contains(set, value)).collect(),
+        Column::Words(words) => {
+            (0..words.len()).map(|at| contains(set, &Value::text(words.get(at)))).collect()
+        }
         Column::Truth(bits) => {
             let [no, yes] = [false, true].map(|truth| contains(set, &Value::Bool(truth)));
             (0..bits.len()).map(|at| if bits.get(at) { yes } else { no }).collect()

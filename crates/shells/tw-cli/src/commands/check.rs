@@ -83,15 +83,16 @@ impl Check {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
-        let session = self.read.session(self.evaluate.evaluating())?;
+        let read = self.read.with(&spec.settings);
+        let session = read.session(self.evaluate.evaluating())?;
         let options = CheckOptions {
             // With `--quiet` verdicts alone count: no need to go back for log lines.
             violations: if context.quiet { 0 } else { self.violations },
             explain: !self.no_explain && !context.quiet,
             witness: self.witness,
-            by: self.by.clone(),
+            by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
-            clock_error: self.clock_error.error(self.read.time_unit)?,
+            clock_error: self.clock_error.error(read.unit())?,
         };
         let mut exit = Exit::Holds;
         if self.show_residual {

@@ -20,6 +20,7 @@ impl Runnable for Completions {
         // Written to memory first: the generator does not expect a reader who leaves.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::program(), "tracewise", &mut script);
+        context.out.data();
         context.out.write_all(&script)?;
         Ok(Exit::Holds)
     }

@@ -65,7 +65,12 @@ impl Runnable for Convert {
                 writeln!(context.out, "{}", object.end())?;
             } else {
                 let positions = words::counted(report.positions, "position");
-                writeln!(context.out, "wrote {positions} to {} ({})", report.output, report.format)?;
+                writeln!(
+                    context.out,
+                    "wrote {positions} to {} ({})",
+                    words::printable(&report.output),
+                    report.format
+                )?;
             }
         }
         Ok(Exit::Holds)

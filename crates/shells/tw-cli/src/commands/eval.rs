@@ -44,7 +44,7 @@ impl Runnable for Eval {
         let spec = formulas(std::slice::from_ref(&self.formula))?;
         context.warnings(&spec.warnings, &spec.sources);
         let trace = self.read.one_trace(&self.files, "eval")?;
-        let session = self.read.session(self.evaluate.evaluating())?;
+        let session = self.read.with(&spec.settings).session(self.evaluate.evaluating())?;
         let report = {
             let message = format!("evaluating {}", trace.join(", "));
             let (_progress, session) = Progress::reading(context.quiet, message, session);

@@ -142,7 +142,8 @@ fn automata() -> impl TypedValueParser<Value = AutomatonKind> {
 
 fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let row = |out: &mut dyn Write, key: &str, value: &str| {
-        for (index, line) in words::wrap(value, style.width.map(|w| w.saturating_sub(12))).iter().enumerate()
+        let value = words::printable(value);
+        for (index, line) in words::wrap(&value, style.width.map(|w| w.saturating_sub(12))).iter().enumerate()
         {
             let key = if index == 0 { key } else { "" };
             writeln!(out, "  {} {line}", style.paint(Ink::Frame, format!("{key:<9}")))?;
@@ -152,6 +153,7 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
     for root in &report.roots {
         let name = words::clip(&words::printable(&root.name), 160);
         let title = root.title.as_deref().unwrap_or(if root.query { "(query)" } else { "" });
+        let title = words::printable(title);
         writeln!(out, "{}", format!("{}  {title}", style.paint(Ink::Strong, name)).trim_end())?;
         if root.formula != root.name {
             row(out, "formula", &root.formula)?;

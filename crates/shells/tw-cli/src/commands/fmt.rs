@@ -70,6 +70,7 @@ impl Fmt {
                     write_difference(file, &text, &formatted, context.style, &mut context.out)?;
                 }
             } else if !self.write {
+                context.out.data();
                 context.out.write_all(formatted.as_bytes())?;
             } else if changed {
                 writeln!(context.out, "formatted {file}")?;

@@ -5,6 +5,7 @@ use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
 use crate::flags::flagged;
 use crate::options::{FILES, specification_text};
+use crate::words;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::io::Write;
@@ -110,8 +111,9 @@ impl Runnable for Import {
             let object = object.maybe("output", self.out.as_deref()).maybe("text", shown);
             writeln!(context.out, "{}", object.end())?;
         } else if let Some(out) = &self.out {
-            writeln!(context.out, "wrote {out} ({})", format.title)?;
+            writeln!(context.out, "wrote {} ({})", words::printable(out), format.title)?;
         } else {
+            context.out.data();
             context.out.write_all(made.as_bytes())?;
         }
         Ok(Exit::Holds)

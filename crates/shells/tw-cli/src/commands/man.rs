@@ -22,6 +22,7 @@ impl Runnable for Man {
         let mut program = super::program();
         program.build();
         let Some(directory) = self.directory else {
+            context.out.data();
             context.out.write_all(&page(program)?)?;
             return Ok(Exit::Holds);
         };

@@ -11,12 +11,13 @@ use crate::words;
 use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
-use tracewise::Evaluating;
 use tracewise::diag::Diagnostic;
 use tracewise::findings::json::Object;
 use tracewise::findings::{Warning, lost_ends};
+use tracewise::language::TraceSettings;
 use tracewise::merge::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames};
 use tracewise::model::write_model;
+use tracewise::{Evaluating, Specification};
 
 /// Merge traces into a model: states, transitions, and how often each was seen
 ///
@@ -97,9 +98,9 @@ impl Merge {
     }
 
     /// What of the traces the model does not show.
-    fn warnings(&self, report: &MergeReport) -> Vec<Warning> {
+    fn warnings(report: &MergeReport, by: Option<&String>) -> Vec<Warning> {
         let mut found = Vec::new();
-        if let Some(column) = self.by.as_ref().filter(|_| report.without_key > 0) {
+        if let Some(column) = by.filter(|_| report.without_key > 0) {
             let (positions, have) = match report.without_key {
                 1 => ("1 position".to_string(), "has"),
                 many => (words::counted(many, "position"), "have"),
@@ -149,7 +150,7 @@ impl Merge {
             writeln!(context.out, "{}", super::coverage::summary(&coverage))?;
         }
         if !self.out.is_empty() {
-            writeln!(context.out, "wrote {}", self.out.join(", "))?;
+            writeln!(context.out, "wrote {}", words::printable(&self.out.join(", ")))?;
         }
         Ok(())
     }
@@ -191,15 +192,21 @@ impl Merge {
                 self.form.output
             )));
         }
-        let options = self.options()?;
+        // The file that says what states are may say how traces are read, too.
+        let settings = match &self.states {
+            Some(file) => Specification::settings_of(file)?,
+            None => TraceSettings::default(),
+        };
+        let mut options = self.options()?;
+        options.by = options.by.or_else(|| settings.by.clone());
         let traces = self.read.traces(&self.files)?;
-        let session = self.read.session(Evaluating::default())?;
+        let session = self.read.with(&settings).session(Evaluating::default())?;
         let report = {
             let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));
             let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
             session.merge(&traces, &options)?
         };
-        let warnings = self.warnings(&report);
+        let warnings = Self::warnings(&report, options.by.as_ref());
         for warning in &warnings {
             context.warnings(std::slice::from_ref(&warning.diagnostic), &warning.sources);
         }

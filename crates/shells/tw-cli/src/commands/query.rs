@@ -153,13 +153,13 @@ impl Query {
             }
         }
         let defaults = Evaluating::default();
-        let session = self.read.session(Evaluating {
+        let session = self.read.with(&spec.settings).session(Evaluating {
             engine: self.engine.clone(),
             memory_budget: self.memory.unwrap_or(defaults.memory_budget),
             ..defaults
         })?;
         let options = QueryOptions {
-            by: self.by.clone(),
+            by: self.by.clone().or_else(|| spec.settings.by.clone()),
             everywhere: self.at.is_some(),
             witness: self.witness,
             explain: !context.quiet,

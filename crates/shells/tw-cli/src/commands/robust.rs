@@ -152,13 +152,15 @@ impl Robust {
         let (spec, files) = self.specification_and_files()?;
         context.warnings(&spec.warnings, &spec.sources);
         let defaults = Evaluating::default();
-        let session = self.read.session(Evaluating {
+        let read = self.read.with(&spec.settings);
+        let by = self.by.clone().or_else(|| spec.settings.by.clone());
+        let session = read.session(Evaluating {
             semantics: self.semantics,
             memory_budget: self.memory.unwrap_or(defaults.memory_budget),
             ..defaults
         })?;
         if self.live.wanted() {
-            if self.by.is_some() {
+            if by.is_some() {
                 return Err(usage(
                     "--by divides a stored trace: leave out --live and what else reads a stream",
                 ));
@@ -209,7 +211,7 @@ impl Robust {
             plot::refuse(path, traces.len())?;
         }
         let options = RobustOptions {
-            by: self.by.clone(),
+            by: self.by.clone().or_else(|| spec.settings.by.clone()),
             explain: !context.quiet || self.plot.is_some(),
             everywhere: self.at.is_some(),
             picture: self.plot.is_some(),

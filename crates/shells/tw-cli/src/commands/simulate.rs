@@ -112,7 +112,7 @@ impl Simulate {
             return writeln!(context.out, "{}", object.end());
         }
         let positions = words::counted(self.steps, "position");
-        writeln!(context.out, "wrote {positions} to {} ({format})", self.out)
+        writeln!(context.out, "wrote {positions} to {} ({format})", words::printable(&self.out))
     }
 }
 

@@ -143,7 +143,7 @@ impl Watch {
         if spec.program.roots.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
-        let session = self.read.session(Evaluating {
+        let session = self.read.with(&spec.settings).session(Evaluating {
             engine: self.engine.clone(),
             semantics: self.semantics,
             ..Evaluating::default()
@@ -154,7 +154,7 @@ impl Watch {
             resume: self.resume,
         });
         let options = WatchOptions {
-            by: self.by.clone(),
+            by: self.by.clone().or_else(|| spec.settings.by.clone()),
             first: self.first,
             each_position: self.each_position,
             observers: self.observers,

@@ -6,6 +6,8 @@ fn plain(text: &str) -> impl Iterator<Item = char> {
     text.chars().map(|c| match c {
         '\t' | '\n' | '\r' => c,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+        // Nor do pages turn their text for one.
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
         c => c,
     })
 }

@@ -166,7 +166,12 @@ fn failure_text(item: &Item) -> String {
     }
     // What happens at each place was said; the log says it in its own words.
     for line in item.places.iter().map(|place| &place.line).filter(|line| !line.text.is_empty()) {
-        text.push_str(&format!("{}:{}: {}\n", line.file, line.line, words::printable(&line.text)));
+        text.push_str(&format!(
+            "{}:{}: {}\n",
+            words::printable(&line.file),
+            line.line,
+            words::printable(&line.text)
+        ));
     }
     if !item.violations.is_empty() && item.places.is_empty() {
         text.push('\n');
@@ -177,7 +182,8 @@ fn failure_text(item: &Item) -> String {
                 Some(line) => {
                     let place = if place.is_empty() { place } else { format!(" ({place})") };
                     let shown = words::printable(&line.text);
-                    text.push_str(&format!("{}:{}{place}{said}: {shown}\n", line.file, line.line));
+                    let file = words::printable(&line.file);
+                    text.push_str(&format!("{file}:{}{place}{said}: {shown}\n", line.line));
                 }
                 None if place.is_empty() => {}
                 None => text.push_str(&format!("{place}{said}\n")),

@@ -48,6 +48,13 @@ pub fn cases() -> Vec<Case> {
         formula("formula-keyword", "G (a & while)"),
         spec("spec-reserved-letter-declared", "var X: int;\nproperty p : G a;\n"),
         spec("spec-reserved-word-as-a-property", "property next : G a;\n"),
+        // Settings.
+        spec("trace-unknown-setting", "trace { tiem: t; }\nproperty p : G a;\n"),
+        spec("trace-setting-twice", "trace { by: name; by: n; }\nproperty p : G a;\n"),
+        spec("trace-two-blocks", "trace { by: name; }\ntrace { time: n; }\nproperty p : G a;\n"),
+        spec("trace-unknown-unit", "trace { time-unit: weeks; }\nproperty p : G a;\n"),
+        spec("trace-unknown-format", "trace { format: cvs; }\nproperty p : G a;\n"),
+        spec("trace-by-a-number", "trace { by: 5; }\nproperty p : G a;\n"),
         // Monitors.
         spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n"),
         spec("monitor-unknown-event", "monitor Opened(f) {\n    event open(f);\n    ere : open oepn;\n}\n"),

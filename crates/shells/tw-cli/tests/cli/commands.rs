@@ -190,6 +190,7 @@ Commands:
 
 Options:
       --color <WHEN>  Colour: auto, always or never [default: auto]
+      --deny <WHAT>   With `warnings`, a warning gives the exit code of a violation
   -q, --quiet         Print nothing but errors; the exit code tells the outcome
   -h, --help          Print help
   -V, --version       Print version

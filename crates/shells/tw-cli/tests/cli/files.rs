@@ -1,6 +1,7 @@
 //! Files that the command writes: whole or not at all, as they were permitted, where links lead.
 #![cfg(unix)]
 
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -130,5 +131,29 @@ fn what_never_ends_is_refused_with_its_limit() {
         let told = String::from_utf8_lossy(&found.stderr);
         assert_eq!(found.status.code(), Some(2), "{command}: {told}");
         assert!(told.contains("larger than 64 MiB"), "{command}: {told}");
+    }
+}
+
+/// Standard output under its name in `/dev`, a pipe or a file that others write to as well: nothing of theirs is lost.
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_can_be_named() {
+    let folder = place("stdout");
+    for name in ["/dev/stdout", "/proc/self/fd/1"] {
+        let piped = run(&folder, &format!("convert trace.csv --to jsonl -o {name}"), Stdio::piped());
+        assert!(piped.status.success(), "{piped:?}");
+        assert!(
+            String::from_utf8_lossy(&piped.stdout).starts_with("{\"event\":\"a\",\"p\":1}\n"),
+            "{piped:?}"
+        );
+        let log = folder.join("log");
+        let mut shared = std::fs::File::create(&log).unwrap();
+        shared.write_all(b"before\n").unwrap();
+        let own = shared.try_clone().unwrap();
+        let filed = run(&folder, &format!("convert trace.csv --quiet --to jsonl -o {name}"), own.into());
+        assert!(filed.status.success(), "{filed:?}");
+        shared.write_all(b"after\n").unwrap();
+        let text = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(text, "before\n{\"event\":\"a\",\"p\":1}\n{\"event\":\"b\",\"p\":0}\nafter\n", "{name}");
     }
 }

@@ -17,6 +17,7 @@ mod outputs;
 mod query;
 mod races;
 mod robust;
+mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;

@@ -1,6 +1,6 @@
 //! The outputs for CI are well-formed, and colour is where it is wanted.
 
-use crate::common::{command, directory, finish, tracewise};
+use crate::common::{command, directory, finish, tracewise, words};
 use quick_xml::events::Event;
 use serde_json::Value;
 
@@ -155,5 +155,63 @@ fn control_characters_do_not_reach_a_terminal() {
             "{arguments:?}: {}",
             run.err
         );
+    }
+}
+
+/// The same for every command and form, with names, texts, keys and outputs that would steer, and marks that turn text.
+#[test]
+fn no_command_lets_control_characters_through() {
+    let folder = directory("control-all");
+    let evil = "\\u001b[31m\\u009b5m\\u202e";
+    let line = format!(
+        "{{\"time\":0,\"event\":\"f\",\"x\":\"{evil}\",\"{evil}\":1,\"thread\":\"{evil}\",\"lock\":\"l\"}}\n"
+    );
+    let evil = "\u{1b}[31m\u{9b}5m\u{202e}";
+    std::fs::write(folder.join("a\u{1b}.jsonl"), &line).unwrap();
+    let spec =
+        format!("property `p{evil}` \"t{evil}\" : G `{evil}` > 3;\nquery `q{evil}` : last[true : x];\n");
+    std::fs::write(folder.join("s\u{1b}.tw"), spec).unwrap();
+    let lines = [
+        "inspect TRACE",
+        "check SPEC TRACE",
+        "check SPEC TRACE --by x",
+        "check -e 'G forall v. f(x: v) -> false' TRACE",
+        "check -e 'G forall v. f(x: v) -> false' TRACE --semantics ltl3",
+        "watch SPEC TRACE",
+        "watch SPEC TRACE --by x",
+        "watch SPEC TRACE --each-position",
+        "watch -e 'G forall v. f(x: v) -> false' TRACE",
+        "query SPEC TRACE",
+        "query SPEC TRACE --at all",
+        "query -e 'last[true : x]' --witness TRACE",
+        "query -e 'count[true] by x' TRACE",
+        "robust SPEC TRACE --by x",
+        "eval -e '`EVIL` > 3' TRACE",
+        "explain SPEC",
+        "explain SPEC --trace TRACE",
+        "races TRACE",
+        "slice --patterns 'f(x: v)' TRACE",
+        "merge --keep state TRACE -o OUT.json --ctl 'AG false'",
+        "merge --keep state --state x TRACE -o OUT.json --ctl 'AG false'",
+        "convert TRACE -o OUT.csv",
+        "coverage TRACE",
+        "import NOSUCH",
+        "fmt NOSUCH",
+        "simulate NOSUCH --steps 1 -o OUT.csv",
+    ];
+    for line in lines {
+        for form in ["text", "json", "junit", "sarif", "github", "markdown"] {
+            let arguments = words(line).into_iter().map(|word| {
+                let word = word.replace("TRACE", "a\u{1b}.jsonl").replace("SPEC", "s\u{1b}.tw");
+                word.replace("OUT", "o\u{1b}").replace("NOSUCH", "no\u{1b}").replace("EVIL", evil)
+            });
+            let mut run = command();
+            let run = finish(run.args(arguments).args(["--output", form]).current_dir(&folder), "");
+            let turned = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            let fine = |c: char| c == '\n' || !(c.is_control() || turned(c));
+            assert!(run.out.chars().all(fine), "{line} {form}: {:?}", run.out);
+            assert!(run.err.chars().all(fine), "{line} {form}: {:?}", run.err);
+            assert!(run.code != 101, "{line} {form}: {}", run.err);
+        }
     }
 }

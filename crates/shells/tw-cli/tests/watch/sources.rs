@@ -121,6 +121,22 @@ fn a_file_that_is_written_anew_is_noticed() {
     assert_eq!(watch.end().code, Some(0));
 }
 
+/// Emptied and written again to the same size: neither the size nor a read tells.
+#[test]
+fn a_file_that_is_written_anew_to_its_old_size_is_noticed() {
+    let trace = file("anew-same", "t.props", "a\na\n");
+    let watch = watch(&["-e", "F (b & X c)", "--format", "props", &trace, "--follow", "--output", "json"]);
+    std::thread::sleep(Duration::from_millis(200));
+    watch.signal("STOP");
+    std::fs::write(&trace, "b\nc\n").unwrap();
+    watch.signal("CONT");
+    watch.error_line("was written anew; what it held last may be lost");
+    let verdict = watch.json();
+    assert_eq!((&verdict["verdict"], &verdict["position"]), (&"satisfied".into(), &3.into()));
+    watch.signal("INT");
+    assert_eq!(watch.end().code, Some(0));
+}
+
 /// The address after `listening on `.
 fn address(line: &str) -> String {
     let start = line.find("listening on ").unwrap() + "listening on ".len();

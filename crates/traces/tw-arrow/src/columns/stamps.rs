@@ -6,25 +6,25 @@ use crate::cell::stamp;
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::*;
 use std::fmt::Write;
-use tw_core::{Time, TimeUnit as Unit, Value};
-use tw_trace::{Stamp, TimeStyle, parse_stamp};
+use tw_core::{Time, Value};
+use tw_trace::{Stamp, Stamps, TimeStyle};
 
 /// Timestamps that do not decrease.
-pub(super) struct Stamps {
+pub(super) struct Column {
     pub(super) times: Vec<Time>,
     pub(super) first: Stamp,
     pub(super) last: Stamp,
 }
 
 /// All of them, or nothing if all are null. `None` if some are null, one is none, or they decrease and must not.
-pub(super) fn stamps(array: &dyn Array, unit: Unit, any_order: bool) -> Option<Option<Stamps>> {
+pub(super) fn stamps(array: &dyn Array, written: Stamps, any_order: bool) -> Option<Option<Column>> {
     if array.null_count() == array.len() || *array.data_type() == DataType::Null {
         return Some(None);
     }
     let stamped = |times: Vec<Time>, style: TimeStyle| {
         let end = |time: Option<&Time>| time.map(|&time| Stamp { time, style });
         let (first, last) = (end(times.first())?, end(times.last())?);
-        Some(Stamps { times, first, last })
+        Some(Column { times, first, last })
     };
     // A dictionary may hold further nulls, so whether all are null shows one by one.
     let coded = matches!(array.data_type(), DataType::Dictionary(..));
@@ -34,10 +34,10 @@ pub(super) fn stamps(array: &dyn Array, unit: Unit, any_order: bool) -> Option<O
     } else if let Some(times) = instants(array) {
         stamped(times?, TimeStyle::Text)?
     } else if let (Some(numbers), false) = (ints(array), matches!(array.data_type(), DataType::UInt64)) {
-        let times = numbers.iter().map(|number| number.checked_mul(unit.nanoseconds()));
-        stamped(times.collect::<Option<_>>()?, TimeStyle::Number(unit))?
+        let times = numbers.iter().map(|number| number.checked_mul(written.nanoseconds()));
+        stamped(times.collect::<Option<_>>()?, written.style())?
     } else {
-        match each(array, unit)? {
+        match each(array, written)? {
             Some(stamps) => stamps,
             None => return Some(None),
         }
@@ -46,7 +46,7 @@ pub(super) fn stamps(array: &dyn Array, unit: Unit, any_order: bool) -> Option<O
 }
 
 /// One after the other: a real is read as it is written, a text as it stands.
-fn each(array: &dyn Array, unit: Unit) -> Option<Option<Stamps>> {
+fn each(array: &dyn Array, written: Stamps) -> Option<Option<Column>> {
     let mut buffer = String::new();
     let mut times = Vec::with_capacity(array.len());
     let mut ends: Option<(Stamp, Stamp)> = None;
@@ -54,7 +54,7 @@ fn each(array: &dyn Array, unit: Unit) -> Option<Option<Stamps>> {
     for at in 0..array.len() {
         let now = match (array.data_type(), text::at(array, at)) {
             (_, Some(text)) => match text {
-                Some(text) => Some(parse_stamp(text, unit).ok()?),
+                Some(text) => Some(written.parse(text).ok()?),
                 None => None,
             },
             (DataType::Float64, _) => {
@@ -62,9 +62,9 @@ fn each(array: &dyn Array, unit: Unit) -> Option<Option<Stamps>> {
                 let real = array.as_primitive::<Float64Type>().value(at);
                 write!(buffer, "{}", Value::Real(real)).ok()?;
                 // What is not finite is written as no number is.
-                Some(parse_stamp(&buffer, unit).ok()?)
+                Some(written.parse(&buffer).ok()?)
             }
-            _ => stamp(array, at, unit).ok()?,
+            _ => stamp(array, at, written).ok()?,
         };
         match now {
             Some(now) => {
@@ -76,7 +76,7 @@ fn each(array: &dyn Array, unit: Unit) -> Option<Option<Stamps>> {
     }
     match ends {
         None => Some(None),
-        Some((first, last)) if missing == 0 => Some(Some(Stamps { times, first, last })),
+        Some((first, last)) if missing == 0 => Some(Some(Column { times, first, last })),
         Some(_) => None,
     }
 }

@@ -10,11 +10,11 @@ mod tests;
 
 use super::lines::{Names, reset, stamp_at, too_many};
 use super::writing::{cell_text, inexpressible, stamp_of};
-use crate::{Arguments, Event, ReadOptions, Row, TraceError, TraceErrorKind, quote};
+use crate::{Arguments, Event, ReadOptions, Row, Stamps, TraceError, TraceErrorKind, quote};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tw_core::{TimeUnit, Value};
+use tw_core::Value;
 
 /// Fields up to which a repeated one is found by looking at each.
 const FEW: usize = 16;
@@ -23,7 +23,7 @@ const FEW: usize = 16;
 pub(super) struct Assembler {
     names: Names,
     time: String,
-    unit: TimeUnit,
+    stamps: Stamps,
     most: usize,
     index: FxHashMap<Arc<str>, usize>,
     repeated: Vec<bool>,
@@ -34,7 +34,7 @@ impl Assembler {
         Self {
             names: Names::default(),
             time: options.time.clone().unwrap_or_else(|| "time".to_string()),
-            unit: options.unit,
+            stamps: options.stamps(),
             most: options.max_columns,
             index: FxHashMap::default(),
             repeated: Vec::new(),
@@ -67,7 +67,7 @@ impl Assembler {
                 let message = format!("the timestamp {} is the event's second", quote(name));
                 return Err(TraceError::new(TraceErrorKind::Time, message).at(line, column));
             }
-            row.time = Some(stamp_at(text, self.unit, line, column)?);
+            row.time = Some(stamp_at(text, self.stamps, line, column)?);
             return Ok(());
         }
         let known = if row.variables.len() <= FEW {

@@ -12,6 +12,7 @@ mod block;
 mod decode;
 mod header;
 mod layout;
+mod look;
 mod plan;
 mod record;
 mod rows;
@@ -22,7 +23,8 @@ mod write;
 mod tests;
 
 use crate::{
-    Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, States, TraceFormat, Writing,
+    Bytes, FastPath, FormatCard, Likeness, Outline, Projection, ReadOptions, Reading, States, TraceFormat,
+    Writing,
 };
 use std::io::Write;
 pub use write::push_csv_cell;
@@ -34,7 +36,7 @@ impl TraceFormat for Csv {
     fn card(&self) -> FormatCard {
         FormatCard {
             name: "csv",
-            extensions: &["csv"],
+            extensions: &["csv", "tsv"],
             about: "comma-separated values with a header row; columns `time` and `event` are the timestamp and the event name",
             open_vocabulary: false,
         }
@@ -42,6 +44,10 @@ impl TraceFormat for Csv {
 
     fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(rows::Rows::new(input, options)?))
+    }
+
+    fn look(&self, head: &[u8]) -> Likeness {
+        look::look(head)
     }
 
     fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {

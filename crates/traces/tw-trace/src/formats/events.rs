@@ -104,7 +104,7 @@ impl RowSource for Source<'_> {
                 ));
             };
             let place = column(line.as_bytes(), last.start + usize::from(last.quoted));
-            row.time = Some(stamp_at(&last.text, self.options.unit, number, place)?);
+            row.time = Some(stamp_at(&last.text, self.options.stamps(), number, place)?);
             values.pop();
         }
         row.events

@@ -6,8 +6,8 @@ use super::json_record::{Keys, RecordReader};
 use super::json_value::{is_blank, place, utf8};
 use super::json_write::{JsonSink, Layout};
 use crate::{
-    Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSource, States, TraceError, TraceErrorKind,
-    TraceFormat, Writing,
+    Bytes, FormatCard, Likeness, Outline, ReadOptions, Reading, Row, RowSource, States, TraceError,
+    TraceErrorKind, TraceFormat, Writing,
 };
 use std::io::{BufRead, Write};
 
@@ -33,6 +33,14 @@ impl TraceFormat for Json {
             state: State::Start,
             max_record: options.max_record,
         }))
+    }
+
+    fn look(&self, head: &[u8]) -> Likeness {
+        let inside = head.trim_ascii_start().strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
+        match inside {
+            Some(inside) if inside.starts_with(b"{") || inside.starts_with(b"]") => Likeness::Sure,
+            _ => Likeness::No,
+        }
     }
 
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {

@@ -2,11 +2,10 @@
 
 use super::json_value::{Fault, Parser, Seen, place};
 use crate::{
-    Arguments, Event, Mark, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceErrorKind,
-    parse_stamp, quote,
+    Arguments, Event, Mark, Projection, ReadOptions, Row, Stamp, Stamps, TraceError, TraceErrorKind, quote,
 };
 use std::sync::Arc;
-use tw_core::{TimeUnit, Value};
+use tw_core::Value;
 use tw_ir::{ArgumentKey, Path, PathStep, What};
 
 /// The keys with a meaning of their own, and the limits of a record.
@@ -14,7 +13,7 @@ use tw_ir::{ArgumentKey, Path, PathStep, What};
 pub(crate) struct Keys {
     pub(crate) time: String,
     pub(crate) event: String,
-    pub(crate) unit: TimeUnit,
+    pub(crate) stamps: Stamps,
     /// `--time` names the key: a trace without it is an error.
     time_named: bool,
     max_columns: usize,
@@ -25,7 +24,7 @@ impl Keys {
         let keys = Self {
             time: options.time.clone().unwrap_or_else(|| "time".to_string()),
             event: options.event.clone().unwrap_or_else(|| "event".to_string()),
-            unit: options.unit,
+            stamps: options.stamps(),
             time_named: options.time.is_some(),
             max_columns: options.max_columns,
         };
@@ -180,17 +179,15 @@ impl RecordReader {
 
     fn stamp(&self, parser: &mut Parser<'_>) -> Result<Option<Stamp>, Fault> {
         let at = parser.at;
-        let unit = self.keys.unit;
+        let stamps = self.keys.stamps;
         let (found, result) = match parser.peek() {
             Some(b'-' | b'0'..=b'9') => {
                 let text = parser.number()?;
-                let stamp =
-                    unit.parse_number(text).map(|time| Stamp { time, style: TimeStyle::Number(unit) });
-                (quote(text), stamp.map_err(|error| error.to_string()))
+                (quote(text), stamps.number(text).map_err(|error| error.to_string()))
             }
             Some(b'"') => {
                 let text = parser.string("text")?;
-                (quote(&text), parse_stamp(&text, unit).map_err(|error| error.to_string()))
+                (quote(&text), stamps.parse(&text).map_err(|error| error.to_string()))
             }
             _ => match parser.value(1)? {
                 Value::Null => return Ok(None),
@@ -202,7 +199,7 @@ impl RecordReader {
             let message = format!(
                 "`{}`: found {found} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
                 self.keys.time,
-                unit.name()
+                stamps.numbers.name()
             );
             Fault::new(at, TraceErrorKind::Time, message)
         })

@@ -21,8 +21,8 @@ mod walk;
 use super::json_record::Keys;
 use super::json_write::{JsonSink, Layout};
 use crate::{
-    BlockStart, Bytes, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading, States, TraceFormat,
-    Writing,
+    BlockStart, Bytes, FastPath, FormatCard, Likeness, Outline, Projection, ReadOptions, Reading, States,
+    TraceFormat, Writing,
 };
 use std::io::Write;
 
@@ -41,6 +41,13 @@ impl TraceFormat for Jsonl {
 
     fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(rows::Rows::new(input, Keys::new(options)?, None, options.max_record)))
+    }
+
+    fn look(&self, head: &[u8]) -> Likeness {
+        match crate::look::lines(head).next() {
+            Some(line) if line.trim_ascii_start().starts_with(b"{") => Likeness::Sure,
+            _ => Likeness::No,
+        }
     }
 
     fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {

@@ -2,13 +2,13 @@
 //! a block by way of rows.
 
 use crate::{
-    BlockBatch, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, TraceError, TraceErrorKind,
-    Vocabulary, parse_stamp, quote,
+    BlockBatch, Projection, ReadOptions, Row, RowSource, SlotBuilder, Stamp, Stamps, TraceError,
+    TraceErrorKind, Vocabulary, quote,
 };
 use rustc_hash::FxHashSet;
 use std::io::BufRead;
 use std::sync::Arc;
-use tw_core::{Time, TimeError, TimeUnit};
+use tw_core::{Time, TimeError};
 
 /// A mark that some editors put at the start of a UTF-8 file. It is no part of the text.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -123,14 +123,14 @@ pub(super) fn characters(bytes: &[u8]) -> u64 {
 }
 
 /// Reads a timestamp that stands at a place.
-pub(super) fn stamp_at(text: &str, unit: TimeUnit, line: u64, column: u64) -> Result<Stamp, TraceError> {
-    parse_stamp(text, unit).map_err(|reason| {
+pub(super) fn stamp_at(text: &str, stamps: Stamps, line: u64, column: u64) -> Result<Stamp, TraceError> {
+    stamps.parse(text).map_err(|reason| {
         let found = if text.is_empty() { "nothing".to_string() } else { quote(text) };
         let reason = match reason {
             TimeError::NotANumber => String::new(),
             other => format!(", which is {other}"),
         };
-        let unit = unit.name();
+        let unit = stamps.numbers.name();
         let message =
             format!("found {found}{reason}, expected a timestamp: a number ({unit}) or RFC 3339 text");
         TraceError::new(TraceErrorKind::Time, message).at(line, column)
@@ -139,7 +139,7 @@ pub(super) fn stamp_at(text: &str, unit: TimeUnit, line: u64, column: u64) -> Re
 
 /// The time of a timestamp, if it is one: [`parse_stamp`], with a short way for plain decimals.
 #[inline(always)]
-pub(super) fn time_of(text: &[u8], unit: TimeUnit) -> Option<Time> {
+pub(super) fn time_of(text: &[u8], stamps: Stamps) -> Option<Time> {
     let (mut value, mut at) = (0i64, 0);
     while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
         if at == 18 {
@@ -148,7 +148,7 @@ pub(super) fn time_of(text: &[u8], unit: TimeUnit) -> Option<Time> {
         value = value * 10 + i64::from(digit);
         at += 1;
     }
-    let nanoseconds = unit.nanoseconds();
+    let nanoseconds = stamps.nanoseconds();
     if at > 0 && at == text.len() {
         return value.checked_mul(nanoseconds);
     }
@@ -168,7 +168,7 @@ pub(super) fn time_of(text: &[u8], unit: TimeUnit) -> Option<Time> {
             return value.checked_mul(part);
         }
     }
-    Some(parse_stamp(std::str::from_utf8(text).ok()?, unit).ok()?.time)
+    Some(stamps.parse(std::str::from_utf8(text).ok()?).ok()?.time)
 }
 
 /// Names, each kept once.
@@ -230,6 +230,8 @@ pub(super) fn by_rows(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse_stamp;
+    use tw_core::TimeUnit;
 
     fn lines(text: &[u8]) -> Result<Vec<String>, TraceError> {
         let options = ReadOptions { max_record: 10, ..ReadOptions::default() };
@@ -280,7 +282,7 @@ mod tests {
         for text in texts {
             for (_, unit) in TimeUnit::ALL {
                 let expected = parse_stamp(text, unit).ok().map(|stamp| stamp.time);
-                assert_eq!(time_of(text.as_bytes(), unit), expected, "{text} {unit:?}");
+                assert_eq!(time_of(text.as_bytes(), Stamps::of(unit)), expected, "{text} {unit:?}");
             }
         }
     }

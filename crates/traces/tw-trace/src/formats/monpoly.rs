@@ -15,8 +15,8 @@ use super::fields::push_quoted;
 use super::lines::{BYTE_ORDER_MARK, Names, not_utf8, reset, stamp_at, too_long, too_many};
 use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of, truth};
 use crate::{
-    Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
-    Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
+    Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Likeness, Outline, Projection, ReadOptions,
+    Reading, Row, RowSink, RowSource, TraceError, TraceFormat, Writing, quote,
 };
 use std::io::{BufRead, Write};
 use std::sync::Arc;
@@ -37,6 +37,14 @@ impl TraceFormat for Monpoly {
 
     fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(Source::new(input, options)))
+    }
+
+    fn look(&self, head: &[u8]) -> Likeness {
+        let mut entries = crate::look::lines(head).filter(|line| !line.starts_with(b"#"));
+        match entries.next() {
+            Some([b'@', b'0'..=b'9', ..]) => Likeness::Sure,
+            _ => Likeness::No,
+        }
     }
 
     fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
@@ -341,7 +349,7 @@ impl RowSource for Source<'_> {
         self.scanner.next_token()?;
         let place = self.bare(ends_name)?;
         let text = text_of(&self.token, place)?;
-        row.time = Some(stamp_at(text, self.options.unit, place.0, place.1)?);
+        row.time = Some(stamp_at(text, self.options.stamps(), place.0, place.1)?);
         loop {
             match self.scanner.next_token()? {
                 None | Some(b'@') => return Ok(true),

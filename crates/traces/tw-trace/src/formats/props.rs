@@ -18,10 +18,9 @@ use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_m
 use super::writing::{Lined, inexpressible, stamp_of, truth};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,
-    Row, RowSink, RowSource, States, TraceError, TraceFormat, Writing, quote,
+    Row, RowSink, RowSource, Stamps, States, TraceError, TraceFormat, Writing, quote,
 };
 use std::io::Write;
-use tw_core::TimeUnit;
 
 /// The format.
 pub struct Props;
@@ -66,7 +65,7 @@ impl TraceFormat for Props {
 struct Source<'a> {
     lines: Lines<'a>,
     names: Names,
-    unit: TimeUnit,
+    stamps: Stamps,
     most: usize,
     /// Whether lines begin with `@TIME`, once the first is known.
     timed: Option<bool>,
@@ -74,7 +73,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(lines: Lines<'a>, options: &ReadOptions, timed: Option<bool>) -> Self {
-        Self { lines, names: Names::default(), unit: options.unit, most: options.max_columns, timed }
+        Self { lines, names: Names::default(), stamps: options.stamps(), most: options.max_columns, timed }
     }
 }
 
@@ -90,7 +89,7 @@ impl RowSource for Source<'_> {
         let place = |token: &str| column(line.as_bytes(), token.as_ptr() as usize - line.as_ptr() as usize);
         match (stamp, *self.timed.get_or_insert(stamp.is_some())) {
             (Some(token), true) => {
-                row.time = Some(stamp_at(&token[1..], self.unit, number, place(token) + 1)?);
+                row.time = Some(stamp_at(&token[1..], self.stamps, number, place(token) + 1)?);
             }
             (None, true) => {
                 let (found, at) = match tokens.peek() {

@@ -8,8 +8,8 @@ use super::{Blocks, Live, Mode, Order, Progress};
 use crate::{TraceError, Vocabulary};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use tw_core::Time;
 use tw_core::codec::{Corrupt, put_word, take_byte, take_part, take_word};
+use tw_core::{Time, TimeUnit};
 
 /// What was saved cannot be read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ impl Live {
             put_word(number, out);
         }
         bytes_out(&self.tail, out);
+        out.push(self.options.numbers.map_or(0, unit_number));
         match &self.mode {
             Mode::Start => out.push(0),
             Mode::Rows(..) => out.push(1),
@@ -64,6 +65,10 @@ impl Live {
         }
         let [positions, bytes, lines] = numbers;
         let tail = bytes_in(from)?.to_vec();
+        if let (number @ 1.., None) = (take_byte(from)?, self.options.numbers) {
+            let unit = TimeUnit::ALL.get(usize::from(number) - 1);
+            self.options.numbers = unit.map(|(_, unit)| *unit);
+        }
         match take_byte(from)? {
             0 => {}
             1 => {
@@ -96,6 +101,11 @@ impl Live {
         self.tail = tail;
         Ok(())
     }
+}
+
+/// A unit as a byte that is not zero.
+fn unit_number(unit: TimeUnit) -> u8 {
+    TimeUnit::ALL.iter().position(|(_, other)| *other == unit).map_or(0, |at| at as u8 + 1)
 }
 
 fn bytes_out(bytes: &[u8], out: &mut Vec<u8>) {

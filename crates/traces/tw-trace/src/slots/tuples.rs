@@ -2,7 +2,7 @@
 
 use super::cells::index_of;
 use super::*;
-use tw_core::Relation;
+use tw_core::{Relation, Words};
 
 /// A slot's column under construction.
 pub(super) enum Building {
@@ -134,6 +134,8 @@ impl TupleBuilder {
 /// The column of an argument: whole numbers or texts, as long as all are of one kind.
 enum ArgumentBuilder {
     Ints(Vec<i64>),
+    /// Texts, as long as all are short.
+    Words(Words),
     /// A [`ColumnBuilder::Text`].
     Texts(ColumnBuilder),
     Any(Vec<Value>),
@@ -175,10 +177,32 @@ impl ArgumentBuilder {
 
     #[inline]
     fn push_text(&mut self, text: &str) {
+        if let ArgumentBuilder::Words(words) = self
+            && words.push(text)
+        {
+            return;
+        }
+        self.push_other_text(text);
+    }
+
+    /// A text that does not stand beside short ones.
+    #[cold]
+    fn push_other_text(&mut self, text: &str) {
         if let ArgumentBuilder::Ints(ints) = self
             && ints.is_empty()
         {
+            let mut words = Words::default();
+            if words.push(text) {
+                *self = ArgumentBuilder::Words(words);
+                return;
+            }
             *self = ArgumentBuilder::Texts(ColumnBuilder::new(Expect::Text));
+        }
+        if let ArgumentBuilder::Words(words) = self {
+            let mut texts = ColumnBuilder::new(Expect::Text);
+            let copied = (0..words.len()).try_for_each(|at| texts.push_text(words.get(at)));
+            debug_assert!(copied.is_ok(), "a column of text takes every text");
+            *self = ArgumentBuilder::Texts(texts);
         }
         match self {
             ArgumentBuilder::Texts(texts) => {
@@ -207,6 +231,7 @@ impl ArgumentBuilder {
             // Of no tuples nothing is known.
             ArgumentBuilder::Ints(ints) if ints.is_empty() => Column::Any(Vec::new()),
             ArgumentBuilder::Ints(values) => Column::Int { valid: Bits::repeat(true, values.len()), values },
+            ArgumentBuilder::Words(words) => Column::Words(words),
             ArgumentBuilder::Texts(texts) => texts.finish(),
             ArgumentBuilder::Any(values) => Column::Any(values),
         }
@@ -290,7 +315,8 @@ mod tests {
     fn columns_have_the_kind_of_their_cells_and_cells_are_what_rows_read() {
         for (cells, kind) in [
             (&["1", "007", "-5", "999999999999999999"][..], "Int"),
-            (&["a", "true story", "long text number one", "99999999999999999999"], "Text"),
+            (&["a", "true story", "long text number one", "99999999999999999999"], "Words"),
+            (&["a", "true story", "a text that is longer than others", "a"], "Text"),
             (&["1", "a", "2", "+3"], "Any"),
             (&["a", "1.5", "b"], "Any"),
             (&["true", "false"], "Any"),

@@ -1,7 +1,6 @@
 //! Row by row: what no block reader knows beforehand, and what can be read once alone.
 
 use super::{Keys, Read, Source};
-use crate::Session;
 use crate::error::Setting;
 use crate::merge::names::Valuations;
 use crate::run::open::Opened;
@@ -147,7 +146,6 @@ fn decide(row: &Row) -> Source {
 
 /// Row by row: every variable, every event, or columns of what cannot be read again.
 pub(super) fn rows(
-    session: &Session,
     opened: &Opened,
     source: &Source,
     mut keys: Option<(&str, &mut Keys)>,
@@ -183,7 +181,7 @@ pub(super) fn rows(
         }
         Ok(true)
     };
-    tw_trace::read_rows(&opened.input, opened.format, &session.read, &mut each)?;
+    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut each)?;
     if positions > 0 {
         taken.judge(&known)?;
     }

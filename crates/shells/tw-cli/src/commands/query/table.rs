@@ -174,7 +174,8 @@ fn cell(text: &str, guard: bool) -> String {
 }
 
 fn escape(text: &str) -> String {
-    let text = text.replace('\\', "\\\\").replace('|', "\\|").replace(['\n', '\r'], " ");
+    let text = words::printable(&text.replace(['\n', '\r'], " "));
+    let text = text.replace('\\', "\\\\").replace('|', "\\|");
     text.replace('*', "\\*").replace('<', "&lt;")
 }
 

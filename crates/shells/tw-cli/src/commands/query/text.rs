@@ -92,7 +92,8 @@ fn one(
 fn told(origin: &Origin, name: &str) -> String {
     let what =
         if origin.part == name { String::new() } else { format!("{} = ", words::printable(&origin.part)) };
-    let value = if what.is_empty() { String::new() } else { format!("{} ", shown(&origin.value)) };
+    let value =
+        if what.is_empty() { String::new() } else { format!("{} ", words::printable(&shown(&origin.value))) };
     let range = |from: usize, to: usize| {
         if from == to {
             words::count(from as u64)
@@ -111,7 +112,8 @@ fn told(origin: &Origin, name: &str) -> String {
             format!("at {noun} {lines} ({})", positions())
         }
         Some((first, last)) => {
-            format!("from {}:{} to {}:{} ({})", first.file, first.line, last.file, last.line, positions())
+            let ends = format!("from {}:{} to {}:{}", first.file, first.line, last.file, last.line);
+            format!("{} ({})", words::printable(&ends), positions())
         }
         None => format!("at {}", positions()),
     };

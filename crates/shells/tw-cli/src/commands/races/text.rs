@@ -94,7 +94,7 @@ impl Page<'_> {
     }
 
     fn place(&mut self, gutter: usize, line: &LogLine) -> io::Result<()> {
-        let at = self.clipped(&format!("{}:{}", line.file, line.line), gutter + 4);
+        let at = self.clipped(&words::printable(&format!("{}:{}", line.file, line.line)), gutter + 4);
         let corner = self.style.paint(Ink::Frame, format!("{:>gutter$} ╭─", ""));
         writeln!(self.out, "{corner} {at}")
     }

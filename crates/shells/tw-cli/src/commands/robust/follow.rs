@@ -51,7 +51,7 @@ pub fn run(
         Some(_) if telling != Telling::Now(Predictor::Hold) => {
             return Err(usage("--period is how far apart samples are that `--predict hold` predicts"));
         }
-        Some(period) => match period.nanoseconds(arguments.read.time_unit, "--period")? {
+        Some(period) => match period.nanoseconds(arguments.read.with(&spec.settings).unit(), "--period")? {
             0 => return Err(usage("--period has to be more than nothing")),
             period => Some(period),
         },

@@ -110,7 +110,7 @@ impl Printer<'_> {
         }
         if let Some(line) = &verdict.line {
             let shown = words::clip(&words::printable(&line.text), SHOWN);
-            let place = format!("{}:{}", line.file, line.line);
+            let place = words::printable(&format!("{}:{}", line.file, line.line));
             text.push_str(&format!("  {} {shown}", style.paint(Ink::Frame, place)));
         }
         text.push_str(&failures(verdict));

@@ -30,7 +30,7 @@ pub(super) fn start(
 ) -> Result<Option<BlockStart>, TraceError> {
     let whole = head.len() < WHOLE;
     let lines = if whole { head } else { &head[..memchr::memrchr(b'\n', head).map_or(0, |end| end + 1)] };
-    let mut records = Records::new(lines, whole, options);
+    let mut records = Records::new(lines, whole, options.delimiter, options);
     let header = read_header(&mut records, options)?;
     if header.columns.is_empty() {
         return Ok(None);
@@ -66,7 +66,11 @@ impl CsvBlocks {
         layout_columns.sort_unstable();
         layout_columns.dedup();
         let plain = takes.iter().all(|take| take.truth_column().is_some() || matches!(take, Take::Null(_)));
-        let plain = plain && header.time.is_none() && header.event.is_none() && projection.key.is_none();
+        let plain = plain
+            && header.delimiter == b','
+            && header.time.is_none()
+            && header.event.is_none()
+            && projection.key.is_none();
         let layout =
             |carriage| Layout::new(header.columns.len(), carriage, &layout_columns).filter(|_| plain);
         Self {
@@ -116,7 +120,7 @@ impl CsvBlocks {
         if u32::try_from(bytes.len()).is_err() {
             return None;
         }
-        let mut scanner = Scanner::new(self.kernel, &self.patterns);
+        let mut scanner = Scanner::new(self.kernel, &self.patterns, self.header.delimiter);
         let mut taking: Vec<Taking<'_>> = self.takes.iter().map(Taking::new).collect();
         let mut key = self.projection.key.as_ref().map(|_| ColumnBuilder::new(Expect::Text));
         let mut events = self.header.event.map(|_| ColumnBuilder::new(Expect::Text));
@@ -249,8 +253,9 @@ struct Times {
 
 impl Times {
     fn push(&mut self, cells: &Cells<'_>, column: usize, options: &ReadOptions) -> Option<()> {
+        let stamps = options.stamps();
         for row in 0..cells.rows {
-            let time = decode::time(&cells.cell(row, column), options.unit)?;
+            let time = decode::time(&cells.cell(row, column), stamps)?;
             let (first, last) = self.range.unwrap_or((time, time));
             if time < last {
                 return None;

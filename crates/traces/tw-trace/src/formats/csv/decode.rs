@@ -2,9 +2,9 @@
 //! [`ColumnBuilder::push_cell`], which says what is right.
 
 use super::structure::Kernel;
-use crate::{ColumnBuilder, parse_stamp};
+use crate::{ColumnBuilder, Stamps};
 use std::borrow::Cow;
-use tw_core::{Time, TimeUnit};
+use tw_core::Time;
 
 /// The cells of some rows.
 #[derive(Clone, Copy)]
@@ -354,19 +354,19 @@ fn eight_digits(digits: &[u8]) -> Option<u64> {
 
 /// A timestamp, as [`parse_stamp`] reads it.
 #[inline]
-pub(super) fn time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
+pub(super) fn time(cell: &[u8], stamps: Stamps) -> Option<Time> {
     let whole =
-        eight_digits(cell).and_then(|number| i64::try_from(number).ok()?.checked_mul(unit.nanoseconds()));
-    whole.or_else(|| any_time(cell, unit))
+        eight_digits(cell).and_then(|number| i64::try_from(number).ok()?.checked_mul(stamps.nanoseconds()));
+    whole.or_else(|| any_time(cell, stamps))
 }
 
 #[inline(never)]
-fn any_time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
+fn any_time(cell: &[u8], stamps: Stamps) -> Option<Time> {
     if let Some((negative, digits, places, _)) = decimal(cell) {
         const SCALE: [i64; 10] =
             [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
         // Whole numbers, which are most, need no division.
-        let unit = unit.nanoseconds();
+        let unit = stamps.nanoseconds();
         let step = match (places, SCALE.get(places)) {
             (0, _) => Some(unit),
             (_, Some(&scale)) if unit % scale == 0 => Some(unit / scale),
@@ -380,7 +380,7 @@ fn any_time(cell: &[u8], unit: TimeUnit) -> Option<Time> {
     } else if let Some(time) = date(cell) {
         return Some(time);
     }
-    parse_stamp(std::str::from_utf8(cell).ok()?, unit).ok().map(|stamp| stamp.time)
+    stamps.parse(std::str::from_utf8(cell).ok()?).ok().map(|stamp| stamp.time)
 }
 
 /// `YYYY-MM-DDTHH:MM:SSZ` with or without a fraction of up to nine digits; a space instead of `T` and no `Z` will do.
@@ -435,6 +435,8 @@ fn date(cell: &[u8]) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse_stamp;
+    use tw_core::TimeUnit;
     use tw_core::{Column, Value};
     use tw_ir::Expect;
 
@@ -555,14 +557,14 @@ mod tests {
         for (_, unit) in TimeUnit::ALL {
             for text in texts {
                 let expected = parse_stamp(text, unit).ok().map(|stamp| stamp.time);
-                assert_eq!(time(text.as_bytes(), unit), expected, "{text:?} in {}", unit.name());
+                assert_eq!(time(text.as_bytes(), Stamps::of(unit)), expected, "{text:?} in {}", unit.name());
             }
         }
         for day in 0..200_000 {
             let stamp = jiff::Timestamp::from_second(day * 86_400 - 5_000_000_000).unwrap();
             let text = stamp.to_string();
             assert_eq!(
-                time(text.as_bytes(), TimeUnit::Seconds),
+                time(text.as_bytes(), Stamps::of(TimeUnit::Seconds)),
                 parse_stamp(&text, TimeUnit::Seconds).ok().map(|s| s.time),
                 "{text}"
             );

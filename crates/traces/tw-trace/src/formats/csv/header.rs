@@ -13,13 +13,37 @@ pub(super) struct Header {
     pub time: Option<usize>,
     /// The event name.
     pub event: Option<usize>,
+    /// What stands between cells.
+    pub delimiter: u8,
     index: FxHashMap<Arc<str>, usize>,
+}
+
+/// What stands between the cells of a header, if nobody says so: of comma, semicolon and tab the most frequent outside
+/// quotes; the comma, if none is.
+pub(super) fn delimiter_of(line: &[u8]) -> u8 {
+    let (mut counts, mut quoted) = ([0usize; 3], false);
+    for &byte in line {
+        match byte {
+            b'"' => quoted = !quoted,
+            b',' if !quoted => counts[0] += 1,
+            b';' if !quoted => counts[1] += 1,
+            b'\t' if !quoted => counts[2] += 1,
+            _ => {}
+        }
+    }
+    let [comma, semicolon, tab] = counts;
+    match comma.max(semicolon).max(tab) {
+        most if most == comma => b',',
+        most if most == semicolon => b';',
+        _ => b'\t',
+    }
 }
 
 impl Header {
     /// From the cells of the first record; `place` says where a cell starts.
     pub fn new(
         columns: Vec<Arc<str>>,
+        delimiter: u8,
         options: &ReadOptions,
         place: &dyn Fn(usize) -> (u64, u64),
     ) -> Result<Header, TraceError> {
@@ -64,7 +88,7 @@ impl Header {
             let message = "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)";
             return Err(TraceError::new(TraceErrorKind::Usage, message));
         }
-        Ok(Header { columns, time, event, index })
+        Ok(Header { columns, time, event, delimiter, index })
     }
 
     /// The variable of that name: a column that is neither the timestamp nor the event name.

@@ -30,7 +30,7 @@ pub(super) enum Step {
 pub(super) enum Fault {
     /// A quote in a cell that does not start with one.
     StrayQuote(usize),
-    /// Something other than a comma or a line end after the closing quote.
+    /// Something other than a delimiter or a line end after the closing quote.
     AfterQuote(usize),
     /// The quote opened here is never closed.
     Unclosed(usize),
@@ -41,8 +41,10 @@ pub(super) enum Fault {
 }
 
 /// Splits records into cells, reusing its memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Splitter {
+    /// What stands between cells.
+    pub delimiter: u8,
     /// Cells of the record split last.
     pub cells: Vec<Cell>,
     /// Inside quotes when the bytes ended: opening quote, where to look on, doubled quotes seen.
@@ -50,6 +52,11 @@ pub(super) struct Splitter {
 }
 
 impl Splitter {
+    /// Nothing was split yet.
+    pub fn new(delimiter: u8) -> Self {
+        Self { delimiter, cells: Vec::new(), open: None }
+    }
+
     /// Forgets a record that was open.
     pub fn restart(&mut self) {
         self.open = None;
@@ -58,6 +65,7 @@ impl Splitter {
     /// Splits the record that starts at `start`. Unless `complete`, more bytes may follow, and `bytes` ends with a line
     /// feed. After [`Step::Open`], call again with the same bytes and more.
     pub fn split(&mut self, bytes: &[u8], start: usize, complete: bool, limit: usize) -> Result<Step, Fault> {
+        let delimiter = self.delimiter;
         let mut at = start;
         if self.open.is_none() {
             self.cells.clear();
@@ -86,12 +94,15 @@ impl Splitter {
                     doubled = true;
                     look += found + 2;
                 };
-                if !matches!(bytes.get(closing + 1), None | Some(b',' | b'\n' | b'\r')) {
+                if !bytes
+                    .get(closing + 1)
+                    .is_none_or(|&byte| byte == delimiter || matches!(byte, b'\n' | b'\r'))
+                {
                     return Err(Fault::AfterQuote(closing + 1));
                 }
                 (Cell { start: opening + 1, end: closing, doubled }, closing + 1)
             } else {
-                let special = |&byte: &u8| matches!(byte, b',' | b'\n' | b'\r' | b'"');
+                let special = |&byte: &u8| byte == delimiter || matches!(byte, b'\n' | b'\r' | b'"');
                 let end = bytes[at..].iter().position(special).map_or(bytes.len(), |found| at + found);
                 if bytes.get(end) == Some(&b'"') {
                     return Err(Fault::StrayQuote(end));
@@ -119,7 +130,7 @@ mod tests {
     use super::*;
 
     fn cells(text: &str) -> Result<Vec<Vec<String>>, Fault> {
-        let (mut splitter, mut at, mut records) = (Splitter::default(), 0, Vec::new());
+        let (mut splitter, mut at, mut records) = (Splitter::new(b','), 0, Vec::new());
         loop {
             match splitter.split(text.as_bytes(), at, true, 100)? {
                 Step::Record(next) => {
@@ -169,13 +180,13 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(cells(text), Err(expected), "{text:?}");
         }
-        assert_eq!(Splitter::default().split(b"a,b,c", 0, true, 2), Err(Fault::TooMany(4)));
+        assert_eq!(Splitter::new(b',').split(b"a,b,c", 0, true, 2), Err(Fault::TooMany(4)));
     }
 
     #[test]
     fn an_open_record_goes_on() {
         let text = b"1,\"a\nb\"\"\nc\"\nrest";
-        let mut splitter = Splitter::default();
+        let mut splitter = Splitter::new(b',');
         assert_eq!(splitter.split(&text[..5], 0, false, 9), Ok(Step::Open));
         assert_eq!(splitter.split(&text[..9], 0, false, 9), Ok(Step::Open));
         assert_eq!(splitter.split(&text[..12], 0, false, 9), Ok(Step::Record(12)));

@@ -1,14 +1,14 @@
 //! Rows of a CSV file: the definition of the format, and of its error messages.
 
-use super::header::Header;
+use super::header::{Header, delimiter_of};
 use super::record::{Cell, Fault, Splitter, Step};
 use crate::{
-    Arguments, Event, ReadOptions, Row, RowSource, Stamp, TraceError, TraceErrorKind, parse_stamp, quote,
+    Arguments, Event, ReadOptions, Row, RowSource, Stamp, Stamps, TraceError, TraceErrorKind, quote,
 };
 use std::borrow::Cow;
 use std::io::BufRead;
 use std::sync::Arc;
-use tw_core::{TimeError, TimeUnit, Value};
+use tw_core::{TimeError, Value};
 
 /// Records one at a time, with what is needed to say where they are.
 pub(super) struct Records<R> {
@@ -18,6 +18,8 @@ pub(super) struct Records<R> {
     max_record: usize,
     max_columns: usize,
     splitter: Splitter,
+    /// Whether the delimiter is yet to be found.
+    guess: bool,
     /// The record.
     buffer: Vec<u8>,
     /// Line on which it starts, from 1.
@@ -41,13 +43,15 @@ pub(super) enum Next {
 }
 
 impl<R: BufRead> Records<R> {
-    pub fn new(input: R, last: bool, options: &ReadOptions) -> Self {
+    /// `delimiter` is what stands between cells; if nobody knows, the first line tells.
+    pub fn new(input: R, last: bool, delimiter: Option<u8>, options: &ReadOptions) -> Self {
         Self {
             input,
+            guess: delimiter.is_none(),
             last,
             max_record: options.max_record,
             max_columns: options.max_columns,
-            splitter: Splitter::default(),
+            splitter: Splitter::new(delimiter.unwrap_or(b',')),
             buffer: Vec::new(),
             line: 1,
             lines: 0,
@@ -73,6 +77,10 @@ impl<R: BufRead> Records<R> {
         self.offset = self.read;
         loop {
             let more = self.read_line()?;
+            if self.guess && !self.buffer.trim_ascii().is_empty() {
+                self.splitter.delimiter = delimiter_of(&self.buffer);
+                self.guess = false;
+            }
             // Only where the file ends can a line lack its line feed.
             let complete = self.last && (!more || !self.buffer.ends_with(b"\n"));
             match self.splitter.split(&self.buffer, 0, complete, self.max_columns) {
@@ -161,12 +169,11 @@ impl<R: BufRead> Records<R> {
             Fault::AfterQuote(at) => {
                 let rest = String::from_utf8_lossy(&self.buffer[at..]).chars().take(1).collect::<String>();
                 let found = format!("{} after the closing quote", quote(&rest));
-                TraceError::syntax(
-                    line,
-                    column,
-                    found,
-                    "a comma or the end of the line (a quote inside a quoted cell is doubled)",
-                )
+                let expected = format!(
+                    "{} or the end of the line (a quote inside a quoted cell is doubled)",
+                    spelled(self.splitter.delimiter)
+                );
+                TraceError::syntax(line, column, found, expected)
             }
             Fault::Unclosed(_) => TraceError::syntax(
                 line,
@@ -191,6 +198,16 @@ impl<R: BufRead> Records<R> {
     }
 }
 
+/// A delimiter, in words.
+pub(super) fn spelled(delimiter: u8) -> String {
+    match delimiter {
+        b',' => "a comma".into(),
+        b';' => "a semicolon".into(),
+        b'\t' => "a tab".into(),
+        other => format!("`{}`", char::from(other).escape_default()),
+    }
+}
+
 fn characters(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count() as u64
 }
@@ -199,7 +216,7 @@ fn characters(bytes: &[u8]) -> u64 {
 pub(super) struct Rows<R> {
     pub records: Records<R>,
     pub header: Arc<Header>,
-    unit: TimeUnit,
+    stamps: Stamps,
     /// How the block ended.
     pub open: bool,
 }
@@ -207,14 +224,15 @@ pub(super) struct Rows<R> {
 impl<R: BufRead> Rows<R> {
     /// Reads the header, then rows.
     pub fn new(input: R, options: &ReadOptions) -> Result<Self, TraceError> {
-        let mut records = Records::new(input, true, options);
+        let mut records = Records::new(input, true, options.delimiter, options);
         let header = read_header(&mut records, options)?;
-        Ok(Self { records, header: Arc::new(header), unit: options.unit, open: false })
+        Ok(Self { records, header: Arc::new(header), stamps: options.stamps(), open: false })
     }
 
     /// Rows of a block.
     pub fn under(header: Arc<Header>, input: R, last: bool, options: &ReadOptions) -> Self {
-        Self { records: Records::new(input, last, options), header, unit: options.unit, open: false }
+        let records = Records::new(input, last, Some(header.delimiter), options);
+        Self { records, header, stamps: options.stamps(), open: false }
     }
 
     fn read(&mut self, row: &mut Row) -> Result<bool, TraceError> {
@@ -252,7 +270,7 @@ impl<R: BufRead> Rows<R> {
         for (number, (&cell, name)) in records.cells().iter().zip(&header.columns).enumerate() {
             let text = records.text(cell);
             if Some(number) == header.time {
-                let stamp = stamp(&text, name, self.unit).map_err(|error| {
+                let stamp = stamp(&text, name, self.stamps).map_err(|error| {
                     let (line, column) = records.place(cell.start);
                     error.at(line, column)
                 })?;
@@ -271,8 +289,8 @@ impl<R: BufRead> Rows<R> {
 }
 
 /// Reads a timestamp cell.
-pub(super) fn stamp(text: &str, name: &str, unit: TimeUnit) -> Result<Stamp, TraceError> {
-    parse_stamp(text, unit).map_err(|error| {
+pub(super) fn stamp(text: &str, name: &str, stamps: Stamps) -> Result<Stamp, TraceError> {
+    stamps.parse(text).map_err(|error| {
         let found = match error {
             TimeError::NotANumber if text.is_empty() => "nothing".to_string(),
             TimeError::NotANumber => quote(text),
@@ -280,7 +298,7 @@ pub(super) fn stamp(text: &str, name: &str, unit: TimeUnit) -> Result<Stamp, Tra
         };
         let message = format!(
             "`{name}`: found {found}, expected a timestamp (a number, in `{}`, or a date and time like `2024-05-01T12:00:00Z`)",
-            unit.name()
+            stamps.numbers.name()
         );
         TraceError::new(TraceErrorKind::Time, message)
     })
@@ -295,7 +313,10 @@ pub(super) fn read_header<R: BufRead>(
         match records.next()? {
             Next::Record => {
                 let names = records.cells().iter().map(|&cell| records.text(cell).as_ref().into()).collect();
-                return Header::new(names, options, &|number| records.place(records.cells()[number].start));
+                let delimiter = records.splitter.delimiter;
+                return Header::new(names, delimiter, options, &|number| {
+                    records.place(records.cells()[number].start)
+                });
             }
             Next::Blank => {}
             Next::Open | Next::End => return Ok(Header::default()),

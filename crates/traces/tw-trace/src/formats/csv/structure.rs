@@ -1,4 +1,4 @@
-//! Finds the commas and line ends that separate cells, 64 bytes at a time.
+//! Finds the delimiters and line ends that separate cells, 64 bytes at a time.
 //!
 //! Per 64 bytes one bit mask for each special character; quoted stretches are the prefix sums (mod 2) of the quotes;
 //! what separates cells outside them is written out as positions. Everything that RFC 4180 forbids, and everything
@@ -10,6 +10,7 @@ use crate::formats::masks;
 pub(super) struct Scanner<'p> {
     kernel: Kernel,
     patterns: &'p Patterns,
+    delimiter: u8,
     state: State,
 }
 
@@ -56,7 +57,7 @@ pub(super) struct Seen {
 /// The special characters of 64 bytes, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Masks {
-    comma: u64,
+    delimiter: u64,
     line: u64,
     quote: u64,
     carriage: u64,
@@ -109,10 +110,10 @@ impl Kernel {
 }
 
 impl<'p> Scanner<'p> {
-    pub fn new(kernel: Kernel, patterns: &'p Patterns) -> Self {
+    pub fn new(kernel: Kernel, patterns: &'p Patterns, delimiter: u8) -> Self {
         let state =
             State { inside: 0, separator: 1, closing: 0, carriage: 0, phase: 0, seen: Seen::default() };
-        Self { kernel, patterns, state }
+        Self { kernel, patterns, delimiter, state }
     }
 
     pub fn seen(&self) -> Seen {
@@ -141,8 +142,8 @@ impl<'p> Scanner<'p> {
 
 /// The operations that differ between processors.
 trait Lanes {
-    /// The masks of 64 bytes.
-    fn masks(chunk: &[u8; 64]) -> Masks;
+    /// The masks of 64 bytes, cells being separated by `delimiter`.
+    fn masks(chunk: &[u8; 64], delimiter: u8) -> Masks;
     /// The bits of `bits` where `mask` has ones, moved together.
     fn extract(bits: u64, mask: u64) -> u64;
     /// Appends `base + 1 +` the position of each set bit. There is room for 64 more.
@@ -158,11 +159,12 @@ fn scan_with<L: Lanes>(
 ) -> bool {
     let patterns = scanner.patterns.0.as_slice();
     let columns = patterns.len();
+    let delimiter = scanner.delimiter;
     let mut state = scanner.state;
     let mut base = base;
     for chunk in chunks {
-        let masks = L::masks(chunk);
-        let mut separators = masks.comma | masks.line;
+        let masks = L::masks(chunk, delimiter);
+        let mut separators = masks.delimiter | masks.line;
         if masks.quote | masks.carriage | state.inside | state.closing | state.carriage != 0 {
             match quoted(&masks, &mut state) {
                 Some(outside) => separators = outside,
@@ -195,7 +197,7 @@ fn quoted(masks: &Masks, state: &mut State) -> Option<u64> {
     // A bit is set from an opening quote up to but not including its closing one.
     let inside = prefix_xor(masks.quote) ^ state.inside;
     let (opening, closing) = (masks.quote & inside, masks.quote & !inside);
-    let separators = (masks.comma | masks.line) & !inside;
+    let separators = (masks.delimiter | masks.line) & !inside;
     let carriage = masks.carriage & !inside;
     // A quote opens at the start of a cell, or right after a closing one: together they are a doubled quote.
     let starts = separators << 1 | state.separator;
@@ -234,7 +236,7 @@ fn low_bits(count: usize) -> u64 {
 struct Portable;
 
 impl Lanes for Portable {
-    fn masks(chunk: &[u8; 64]) -> Masks {
+    fn masks(chunk: &[u8; 64], delimiter: u8) -> Masks {
         let equal = <masks::Portable as masks::Lanes>::equal;
         let mut wide = 0;
         for (index, eight) in chunk.as_chunks::<8>().0.iter().enumerate() {
@@ -242,8 +244,8 @@ impl Lanes for Portable {
             // Gathers bit 8i into bit i.
             wide |= (high.wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * index);
         }
-        let (comma, line) = (equal(chunk, b','), equal(chunk, b'\n'));
-        Masks { comma, line, quote: equal(chunk, b'"'), carriage: equal(chunk, b'\r'), wide }
+        let (delimiter, line) = (equal(chunk, delimiter), equal(chunk, b'\n'));
+        Masks { delimiter, line, quote: equal(chunk, b'"'), carriage: equal(chunk, b'\r'), wide }
     }
 
     fn extract(bits: u64, mask: u64) -> u64 {
@@ -288,7 +290,7 @@ mod x86 {
 
     impl Lanes for Avx2 {
         #[inline(always)]
-        fn masks(chunk: &[u8; 64]) -> Masks {
+        fn masks(chunk: &[u8; 64], delimiter: u8) -> Masks {
             // SAFETY: both loads lie within the 64 bytes; the features are those of `scan_avx2`.
             unsafe {
                 let low = _mm256_loadu_si256(chunk.as_ptr().cast());
@@ -301,7 +303,13 @@ mod x86 {
                 };
                 let wide = u64::from(_mm256_movemask_epi8(low) as u32)
                     | u64::from(_mm256_movemask_epi8(high) as u32) << 32;
-                Masks { comma: is(b','), line: is(b'\n'), quote: is(b'"'), carriage: is(b'\r'), wide }
+                Masks {
+                    delimiter: is(delimiter),
+                    line: is(b'\n'),
+                    quote: is(b'"'),
+                    carriage: is(b'\r'),
+                    wide,
+                }
             }
         }
 
@@ -347,13 +355,19 @@ mod x86 {
 
     impl Lanes for Avx512 {
         #[inline(always)]
-        fn masks(chunk: &[u8; 64]) -> Masks {
+        fn masks(chunk: &[u8; 64], delimiter: u8) -> Masks {
             // SAFETY: the load is the 64 bytes; the features are those of `scan_avx512`.
             unsafe {
                 let bytes = _mm512_loadu_si512(chunk.as_ptr().cast());
                 let is = |byte: u8| _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte as i8));
                 let wide = _mm512_movepi8_mask(bytes);
-                Masks { comma: is(b','), line: is(b'\n'), quote: is(b'"'), carriage: is(b'\r'), wide }
+                Masks {
+                    delimiter: is(delimiter),
+                    line: is(b'\n'),
+                    quote: is(b'"'),
+                    carriage: is(b'\r'),
+                    wide,
+                }
             }
         }
 
@@ -467,7 +481,7 @@ mod tests {
             regular += usize::from(expected.is_some());
             for &kernel in Kernel::all() {
                 let patterns = Patterns::new(columns);
-                let mut scanner = Scanner::new(kernel, &patterns);
+                let mut scanner = Scanner::new(kernel, &patterns, b',');
                 let mut bounds = Vec::new();
                 let (chunks, _) = text.as_chunks::<64>();
                 let cut = random(chunks.len());

@@ -243,7 +243,7 @@ impl<'b> Job<'b> {
             arguments.end = comma;
         }
         if let Some(name) = self.reader.wanted.names.find(bytes, from, to - from) {
-            let cells = Bare { text: &self.text[arguments] };
+            let cells = Bare::new(&self.text[arguments]);
             self.found.event(&self.reader.wanted, name, self.position, &cells)?;
         }
         self.position += 1;
@@ -277,7 +277,7 @@ impl<'b> Job<'b> {
 
     #[inline(always)]
     fn stamp(&mut self, text: &[u8]) -> Option<()> {
-        let time = time_of(text, self.reader.options.unit)?;
+        let time = time_of(text, self.reader.options.stamps())?;
         if self.times.last().is_some_and(|last| time < *last) {
             return None;
         }
@@ -289,23 +289,53 @@ impl<'b> Job<'b> {
 /// Arguments without quotes: each begins with a comma.
 struct Bare<'l> {
     text: &'l str,
+    /// Where the first of them begin, the comma left out.
+    starts: [u32; Bare::FIRST],
+    len: usize,
+}
+
+impl<'l> Bare<'l> {
+    /// Few events have more arguments, which are searched for.
+    const FIRST: usize = 6;
+
+    #[inline(always)]
+    fn new(text: &'l str) -> Self {
+        let (mut starts, mut len) = ([0; Bare::FIRST], 0);
+        for (at, &byte) in text.as_bytes().iter().enumerate() {
+            if byte == b',' {
+                if let Some(start) = starts.get_mut(len) {
+                    *start = at as u32 + 1;
+                }
+                len += 1;
+            }
+        }
+        Self { text, starts, len }
+    }
 }
 
 impl Cells for Bare<'_> {
+    #[inline(always)]
     fn len(&self) -> usize {
-        self.text.bytes().filter(|&byte| byte == b',').count()
+        self.len
     }
 
+    #[inline(always)]
     fn get(&self, index: usize) -> Option<(&str, bool)> {
-        // Most are a few bytes away: not worth a search by chunks.
-        let bytes = self.text.as_bytes();
-        let mut start = 0;
-        for _ in 0..index {
-            start += 1 + bytes.get(start + 1..)?.iter().position(|&byte| byte == b',')?;
+        if index >= self.len {
+            return None;
         }
-        let rest = bytes.get(start + 1..)?;
-        let end = rest.iter().position(|&byte| byte == b',').unwrap_or(rest.len());
-        let cell = &self.text[start + 1..start + 1 + end];
+        let bytes = self.text.as_bytes();
+        let comma = |from: usize| bytes[from..].iter().position(|&byte| byte == b',').map(|at| from + at);
+        let mut start = self.starts[index.min(Bare::FIRST - 1)] as usize;
+        for _ in Bare::FIRST - 1..index {
+            start = comma(start)? + 1;
+        }
+        let end = match self.starts.get(index + 1) {
+            _ if index + 1 == self.len => bytes.len(),
+            Some(next) => *next as usize - 1,
+            None => comma(start)?,
+        };
+        let cell = &self.text[start..end];
         let blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
         let bytes = cell.as_bytes();
         if blank(bytes.first()) || blank(bytes.last()) {

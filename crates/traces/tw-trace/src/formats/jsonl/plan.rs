@@ -79,7 +79,7 @@ pub(super) struct EventPlan {
 impl Plan {
     /// `None` if the projection asks for something only the definition does.
     pub(super) fn new(projection: &Projection, keys: Keys, timed: bool) -> Option<Self> {
-        let unit = keys.unit.nanoseconds();
+        let unit = keys.stamps.nanoseconds();
         let mut scale = [0; 20];
         let mut power: i64 = 1;
         for scale in &mut scale {

@@ -3,7 +3,6 @@
 use super::plan::Plan;
 use super::scalar::{Bytes, Number, digits_value};
 use crate::formats::json_value::Parser;
-use crate::parse_stamp;
 use tw_core::Time;
 
 const DAY: i64 = 86_400_000_000_000;
@@ -33,9 +32,9 @@ pub(super) fn any(plan: &Plan, raw: &[u8]) -> Option<Time> {
     let text = std::str::from_utf8(raw).ok()?;
     if text.starts_with('"') {
         let text = Parser::new(text, "").string("").ok()?;
-        parse_stamp(&text, plan.keys.unit).ok().map(|stamp| stamp.time)
+        plan.keys.stamps.parse(&text).ok().map(|stamp| stamp.time)
     } else {
-        plan.keys.unit.parse_number(text).ok()
+        plan.keys.stamps.number(text).ok().map(|stamp| stamp.time)
     }
 }
 
@@ -121,6 +120,7 @@ fn first_nanosecond(text: &[u8]) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse_stamp;
     use tw_core::TimeUnit;
 
     #[test]

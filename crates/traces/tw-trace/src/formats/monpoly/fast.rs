@@ -193,7 +193,7 @@ impl<'b> Job<'b> {
         let bytes = self.text.as_bytes();
         let from = pass_space(bytes, start + 1);
         let mut at = name_end(bytes, from);
-        let time = time_of(&bytes[from..at], self.reader.options.unit).ok_or(Stop::Odd)?;
+        let time = time_of(&bytes[from..at], self.reader.options.stamps()).ok_or(Stop::Odd)?;
         if self.times.last().is_some_and(|last| time < *last) {
             return Err(Stop::Odd);
         }

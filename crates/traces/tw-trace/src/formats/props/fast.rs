@@ -13,9 +13,11 @@ use crate::formats::lines::{Lines, time_of};
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, or_bits, words_for};
 use crate::formats::wanted::{SAMPLE, Wanted};
-use crate::{Block, BlockBatch, BlockReader, Projection, ReadOptions, TraceError, TraceWarning, Vocabulary};
+use crate::{
+    Block, BlockBatch, BlockReader, Projection, ReadOptions, Stamps, TraceError, TraceWarning, Vocabulary,
+};
 use std::ops::Range;
-use tw_core::{Bits, Column, Time, TimeUnit};
+use tw_core::{Bits, Column, Time};
 use tw_ir::{ArgumentKey, What};
 
 /// Bytes of a name compared a chunk at a time; the rest of a longer one is compared where these match.
@@ -70,7 +72,7 @@ impl Reader {
         let text = simdutf8::basic::from_utf8(bytes).ok()?;
         let newlines = memchr::memchr_iter(b'\n', bytes).count();
         let lines = newlines + usize::from(!bytes.is_empty() && bytes.last() != Some(&b'\n'));
-        let mut job = Job::new(bytes, lines, self.timed, self.options.unit, self.wanted.names.names());
+        let mut job = Job::new(bytes, lines, self.timed, self.options.stamps(), self.wanted.names.names());
         job.run(&self.wanted)?;
         let seen: Vec<bool> = job.found.iter().map(|words| words.iter().any(|&word| word != 0)).collect();
         let refused = |(slot, name): (usize, &Option<usize>)| {
@@ -165,7 +167,7 @@ impl Classes {
 struct Job<'b> {
     text: &'b [u8],
     timed: bool,
-    unit: TimeUnit,
+    stamps: Stamps,
     /// Names to search for, their place in `found`; those with a space in them cannot occur.
     needles: Vec<(&'b [u8], usize)>,
     by_token: bool,
@@ -182,7 +184,7 @@ struct Job<'b> {
 }
 
 impl<'b> Job<'b> {
-    fn new(text: &'b [u8], lines: usize, timed: bool, unit: TimeUnit, names: &'b [String]) -> Self {
+    fn new(text: &'b [u8], lines: usize, timed: bool, stamps: Stamps, names: &'b [String]) -> Self {
         let needles: Vec<(&[u8], usize)> = names
             .iter()
             .enumerate()
@@ -192,7 +194,7 @@ impl<'b> Job<'b> {
         Self {
             text,
             timed,
-            unit,
+            stamps,
             by_token: needles.len() > SEARCHED,
             carries: vec![0; needles.len()],
             needles,
@@ -361,7 +363,7 @@ impl<'b> Job<'b> {
         let token = &self.text[at..];
         let end =
             token.iter().position(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).unwrap_or(token.len());
-        let time = time_of(&token[..end], self.unit)?;
+        let time = time_of(&token[..end], self.stamps)?;
         if self.times.last().is_some_and(|last| time < *last) {
             return None;
         }
@@ -410,7 +412,7 @@ pub(super) mod tests {
         let text = "a b\nabc a_name_beyond_sixteen\n\n ab\tc b\r\n".repeat(50) + "a_name_beyond_sixteen a";
         let lines = text.lines().count();
         let wanted = Wanted::new(&Projection::default());
-        let job = || Job::new(text.as_bytes(), lines, false, TimeUnit::Seconds, &names);
+        let job = || Job::new(text.as_bytes(), lines, false, Stamps::of(tw_core::TimeUnit::Seconds), &names);
         let (mut chosen, mut portable) = (job(), job());
         chosen.run(&wanted).unwrap();
         portable.run_on::<Portable>(&wanted).unwrap();
