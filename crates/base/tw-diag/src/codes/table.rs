@@ -171,7 +171,7 @@ pub static CODES: &[Code] = &[
     error(Trace, "ambiguous-name", "A name can be several things of the trace or the model.",
         "Write it so that it can be one alone, as the message shows."),
     note(Trace, "epoch-unit", "The first timestamp is too large a number for seconds since 1970, so numbers are read as a smaller unit of time.",
-        "Nothing needs to be done; `--time-unit` says the unit outright."),
+        "Nothing needs to be done; `⟨unit⟩` says the unit outright."),
     warning(Trace, "never-occurs", "A name that the specification uses occurs nowhere, so it is always false.",
         "Check its spelling against `tracewise inspect`."),
     error(Trace, "trace-io", "A trace cannot be opened or read to its end.",
