@@ -236,6 +236,8 @@ pub static CODES: &[Code] = &[
         "Rename one of the two."),
     warning(Import, "import-ignored", "Where signals come from (topics) is left out; they are read from columns of the same name.",
         "Nothing."),
+    warning(Import, "import-left-out", "What the other monitor asks of its program, or how it tells, has no equal and is left out.",
+        "See to it that the trace has what the message names, or rewrite it."),
     warning(Import, "import-name", "A name with a slash is read as the name of one signal.",
         "Write spaces around `/` to divide."),
     error(Import, "import-syntax", "The text is not of the other monitor's language.",
