@@ -110,7 +110,7 @@ impl RowMonitor {
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         let timed = needs_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
-        let projection = Projection::new(&spec.program.slots, None, false);
+        let projection = Projection::of(&spec.program, None, false);
         let sink = Sink::default();
         Ok(Self { spec, engine, inner, cells, atoms, sink, timed, bits_alone, bound, projection })
     }

@@ -15,6 +15,7 @@ pub mod monitor;
 mod operators;
 mod slot;
 mod spelling;
+mod template;
 
 pub use alone::{Alone, alone};
 pub use dag::{
@@ -28,6 +29,7 @@ pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
 pub use slot::{ArgumentKey, Expect, Path, PathStep, Slot, SlotId, What};
 pub use spelling::{binding, is_keyword, quote};
+pub use template::{MOST_PLACEHOLDERS, Piece, Take, Template, TemplateError, TextEvent};
 
 use tw_diag::Span;
 
@@ -124,6 +126,8 @@ pub struct Program {
     /// The slots of names that stand in argument places of event patterns, ascending: where the trace has no such column, a
     /// variable was meant that nothing binds.
     pub arguments: Vec<SlotId>,
+    /// Events that are templates of texts, in the order written: readers find them, and their placeholders are columns.
+    pub templates: Vec<TextEvent>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.

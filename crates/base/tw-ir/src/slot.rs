@@ -82,6 +82,9 @@ pub enum Expect {
     Int,
     /// Compared with text. Column: `Text`.
     Text,
+    /// A text that is looked into, of which few are alike: a line of a log. Column: `Words`, in which null is the empty text,
+    /// or as for [`Expect::Text`].
+    Line,
     /// Compared with another name: whatever the cell looks like ([`Value::from_cell`]; in JSON its own type).
     /// Column: `Any`. Paths with `[*]` are always delivered as `Any` holding lists.
     Any,

@@ -254,7 +254,7 @@ impl Builder {
         for event in std::mem::take(&mut self.events) {
             let ident = |name: String| Ident { name, span: event.span };
             let parameters = event.parameters.into_iter().map(|(name, ty)| (ident(name), ty)).collect();
-            let kind = DeclarationKind::Event { name: ident(event.name), parameters };
+            let kind = DeclarationKind::Event { name: ident(event.name), parameters, template: None };
             let blank_before = declarations.is_empty();
             let comments: Vec<Comment> =
                 if blank_before { head.iter().map(|line| comment(line)).collect() } else { Vec::new() };

@@ -20,11 +20,12 @@ mod scan;
 mod settle;
 mod slots;
 mod stamp;
+mod templates;
 
 pub mod formats;
 
 pub use compress::compress;
-pub use error::{TraceError, TraceErrorKind, TraceWarning};
+pub use error::{TraceError, TraceErrorKind, TraceWarning, TraceWarningKind};
 pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
     States, TraceFormat, Writing,

@@ -20,6 +20,7 @@ mod tests;
 mod watermark;
 
 use crate::input::byte_order_mark;
+use crate::templates::Derivation;
 use crate::{
     Projection, ReadOptions, Settled, Stamp, TimeStyle, TraceError, TraceErrorKind, TraceFormat,
     TraceWarning, Vocabulary,
@@ -143,6 +144,8 @@ fn lines_in(bytes: &[u8]) -> usize {
 pub struct Live {
     format: &'static dyn TraceFormat,
     projection: Projection,
+    /// Fills the slots of templates, which the projection is without.
+    derivation: Option<Derivation>,
     options: ReadOptions,
     name: String,
     mode: Mode,
@@ -182,9 +185,12 @@ impl Live {
         projection: &Projection,
         options: &ReadOptions,
     ) -> Self {
+        let derivation = Derivation::of(projection);
+        let projection = derivation.as_ref().map_or(projection, |derivation| &derivation.reading);
         Self {
             format,
             projection: projection.clone(),
+            derivation,
             options: options.clone(),
             name: name.to_string(),
             mode: Mode::Start,
@@ -259,12 +265,18 @@ impl Live {
 
     /// Names that have not occurred so far: errors or warnings, as at the end of a stored trace.
     pub fn judge(&self) -> Result<Vec<TraceWarning>, TraceError> {
-        match &self.mode {
+        let judged = match &self.mode {
             Mode::Start => Ok(Vec::new()),
             Mode::Blocks(blocks) => blocks.reader.finish(),
             Mode::Rows(_, seen) => seen.judge(&self.projection, self.format.card().open_vocabulary),
-        }
-        .map_err(|error| error.in_file(&self.name))
+        };
+        let judged = match &self.derivation {
+            Some(derivation) => judged
+                .map(|warnings| derivation.warnings(warnings, self.progress.positions))
+                .map_err(|error| derivation.error(error)),
+            None => judged,
+        };
+        judged.map_err(|error| error.in_file(&self.name))
     }
 
     /// Reads what can be read of `bytes`, which begin where the last record ended; says how much that was.
@@ -272,6 +284,7 @@ impl Live {
         if let Mode::Rows(thread, seen) = &mut self.mode {
             let mut job = rows::Job {
                 projection: &self.projection,
+                derivation: self.derivation.as_ref(),
                 seen,
                 progress: &mut self.progress,
                 repeated: &mut self.repeated,

@@ -3,7 +3,7 @@
 use crate::Stamps;
 use std::sync::Arc;
 use tw_core::{Time, TimeUnit};
-use tw_ir::{Path, PathStep, Slot, What};
+use tw_ir::{Path, PathStep, Program, Slot, TextEvent, What};
 
 /// How a trace is to be read; the same for every format.
 #[derive(Clone, Debug)]
@@ -73,6 +73,8 @@ pub struct Projection {
     pub key: Option<Key>,
     /// Deliver timestamps. They are checked for order either way.
     pub times: bool,
+    /// Events that are templates of texts: the slots that ask for them, or for their placeholders, are filled from those.
+    pub templates: Arc<[TextEvent]>,
 }
 
 /// A column or nested path: `a.b` is a column of that very name, else `b` inside `a`.
@@ -100,7 +102,13 @@ impl Key {
 impl Projection {
     /// These slots, the key and timestamps if wanted.
     pub fn new(slots: &[Slot], key: Option<&str>, times: bool) -> Self {
-        Self { slots: slots.into(), key: key.map(Key::new), times }
+        Self { slots: slots.into(), key: key.map(Key::new), times, templates: [].into() }
+    }
+
+    /// What a program asks for: its slots and templates.
+    pub fn of(program: &Program, key: Option<&str>, times: bool) -> Self {
+        let templates = program.templates.as_slice().into();
+        Self { templates, ..Self::new(&program.slots, key, times) }
     }
 
     /// Whether events are asked for with their arguments ([`What::Tuples`]), which the fast paths of formats with named

@@ -6,6 +6,7 @@ mod parts;
 mod progress;
 mod rows;
 
+use crate::templates::Derivation;
 use crate::{
     Input, Locator, Projection, ReadOptions, Row, RowSource, TimeStyle, TraceError, TraceFormat, TraceWarning,
 };
@@ -48,6 +49,14 @@ pub fn scan<T: Send>(
     map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
 ) -> Result<Summary, TraceError> {
+    if let Some(derivation) = Derivation::of(projection) {
+        let map = |batch| map(derivation.derive(batch)).map_err(Derivation::own);
+        let mut fold = |mapped| fold(mapped).map_err(Derivation::own);
+        let scanned = scan(input, format, &derivation.reading, options, &map, &mut fold);
+        let mut summary = scanned.map_err(|error| derivation.error(error))?;
+        summary.warnings = derivation.warnings(summary.warnings, summary.positions);
+        return Ok(summary);
+    }
     // Sorting needs one row after another.
     if options.sort.is_none() && input.has_parts(format) {
         return parts::scan(input, format, projection, options, map, fold);

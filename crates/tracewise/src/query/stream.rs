@@ -41,7 +41,7 @@ pub(super) fn run(
     let mut monitor = monitor.map_err(refused)?;
     let opened = Opened::new(session, files)?;
     let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
-    let projection = Projection::new(&spec.program.slots, None, false);
+    let projection = Projection::of(&spec.program, None, false);
     let map = |batch: Batch| {
         let (len, terms) = (batch.len, terms.evaluate(&batch));
         Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })

@@ -111,7 +111,7 @@ pub(crate) fn read(
     let opened = Opened::new(session, files)?;
     let mut reader = Reader::new(spec, need, signals);
     let times = need.times || needs_times(session, spec);
-    let projection = Projection::new(&spec.program.slots, need.key, times);
+    let projection = Projection::of(&spec.program, need.key, times);
     let (take, budget) = (reader.take(), session.evaluate.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.

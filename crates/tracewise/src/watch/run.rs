@@ -17,7 +17,7 @@ use crate::diag::Diagnostic;
 use crate::error::Setting;
 use crate::explain::horizon;
 use crate::run::clock::needs_times;
-use crate::run::faults::trace_error;
+use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of};
 use crate::{Error, Session, Specification, plan};
 use std::time::Instant;
@@ -43,7 +43,7 @@ pub(crate) fn watch(
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
-        let projection = Projection::new(&spec.program.slots, Some(by), true);
+        let projection = Projection::of(&spec.program, Some(by), true);
         let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
     }
@@ -162,7 +162,7 @@ impl<'r> Run<'r, Judge<'r>> {
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =
             !options.each_position || option.is_some() || options.observers || needs_times(session, spec);
-        let projection = Projection::new(&spec.program.slots, None, timed);
+        let projection = Projection::of(&spec.program, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
@@ -353,7 +353,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     fn warnings(&self, warnings: Vec<TraceWarning>, prefix: &str) -> Vec<Diagnostic> {
         let slots = &self.spec.program.slots;
         let diagnostic = |warning: TraceWarning| {
-            let diagnostic = Diagnostic::warning("never-occurs", format!("{prefix}{}", warning.message));
+            let diagnostic = Diagnostic::warning(warning_code(warning.kind), format!("{prefix}{}", warning.message));
             match warning.slot.and_then(|slot| slots.get(slot as usize)) {
                 Some(slot) => diagnostic.at(slot.span, "always false here"),
                 None => diagnostic,

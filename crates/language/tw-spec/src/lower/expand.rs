@@ -479,7 +479,7 @@ impl<'t, 'f> Expander<'t, 'f> {
 
     fn column(&mut self, path: &Path, quoted: bool, span: Span) -> ItemId {
         let declarations = self.declarations;
-        let index = self.out.path(path, quoted, || declarations.var(path));
+        let index = self.out.path(path, quoted, || declarations.column(path));
         self.out.add(Kind::Path(index), span, Some(span))
     }
 

@@ -108,7 +108,11 @@ impl Live {
         };
         let bytes = block.bytes;
         let mut seen = Vocabulary::new(self.projection.slots.len());
-        let mut read = blocks.reader.read_noting(block, &mut seen)?;
+        let read = blocks.reader.read_noting(block, &mut seen);
+        let mut read = read.map_err(|error| match &self.derivation {
+            Some(derivation) => derivation.error(error),
+            None => error,
+        })?;
         let line = |index| blocks.reader.locate(bytes, index).map_or(1, |(_, line)| line + 1);
         let mut good =
             Good { mapped: None, order: self.order, len: read.batch.len, read: BlockBatch::default() };
@@ -120,7 +124,10 @@ impl Live {
             };
             let order = self.order.check(read.time_range, self.options.any_order, first);
             good.order = order.map_err(|error| error.at(line(0), 1))?;
-            let batch = std::mem::take(&mut read.batch);
+            let mut batch = std::mem::take(&mut read.batch);
+            if let Some(derivation) = &self.derivation {
+                batch = derivation.derive(batch);
+            }
             let mapped = receiver.map(batch).map_err(|(index, mut error)| {
                 error.line = Some(line(index));
                 error

@@ -40,6 +40,9 @@ impl Live {
             put_word(number, out);
         }
         bytes_out(&self.tail, out);
+        if let Some(derivation) = &self.derivation {
+            out.extend(derivation.matched().into_iter().map(u8::from));
+        }
         out.push(self.options.numbers.map_or(0, unit_number));
         match &self.mode {
             Mode::Start => out.push(0),
@@ -65,6 +68,10 @@ impl Live {
         }
         let [positions, bytes, lines] = numbers;
         let tail = bytes_in(from)?.to_vec();
+        if let Some(derivation) = &self.derivation {
+            let matched = take_part(derivation.matched().len(), from)?;
+            derivation.note_matched(matched.iter().map(|&flag| flag == 1));
+        }
         if let (number @ 1.., None) = (take_byte(from)?, self.options.numbers) {
             let unit = TimeUnit::ALL.get(usize::from(number) - 1);
             self.options.numbers = unit.map(|(_, unit)| *unit);

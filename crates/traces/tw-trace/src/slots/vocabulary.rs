@@ -1,7 +1,7 @@
 //! Which names a trace mentions, and what that means for those a program asks for.
 
 use super::*;
-use crate::TraceWarning;
+use crate::{TraceWarning, TraceWarningKind};
 use std::collections::BTreeSet;
 
 /// Names kept for "did you mean"; beyond this many no more are remembered.
@@ -149,6 +149,7 @@ impl Vocabulary {
                     warnings.push(TraceWarning {
                         message: format!("event `{name}` never occurs in this trace{hint}"),
                         slot: Some(id),
+                        kind: TraceWarningKind::NeverOccurs,
                     });
                 }
                 _ => return Err(self.unknown(&name).for_slot(id)),
