@@ -21,7 +21,7 @@
 //! |---|---|
 //! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err) |
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
-//! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`races`], [`spl`] (simulated programs) |
+//! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
 //! | look at specifications | [`explain`], [`language`], [`import`], [`ir`] |
 //! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
@@ -55,6 +55,7 @@ mod session;
 pub mod slice;
 mod specification;
 mod statistics;
+pub mod templates;
 pub mod trace;
 pub mod watch;
 

@@ -13,6 +13,7 @@ use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
 use crate::{Error, Reading, Specification, imprecise};
@@ -204,6 +205,11 @@ impl Session {
     /// A trace cut by what its events are about, one slice per binding of variables.
     pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
         slice::slice(self, files, options)
+    }
+
+    /// The templates of a text log, found by looking at it.
+    pub fn templates(&self, files: &[String], options: &TemplatesOptions) -> Result<TemplatesReport, Error> {
+        templates::templates(self, files, options)
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.

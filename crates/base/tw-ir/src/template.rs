@@ -89,7 +89,11 @@ impl Template {
                     at += 2;
                 }
                 Some(_) if rest.starts_with('}') => {
-                    return Err(error(at..at + 1, "this `}` closes nothing", "a brace in the text is written `}}`"));
+                    return Err(error(
+                        at..at + 1,
+                        "this `}` closes nothing",
+                        "a brace in the text is written `}}`",
+                    ));
                 }
                 Some(_) => {
                     let Some(end) = rest.find('}') else {
@@ -110,7 +114,11 @@ impl Template {
             template.pieces.push(Piece::Literal(literal));
         }
         if template.pieces.is_empty() {
-            return Err(error(0..0, "this template is empty", "write the text of the lines that are this event"));
+            return Err(error(
+                0..0,
+                "this template is empty",
+                "write the text of the lines that are this event",
+            ));
         }
         Ok(template)
     }
@@ -150,7 +158,10 @@ impl Template {
         let name = (name != "_").then(|| name.to_owned());
         if name.is_some() && self.placeholders().any(|(_, other, _)| other == name.as_deref()) {
             let message = format!("the placeholder `{}` occurs twice", name.unwrap_or_default());
-            return Err(TemplateError { message, ..error(at, "", "give each a name of its own, or write `{_}`") });
+            return Err(TemplateError {
+                message,
+                ..error(at, "", "give each a name of its own, or write `{_}`")
+            });
         }
         if self.placeholders().count() >= MOST_PLACEHOLDERS {
             let message = format!("this template has more than {MOST_PLACEHOLDERS} placeholders");
@@ -239,9 +250,12 @@ mod tests {
 
     #[test]
     fn what_is_read_is_written_again() {
-        for text in
-            ["Failed password for {user} from {ip} port {port:int} ssh2", "{{{x:words}}} of {_:rest}", "{a:real}", "é"]
-        {
+        for text in [
+            "Failed password for {user} from {ip} port {port:int} ssh2",
+            "{{{x:words}}} of {_:rest}",
+            "{a:real}",
+            "é",
+        ] {
             assert_eq!(Template::parse(text).unwrap().to_string(), text);
         }
         let template = Template::parse("a {x} b {_} c {n:int}").unwrap();

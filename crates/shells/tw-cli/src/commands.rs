@@ -18,6 +18,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod templates;
 mod watch;
 
 use crate::context::{Context, Failure, Outcome};
@@ -68,6 +69,7 @@ pub static COMMANDS: &[Command] = &[
     row::<inspect::Inspect>("inspect"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
+    row::<templates::Templates>("templates"),
     row::<simulate::Simulate>("simulate"),
     row::<merge::Merge>("merge"),
     row::<model_check::ModelCheck>("model-check"),

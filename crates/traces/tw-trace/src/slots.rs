@@ -543,7 +543,8 @@ impl SlotBuilder {
     pub fn finish(self, timed: bool) -> Batch {
         let mut slots: Vec<Column> = self.columns.into_iter().map(|column| column.finish(self.len)).collect();
         slots.extend(self.key.map(ColumnBuilder::finish));
-        let batch = Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) };
+        let batch =
+            Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) };
         match &self.derivation {
             Some(derivation) => derivation.derive(batch),
             None => batch,

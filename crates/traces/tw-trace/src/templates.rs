@@ -10,14 +10,15 @@ mod one;
 #[cfg(test)]
 mod tests;
 
-use crate::{Key, Projection, TraceError, TraceWarning, TraceWarningKind};
+use crate::{Projection, TraceError, TraceWarning, TraceWarningKind};
 pub(crate) use columns::value;
 use columns::{Asked, Column};
 use matcher::{Hits, Matcher};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tw_core::Batch;
-use tw_ir::{Expect, Path, Slot, SlotId, TextEvent, What};
+use tw_ir::{Expect, Path, Slot, SlotId, Template, TextEvent, What};
 
 /// Texts that are remembered, to show one that is near a template that matches none.
 const REMEMBERED: usize = 256;
@@ -92,7 +93,8 @@ impl Derivation {
         for (number, template) in templates.iter().enumerate().filter(|(number, _)| used[*number]) {
             let known = sources.iter().position(|(path, _)| *path == template.source);
             let source = known.unwrap_or_else(|| {
-                let source = Source { slot: 0, matcher: Matcher::new(std::iter::empty()), templates: Vec::new() };
+                let source =
+                    Source { slot: 0, matcher: Matcher::new(std::iter::empty()), templates: Vec::new() };
                 sources.push((template.source.clone(), source));
                 sources.len() - 1
             });
@@ -108,9 +110,10 @@ impl Derivation {
         }
         for (path, source) in &mut sources {
             source.slot = reading.len();
-            let first = projection.slots.iter().position(|slot| {
-                source.templates.iter().any(|&number| templates[number].serves(&slot.what))
-            });
+            let first = projection
+                .slots
+                .iter()
+                .position(|slot| source.templates.iter().any(|&number| templates[number].serves(&slot.what)));
             let span = source.templates.first().map(|&number| templates[number].span).unwrap_or_default();
             reading.push(Slot { what: What::Variable(path.clone(), Expect::Line), declared: false, span });
             slots.push(first.unwrap_or(0) as SlotId);
@@ -118,7 +121,9 @@ impl Derivation {
         }
         let own_key = key.and_then(|key| key.path.as_name());
         match (own_key, &projection.key) {
-            (Some(name), _) => asked.extend(Column::new(name, Expect::Text, templates, &places).map(Asked::Key)),
+            (Some(name), _) => {
+                asked.extend(Column::new(name, Expect::Text, templates, &places).map(Asked::Key))
+            }
             (None, Some(_)) => asked.push(Asked::Read(reading.len())),
             (None, None) => {}
         }
@@ -159,7 +164,8 @@ impl Derivation {
         for ((source, texts), hits) in inner.sources.iter().zip(&texts).zip(&hits) {
             inner.seen.note(source, texts, hits);
         }
-        let expanded: Vec<Vec<Hits>> = texts.iter().zip(hits).map(|(texts, hits)| texts.expand(hits)).collect();
+        let expanded: Vec<Vec<Hits>> =
+            texts.iter().zip(hits).map(|(texts, hits)| texts.expand(hits)).collect();
         let slots = inner
             .asked
             .iter()
@@ -207,6 +213,19 @@ impl Derivation {
     }
 }
 
+/// Whether a text contains a template: of each of its pieces that is a placeholder, where what it takes stands.
+pub fn find_template(template: &Template, text: &str) -> Option<Vec<(usize, Range<usize>)>> {
+    let (one, mut scratch) = (one::One::new(template), one::Scratch::default());
+    if text.is_empty() || !one.find(text.as_bytes(), &mut scratch) {
+        return None;
+    }
+    let taken = |(piece, ..): (usize, Option<&str>, tw_ir::Take)| {
+        let (start, end) = scratch.spans[piece];
+        (piece, start as usize..end as usize)
+    };
+    Some(template.placeholders().map(taken).collect())
+}
+
 /// Whether a path is a placeholder of one of the templates.
 fn names(templates: &[TextEvent], path: &Path) -> bool {
     path.as_name().is_some_and(|name| templates.iter().any(|own| own.template.named(name).is_some()))
@@ -240,7 +259,9 @@ impl Seen {
         }
         let mut kept = lock(&self.texts);
         let room = REMEMBERED.saturating_sub(kept.len());
-        kept.extend((0..texts.len()).map(|at| texts.get(at)).filter(|text| !text.is_empty()).map(shown).take(room));
+        kept.extend(
+            (0..texts.len()).map(|at| texts.get(at)).filter(|text| !text.is_empty()).map(shown).take(room),
+        );
     }
 
     fn warnings(&self) -> Vec<TraceWarning> {
@@ -257,7 +278,8 @@ impl Seen {
             };
             let near = lock(&self.near[template]).clone();
             // The first of the nearest.
-            let nearest = || kept.iter().rev().max_by_key(|text| common(text)).filter(|text| common(text) > 0);
+            let nearest =
+                || kept.iter().rev().max_by_key(|text| common(text)).filter(|text| common(text) > 0);
             let hint = match near.as_ref().or_else(nearest) {
                 Some(text) => format!("; the nearest line is `{}`", text.escape_debug()),
                 None => String::new(),
@@ -277,11 +299,4 @@ impl Seen {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Key {
-    /// Whether the key is a placeholder of these templates.
-    pub fn is_placeholder(&self, templates: &[TextEvent]) -> bool {
-        names(templates, &self.path)
-    }
 }

@@ -353,7 +353,8 @@ impl<'r, W: Watcher> Run<'r, W> {
     fn warnings(&self, warnings: Vec<TraceWarning>, prefix: &str) -> Vec<Diagnostic> {
         let slots = &self.spec.program.slots;
         let diagnostic = |warning: TraceWarning| {
-            let diagnostic = Diagnostic::warning(warning_code(warning.kind), format!("{prefix}{}", warning.message));
+            let diagnostic =
+                Diagnostic::warning(warning_code(warning.kind), format!("{prefix}{}", warning.message));
             match warning.slot.and_then(|slot| slots.get(slot as usize)) {
                 Some(slot) => diagnostic.at(slot.span, "always false here"),
                 None => diagnostic,

@@ -182,6 +182,8 @@ pub static CODES: &[Code] = &[
         "Nothing needs to be done; `⟨unit⟩` says the unit outright."),
     warning(Trace, "never-occurs", "A name that the specification uses occurs nowhere, so it is always false.",
         "Check its spelling against `tracewise inspect`."),
+    warning(Trace, "templates-compacted", "A log has more kinds of lines than are told apart, so that memory stays bounded.",
+        "Use the templates found as a beginning; a part of the log alone gives finer ones."),
     warning(Trace, "templates-disagree", "Two templates match one line and give a placeholder different values; as a column it has that of the first declared.",
         "Rename the placeholder in one of the templates."),
     error(Trace, "trace-io", "A trace cannot be opened or read to its end.",

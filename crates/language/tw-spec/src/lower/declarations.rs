@@ -106,7 +106,8 @@ impl<'t> Declarations<'t> {
                 {
                     let message = format!(
                         "the placeholder `{placeholder}` of `{}` is {}, but `{placeholder}` is declared as another type",
-                        name.name, takes(take)
+                        name.name,
+                        takes(take)
                     );
                     findings.add(
                         Diagnostic::error("contradictory-types", message)

@@ -7,7 +7,8 @@ use crate::lexer::Tok;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{Piece, Take, Template};
 
-const HELP: &str = "write `event failed(user) = text \"Failed password for {user}\";`: the text is the line, or a column";
+const HELP: &str =
+    "write `event failed(user) = text \"Failed password for {user}\";`: the text is the line, or a column";
 
 impl Parser<'_> {
     /// Reads `= text "…"`; the current token is `=`. Without parameters, the event has those that its placeholders name.
@@ -33,7 +34,9 @@ impl Parser<'_> {
         // Places in the text are places in the file, as long as nothing is escaped.
         let place = |at: std::ops::Range<usize>| match raw.contains('\\') {
             true => span,
-            false => Span { start: span.start + 1 + at.start as u32, end: span.start + 1 + at.end as u32, ..span },
+            false => {
+                Span { start: span.start + 1 + at.start as u32, end: span.start + 1 + at.end as u32, ..span }
+            }
         };
         let template = match Template::parse(&text) {
             Ok(template) => template,
@@ -74,12 +77,15 @@ impl Parser<'_> {
                 None => format!("add `{name}` to the parameters, or write `{{_}}` for what is not kept"),
             };
             let message = format!("the placeholder `{name}` is no parameter of `{}`", event.name);
-            found.push(Diagnostic::error("unknown-placeholder", message).at(own.place(number), "").help(help));
+            found
+                .push(Diagnostic::error("unknown-placeholder", message).at(own.place(number), "").help(help));
         }
         for (parameter, ty) in parameters {
             let Some((number, take)) = own.template.named(&parameter.name) else {
-                let message = format!("the parameter `{}` of `{}` is no placeholder", parameter.name, event.name);
-                let error = Diagnostic::error("missing-placeholder", message).at(parameter.span, "gets no value");
+                let message =
+                    format!("the parameter `{}` of `{}` is no placeholder", parameter.name, event.name);
+                let error =
+                    Diagnostic::error("missing-placeholder", message).at(parameter.span, "gets no value");
                 found.push(error.at(own.span, "from this template").help(format!(
                     "write `{{{}}}` where its value stands, or leave the parameter out",
                     parameter.name

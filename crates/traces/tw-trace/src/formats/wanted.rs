@@ -153,7 +153,9 @@ fn nulls(expect: Expect, len: usize) -> Column {
     match expect {
         Expect::Bool => Column::Truth(valid),
         Expect::Number | Expect::Int => Column::Int { values: vec![0; len], valid },
-        Expect::Text | Expect::Line => Column::Text { ids: vec![0; len], dictionary: Dictionary::default(), valid },
+        Expect::Text | Expect::Line => {
+            Column::Text { ids: vec![0; len], dictionary: Dictionary::default(), valid }
+        }
         Expect::Any => Column::Any(vec![Value::Null; len]),
     }
 }

@@ -67,7 +67,12 @@ impl Column {
         (all, agree)
     }
 
-    fn text<'t>(&self, texts: &'t [Texts], hits: &[Vec<Hits>], &(line, number, hit): &(u32, u32, u32)) -> &'t str {
+    fn text<'t>(
+        &self,
+        texts: &'t [Texts],
+        hits: &[Vec<Hits>],
+        &(line, number, hit): &(u32, u32, u32),
+    ) -> &'t str {
         let ((source, own), piece, _) = self.uses[number as usize];
         texts[source].part(line as usize, hits[source][own].span(hit as usize, piece))
     }
@@ -146,7 +151,10 @@ impl Asked {
                 for (hit, &line) in hits.lines.iter().enumerate() {
                     if meets(constants, texts, hits, hit) {
                         let part = |piece| texts.part(line as usize, hits.span(hit, piece));
-                        tuples.push_parts(line as usize, pieces.iter().map(|&(piece, take)| (part(piece), take)));
+                        tuples.push_parts(
+                            line as usize,
+                            pieces.iter().map(|&(piece, take)| (part(piece), take)),
+                        );
                     }
                 }
                 Delivered::Tuples(tuples.finish(batch.len))
@@ -158,7 +166,8 @@ impl Asked {
                 for one in &found {
                     (at..one.0 as usize).for_each(|_| builder.push_null());
                     at = one.0 as usize + 1;
-                    let take = if matches!(self, Asked::Key(_)) { Take::Run } else { own.uses[one.1 as usize].2 };
+                    let take =
+                        if matches!(self, Asked::Key(_)) { Take::Run } else { own.uses[one.1 as usize].2 };
                     push(&mut builder, own.text(texts, hits, one), take);
                 }
                 (at..batch.len).for_each(|_| builder.push_null());

@@ -79,7 +79,8 @@ impl Matcher {
                 None => always.push(template),
             }
         }
-        let (short, long): (Vec<_>, Vec<_>) = fragments.into_iter().partition(|(bytes, _)| bytes.len() < SHORT);
+        let (short, long): (Vec<_>, Vec<_>) =
+            fragments.into_iter().partition(|(bytes, _)| bytes.len() < SHORT);
         let passes = long.chunks(GROUP).chain(short.chunks(GROUP)).filter_map(Pass::new).collect();
         Self { ones, passes, always }
     }
@@ -198,7 +199,8 @@ fn fragment(one: &One) -> Option<(Vec<u8>, Option<usize>)> {
         let long = literal.len().min(4);
         for (at, window) in literal.windows(long).enumerate() {
             // Short ones are found often, whatever they are.
-            let common: u32 = window.iter().map(|&byte| commonness(byte)).sum::<u32>() + 60 * (4 - long as u32);
+            let common: u32 =
+                window.iter().map(|&byte| commonness(byte)).sum::<u32>() + 60 * (4 - long as u32);
             // From the beginning of the template on, there is one place to try.
             let common = common + if piece == 0 { 0 } else { 12 };
             if best.as_ref().is_none_or(|(least, ..)| common < *least) {

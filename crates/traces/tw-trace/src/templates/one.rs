@@ -262,7 +262,9 @@ fn begins_number(text: &[u8], at: usize, take: Take) -> bool {
             && before(2).is_some_and(|byte| byte.is_ascii_digit());
     let here = match text[at] {
         b'0'..=b'9' => !matches!(before(1), Some(b'+' | b'-')),
-        b'+' | b'-' => return digit(at + 1) || take == Take::Real && text.get(at + 1) == Some(&b'.') && digit(at + 2),
+        b'+' | b'-' => {
+            return digit(at + 1) || take == Take::Real && text.get(at + 1) == Some(&b'.') && digit(at + 2);
+        }
         b'.' => take == Take::Real && digit(at + 1) && !matches!(before(1), Some(b'+' | b'-')),
         _ => false,
     };

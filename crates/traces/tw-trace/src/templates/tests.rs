@@ -22,11 +22,14 @@ fn naive(template: &Template, text: &str) -> Option<Vec<String>> {
 }
 
 fn number_begins(text: &[char], at: usize, take: Take) -> bool {
-    let is = |at: Option<usize>, chars: &str| at.is_some_and(|at| text.get(at).is_some_and(|&c| chars.contains(c)));
+    let is = |at: Option<usize>, chars: &str| {
+        at.is_some_and(|at| text.get(at).is_some_and(|&c| chars.contains(c)))
+    };
     let digits = "0123456789";
     let before = |by: usize| at.checked_sub(by);
     if is(Some(at), "+-") {
-        return is(Some(at + 1), digits) || take == Take::Real && is(Some(at + 1), ".") && is(Some(at + 2), digits);
+        return is(Some(at + 1), digits)
+            || take == Take::Real && is(Some(at + 1), ".") && is(Some(at + 2), digits);
     }
     if is(before(1), "+-") || is(before(1), digits) {
         return false;
@@ -101,7 +104,8 @@ fn matched(templates: &[Template], texts: &[String]) -> Vec<Vec<Option<Vec<Strin
             let mut found = vec![None; texts.len()];
             for (hit, &line) in hits.lines.iter().enumerate() {
                 let text = &texts[line as usize];
-                let pieces = template.placeholders().map(|(piece, ..)| text[hits.span(hit, piece)].to_owned());
+                let pieces =
+                    template.placeholders().map(|(piece, ..)| text[hits.span(hit, piece)].to_owned());
                 assert!(found[line as usize].replace(pieces.collect()).is_none(), "twice on one line");
             }
             assert!(hits.lines.is_sorted());
@@ -112,8 +116,8 @@ fn matched(templates: &[Template], texts: &[String]) -> Vec<Vec<Option<Vec<Strin
 
 fn random_template(rng: &mut Rng) -> Template {
     const LITERALS: [&str; 22] = [
-        " ", "a", "ab", "aba", "b ", " a", "é", "=", ": ", "-", ".", "1", "ab ab", "aab", "\u{a0}", "e", "x=", "/", "aa",
-        "b", " ab ", "日本",
+        " ", "a", "ab", "aba", "b ", " a", "é", "=", ": ", "-", ".", "1", "ab ab", "aab", "\u{a0}", "e",
+        "x=", "/", "aa", "b", " ab ", "日本",
     ];
     const TAKES: [Take; 8] =
         [Take::Run, Take::Run, Take::Run, Take::Int, Take::Real, Take::Words, Take::Words, Take::Rest];
@@ -138,8 +142,30 @@ fn random_template(rng: &mut Rng) -> Template {
 
 fn random_text(rng: &mut Rng, template: &Template) -> String {
     const PARTS: [&str; 24] = [
-        " ", "a", "b", "ab", "é", "=", ":", "-", ".", "1", "27", "-3", "1.5", "e", "\u{a0}", "\u{3000}", "x", "/", "aab",
-        "9999999999999999999", "1e999", "日", "aba ", "\n",
+        " ",
+        "a",
+        "b",
+        "ab",
+        "é",
+        "=",
+        ":",
+        "-",
+        ".",
+        "1",
+        "27",
+        "-3",
+        "1.5",
+        "e",
+        "\u{a0}",
+        "\u{3000}",
+        "x",
+        "/",
+        "aab",
+        "9999999999999999999",
+        "1e999",
+        "日",
+        "aba ",
+        "\n",
     ];
     let noise = |rng: &mut Rng, most: usize| -> String {
         (0..rng.below(most + 1)).map(|_| PARTS[rng.below(PARTS.len())]).collect()
@@ -151,7 +177,9 @@ fn random_text(rng: &mut Rng, template: &Template) -> String {
             match piece {
                 Piece::Literal(literal) => text.push_str(literal),
                 Piece::Placeholder { take: Take::Int, .. } => text.push_str(["7", "-12", "+3"][rng.below(3)]),
-                Piece::Placeholder { take: Take::Real, .. } => text.push_str(["7", "-1.2", ".5e3"][rng.below(3)]),
+                Piece::Placeholder { take: Take::Real, .. } => {
+                    text.push_str(["7", "-1.2", ".5e3"][rng.below(3)])
+                }
                 Piece::Placeholder { .. } => text.push_str(&noise(rng, 3)),
             }
         }
@@ -161,7 +189,7 @@ fn random_text(rng: &mut Rng, template: &Template) -> String {
 
 #[test]
 fn all_templates_together_are_each_as_defined() {
-    let cases = tw_testkit::cases(60_000);
+    let cases = tw_testkit::cases(60_000) as usize;
     let mut rng = Rng::new(18);
     let (mut compared, mut found) = (0, 0);
     while compared < cases {
@@ -198,8 +226,9 @@ fn long_texts_cost_little() {
 
 #[test]
 fn a_hundred_templates_are_found_in_several_passes() {
-    let templates: Vec<Template> =
-        (0..150).map(|n| Template::parse(&format!("event {n:03} of {{user}} at {{at:int}}")).unwrap()).collect();
+    let templates: Vec<Template> = (0..150)
+        .map(|n| Template::parse(&format!("event {n:03} of {{user}} at {{at:int}}")).unwrap())
+        .collect();
     let texts: Vec<String> = (0..300).map(|n| format!("x event {:03} of u{n} at {n}", n % 150)).collect();
     let all = matched(&templates, &texts);
     for (number, found) in all.iter().enumerate() {
