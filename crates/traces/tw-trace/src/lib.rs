@@ -5,6 +5,7 @@
 //! straight into the columns of the slots a program asked for. A format whose files have columns, and records in memory,
 //! deliver **parts** ([`Part`]). [`scan`] drives any of them and delivers batches in order.
 
+mod adapt;
 mod compress;
 mod error;
 mod format;
@@ -20,6 +21,7 @@ mod scan;
 mod settle;
 mod slots;
 mod stamp;
+mod times;
 
 pub mod formats;
 
@@ -44,3 +46,4 @@ pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
+pub use times::{Calendar, Form, Miss, Months, Written};
