@@ -220,6 +220,7 @@ pub(crate) fn report(
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
+        skipped: run.loaded.summary.skipped,
         engine: run.chosen.engine,
         semantics: run.session.evaluate.semantics.name(),
         by: options.by.clone().map(|column| (column, run.labels.len())),

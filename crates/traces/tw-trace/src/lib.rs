@@ -5,6 +5,7 @@
 //! straight into the columns of the slots a program asked for. A format whose files have columns, and records in memory,
 //! deliver **parts** ([`Part`]). [`scan`] drives any of them and delivers batches in order.
 
+mod adapt;
 mod compress;
 mod error;
 mod format;
@@ -21,6 +22,7 @@ mod settle;
 mod slots;
 mod stamp;
 mod templates;
+mod times;
 
 pub mod formats;
 
@@ -46,3 +48,4 @@ pub use slots::{
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
 pub use templates::find_template;
+pub use times::{Calendar, Form, Miss, Months, Written};

@@ -15,6 +15,8 @@ pub struct CheckReport {
     pub positions: u64,
     /// Bytes read.
     pub bytes: u64,
+    /// Lines that could not be read and were skipped.
+    pub skipped: u64,
     /// Engine that ran.
     pub engine: &'static str,
     /// Name of the semantics.

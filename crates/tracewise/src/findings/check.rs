@@ -26,6 +26,7 @@ impl Report {
             },
             items,
             warnings,
+            skipped: report.skipped,
             ..Self::default()
         }
     }

@@ -105,6 +105,7 @@ pub(crate) fn check(
         trace: loaded.name().to_string(),
         positions: loaded.summary.positions,
         bytes: loaded.summary.bytes,
+        skipped: loaded.summary.skipped,
         engine,
         semantics: session.evaluate.semantics.name(),
         by,

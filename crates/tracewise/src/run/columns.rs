@@ -3,7 +3,7 @@
 
 use super::clock::needs_times;
 use super::faults::{Fault, never_occurs, other_arity};
-use super::open::Opened;
+use super::open::{Opened, skipped_note};
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -128,6 +128,7 @@ pub(crate) fn read(
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     let mut warnings = opened.notes();
+    warnings.extend(skipped_note(&summary, &opened.name));
     warnings.extend(never_occurs(spec, &summary));
     let (trace, keys, kept) = reader.finish(timed);
     if trace.len > 0 {

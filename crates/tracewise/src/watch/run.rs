@@ -18,7 +18,7 @@ use crate::error::Setting;
 use crate::explain::horizon;
 use crate::run::clock::needs_times;
 use crate::run::faults::{trace_error, warning_code};
-use crate::run::open::{epoch_note, format_of};
+use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::{Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
@@ -251,6 +251,13 @@ impl<'r, W: Watcher> Run<'r, W> {
             let told = self.judge.heard();
             let Some(message) = feed.next(self.next.instant()) else {
                 // Only now: nothing waits to be read.
+                if self.next.is_silent() {
+                    self.next.heard(false);
+                    self.live.silence(&mut self.judge)?;
+                    self.say_how_read();
+                    self.judge_names();
+                    self.said(told)?;
+                }
                 if self.next.heartbeat.due(Instant::now()) {
                     self.judge.beat(Instant::now())?;
                     self.said(told)?;
@@ -266,6 +273,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     if self.live.progress().positions > before {
                         self.next.heartbeat.rest(Instant::now());
                     }
+                    self.next.heard(self.live.waits());
                     feed.recycle(bytes);
                     self.judge_names();
                 }
@@ -290,8 +298,12 @@ impl<'r, W: Watcher> Run<'r, W> {
 
     /// Tells what the beginning of the stream showed.
     fn say_how_read(&mut self) {
-        if let Some(unit) = self.live.take_settled().and_then(|settled| settled.epoch) {
-            let note = epoch_note(unit, names(&self.options.source).0);
+        let Some(settled) = self.live.take_settled() else { return };
+        let name = names(&self.options.source).0;
+        let epoch = settled.epoch.map(|unit| epoch_note(unit, name));
+        let preamble =
+            Some(settled.preamble).filter(|lines| *lines > 0).map(|lines| preamble_note(lines, name));
+        for note in epoch.into_iter().chain(preamble) {
             self.judge.sink().note(&note.message);
         }
     }

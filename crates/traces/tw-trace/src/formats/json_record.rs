@@ -196,11 +196,13 @@ impl RecordReader {
             },
         };
         result.map(Some).map_err(|error| {
-            let message = format!(
-                "`{}`: found {found} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
-                self.keys.time,
-                stamps.numbers.name()
-            );
+            let expected = match stamps.form {
+                Some(_) => stamps.expected(),
+                None => {
+                    format!("a timestamp: a number of `{}` or RFC 3339 text", stamps.numbers.name())
+                }
+            };
+            let message = format!("`{}`: found {found} ({error}), expected {expected}", self.keys.time);
             Fault::new(at, TraceErrorKind::Time, message)
         })
     }

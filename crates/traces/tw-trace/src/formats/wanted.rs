@@ -1,6 +1,6 @@
 //! What a projection asks of a trace that is made of events alone: names to look for, and what each slot makes of them.
 
-use super::lines::by_rows;
+use super::line::by_rows;
 use crate::{BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

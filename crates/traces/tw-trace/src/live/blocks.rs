@@ -29,6 +29,9 @@ impl Blocks {
         projection: &Projection,
         options: &ReadOptions,
     ) -> Result<Option<Self>, TraceError> {
+        if crate::adapt::is_needed(format, options) {
+            return Ok(None);
+        }
         let Some(start) = format.blocks(head, projection, options)? else { return Ok(None) };
         let record = head[start.skip..].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         let from = start.skip + record;
@@ -151,6 +154,10 @@ impl Live {
         self.order = good.order;
         self.progress.positions += good.len as u64;
         self.skip(&bytes[..used], good.read.lines);
+        if let (Some(months), Mode::Blocks(blocks)) = (good.read.months, &self.mode) {
+            blocks.reader.turn(months.after);
+            self.options.calendar = Some(months.after);
+        }
         if let (Some(mapped), Mode::Blocks(blocks)) = (good.mapped, &self.mode) {
             if self.style.is_none() && good.order.timed == Some(true) {
                 let first = blocks.first_stamp(bytes, self.format, &self.options);

@@ -79,6 +79,7 @@ pub(crate) fn sample() -> Report {
         trace: "web.jsonl".into(),
         positions: 8,
         bytes: 400,
+        skipped: 0,
         engine: "columnar",
         semantics: "finite",
         by: None,
