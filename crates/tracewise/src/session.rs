@@ -137,6 +137,7 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        let spec = &*spec.counted_in(self.read.unit);
         match &options.clock_error {
             Some(error) => imprecise::check(self, spec, files, options, error),
             None => check::check(self, spec, files, options),
@@ -150,6 +151,7 @@ impl Session {
         files: &[String],
         options: &QueryOptions,
     ) -> Result<QueryReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
         query::query(self, spec, files, options, None)
     }
 
@@ -161,6 +163,7 @@ impl Session {
         options: &QueryOptions,
         totals: &mut Totals,
     ) -> Result<QueryReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
         query::query(self, spec, files, options, Some(totals))
     }
 
@@ -172,7 +175,7 @@ impl Session {
 
     /// Truth of the (first) formula at every position.
     pub fn eval(&self, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
-        eval::eval(self, spec, files)
+        eval::eval(self, &spec.counted_in(self.read.unit), files)
     }
 
     /// How far one trace is from violating each property, or from satisfying it, and what decides that.
@@ -182,7 +185,7 @@ impl Session {
         files: &[String],
         options: &RobustOptions,
     ) -> Result<RobustReport, Error> {
-        robust::robust(self, spec, files, options)
+        robust::robust(self, &spec.counted_in(self.read.unit), files, options)
     }
 
     /// The same of a trace that is still being written, told to `sink` as values are settled, bounded or predicted;
@@ -194,7 +197,7 @@ impl Session {
         control: &Control,
         sink: &mut dyn RobustSink,
     ) -> Result<RobustLiveReport, Error> {
-        robust::live(self, spec, options, control, sink)
+        robust::live(self, &spec.counted_in(self.read.unit), options, control, sink)
     }
 
     /// Columns, types, event names, time span and sample rows of a trace.
@@ -251,7 +254,7 @@ impl Session {
         control: &Control,
         sink: &mut dyn WatchSink,
     ) -> Result<WatchReport, Error> {
-        watch::watch(self, spec, options, control, sink)
+        watch::watch(self, &spec.counted_in(self.read.unit), options, control, sink)
     }
 
     /// Every property rewritten event by event: the formula that is still owed after each.
@@ -262,7 +265,7 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
-        explain::rewriting(self, spec, files)
+        explain::rewriting(self, &spec.counted_in(self.read.unit), files)
     }
 
     /// The automaton of each property and query, with its name.

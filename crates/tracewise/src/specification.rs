@@ -4,7 +4,7 @@ use crate::Error;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
-use tw_core::{LONGEST_TEXT, read_file};
+use tw_core::{LONGEST_TEXT, TimeUnit, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::settings::TraceSettings;
@@ -84,6 +84,17 @@ impl Specification {
             Error::io(format!("cannot read the specification `{path}`"), error)
         })?;
         String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))
+    }
+
+    /// The same where lengths of time in terms (`200ms`) are numbers of this unit.
+    pub(crate) fn counted_in(&self, unit: TimeUnit) -> Cow<'_, Self> {
+        // That is how they are lowered.
+        if unit == TimeUnit::Seconds || self.program.dag.lengths.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut counted = self.clone();
+        counted.program.dag.count_in(unit);
+        Cow::Owned(counted)
     }
 
     /// A specification given as text; `name` stands in messages.

@@ -266,6 +266,8 @@ pub enum ExprKind {
     Int(i64),
     Real(f64),
     Text(Arc<str>),
+    /// A length of time as a term: `200ms`. The bound is closed.
+    Length(Bound),
     /// A name or path; `quoted` when written in backquotes, which makes it a column, never an event or macro.
     Path {
         path: Path,

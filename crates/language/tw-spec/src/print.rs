@@ -12,6 +12,8 @@ mod tests;
 
 use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use crate::lexer::{is_plain_name, is_word};
+#[cfg(test)]
+pub(crate) use expression::length_text;
 use expression::{Break, Printed, Printer};
 use tw_ir::{Path, PathStep, quote};
 

@@ -3,7 +3,7 @@
 use crate::{Calendar, Form, Stamps, Written};
 use std::sync::Arc;
 use tw_core::{Time, TimeUnit};
-use tw_ir::{Path, PathStep, Program, Slot, TextEvent, What};
+use tw_ir::{Expect, Path, PathStep, Program, Slot, SlotId, TextEvent, What};
 
 /// How a trace is to be read; the same for every format.
 #[derive(Clone, Debug)]
@@ -99,6 +99,8 @@ pub struct Projection {
     pub times: bool,
     /// Events that are templates of texts: the slots that ask for them, or for their placeholders, are filled from those.
     pub templates: Arc<[TextEvent]>,
+    /// Slots of columns that may not be there, because their bare names mean what timestamps say.
+    pub bare: Arc<[SlotId]>,
 }
 
 /// A column or nested path: `a.b` is a column of that very name, else `b` inside `a`.
@@ -126,7 +128,25 @@ impl Key {
 impl Projection {
     /// These slots, the key and timestamps if wanted.
     pub fn new(slots: &[Slot], key: Option<&str>, times: bool) -> Self {
-        Self { slots: slots.into(), key: key.map(Key::new), times, templates: [].into() }
+        let bare = |(index, slot): (usize, &Slot)| match &slot.what {
+            What::Timing(timing) if !timing.called => Some(index as SlotId),
+            _ => None,
+        };
+        let bare = slots.iter().enumerate().filter_map(bare).collect();
+        // What timestamps say is not read; whether there is a column of that name is.
+        let column = |slot: &Slot| match &slot.what {
+            What::Timing(timing) => {
+                Slot { what: What::Variable(timing.path(), Expect::Any), declared: true, span: slot.span }
+            }
+            _ => slot.clone(),
+        };
+        Self {
+            slots: slots.iter().map(column).collect(),
+            key: key.map(Key::new),
+            times,
+            bare,
+            templates: [].into(),
+        }
     }
 
     /// What a program asks for: its slots and templates.

@@ -406,6 +406,7 @@ pub fn expect_of(what: &What) -> Expect {
         What::Proposition(_) | What::Event { .. } => Expect::Bool,
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
+        What::Timing(_) => Expect::Number,
         // What the arguments are used as.
         What::Tuples { .. } => Expect::Any,
     }
@@ -500,6 +501,11 @@ impl SlotBuilder {
                     }
                     column.push_bool(happens)
                 }
+                // Projections have none.
+                What::Timing(_) => {
+                    column.push_null();
+                    Ok(())
+                }
                 // Has a builder of its own, above.
                 What::Tuples { .. } => Ok(()),
             };
@@ -563,6 +569,7 @@ fn push(column: &mut ColumnBuilder, value: &Value, typed: bool) -> Result<(), Ce
 pub fn describe(what: &What) -> String {
     match what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+        What::Timing(timing) => timing.measure.name().to_string(),
         What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

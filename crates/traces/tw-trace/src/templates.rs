@@ -141,7 +141,9 @@ impl Derivation {
             near: templates.iter().map(|_| Mutex::default()).collect(),
             ..Seen::default()
         };
+        let bare = |&(_, id): &(usize, &SlotId)| projection.bare.contains(id);
         let reading = Projection {
+            bare: slots.iter().enumerate().filter(bare).map(|(own, _)| own as SlotId).collect(),
             slots: reading.into(),
             key: projection.key.clone().filter(|_| own_key.is_none()),
             times: projection.times,

@@ -14,6 +14,7 @@ use crate::check::{LogLine, Violation};
 use crate::error::Setting;
 use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
+use crate::run::timing::without_time;
 use crate::{Error, Session, Specification, Verdict};
 use rustc_hash::FxHashSet;
 use std::io;
@@ -302,7 +303,11 @@ impl Receiver for Keyed<'_> {
                 let message = format!("found no timestamp, and {refusal}");
                 return Err((0, TraceError::new(TraceErrorKind::Time, message)));
             }
-            (None, _) => {}
+            (None, _) => {
+                if let Some(error) = without_time(&self.spec.program) {
+                    return Err((0, error));
+                }
+            }
         }
         self.shard.prepare(&batch).map_err(|error| {
             self.bad_lines.fault = Some((error.node, self.shard.positions() + error.position));

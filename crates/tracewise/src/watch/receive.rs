@@ -9,6 +9,7 @@ use crate::Error;
 use crate::Verdict;
 use crate::error::{Budget, Setting};
 use crate::run::beside::Beside;
+use crate::run::timing::{fill_live, without_time};
 use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
 use tw_monitor::{Positions, Stretch};
@@ -30,11 +31,17 @@ impl Receiver for Judge<'_> {
     type Error = Halt;
 
     fn map(&mut self, mut batch: Batch) -> Result<Atoms, (usize, TraceError)> {
-        let times = batch.times.take();
-        match &times {
+        match &batch.times {
             Some(times) => self.clock.check(times)?,
-            None => self.untimed.check().map_err(|error| (0, error))?,
+            None => {
+                self.untimed.check().map_err(|error| (0, error))?;
+                if let Some(error) = without_time(&self.spec.program) {
+                    return Err((0, error));
+                }
+            }
         }
+        fill_live(&self.spec.program, self.clock.unit(), &mut batch, self.clock.latest());
+        let times = batch.times.take();
         let beside = self.beside.as_ref().map(|reader| reader.read(&self.spec.program, &batch));
         let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));

@@ -16,9 +16,9 @@ use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, W
 use crate::diag::Diagnostic;
 use crate::error::Setting;
 use crate::explain::horizon;
-use crate::run::clock::needs_times;
 use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
+use crate::run::timing::{measures, reads_times};
 use crate::{Error, Session, Specification, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
@@ -145,6 +145,13 @@ impl<'r> Run<'r, Judge<'r>> {
                 Setting::Checkpoint
             )));
         }
+        if sorted && measures(&whole.program) {
+            return Err(Error::refused(format!(
+                "`time` and `elapsed` are read as lines come, before `{}` puts them in order; sort the log first, or                  leave out `{}`",
+                Setting::Sort,
+                Setting::Sort
+            )));
+        }
         let needs = [
             (sorted, Setting::Sort),
             (options.heartbeat.is_some(), Setting::Heartbeat),
@@ -161,7 +168,7 @@ impl<'r> Run<'r, Judge<'r>> {
         };
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =
-            !options.each_position || option.is_some() || options.observers || needs_times(session, spec);
+            !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
         let projection = Projection::of(&spec.program, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };

@@ -64,7 +64,10 @@ fn placeholders_are_columns_and_keys() {
         property event_with_constants : G !failed("root", _, 1002);"#;
     let found = checked("--by ip", spec, &log());
     let key = json!({"ip": "10.0.0.9"});
-    assert!(found.iter().all(|one| one["bindings"] == key || one["violations"][0]["bindings"] == key), "{found:#?}");
+    assert!(
+        found.iter().all(|one| one["bindings"] == key || one["violations"][0]["bindings"] == key),
+        "{found:#?}"
+    );
     let verdicts: Vec<&Value> = found.iter().map(|one| &one["verdict"]).collect();
     assert_eq!(verdicts.len(), 4, "{found:#?}");
     let whole = checked("", &spec.replace("property few : G (count[failed over 100s] <= 2);", ""), &log());
@@ -89,7 +92,12 @@ fn live_as_stored() {
     let run = tracewise_with(&format!("watch {spec} --format jsonl --output json -"), &lines);
     let told = run.json();
     let guessed = told.iter().find(|one| one["property"] == "guessed").expect("a verdict");
-    assert_eq!((&guessed["verdict"], &guessed["position"]), (&json!("violated"), &json!(5)), "{told:#?} {}", run.err);
+    assert_eq!(
+        (&guessed["verdict"], &guessed["position"]),
+        (&json!("violated"), &json!(5)),
+        "{told:#?} {}",
+        run.err
+    );
 }
 
 #[test]
