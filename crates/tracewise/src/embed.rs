@@ -66,7 +66,7 @@ pub use row::{Row, SlotHandle};
 use crate::findings::words;
 use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
-use crate::{Error, Session, Specification, plan};
+use crate::{Error, Session, Specification, monitors, plan};
 use bound::Bound;
 use cells::Cells;
 use std::sync::Arc;
@@ -100,6 +100,7 @@ impl RowMonitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
+        monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
         let spec = &*spec.properties()?;
         // Which values violate is told by violations alone.
         let telling = plan::Tell { quantified: Telling::Violations, ..Telling::Verdicts.into() };

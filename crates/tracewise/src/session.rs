@@ -15,7 +15,7 @@ use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustRep
 use crate::slice::{self, SliceOptions, SliceReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
-use crate::{Error, Reading, Specification, imprecise};
+use crate::{Error, Reading, Specification, imprecise, monitors};
 use std::sync::Arc;
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
@@ -137,7 +137,10 @@ impl Session {
             ));
         }
         match &options.clock_error {
-            Some(error) => imprecise::check(self, spec, files, options, error),
+            Some(error) => {
+                monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
+                imprecise::check(self, spec, files, options, error)
+            }
             None => check::check(self, spec, files, options),
         }
     }
@@ -181,6 +184,7 @@ impl Session {
         files: &[String],
         options: &RobustOptions,
     ) -> Result<RobustReport, Error> {
+        monitors::refuse(spec, "they have no robustness; `tracewise check` runs them")?;
         robust::robust(self, spec, files, options)
     }
 
@@ -193,6 +197,7 @@ impl Session {
         control: &Control,
         sink: &mut dyn RobustSink,
     ) -> Result<RobustLiveReport, Error> {
+        monitors::refuse(spec, "they have no robustness; `tracewise watch` runs them")?;
         robust::live(self, spec, options, control, sink)
     }
 
@@ -256,6 +261,7 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        monitors::refuse(spec, "they are no formulas; `tracewise check` runs them")?;
         explain::rewriting(self, spec, files)
     }
 

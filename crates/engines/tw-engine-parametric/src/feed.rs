@@ -19,6 +19,24 @@ pub(crate) struct Route {
     users: Vec<User>,
 }
 
+impl Route {
+    /// What a monitor does with the events of the slot.
+    pub fn acts(&self, monitor: usize) -> impl Iterator<Item = &Act> {
+        self.users.iter().filter(move |user| user.monitor == monitor).flat_map(|user| &user.acts)
+    }
+
+    /// Whether some monitor reads it.
+    pub fn is_used(&self) -> bool {
+        !self.users.is_empty()
+    }
+
+    /// The slots that conditions on its events read.
+    pub fn conditions(&self) -> impl Iterator<Item = u32> {
+        let acts = self.users.iter().flat_map(|user| &user.acts);
+        acts.filter_map(|act| act.when.as_ref()).flat_map(|when| when.slots.iter().map(|&(_, slot)| slot))
+    }
+}
+
 #[derive(Clone, Debug)]
 struct User {
     monitor: usize,
@@ -27,22 +45,22 @@ struct User {
 
 /// An event or an end of a monitor.
 #[derive(Clone, Debug)]
-struct Act {
+pub(crate) struct Act {
     /// Events are numbered first, ends behind them.
-    number: usize,
+    pub number: usize,
     /// The columns of the parameters, ascending by parameter.
-    columns: Vec<(u32, usize)>,
+    pub columns: Vec<(u32, usize)>,
     /// Pairs of columns that have to be equal.
-    equal: Vec<(usize, usize)>,
-    end: bool,
-    when: Option<When>,
+    pub equal: Vec<(usize, usize)>,
+    pub end: bool,
+    pub when: Option<When>,
     /// The column by which bindings are divided among threads.
     shard: Option<usize>,
 }
 
 /// A condition, its nodes found once.
 #[derive(Clone, Debug)]
-struct When {
+pub(crate) struct When {
     order: Vec<NodeId>,
     /// Nodes that are slots, and those that are columns of the tuple.
     slots: Vec<(NodeId, u32)>,
@@ -69,7 +87,7 @@ impl When {
     }
 
     /// What cannot be computed does not hold.
-    fn holds(&self, program: &Program, batch: &Batch, at: usize, slot: usize, tuple: usize) -> bool {
+    pub fn holds(&self, program: &Program, batch: &Batch, at: usize, slot: usize, tuple: usize) -> bool {
         let mut given: Vec<(NodeId, Value)> =
             self.slots.iter().map(|&(id, slot)| (id, batch.slots[slot as usize].value(at))).collect();
         if let Column::Tuples(relation) = &batch.slots[slot] {
@@ -162,15 +180,22 @@ pub(crate) fn routes(program: &Program, shapes: &[Shape]) -> (Vec<Vec<usize>>, u
 
 /// A position at which something happens in a slot, and the tuples there.
 #[derive(Clone, Copy, Debug)]
-struct Happening {
-    position: u32,
-    slot: u32,
+pub(crate) struct Happening {
+    pub position: u32,
+    pub slot: u32,
     first: u32,
     last: u32,
 }
 
+impl Happening {
+    /// The numbers of the tuples.
+    pub fn tuples(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.last as usize
+    }
+}
+
 /// What happens in a batch, by position.
-fn happenings(plan: &Plan, batch: &Batch) -> Vec<Happening> {
+pub(crate) fn happenings(plan: &Plan, batch: &Batch) -> Vec<Happening> {
     let used = || plan.routes.iter().enumerate().filter(|(_, route)| !route.users.is_empty());
     let mut all: Vec<Happening> = Vec::new();
     let mut slots = 0;

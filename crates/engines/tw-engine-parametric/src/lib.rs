@@ -11,6 +11,7 @@
 //! Memory: per binding 4 bytes of state, 4 per parameter, 4 per list, perhaps 4 for the time of its creation, and 4 per value in each
 //! dense array. `tw_slicing::monitor` is the definition.
 
+mod explain;
 mod feed;
 mod save;
 mod shape;
@@ -18,6 +19,7 @@ mod slab;
 mod state;
 mod values;
 
+pub use explain::Line;
 pub use shape::Shape;
 
 use feed::Route;

@@ -85,6 +85,7 @@ pub struct Planned {
 impl Plan {
     /// Chooses an engine for each property and query, or refuses with the subformula that none can run.
     pub fn new(spec: &Specification, options: &PlanOptions) -> Result<Self, Error> {
+        crate::monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
         let evaluate = EvaluateOptions {
             semantics: options.semantics,
             clock: options.clock,
