@@ -66,7 +66,7 @@ pub use row::{Row, SlotHandle};
 use crate::findings::words;
 use crate::run::faults::trace_error;
 use crate::run::timing::{elapsed, measures, reads_times};
-use crate::{Error, Session, Specification, plan};
+use crate::{Error, Session, Specification, monitors, plan};
 use bound::Bound;
 use cells::Cells;
 use std::sync::Arc;
@@ -104,6 +104,7 @@ impl RowMonitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
+        monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
         let spec = spec.properties()?;
         let spec = &*spec.counted_in(session.read.unit);
         // Which values violate is told by violations alone.

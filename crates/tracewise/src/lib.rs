@@ -44,6 +44,7 @@ pub mod language;
 pub mod live;
 pub mod merge;
 pub mod model;
+mod monitors;
 mod narrate;
 mod narrate_dense;
 mod plan;

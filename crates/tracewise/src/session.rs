@@ -16,7 +16,7 @@ use crate::slice::{self, SliceOptions, SliceReport};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
-use crate::{Error, Reading, Specification, imprecise};
+use crate::{Error, Reading, Specification, imprecise, monitors};
 use std::sync::Arc;
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
@@ -139,7 +139,10 @@ impl Session {
         }
         let spec = &*spec.counted_in(self.read.unit);
         match &options.clock_error {
-            Some(error) => imprecise::check(self, spec, files, options, error),
+            Some(error) => {
+                monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
+                imprecise::check(self, spec, files, options, error)
+            }
             None => check::check(self, spec, files, options),
         }
     }
@@ -185,6 +188,7 @@ impl Session {
         files: &[String],
         options: &RobustOptions,
     ) -> Result<RobustReport, Error> {
+        monitors::refuse(spec, "they have no robustness; `tracewise check` runs them")?;
         robust::robust(self, &spec.counted_in(self.read.unit), files, options)
     }
 
@@ -197,6 +201,7 @@ impl Session {
         control: &Control,
         sink: &mut dyn RobustSink,
     ) -> Result<RobustLiveReport, Error> {
+        monitors::refuse(spec, "they have no robustness; `tracewise watch` runs them")?;
         robust::live(self, &spec.counted_in(self.read.unit), options, control, sink)
     }
 
@@ -265,6 +270,7 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        monitors::refuse(spec, "they are no formulas; `tracewise check` runs them")?;
         explain::rewriting(self, &spec.counted_in(self.read.unit), files)
     }
 

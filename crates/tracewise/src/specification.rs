@@ -136,16 +136,7 @@ impl Specification {
     }
 
     fn build(name: &str, text: &str, parse: impl Fn(&str, u32) -> Checked<Tree>) -> Result<Self, Error> {
-        let specification = Self::lowered(name, text, parse)?;
-        let Some(monitor) = specification.program.monitors.first() else { return Ok(specification) };
-        // Left out in silence, a monitor would seem to be satisfied.
-        let found = Diagnostic::error("monitor-not-run", "monitors are not run by this command");
-        let found = found
-            .at(monitor.span, "this is a monitor")
-            .help("keep monitors in a file of their own; `tracewise fmt` reads and prints it");
-        let mut diagnostics = specification.warnings;
-        diagnostics.push(found);
-        Err(Error::Specification { diagnostics, sources: Box::new(specification.sources) })
+        Self::lowered(name, text, parse)
     }
 
     fn lowered(name: &str, text: &str, parse: impl Fn(&str, u32) -> Checked<Tree>) -> Result<Self, Error> {

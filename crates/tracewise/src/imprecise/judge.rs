@@ -230,8 +230,7 @@ impl Known<'_> {
                 position: own.then_some(position),
                 time: times.get(at).filter(|_| own).map(|&time| stamp(time)),
                 bindings: binding(segment).into_iter().collect(),
-                infinite: false,
-                line: None,
+                ..Violation::default()
             };
             finding.add(position, violation);
         }

@@ -86,6 +86,7 @@ pub struct Planned {
 impl Plan {
     /// Chooses an engine for each property and query, or refuses with the subformula that none can run.
     pub fn new(spec: &Specification, options: &PlanOptions) -> Result<Self, Error> {
+        crate::monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
         let spec = &*spec.counted_in(options.unit);
         let evaluate = EvaluateOptions {
             semantics: options.semantics,

@@ -252,6 +252,7 @@ impl<'k> Keyed<'k> {
                 .collect(),
             infinite: bindings.infinite(),
             line: self.log_line(line),
+            ..Violation::default()
         }
     }
 
@@ -279,6 +280,7 @@ impl<'k> Keyed<'k> {
             more_pending: 0,
             violation,
             violation_count,
+            severity: crate::findings::Severity::Error,
             bindings: self.key(&outcome.key),
         };
         self.sink.verdict(&verdict)
@@ -539,6 +541,7 @@ impl Watcher for Keyed<'_> {
             bad_lines: self.bad_lines.count,
             engine: self.shard.plan().properties().first().map_or("", |property| property.engine),
             verdicts: verdicts.into_iter().flatten().collect(),
+            monitors: Vec::new(),
         }
     }
 }

@@ -24,6 +24,7 @@ pub(super) struct Atoms {
     times: Option<Vec<Time>>,
     beside: Option<Beside>,
     queries: Option<Read>,
+    monitors: Option<Batch>,
 }
 
 impl Receiver for Judge<'_> {
@@ -42,11 +43,12 @@ impl Receiver for Judge<'_> {
         }
         fill_live(&self.spec.program, self.clock.unit(), &mut batch, self.clock.latest());
         let times = batch.times.take();
+        let monitors = self.parametric.as_ref().map(|own| own.read(&batch));
         let beside = self.beside.as_ref().map(|reader| reader.read(&self.spec.program, &batch));
         let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
         match both {
-            Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries }),
+            Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries, monitors }),
             Err(error) => {
                 self.bad_lines.fault = Some((error.node, self.monitor.positions() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
@@ -131,6 +133,9 @@ impl Judge<'_> {
                 self.keep_times(times);
             }
             fed.map_err(Halt::Refused)?;
+        }
+        if let Some(batch) = &atoms.monitors {
+            self.monitor(batch, arrival, times)?;
         }
         match &atoms.queries {
             Some(read) => self.count(before, arrival.len, read, times),

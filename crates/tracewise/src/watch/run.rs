@@ -7,6 +7,7 @@ use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
 use super::lock::Lock;
+use super::parametric::Parametric;
 use super::queries::QueryMonitor;
 use super::settings::settings;
 use super::timers::Timers;
@@ -19,7 +20,7 @@ use crate::explain::horizon;
 use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::run::timing::{measures, reads_times};
-use crate::{Error, Session, Specification, plan};
+use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
 use tw_monitor::{Engine, Monitor};
@@ -40,6 +41,10 @@ pub(crate) fn watch(
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {
+        monitors::refuse(
+            spec,
+            "leave out the key, which a parameter of each event can be; or `tracewise check` runs them on a stored trace",
+        )?;
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -137,6 +142,13 @@ impl<'r> Run<'r, Judge<'r>> {
     ) -> Result<Self, Error> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
+        let parametric = Parametric::open(session, whole)?;
+        if sorted && parametric.is_some() {
+            return Err(Error::refused_instead(
+                format!("monitors do not wait for earlier lines (`{}`)", Setting::Sort),
+                "`tracewise check` runs them on a stored trace that is sorted",
+            ));
+        }
         if sorted && queries.is_some() && options.checkpoints.is_some() {
             return Err(Error::refused(format!(
                 "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
@@ -173,7 +185,8 @@ impl<'r> Run<'r, Judge<'r>> {
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        let judge = Judge::new(spec, options, name, (engine.name(), monitor), queries, timing, sink);
+        let beside = (queries, parametric);
+        let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
         let settings = settings(session, whole, options, format, engine.name());
         Ok(Self::new(live, judge, options, spec, settings))
     }

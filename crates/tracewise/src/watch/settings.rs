@@ -22,6 +22,9 @@ pub(super) fn settings(
             program.update(text.as_bytes());
         }
     }
+    for monitor in &spec.program.monitors {
+        program.update(crate::monitors::meaning(spec, monitor).as_bytes());
+    }
     let read = &session.read;
     let on = |flag: bool| if flag { "on" } else { "off" }.to_string();
     let column = |name: &Option<String>, default: &str| name.clone().unwrap_or(default.into());

@@ -83,7 +83,7 @@ impl Check {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
         context.warnings(&spec.warnings, &spec.sources);
-        if spec.program.roots.is_empty() {
+        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
@@ -126,7 +126,9 @@ impl Check {
             match result {
                 Ok(report) => {
                     context.warnings(&report.warnings, &spec.sources);
-                    exit = report.properties.iter().fold(exit, |exit, p| exit.and(p.verdict.into()));
+                    for property in &report.properties {
+                        exit = exit.and(context.weigh(property.verdict, property.severity));
+                    }
                     if !context.quiet {
                         let report = Report::of_check(report, &spec, started.elapsed());
                         reporter.report(&report, &mut context.out)?;

@@ -389,7 +389,13 @@ impl Watcher for RobustWatcher<'_> {
     }
 
     fn report(&mut self, _: bool, positions: u64) -> WatchReport {
-        WatchReport { positions, bad_lines: self.bad_lines.count, engine: "robust", verdicts: Vec::new() }
+        WatchReport {
+            positions,
+            bad_lines: self.bad_lines.count,
+            engine: "robust",
+            verdicts: Vec::new(),
+            monitors: Vec::new(),
+        }
     }
 }
 

@@ -50,6 +50,8 @@ pub(crate) fn sample() -> Report {
         time: stamp(position as i64 * 2),
         bindings: vec![("u".into(), Value::text(user))],
         infinite: false,
+        category: None,
+        text: None,
         line: line(number, r#"{"event":"req","id":"r3"}"#),
     };
     let property = |name: &str, title: Option<&str>, verdict| PropertyReport {
@@ -58,13 +60,7 @@ pub(crate) fn sample() -> Report {
         formula: format!("formula of {name}"),
         source: ("web.tw".into(), 3),
         verdict,
-        position: None,
-        time: None,
-        violations: Vec::new(),
-        violation_count: 0,
-        explanation: None,
-        statistic: None,
-        guarantee: None,
+        ..PropertyReport::default()
     };
     let answered = PropertyReport {
         position: Some(6),
