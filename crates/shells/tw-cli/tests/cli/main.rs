@@ -10,6 +10,7 @@ mod files;
 mod flags;
 mod forms;
 mod import;
+mod large;
 mod merging;
 mod models;
 mod odd_values;
