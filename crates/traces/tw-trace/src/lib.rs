@@ -45,4 +45,4 @@ pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
-pub use templates::find_template;
+pub use templates::{Templates, find_template};
