@@ -50,6 +50,7 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
+    let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
     let kept = monitors::slots(monitors.as_ref());
     let times = options.violations > LOCATED;

@@ -1,10 +1,10 @@
 //! Monitors beside the properties of a stream: their reports are told as they happen.
 
+use super::WatchVerdict;
 use super::halt::Halt;
 use super::judge::Judge;
 use super::state::{number, text, time};
 use super::told::Place;
-use super::WatchVerdict;
 use crate::check::LogLine;
 use crate::findings::Severity;
 use crate::monitors::{self, severity, violation};

@@ -12,6 +12,7 @@ mod forms;
 mod import;
 mod merging;
 mod models;
+mod monitors;
 mod odd_values;
 mod outputs;
 mod query;
