@@ -221,7 +221,7 @@ pub(crate) fn report(
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
-        engine: run.chosen.engine,
+        engine: if run.spec.program.roots.is_empty() { monitors::ENGINE } else { run.chosen.engine },
         semantics: run.session.evaluate.semantics.name(),
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,

@@ -31,7 +31,7 @@ fn reports_have_bindings_categories_severities_and_texts() {
     assert_eq!(found["text"], "iterator i1 of c1 is stale");
     // Line by line, with the step of the automaton.
     let steps: Vec<&Value> = stale["explanation"]["because"].as_array().expect("steps").iter().collect();
-    let places: Vec<&Value> = steps.iter().map(|step| &step["position"]).collect();
+    let places: Vec<&Value> = steps.iter().map(|step| &step["from"]).collect();
     assert_eq!(
         places,
         [0, 1, 3, 4, 5].iter().map(|at| json!(at)).collect::<Vec<_>>().iter().collect::<Vec<_>>()
