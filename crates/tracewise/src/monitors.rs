@@ -150,7 +150,7 @@ pub(crate) fn over(spec: &Specification, over: &Over, allowed: usize, trace: &st
     })
 }
 
-/// What is said of a report.
+/// What is said of a report: what the monitor says, else its name.
 pub(crate) fn text(monitor: &Monitor, category: Category, bindings: &[Option<Value>]) -> String {
     let Some(report) = monitor.reports.iter().find(|report| report.category == category) else {
         return String::new();
@@ -159,7 +159,8 @@ pub(crate) fn text(monitor: &Monitor, category: Category, bindings: &[Option<Val
         Piece::Text(text) => text.clone(),
         Piece::Parameter(own) => bindings[*own as usize].as_ref().map_or("_".to_owned(), Value::to_string),
     };
-    report.text.iter().map(piece).collect()
+    let text: String = report.text.iter().map(piece).collect();
+    if text.is_empty() { monitor.title.clone().unwrap_or_else(|| monitor.name.clone()) } else { text }
 }
 
 /// A report as a violation.
@@ -171,7 +172,7 @@ pub(crate) fn violation(monitor: &Monitor, found: &Found, position: Option<Posit
         position,
         bindings: pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect(),
         category: category.map(|report| report.name.clone()),
-        text: Some(text).filter(|text| !text.is_empty()),
+        text: Some(text),
         ..Violation::default()
     }
 }
