@@ -50,6 +50,7 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
+    let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
     let kept = monitors::slots(monitors.as_ref());
     let times = options.violations > LOCATED;
@@ -221,7 +222,7 @@ pub(crate) fn report(
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
         skipped: run.loaded.summary.skipped,
-        engine: run.chosen.engine,
+        engine: if run.spec.program.roots.is_empty() { monitors::ENGINE } else { run.chosen.engine },
         semantics: run.session.evaluate.semantics.name(),
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,

@@ -177,19 +177,21 @@ impl Specification {
         Cow::Owned(self.with_roots(roots))
     }
 
-    /// Its properties. Queries have values, not verdicts: those alone are refused.
+    /// Its properties. Queries have values, not verdicts: those alone are refused, unless there are monitors.
     pub(crate) fn properties(&self) -> Result<Cow<'_, Specification>, Error> {
         let properties = self.of_kind(RootKind::Property);
         match self.program.roots.first() {
-            Some(query) if properties.program.roots.is_empty() => Err(Error::unsupported(
-                self,
-                Diagnostic::error(
-                    "query-in-check",
-                    format!("`{}` is a query: it has a value, not a verdict", query.name),
-                )
-                .at(query.span, "this query")
-                .help("`tracewise query` computes it; a property is written `property name : …;`"),
-            )),
+            Some(query) if properties.program.roots.is_empty() && self.program.monitors.is_empty() => {
+                Err(Error::unsupported(
+                    self,
+                    Diagnostic::error(
+                        "query-in-check",
+                        format!("`{}` is a query: it has a value, not a verdict", query.name),
+                    )
+                    .at(query.span, "this query")
+                    .help("`tracewise query` computes it; a property is written `property name : …;`"),
+                ))
+            }
             _ => Ok(properties),
         }
     }

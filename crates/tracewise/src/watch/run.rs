@@ -38,6 +38,7 @@ pub(crate) fn watch(
     control: &Control,
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
+    let session = &*monitors::beside(session, spec)?;
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {

@@ -56,7 +56,13 @@ pub fn cases() -> Vec<Case> {
         spec("trace-unknown-format", "trace { format: cvs; }\nproperty p : G a;\n"),
         spec("trace-by-a-number", "trace { by: 5; }\nproperty p : G a;\n"),
         // Monitors.
-        spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n"),
+        spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n")
+            .command("robust s.tw t.csv"),
+        spec(
+            "monitor-engine-for-a-property",
+            "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n",
+        )
+        .command("check --engine parametric s.tw t.csv"),
         spec("monitor-unknown-event", "monitor Opened(f) {\n    event open(f);\n    ere : open oepn;\n}\n"),
         spec("monitor-unbound-parameter", "monitor Opened(f, g) {\n    event open(f);\n}\n"),
         spec("monitor-unknown-parameter", "monitor Opened(f) {\n    event open(f, g);\n}\n"),

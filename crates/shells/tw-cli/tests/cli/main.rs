@@ -13,6 +13,7 @@ mod import;
 mod large;
 mod merging;
 mod models;
+mod monitors;
 mod odd_values;
 mod outputs;
 mod query;

@@ -149,17 +149,15 @@ impl Printer<'_> {
 
 /// Which positions failed, where that is more than the line says already.
 fn failures(verdict: &WatchVerdict<'_>) -> String {
-    let Some((violation, position)) =
-        verdict.violation.as_ref().and_then(|found| found.position.map(|at| (found, at)))
-    else {
-        return String::new();
-    };
+    let Some(violation) = &verdict.violation else { return String::new() };
     let line = violation.line.as_ref().map_or(String::new(), |line| format!(" (line {})", line.line));
     let bound = !violation.bindings.is_empty() || violation.infinite;
     let with = match violation.bindings.as_slice() {
         [] => String::new(),
         bindings => format!(" with {}", words::bindings(bindings)),
     };
+    // What a monitor reports where the trace ends is nowhere.
+    let Some(position) = violation.position else { return with };
     match verdict.violation_count {
         0 | 1 if position == verdict.position && verdict.settled => with,
         0 | 1 => format!("; fails at position {position}{line}{with}"),
