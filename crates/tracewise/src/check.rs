@@ -5,6 +5,7 @@ mod report;
 use crate::imprecise::ClockError;
 use crate::narrate::Narrator;
 use crate::plan::Who;
+use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
 pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, statistics};
@@ -80,10 +81,18 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
+    let mut warnings = as_written(spec);
+    let said = run.loaded.warnings.clone();
+    for (root, finding) in spec.program.roots.iter().zip(&findings) {
+        if finding.report.verdict == Verdict::Satisfied {
+            warnings.extend(run.unasked(root, &said));
+        }
+    }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let properties = narrator.tell(findings, options.violations);
     let mut report = report(&mut run, options, properties);
+    report.warnings.extend(warnings);
     report.warnings.extend(unexplained);
     Ok(report)
 }
