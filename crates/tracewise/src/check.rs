@@ -7,7 +7,7 @@ use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
-pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
+pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
@@ -51,7 +51,9 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
-    let asked = Asked { times: options.violations > LOCATED, by: options.by.as_deref(), ..Asked::default() };
+    let waits = options.statistic == Some(Statistic::Waiting);
+    let asked =
+        Asked { times: waits || options.violations > LOCATED, by: options.by.as_deref(), ..Asked::default() };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(1) };

@@ -18,7 +18,7 @@ const FORMULAS: [&str; 12] = [
     "G (q -> O (E == 0))",
     "G (T - E >= 0 | !has(E))",
     "F (T in {1, 2, 3, 4} & p)",
-    "G (if p then E < 2 else T > 0)",
+    "G ((if p then E else T) < 5)",
     "!q W (E > 1 & T != 4)",
     "G (E < 1 -> N (E < 1 | p))",
     "forall x. G (x == E -> x < 3)",

@@ -373,7 +373,8 @@ impl Lexer<'_> {
         if c == '~' && self.text[..self.at].ends_with('=') {
             let help = "a text is searched with a regular expression: `name matches \"part\"`";
             self.report("unknown-operator", 1, "`=~` is written `matches`", help);
-            self.push(Tok::Unknown, 1);
+            self.out.tokens.pop();
+            self.push(Tok::Matches, 1);
             return;
         }
         if let Some((_, meant, kind)) = MEANT.iter().find(|(other, ..)| *other == c) {

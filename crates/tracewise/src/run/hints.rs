@@ -26,6 +26,10 @@ const NAMES: &[&str] = &[
 /// The paths of the first positions, each with a value that is not null if there is one.
 fn paths(opened: &Opened) -> BTreeMap<String, Value> {
     let mut found: BTreeMap<String, Value> = BTreeMap::new();
+    // What came through a pipe is gone.
+    if opened.input.names().any(|name| name == "<stdin>") {
+        return found;
+    }
     let mut left = LOOKED_AT;
     let _ = tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut |row: &Row| {
         let mut stack: Vec<(String, &Value)> =

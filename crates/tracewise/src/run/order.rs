@@ -59,11 +59,13 @@ impl StepsBack {
 
     /// The warning about them.
     pub fn warning(&self, trace: &str) -> Option<Diagnostic> {
-        let times = if self.count == 1 { "one timestamp is" } else { "timestamps are" };
-        let number = if self.count == 1 { String::new() } else { format!("{} ", self.count) };
+        let times = match self.count {
+            1 => "one timestamp is before the one above it".to_string(),
+            count => format!("{count} timestamps are before the one above them"),
+        };
         (self.count > 0).then(|| {
             let message = format!(
-                "{trace}: {number}{times} before the one before it, by up to {}; nothing here measures time, so \
+                "{trace}: {times}, by up to {}; nothing here measures time, so \
                  positions stay in the order of the lines",
                 tw_core::duration(self.step)
             );

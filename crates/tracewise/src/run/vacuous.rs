@@ -76,6 +76,10 @@ fn compared(program: &Program, atom: NodeId) -> Option<(bool, &Path, &str)> {
 /// Some texts that columns hold. What cannot be read again is not asked.
 fn texts(opened: &Opened, paths: &[&Path]) -> Vec<BTreeSet<String>> {
     let mut held = vec![BTreeSet::new(); paths.len()];
+    // What came through a pipe is gone.
+    if opened.input.names().any(|name| name == "<stdin>") {
+        return held;
+    }
     let mut left = LOOKED_AT;
     let _ = tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut |row| {
         for (path, held) in paths.iter().zip(&mut held) {

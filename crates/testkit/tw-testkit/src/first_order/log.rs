@@ -2,8 +2,8 @@
 
 use crate::Rng;
 use std::fmt;
-use tw_core::{Batch, Column, Relation, Time, Value};
-use tw_ir::{ArgumentKey, Program, What};
+use tw_core::{Batch, Column, Relation, Time, TimeUnit, Value};
+use tw_ir::{ArgumentKey, Measure, Program, What};
 use tw_monitor::{PredicateError, Predicates, Terms, Trace};
 
 /// Events that happen, with their numbers of arguments.
@@ -120,6 +120,17 @@ impl Log {
                 Column::Truth(
                     self.events.iter().map(|events| events.iter().any(|(n, _)| *n == name)).collect(),
                 )
+            }
+            What::Timing(timing) => {
+                let of = |at: usize| match timing.measure {
+                    Measure::Time => TimeUnit::Seconds.value(self.times[at].into()),
+                    Measure::Elapsed if at == 0 => Value::Null,
+                    Measure::Elapsed => {
+                        let since = i128::from(self.times[at]) - i128::from(self.times[at - 1]);
+                        TimeUnit::Seconds.value(since)
+                    }
+                };
+                Column::of_values((0..self.times.len()).map(of).collect())
             }
             What::Variable(path, _) => {
                 let name = path.to_string();
