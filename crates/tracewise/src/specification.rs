@@ -226,6 +226,11 @@ impl Specification {
         }
     }
 
+    /// Properties that may not say what was meant, as their text alone shows: about one position, or `G a -> b`.
+    pub fn doubts(&self) -> Vec<Diagnostic> {
+        crate::run::vacuous::as_written(self)
+    }
+
     /// Where a node was written.
     pub fn span(&self, node: NodeId) -> Option<Span> {
         self.program.spans.get(node.index()).copied().flatten()

@@ -7,7 +7,7 @@ use crate::Specification;
 use std::collections::BTreeSet;
 use tw_core::{Bits, Value};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{CompareOp, Node, NodeId, Path, Program, Root, Temporal, What};
+use tw_ir::{CompareOp, Node, NodeId, Path, Program, Root, RootKind, Temporal, What};
 use tw_monitor::Trace;
 
 /// Positions looked at for texts to propose, and texts kept.
@@ -15,6 +15,8 @@ const LOOKED_AT: u64 = 20_000;
 const TEXTS: usize = 200;
 /// Texts shown where none is near.
 const SHOWN: usize = 5;
+/// Characters of a formula that a message repeats.
+const QUOTED: usize = 80;
 
 /// Comparisons with a text that their column never holds: the truth of atoms shows it.
 pub(crate) fn never_held(spec: &Specification, trace: &Trace, opened: &Opened) -> Vec<Diagnostic> {
@@ -99,12 +101,8 @@ fn texts(opened: &Opened, paths: &[&Path]) -> Vec<BTreeSet<String>> {
 
 /// What the text of properties alone shows.
 pub(crate) fn as_written(spec: &Specification) -> Vec<Diagnostic> {
-    spec.program
-        .roots
-        .iter()
-        .flat_map(|root| [one_position(spec, root), loose(spec, root)])
-        .flatten()
-        .collect()
+    let properties = spec.program.roots.iter().filter(|root| root.kind == RootKind::Property);
+    properties.flat_map(|root| [one_position(spec, root), loose(spec, root)]).flatten().collect()
 }
 
 /// A property without temporal operators.
@@ -120,9 +118,19 @@ fn one_position(spec: &Specification, root: &Root) -> Option<Diagnostic> {
     if nodes.iter().any(temporal) || !nodes.iter().any(reads) {
         return None;
     }
-    let message = format!("`{}` has no temporal operator: it is judged at position 0 alone", root.name);
-    let always = format!("`G ({})` asks it of every position", spec.words(root.node));
+    let message =
+        format!("`{}` has no temporal operator: it is judged at position 0 alone", short(&root.name));
+    let always = format!("`G ({})` asks it of every position", short(&spec.words(root.node)));
     Some(Diagnostic::warning("one-position", message).at(root.span, "about one position").help(always))
+}
+
+/// A formula in a message: one line, not all of a long one.
+fn short(words: &str) -> String {
+    let line: String = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(QUOTED) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }
 
 /// `G a -> b`, which reads `(G a) -> b`.
@@ -135,7 +143,7 @@ fn loose(spec: &Specification, root: &Root) -> Option<Diagnostic> {
         return None;
     }
     let interval = interval.map_or(String::new(), |interval| interval.to_string());
-    let (left, right) = (spec.words(body), spec.words(right));
+    let (left, right) = (short(&spec.words(body)), short(&spec.words(right)));
     let message =
         format!("`G{interval}` reaches as far as `{left}`: this reads `(G{interval} {left}) -> {right}`");
     let help = format!("write `G{interval} ({left} -> {right})`, or parentheses around the left side");
@@ -174,7 +182,7 @@ impl Run<'_> {
         if column.count_ones() > 0 {
             return None;
         }
-        let (left, right) = (spec.words(left), spec.words(right));
+        let (left, right) = (short(&spec.words(left)), short(&spec.words(right)));
         let message = format!("`{left}` never holds in this trace, so nothing was asked of `{right}`");
         let help = "check names and values in it against `tracewise inspect`";
         Some(Diagnostic::warning("vacuous", message).at(place, "never true").help(help))

@@ -145,6 +145,7 @@ impl Watch {
         let (spec, source) = self.specification_and_source()?;
         let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
+        context.warnings(&spec.doubts(), &spec.sources);
         if spec.program.roots.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }

@@ -175,7 +175,7 @@ pub fn cases() -> Vec<Case> {
             .file("s.tw", deep(100_000, "G a")),
         fine("fine-deep-100000-negations", "check --output json s.tw t.csv")
             .file("t.csv", TRACE)
-            .file("s.tw", format!("property p : {}(a & b);\n", "! ".repeat(100_000))),
+            .file("s.tw", format!("property p : G {}(a & b);\n", "! ".repeat(100_000))),
         fine("fine-spec-byte-order-mark", "check --output json s.tw t.csv")
             .file("t.csv", TRACE)
             .file("s.tw", "\u{feff}property p : G a;\n"),
