@@ -5,8 +5,9 @@ mod report;
 use crate::imprecise::ClockError;
 use crate::narrate::Narrator;
 use crate::plan::Who;
+use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
-pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
+pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, monitors, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
 use tw_core::{Bits, Position, Verdict};
@@ -53,7 +54,8 @@ pub(crate) fn check(
     let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
     let kept = monitors::slots(monitors.as_ref());
-    let times = options.violations > LOCATED;
+    let waits = options.statistic == Some(Statistic::Waiting);
+    let times = waits || options.violations > LOCATED;
     let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
@@ -84,6 +86,13 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
+    let mut warnings = as_written(spec);
+    let said = run.loaded.warnings.clone();
+    for (root, finding) in spec.program.roots.iter().zip(&findings) {
+        if finding.report.verdict == Verdict::Satisfied {
+            warnings.extend(run.unasked(root, &said));
+        }
+    }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let mut properties = narrator.tell(findings, options.violations);
@@ -91,6 +100,7 @@ pub(crate) fn check(
         properties.extend(monitors::check(session, spec, plan, &mut run, options)?);
     }
     let mut report = report(&mut run, options, properties);
+    report.warnings.extend(warnings);
     report.warnings.extend(unexplained);
     Ok(report)
 }

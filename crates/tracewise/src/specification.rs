@@ -1,6 +1,7 @@
 //! A specification: text, tree and program.
 
 use crate::Error;
+use crate::error::Setting;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
@@ -168,6 +169,28 @@ impl Specification {
         other
     }
 
+    /// Its properties and queries of these names alone; itself, if no names are given.
+    pub fn only(&self, names: &[String]) -> Result<Cow<'_, Specification>, Error> {
+        let Some(first) = self.program.roots.first().filter(|_| !names.is_empty()) else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let known = || self.program.roots.iter().map(|root| root.name.as_str());
+        if let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) {
+            let hint = match tw_core::suggest(unknown, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the first is `{}`", first.name),
+            };
+            return Err(Error::refused(format!(
+                "`{}`: the specification has no property or query of that name; {hint}",
+                Setting::Only.to(unknown)
+            )));
+        }
+        let roots = self.program.roots.iter().filter(|root| names.contains(&root.name)).cloned().collect();
+        let mut only = self.with_roots(roots);
+        only.program.drop_unused();
+        Ok(Cow::Owned(only))
+    }
+
     /// Its roots of one kind alone; itself, if it has no others.
     pub(crate) fn of_kind(&self, kind: RootKind) -> Cow<'_, Specification> {
         if self.program.roots.iter().all(|root| root.kind == kind) {
@@ -194,6 +217,11 @@ impl Specification {
             }
             _ => Ok(properties),
         }
+    }
+
+    /// Properties that may not say what was meant, as their text alone shows: about one position, or `G a -> b`.
+    pub fn doubts(&self) -> Vec<Diagnostic> {
+        crate::run::vacuous::as_written(self)
     }
 
     /// Where a node was written.

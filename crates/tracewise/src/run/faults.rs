@@ -1,6 +1,7 @@
 //! What is wrong with a trace, or with a specification on it, in words that point at both.
 
 use super::columns::Loaded;
+use super::hints::nested;
 use super::open::Opened;
 use crate::error::{Budget, Setting, trace_code};
 use crate::{Error, Session, Specification};
@@ -45,7 +46,14 @@ impl Fault {
         if let Some(budget) = &self.over {
             return Error::Budget(Budget { trace: opened.name.clone(), ..budget.clone() });
         }
-        let Some((node, position)) = self.term else { return trace_error(spec, error) };
+        let Some((node, position)) = self.term else {
+            let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
+            let error = match slot {
+                Some(slot) => nested(opened, &tw_trace::describe(&slot.what), error),
+                None => error,
+            };
+            return trace_error(spec, error);
+        };
         let mut error = error;
         // Sorting moves positions; what was read to find this error is not kept.
         if session.read.sort.is_none()

@@ -34,6 +34,10 @@ pub struct Watch {
     #[arg(value_name = "FILE", value_hint = FILES, num_args = 0..=2)]
     files: Vec<String>,
 
+    /// This property or query alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// A formula to watch; may be given several times
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
@@ -139,7 +143,9 @@ impl Runnable for Watch {
 impl Watch {
     fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
+        context.warnings(&spec.doubts(), &spec.sources);
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }

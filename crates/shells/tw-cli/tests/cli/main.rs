@@ -5,6 +5,7 @@ mod check;
 mod clock_error;
 mod commands;
 mod common;
+mod contact;
 mod dense;
 mod files;
 mod flags;
