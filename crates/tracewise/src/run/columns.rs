@@ -1,7 +1,7 @@
 //! From files to a stored trace: read in parallel, predicates evaluated block by block as they arrive, so that only
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
-use super::faults::{Fault, never_occurs, other_arity};
+use super::faults::{Fault, never_occurs, not_whole, other_arity};
 use super::open::{Opened, skipped_note};
 use super::order::StepsBack;
 use super::timing::{Timings, reads_times, refuse_without_time};
@@ -174,6 +174,7 @@ pub(crate) fn read(
     if trace.len > 0 {
         warnings.extend(other_arity(spec, &summary, &trace.relations));
         warnings.extend(never_held(spec, &trace, &opened));
+        warnings.extend(not_whole(spec, &trace.relations));
     }
     Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
 }

@@ -198,6 +198,8 @@ pub static CODES: &[Code] = &[
         "Check its spelling; the message proposes a text that the column has."),
     warning(Trace, "time-goes-back", "Timestamps decrease. Nothing in the specification measures time, so the order of the lines counts.",
         "`⟨sort⟩` puts positions in the order of time; `tracewise inspect` says how far they are out of order."),
+    warning(Trace, "other-type", "An argument of events has values that its declared type leaves out.",
+        "Declare it with the type that it has in the trace."),
     error(Trace, "trace-io", "A trace cannot be opened or read to its end.",
         "Check its name and permissions, and that a compressed file is whole."),
     error(Trace, "trace-limit", "A limit of reading was reached: length of a line, columns, memory.",
