@@ -45,7 +45,9 @@ settings! {
     Format "format" "The format of traces.",
     From "from" "The language of another monitor's specification.",
     Heartbeat "heartbeat" "When time goes on with the wall clock.",
+    FromEnd "from_end" "A file that grows is read from its present end on.",
     Help "help" "What a caller who asks for it is told of the others.",
+    Idle "idle" "When a value of which nothing comes has ended.",
     Interpolate "interpolate" "What signals do between samples.",
     Keep "keep" "What two moments share to be one state.",
     LastLine "last_line" "A line that its connection leaves open is read.",
@@ -64,6 +66,7 @@ settings! {
     TimeUnit "unit" "The unit of timestamps.",
     Timed "timed" "Whether events end in a timestamp.",
     To "to" "The format to write.",
+    Until "until" "What ends the trace of a value.",
     ValuesEvery "values_every" "How often values are told.",
     Watermark "watermark" "Lines that say how far time has come.",
 }

@@ -70,6 +70,8 @@ impl Gathered {
         let mut bindings = failed.map_or(Vec::new(), |found| found.bindings.clone());
         bindings.extend(told.bindings.iter().cloned());
         let ended = (!told.settled).then(|| "the stream ended".to_string());
+        let ended =
+            told.ended.map(|ended| format!("the trace of the value ended ({})", ended.name())).or(ended);
         let text = match (&told.due, &told.pending) {
             (Some(due), _) => {
                 let (since, by) = (due.since, due.deadline.format());
@@ -178,6 +180,7 @@ mod tests {
                 violation: None,
                 violation_count: 0,
                 bindings: Vec::new(),
+                ended: None,
             });
         }
         gathered.value(&WatchValue {
@@ -188,6 +191,7 @@ mod tests {
             approximate: Vec::new(),
             position: 9,
             bindings: Vec::new(),
+            ended: None,
         });
         let ended =
             WatchReport { positions: 10, bad_lines: 2, engine: "metric", verdicts: vec![false, true] };

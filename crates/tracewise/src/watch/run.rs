@@ -40,12 +40,21 @@ pub(crate) fn watch(
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {
+        let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
+        let spec = ending.as_ref().unwrap_or(spec);
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
         let projection = Projection::new(&spec.program.slots, Some(by), true);
         let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
+    }
+    let alone = [(options.until.is_some(), Setting::Until), (options.idle.is_some(), Setting::Idle)];
+    if let Some((_, option)) = alone.iter().find(|(given, _)| *given) {
+        return Err(Error::refused_instead(
+            format!("{option} ends the trace of a value"),
+            format!("name the column of the values: {}", Setting::By),
+        ));
     }
     let queries = QueryMonitor::open(session, spec)?;
     let whole = spec;
@@ -198,7 +207,8 @@ impl<'r, W: Watcher> Run<'r, W> {
         // Held until the end.
         let _lock = checkpoint.map(Lock::take).transpose()?;
         let resume = self.resume()?;
-        let feed = Feed::open(self.options, resume, session.read.max_record, control)?;
+        let feed =
+            Feed::open(self.options, resume, session.read.max_record, self.live.has_header(), control)?;
         feed.notes.iter().for_each(|note| self.judge.sink().note(note));
         let ended = match self.follow(&feed, control) {
             Ok(ended) => ended,
@@ -269,6 +279,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     feed.recycle(bytes);
                     self.judge_names();
                 }
+                Message::Skipped { bytes, lines } => self.live.begin_at(bytes, lines),
                 Message::Restarted(note) => {
                     self.judge.sink().note(&note);
                     self.live.restart(&mut self.judge)?;
@@ -296,11 +307,12 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
     }
 
-    /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon.
+    /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon, and nothing
+    /// more often than once a second.
     fn said(&mut self, (verdicts, lines): (usize, u64)) -> Result<(), Stop> {
         self.judge.sink().flush()?;
         let now = self.judge.heard();
-        if now.0 > verdicts {
+        if now.0 > verdicts && !self.next.just_kept() {
             self.checkpoint()?;
         } else if now.1 > lines && self.options.checkpoints.is_some() {
             self.next.soon();

@@ -41,6 +41,7 @@ impl Judge<'_> {
             violation,
             violation_count: told.failures,
             bindings: told.key.clone(),
+            ended: None,
         })
     }
 
@@ -72,6 +73,7 @@ impl Judge<'_> {
             violation: None,
             violation_count: 0,
             bindings: Vec::new(),
+            ended: None,
         })
     }
 
