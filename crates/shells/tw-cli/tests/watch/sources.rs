@@ -339,6 +339,7 @@ fn a_file_that_does_not_exist_yet_is_waited_for() {
     watch.error_line("does not exist yet; waiting for it");
     std::fs::write(&trace, "p\nbad\n").unwrap();
     assert_eq!(watch.json()["position"], 1);
+    watch.signal("INT");
     let end = watch.end();
     // Said once.
     assert!(end.err.iter().all(|line| !line.contains("waiting")), "{:?}", end.err);
@@ -364,6 +365,7 @@ fn a_watch_may_begin_at_the_end_of_a_file() {
             (&"violated".into(), &line.into()),
             "{name} {told}"
         );
+        watch.signal("INT");
         watch.end();
     }
 }
