@@ -81,6 +81,16 @@ pub(crate) fn slice(
     files: &[String],
     options: &SliceOptions,
 ) -> Result<SliceReport, Error> {
+    within(session, files, options, BINDINGS)
+}
+
+/// The same with so many bindings at most.
+fn within(
+    session: &Session,
+    files: &[String],
+    options: &SliceOptions,
+    most: usize,
+) -> Result<SliceReport, Error> {
     let text = match &options.constraint {
         Some(constraint) => format!("{} where {constraint}", options.patterns),
         None => options.patterns.clone(),
@@ -134,10 +144,10 @@ pub(crate) fn slice(
     let lattice = Partial { variables, injective, constraint: constraint.as_ref(), objects: &objects };
     let mut joined = Joined::new(lattice);
     for (position, about) in first.iter().filter(|(_, about)| lattice.allows(about)) {
-        if !joined.add(about, BINDINGS) {
+        if !joined.add(about, most) {
             let (worst, count) = worst(&first, variables);
             let why = format!(
-                "there are more than {BINDINGS} bindings after {} positions; most values has `{}`, {count} in all",
+                "there are more than {most} bindings after {} positions; most values has `{}`, {count} in all",
                 position + 1,
                 monitor.parameters[worst]
             );
@@ -221,5 +231,28 @@ impl Arities {
             let found = self.names.iter().find(|(_, slots)| wrong(slots));
             found.map(|(name, _)| (at, name.as_str()))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_bindings_name_the_variable_with_most_values() {
+        let file = std::env::temp_dir().join(format!("tracewise-slice-{}.events", std::process::id()));
+        let lines: String = (0..40).map(|at| format!("f,{}\ng,{}\n", at % 4, at)).collect();
+        std::fs::write(&file, lines).expect("a file");
+        let files = [file.to_string_lossy().into_owned()];
+        let options = SliceOptions { patterns: "f(x), g(y)".into(), allow_equal: true, ..Default::default() };
+        let session = Session::new();
+        let report = within(&session, &files, &options, 205).expect("205 bindings");
+        assert_eq!((report.count(), report.slices().count()), (160, 160));
+        let error = within(&session, &files, &options, 100).expect_err("more than 100").to_string();
+        let _ = std::fs::remove_file(&file);
+        assert!(
+            error.contains("more than 100 bindings after") && error.contains("`y`, 40 in all"),
+            "{error}"
+        );
     }
 }
