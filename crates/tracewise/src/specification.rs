@@ -9,7 +9,7 @@ use tw_core::{LONGEST_TEXT, TimeUnit, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::settings::TraceSettings;
-use tw_spec::ast::{ExprKind, Tree};
+use tw_spec::ast::{DeclarationKind, Expr, ExprId, ExprKind, Tree};
 
 /// A parsed, checked and lowered specification.
 #[derive(Clone, Debug)]
@@ -160,6 +160,57 @@ impl Specification {
         }
         let settings = Self::beside(name, parsed.value.settings());
         Ok(Self { sources, tree: parsed.value, program: lowered.value, settings, warnings: diagnostics })
+    }
+
+    /// The same with a property more, the last: `G !φ`, which is violated where `formula` holds. It may look back, not ahead.
+    pub fn ending(&self, formula: &str) -> Result<Self, Error> {
+        let mut sources = self.sources.clone();
+        let source = sources.add("<until>", formula);
+        let mut parsed = tw_spec::parse_formula(formula, source);
+        if parsed.has_errors() {
+            return Err(Error::Specification { diagnostics: parsed.diagnostics, sources: Box::new(sources) });
+        }
+        let exprs = &mut parsed.value.exprs;
+        if let Some(DeclarationKind::Property { body, .. }) =
+            parsed.value.declarations.first_mut().map(|declaration| &mut declaration.kind)
+        {
+            let span = exprs[body.index()].span;
+            let op = tw_spec::ast::Prefix::Temporal(tw_ir::Temporal::Globally);
+            let not = ExprId(exprs.len() as u32);
+            exprs.push(Expr { kind: ExprKind::Not(None, *body), span });
+            exprs.push(Expr { kind: ExprKind::Prefix { op, interval: None, map: None, body: not }, span });
+            *body = ExprId(not.0 + 1);
+        }
+        let mut tree = self.tree.clone();
+        tree.append(parsed.value);
+        let lowered = tw_spec::lower(&tree, &tw_spec::LowerOptions::default());
+        if lowered.has_errors() {
+            return Err(Error::Specification {
+                diagnostics: lowered.diagnostics,
+                sources: Box::new(sources),
+            });
+        }
+        let mut program = lowered.value;
+        // Of the roots of the text, those that are asked for.
+        let until = program.roots.pop();
+        let mut asked = self.program.roots.iter().peekable();
+        program.roots.retain_mut(|root| {
+            let own = asked.next_if(|own| own.span == root.span);
+            own.inspect(|own| root.name.clone_from(&own.name)).is_some()
+        });
+        program.roots.extend(until);
+        program.drop_unused();
+        let made = Self { sources, tree, program, settings: self.settings.clone(), warnings: Vec::new() };
+        let Some(root) = made.program.roots.last() else { return Ok(made) };
+        let nodes = made.program.reachable(&[root.node]);
+        let ahead = nodes.iter().find(|&&id| id != root.node && made.program.dag.node(id).is_future());
+        match ahead {
+            None => Ok(made),
+            Some(&id) => Err(Error::refused_instead(
+                format!("{} is decided where it holds, but `{}` looks ahead", Setting::Until, made.words(id)),
+                "use past operators in it",
+            )),
+        }
     }
 
     /// The same text with other roots: what is to be asked of it.

@@ -68,7 +68,10 @@ impl Printer<'_> {
             [] => String::new(),
             key => format!("{}; ", words::bindings(key)),
         };
-        let place = style.paint(Ink::Faint, format!("({key}up to position {}{bounds})", value.position));
+        let ended =
+            value.ended.map_or(String::new(), |ended| format!(", where its trace ended ({})", ended.name()));
+        let place = format!("({key}up to position {}{ended}{bounds})", value.position);
+        let place = style.paint(Ink::Faint, place);
         format!("= {} {shown} {place}", style.paint(Ink::Strong, name))
     }
 
@@ -105,10 +108,13 @@ impl Printer<'_> {
                 text.push_str(&format!(" if the trace ends here, at position {}", verdict.position))
             }
         }
+        if let Some(ended) = verdict.ended {
+            text.push_str(&format!(", where its trace ended ({})", ended.name()));
+        }
         if !verdict.bindings.is_empty() {
             text.push_str(&format!("  {}", style.paint(Ink::Faint, words::bindings(&verdict.bindings))));
         }
-        if let Some(line) = &verdict.line {
+        if let Some(line) = verdict.line.as_ref().filter(|_| verdict.about.is_none()) {
             let shown = words::clip(&words::printable(&line.text), SHOWN);
             let place = words::printable(&format!("{}:{}", line.file, line.line));
             text.push_str(&format!("  {} {shown}", style.paint(Ink::Frame, place)));
