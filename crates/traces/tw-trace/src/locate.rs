@@ -2,7 +2,9 @@
 
 use crate::formats::write_row;
 use crate::scan::head_of;
-use crate::{BlockReader, Input, Parts, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat};
+use crate::{
+    BlockReader, Calendar, Input, Parts, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat,
+};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -98,6 +100,8 @@ struct Stretch {
     file: usize,
     /// Whether each position is one line.
     plain: bool,
+    /// Where timestamps without years stood before it.
+    calendar: Option<Calendar>,
 }
 
 /// Collects what a [`Locator`] needs while a trace is read.
@@ -121,9 +125,10 @@ impl LocatorBuilder {
         file: usize,
         (offset, len): (u64, usize),
         (lines, plain): (u64, bool),
+        calendar: Option<Calendar>,
     ) {
         if let Index::Blocks { blocks, .. } = &mut self.0 {
-            blocks.push(Stretch { first, offset, len, lines, file, plain });
+            blocks.push(Stretch { first, offset, len, lines, file, plain, calendar });
         }
     }
 
@@ -251,6 +256,7 @@ fn in_blocks(
         let (Some(head), bytes) = (heads.get(&block.file), source.reread(block.offset, block.len)?) else {
             continue;
         };
+        let options = &ReadOptions { calendar: block.calendar, ..options.clone() };
         for position in positions {
             let mut located = Located { position, file: source.name().to_string(), ..Located::default() };
             if let Some(bytes) = &bytes {
@@ -283,7 +289,9 @@ impl Head {
         options: &ReadOptions,
         located: &mut Located,
     ) -> bool {
-        let place = self.reader.as_ref().and_then(|reader| reader.locate(block, index));
+        // A timestamp may depend on those before it.
+        let alone = options.calendar.is_none() && !options.own_lines;
+        let place = self.reader.as_ref().filter(|_| alone).and_then(|reader| reader.locate(block, index));
         // Without a reader for this: row by row, from the block's first.
         let (bytes, line, skipped) = match &place {
             Some((range, line)) => (block.get(range.clone()).unwrap_or(&[]), *line, 0),
@@ -296,6 +304,8 @@ impl Head {
             for _ in 0..=skipped {
                 match rows.next(&mut row) {
                     Ok(true) => {}
+                    // An empty line is nothing to rows, and may be a position all the same.
+                    Ok(false) if place.is_some() => break,
                     Ok(false) => return false,
                     Err(_) => break,
                 }
