@@ -183,9 +183,12 @@ impl Locator {
             }
         }
         let mut found = BTreeMap::new();
+        let mut options = options.clone();
         for (file, name) in input.names().enumerate() {
             let Some((&last, _)) = wanted.last_key_value() else { break };
-            let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+            let rows = format.rows(input.reader(file)?, &options);
+            let rows = crate::adapt::adapted(format, rows, &options);
+            let mut rows = rows.map_err(|error| error.in_file(name))?;
             let (mut row, mut bad) = (Row::default(), 0);
             let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
             loop {
@@ -204,6 +207,7 @@ impl Locator {
                     found.insert(position, located);
                 }
             }
+            options.calendar = rows.calendar().or(options.calendar);
             drop(rows);
             texts(input.reader(file)?, &lines, &mut found);
         }
@@ -342,14 +346,18 @@ fn in_rows(
     }
     let mut found = BTreeMap::new();
     let mut ordinal = 0;
+    // Years go on from file to file.
+    let mut options = options.clone();
     for (file, name) in input.names().enumerate() {
         let Some((&last, _)) = wanted.last_key_value().filter(|(last, _)| **last >= ordinal) else { break };
-        if let Some(parted) = in_parts(input, file, format, options, &mut ordinal, &wanted, &mut found) {
+        if let Some(parted) = in_parts(input, file, format, &options, &mut ordinal, &wanted, &mut found) {
             parted.map_err(|error| error.in_file(name))?;
             continue;
         }
         let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
-        let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+        let rows = format.rows(input.reader(file)?, &options);
+        let rows = crate::adapt::adapted(format, rows, &options);
+        let mut rows = rows.map_err(|error| error.in_file(name))?;
         let mut row = Row::default();
         while ordinal <= last && rows.next(&mut row).map_err(|error| error.in_file(name))? {
             if let Some(&position) = wanted.get(&ordinal) {
@@ -360,6 +368,7 @@ fn in_rows(
             }
             ordinal += 1;
         }
+        options.calendar = rows.calendar().or(options.calendar);
         drop(rows);
         texts(input.reader(file)?, &lines, &mut found);
     }
