@@ -236,6 +236,7 @@ pub static FORMATS: &[&dyn TraceFormat] = &[
     &formats::syslog::Syslog,
     &formats::logfmt::Logfmt,
     &formats::strace::Strace,
+    &formats::otlp_json::OtlpJson,
     &formats::csrv_csv::CsrvCsv,
     &formats::csrv_xml::CsrvXml,
     &formats::csrv_block::CsrvBlock,
