@@ -251,6 +251,7 @@ impl<'k> Keyed<'k> {
                 .collect(),
             infinite: bindings.infinite(),
             line: self.log_line(line),
+            around: Vec::new(),
         }
     }
 

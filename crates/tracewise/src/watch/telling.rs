@@ -25,6 +25,7 @@ impl Judge<'_> {
             bindings: self.named(&failure.bindings),
             infinite: failure.bindings.infinite(),
             line: self.log_line(failure.line.as_ref()),
+            around: Vec::new(),
         });
         self.sink.verdict(&WatchVerdict {
             property: &root.name,

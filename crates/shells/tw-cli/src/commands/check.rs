@@ -93,6 +93,7 @@ impl Check {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
             clock_error: self.clock_error.error(read.unit())?,
+            overview: self.output == report::HTML,
         };
         let mut exit = Exit::Holds;
         if self.show_residual {

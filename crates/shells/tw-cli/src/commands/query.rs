@@ -89,6 +89,33 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Puts a picture into each report that has more than single values; with several traces, into the totals.
+    fn draw(&mut self) {
+        let worth = |report: &Report| {
+            let parts = |result: &tracewise::query::QueryResult| {
+                table::divided(result)
+                    || result.everywhere.is_some()
+                    || result.groups.iter().any(|group| text::histogram(&group.value).is_some())
+            };
+            report.values().any(parts)
+        };
+        let drawn = |answers: &Answers| {
+            tracewise::plot::svg(&plot::chart(answers), tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
+        };
+        if let Some(totals) = &mut self.totals {
+            let all = Answers { reports: self.reports.clone(), ..Answers::default() };
+            Rc::make_mut(totals).pictures.push(drawn(&all));
+        }
+        for report in &mut self.reports {
+            if worth(report) {
+                let one = Answers { reports: vec![Rc::clone(report)], ..Answers::default() };
+                let picture = drawn(&one);
+                drop(one);
+                Rc::make_mut(report).pictures.push(picture);
+            }
+        }
+    }
+
     /// The total of each query, and what is approximate in it.
     pub fn totals(&self) -> Option<impl Iterator<Item = Option<&(Value, Vec<Approximation>)>>> {
         let items = &self.totals.as_ref()?.items;
@@ -214,6 +241,9 @@ impl Query {
             let traces = answers.reports.len();
             answers.totals =
                 answers.reports.first().map(|first| Rc::new(Report::of_totals(first, traces, values)));
+        }
+        if self.output == report::HTML {
+            answers.draw();
         }
         if !context.quiet {
             for report in answers.reports.iter().chain(&answers.totals) {

@@ -51,6 +51,7 @@ pub(crate) fn sample() -> Report {
         bindings: vec![("u".into(), Value::text(user))],
         infinite: false,
         line: line(number, r#"{"event":"req","id":"r3"}"#),
+        around: Vec::new(),
     };
     let property = |name: &str, title: Option<&str>, verdict| PropertyReport {
         name: name.into(),
@@ -62,6 +63,8 @@ pub(crate) fn sample() -> Report {
         time: None,
         violations: Vec::new(),
         violation_count: 0,
+        ranges: Vec::new(),
+        timeline: None,
         explanation: None,
         statistic: None,
         guarantee: None,
@@ -88,6 +91,7 @@ pub(crate) fn sample() -> Report {
             property("fair", None, Verdict::Unknown),
         ],
         warnings: Vec::new(),
+        ticks: Vec::new(),
     };
     Report::of_check(report, &spec, Duration::from_micros(1200))
 }
