@@ -30,6 +30,7 @@ mod model;
 mod query;
 mod races;
 mod robust;
+mod test;
 mod warning;
 mod watch;
 pub mod words;
@@ -45,6 +46,7 @@ use crate::check::{LogLine, StatisticReport, Step, Timeline};
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
 use crate::robust::Robustness;
+use crate::test::TestResult;
 use crate::watch::Deadline;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -142,6 +144,8 @@ pub enum About {
     Deadlock,
     /// A variable that no lock protects.
     Race,
+    /// Something that a test expects.
+    Test,
 }
 
 impl About {
@@ -153,6 +157,7 @@ impl About {
             About::Formula => "formula",
             About::Deadlock => "deadlock",
             About::Race => "race",
+            About::Test => "test",
         }
     }
 }
@@ -245,6 +250,8 @@ pub enum Detail {
     Deadlock(Vec<Turn>),
     /// Accesses without a common lock.
     Race(Box<Race>),
+    /// What was expected, and what came out.
+    Test(Box<TestResult>),
 }
 
 /// One place where an item fails.

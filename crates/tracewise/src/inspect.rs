@@ -220,7 +220,7 @@ fn leaves<'v>(name: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
 }
 
 /// Names that are not plain identifiers are written in backquotes.
-fn word(name: &str) -> String {
+pub(crate) fn word(name: &str) -> String {
     let plain = name.split('.').all(|part| {
         !part.is_empty()
             && !part.starts_with(|c: char| c.is_ascii_digit())

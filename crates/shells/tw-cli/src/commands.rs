@@ -8,6 +8,7 @@ mod eval;
 mod explain;
 mod fmt;
 mod import;
+mod init;
 mod inspect;
 mod man;
 mod merge;
@@ -18,6 +19,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod test;
 mod watch;
 
 use crate::context::{Context, Failure, Outcome};
@@ -65,7 +67,9 @@ pub static COMMANDS: &[Command] = &[
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<import::Import>("import"),
+    row::<test::Test>("test"),
     row::<inspect::Inspect>("inspect"),
+    row::<init::Init>("init"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
     row::<simulate::Simulate>("simulate"),

@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
-use tracewise::findings::{Detail, Report};
+use tracewise::findings::{Detail, Item, Report};
 use tracewise::query::{Approximation, QueryOptions, Totals};
 use tracewise::{Evaluating, Value};
 
@@ -29,7 +29,7 @@ use tracewise::{Evaluating, Value};
 )]
 pub struct Query {
     /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
-    #[arg(value_name = "FILE", required = true, value_hint = FILES)]
+    #[arg(value_name = "FILE", value_hint = FILES)]
     files: Vec<String>,
 
     /// A query; may be given several times
@@ -91,13 +91,13 @@ pub struct Answers {
 impl Answers {
     /// Puts a picture into each report that has more than single values; with several traces, into the totals.
     fn draw(&mut self) {
-        let worth = |report: &Report| {
-            let parts = |result: &tracewise::query::QueryResult| {
+        let worth = |item: &Item| match &item.detail {
+            Detail::Value(result) => {
                 table::divided(result)
                     || result.everywhere.is_some()
                     || result.groups.iter().any(|group| text::histogram(&group.value).is_some())
-            };
-            report.values().any(parts)
+            }
+            _ => false,
         };
         let drawn = |answers: &Answers| {
             tracewise::plot::svg(&plot::chart(answers), tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
@@ -107,12 +107,12 @@ impl Answers {
             Rc::make_mut(totals).pictures.push(drawn(&all));
         }
         for report in &mut self.reports {
-            if worth(report) {
-                let one = Answers { reports: vec![Rc::clone(report)], ..Answers::default() };
-                let picture = drawn(&one);
-                drop(one);
-                Rc::make_mut(report).pictures.push(picture);
-            }
+            let one = |item: &Item| {
+                let alone = Report { items: vec![item.clone()], ..Report::clone(report) };
+                drawn(&Answers { reports: vec![Rc::new(alone)], ..Answers::default() })
+            };
+            let pictures: Vec<String> = report.items.iter().filter(|item| worth(item)).map(one).collect();
+            Rc::make_mut(report).pictures = pictures;
         }
     }
 

@@ -6,7 +6,7 @@
 mod item;
 mod values;
 
-use super::escape::{attribute, content};
+use super::escape::content;
 use super::{Outlet, Reporter, place_of};
 use crate::flags::flagged;
 use crate::words;
@@ -85,8 +85,7 @@ impl Reporter for Html {
         }
         section.body.push_str(&item::timeline(report));
         for picture in &report.pictures {
-            let _ =
-                write!(section.body, "<div class=\"picture\">{}</div>", isolated(picture, &self.next_name()));
+            section.body.push_str(&image(picture));
         }
         for (index, told) in report.told().enumerate() {
             section.tally = section.tally.add(match told.verdict {
@@ -157,11 +156,6 @@ impl Reporter for Html {
 }
 
 impl Html {
-    /// A name that no other picture of the page has.
-    fn next_name(&self) -> String {
-        format!("p{}-", self.sections.len())
-    }
-
     /// A table of the sections.
     fn contents(&self, out: &mut dyn Outlet) -> io::Result<()> {
         writeln!(out, "<div class=\"wide\"><table>\n<tr><th>trace</th><th>found</th></tr>")?;
@@ -214,11 +208,31 @@ fn about(report: &Report) -> String {
     parts.join(" · ")
 }
 
-/// A picture whose names do not clash with those of other pictures on the page.
-fn isolated(svg: &str, prefix: &str) -> String {
-    let svg = svg.split_once("?>").map_or(svg, |(_, rest)| rest);
-    let prefix = attribute(prefix);
-    svg.replace(" id=\"", &format!(" id=\"{prefix}")).replace("url(#", &format!("url(#{prefix}"))
+/// A picture as an image of its own: its names and styles are not those of the page.
+fn image(svg: &str) -> String {
+    let mut text = String::with_capacity(svg.len() * 3 / 2);
+    for byte in svg.bytes() {
+        match byte {
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'0'..=b'9'
+            | b' '
+            | b'-'
+            | b'.'
+            | b'_'
+            | b'/'
+            | b':'
+            | b';'
+            | b'='
+            | b',' => {
+                text.push(char::from(byte));
+            }
+            _ => {
+                let _ = write!(text, "%{byte:02X}");
+            }
+        }
+    }
+    format!("<div class=\"picture\"><img alt=\"plot\" src=\"data:image/svg+xml,{text}\"></div>")
 }
 
 #[cfg(test)]
@@ -269,10 +283,9 @@ mod tests {
     }
 
     #[test]
-    fn names_in_pictures_are_their_own() {
-        let svg =
-            "<?xml version=\"1.0\"?><svg><clipPath id=\"below0\"/><path clip-path=\"url(#below0)\"/></svg>";
-        let expected = "<svg><clipPath id=\"p1-below0\"/><path clip-path=\"url(#p1-below0)\"/></svg>";
-        assert_eq!(isolated(svg, "p1-"), expected);
+    fn pictures_are_images_of_their_own() {
+        let shown = image("<svg id=\"a\">ä & \"</svg>");
+        assert_eq!(shown.matches('"').count(), 6, "{shown}");
+        assert!(shown.contains("%3Csvg id=%22a%22%3E%C3%A4 %26 %22%3C/svg%3E"), "{shown}");
     }
 }

@@ -61,7 +61,9 @@ fn body(report: &Report, item: &Item) -> String {
     }
     // A value stands above already, with all of its parts.
     if !matches!(item.detail, Detail::Value(_) | Detail::Total(..)) {
-        for remark in &item.remarks {
+        // Its robustness stands above, too.
+        let above = usize::from(matches!(item.detail, Detail::Robustness(_)));
+        for remark in item.remarks.iter().skip(above) {
             let _ = write!(body, "<p>{}</p>", content(&words::printable(remark)));
         }
     }

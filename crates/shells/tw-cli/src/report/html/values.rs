@@ -3,6 +3,7 @@
 use super::super::escape::content;
 use crate::words;
 use std::fmt::Write as _;
+use tracewise::Value;
 use tracewise::query::{Edge, QueryResult};
 
 /// Parts or positions shown in a table.
@@ -39,6 +40,10 @@ pub fn query(result: &QueryResult) -> String {
         (None, groups) => {
             for group in groups {
                 let about = if result.approximate.is_empty() { "" } else { "≈ " };
+                if let Some(bins) = bins(&group.value) {
+                    text.push_str(&table(&["from", "to", "count"], bins.iter().cloned(), bins.len()));
+                    continue;
+                }
                 let value = content(&words::printable(&words::value(&group.value)));
                 let _ = write!(text, "<p class=\"value\">{about}{value}</p>");
                 if let Some(missing) = &group.missing {
@@ -77,6 +82,21 @@ fn table(heads: &[&str], rows: impl Iterator<Item = Vec<String>>, all: usize) ->
         let _ = write!(text, "<p class=\"soft\">… and {more} more</p>");
     }
     text
+}
+
+/// The rows of a histogram: from, to, count.
+fn bins(value: &Value) -> Option<Vec<Vec<String>>> {
+    let Value::List(rows) = value else { return None };
+    let cell = |value: &Value| match value {
+        Value::Real(real) => words::number(*real),
+        other => words::value(other),
+    };
+    let row = |row: &Value| match row {
+        Value::List(cells) if cells.len() == 3 => Some(cells.iter().map(cell).collect()),
+        _ => None,
+    };
+    let rows: Option<Vec<Vec<String>>> = rows.iter().map(row).collect();
+    rows.filter(|rows| !rows.is_empty())
 }
 
 fn edge(edge: Edge) -> String {
