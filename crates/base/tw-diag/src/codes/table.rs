@@ -199,7 +199,7 @@ pub static CODES: &[Code] = &[
     error(Run, "not-computable", "The value of a query cannot be computed, for example as it overflows.",
         "Give a value for that case with `??`, or guard the division."),
     error(Run, "bad-test", "A file of tests has a block or a line that is none of those a test is made of.",
-        "See the form of test files; blocks that are empty can be filled by `test ⟨write⟩`."),
+        "See the form of test files; a block that is empty is filled when the file is written back."),
     warning(Run, "not-explained", "A verdict stands, but its explanation takes too much memory.",
         "Nothing, or raise `⟨memory_budget⟩`."),
     error(Run, "usage", "Options or files that do not go together.",
