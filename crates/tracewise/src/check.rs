@@ -8,7 +8,7 @@ use crate::narrate::Narrator;
 use crate::plan::Who;
 use crate::run::{Asked, Run};
 pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
-use crate::{Error, Session, Specification, statistics};
+use crate::{Error, Session, Specification, monitors, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::Root;
@@ -61,7 +61,10 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
-    let asked = Asked { times: options.violations > LOCATED, by: options.by.as_deref(), ..Asked::default() };
+    let monitors = monitors::plan(spec)?;
+    let kept = monitors::slots(monitors.as_ref());
+    let times = options.violations > LOCATED;
+    let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
@@ -98,7 +101,10 @@ pub(crate) fn check(
     }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
-    let properties = narrator.tell(findings, options);
+    let mut properties = narrator.tell(findings, options);
+    if let Some(plan) = &monitors {
+        properties.extend(monitors::check(session, spec, plan, &mut run, options)?);
+    }
     let mut report = report(&mut run, options, properties);
     report.warnings.extend(unexplained);
     Ok(report)
@@ -146,7 +152,7 @@ fn violations(
         bindings.extend(options.by.clone().zip(key));
         // Without a position of its own, a violation has no time either.
         let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
-        Violation { position: own, time, bindings, infinite, line: None, around: Vec::new() }
+        Violation { position: own, time, bindings, infinite, ..Violation::default() }
     };
     for each in failing.iter().take(options.violations.max(1)) {
         finding.add(each.0, violation(each));
@@ -230,15 +236,7 @@ pub(crate) fn property(
         formula: spec.words(root.node),
         source: (source.name.clone(), line),
         verdict,
-        position: None,
-        time: None,
-        violations: Vec::new(),
-        violation_count: 0,
-        ranges: Vec::new(),
-        timeline: None,
-        explanation: None,
-        statistic: None,
-        guarantee: None,
+        ..PropertyReport::default()
     }
 }
 
@@ -264,6 +262,7 @@ pub(crate) fn report(
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
+        skipped: run.loaded.summary.skipped,
         engine: run.chosen.engine,
         semantics: run.session.evaluate.semantics.name(),
         by: options.by.clone().map(|column| (column, run.labels.len())),

@@ -64,14 +64,14 @@ mod row;
 pub use row::{Row, SlotHandle};
 
 use crate::findings::words;
-use crate::run::clock::needs_times;
 use crate::run::faults::trace_error;
-use crate::{Error, Session, Specification, plan};
+use crate::run::timing::{elapsed, measures, reads_times};
+use crate::{Error, Session, Specification, monitors, plan};
 use bound::Bound;
 use cells::Cells;
 use std::sync::Arc;
-use tw_core::{Time, Value};
-use tw_ir::Semantics;
+use tw_core::{Column, Time, TimeUnit, Value};
+use tw_ir::{Measure, Semantics};
 pub use tw_monitor::{Bindings, Known, Obligation, Settled};
 use tw_monitor::{Predicates, Sink, Telling, Unsupported};
 use tw_trace::{Arguments, Event, Projection, SlotBuilder, TraceError, TraceErrorKind, Vocabulary};
@@ -91,6 +91,10 @@ pub struct RowMonitor {
     /// What properties with quantified variables read beside.
     bound: Option<Bound>,
     projection: Projection,
+    /// Whether terms read the time of positions, in which unit, and when the latest was.
+    measures: bool,
+    unit: TimeUnit,
+    latest: Option<Time>,
 }
 
 impl RowMonitor {
@@ -100,7 +104,9 @@ impl RowMonitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
-        let spec = &*spec.properties()?;
+        monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
+        let spec = spec.properties()?;
+        let spec = &*spec.counted_in(session.read.unit);
         // Which values violate is told by violations alone.
         let telling = plan::Tell { quantified: Telling::Violations, ..Telling::Verdicts.into() };
         let (engine, inner) = plan::choose_monitor(session, spec, telling, &mut |_| {})?;
@@ -108,11 +114,26 @@ impl RowMonitor {
         let bound = Bound::new(&spec.program);
         let bits_alone = cells.are_bits() && bound.is_none();
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
-        let timed = needs_times(session, spec);
+        let timed = reads_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
-        let projection = Projection::new(&spec.program.slots, None, false);
+        let projection = Projection::of(&spec.program, None, false);
         let sink = Sink::default();
-        Ok(Self { spec, engine, inner, cells, atoms, sink, timed, bits_alone, bound, projection })
+        let (unit, latest, measures) = (session.read.unit, None, measures(&spec.program));
+        Ok(Self {
+            unit,
+            latest,
+            measures,
+            spec,
+            engine,
+            inner,
+            cells,
+            atoms,
+            sink,
+            timed,
+            bits_alone,
+            bound,
+            projection,
+        })
     }
 
     /// The engine at work.
@@ -174,6 +195,12 @@ impl RowMonitor {
     #[inline]
     fn push_row(&mut self, time: Option<Time>, row: &Row) -> Result<&[Settled], Error> {
         self.sink.settled.clear();
+        let measured;
+        let mut row = row;
+        if self.measures {
+            measured = self.measured(time, row);
+            row = &measured;
+        }
         let done = if self.bits_alone {
             self.inner.step_at(time, &row.atoms, &mut self.sink)
         } else {
@@ -193,6 +220,24 @@ impl RowMonitor {
             }
         };
         self.settled_by(done)
+    }
+
+    /// The row with what its time says.
+    fn measured(&mut self, time: Option<Time>, row: &Row) -> Row {
+        let mut row = Row { atoms: row.atoms.clone(), values: row.values.clone() };
+        for (slot, timing) in self.spec.program.timings() {
+            row.values[slot as usize] = self.timing(timing.measure, time);
+        }
+        self.latest = time.or(self.latest);
+        row
+    }
+
+    fn timing(&self, measure: Measure, time: Option<Time>) -> Value {
+        match (measure, time) {
+            (_, None) => Value::Null,
+            (Measure::Time, Some(time)) => self.unit.value(time.into()),
+            (Measure::Elapsed, Some(time)) => elapsed(time, self.latest, self.unit),
+        }
     }
 
     /// The next position: an event and its arguments, by name. Returns what it settles.
@@ -229,7 +274,13 @@ impl RowMonitor {
             return Err(self.fault(error));
         }
         let predicates = Predicates::with_parts(&self.spec.program, self.cells.parts());
-        let batch = builder.finish(false);
+        let mut batch = builder.finish(false);
+        if self.measures {
+            for (slot, timing) in self.spec.program.timings() {
+                batch.slots[slot as usize] = Column::of_values(vec![self.timing(timing.measure, time)]);
+            }
+            self.latest = time.or(self.latest);
+        }
         let beside = self.bound.as_ref().map(|bound| bound.read(&self.spec.program, &batch));
         let columns = predicates.evaluate_owned(batch).map_err(not_computable);
         let columns = columns.map_err(|error| self.fault(error))?;

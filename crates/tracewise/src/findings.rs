@@ -202,6 +202,8 @@ pub struct Item {
     pub verdict: Option<Verdict>,
     /// How much a violation weighs.
     pub severity: Severity,
+    /// The engine that ran it, if not that of the report.
+    pub engine: Option<&'static str>,
     /// First violation of a property `G φ`.
     pub position: Option<Position>,
     /// Its timestamp.

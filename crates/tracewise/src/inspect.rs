@@ -16,6 +16,8 @@ pub struct InspectReport {
     pub format: &'static str,
     /// Number of positions.
     pub positions: u64,
+    /// How lines write their timestamps, in a text log: the first one, and where it stands.
+    pub written: Option<(String, String)>,
     /// First and last timestamp, as written.
     pub span: Option<(String, String)>,
     /// Variables, in order of appearance.
@@ -144,7 +146,7 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let Opened { name, input, format, read, .. } = Opened::new(session, files)?;
+    let Opened { name, input, format, read, settled } = Opened::new(session, files)?;
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut events: HashMap<Arc<str>, u64> = HashMap::new();
@@ -193,6 +195,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
         trace: name,
         format: format.name(),
         positions,
+        written: settled.written.map(|written| (written.example.to_string(), written.whereabouts())),
         span: first.zip(last).map(|(a, b)| (a.format(), b.format())),
         suggestions: suggestions(&columns, &events, positions),
         columns,

@@ -21,7 +21,7 @@
 //! |---|---|
 //! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err) |
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
-//! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`races`], [`spl`] (simulated programs) |
+//! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
 //! | look at specifications | [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
 //! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
@@ -45,6 +45,7 @@ pub mod language;
 pub mod live;
 pub mod merge;
 pub mod model;
+mod monitors;
 mod narrate;
 mod narrate_dense;
 mod plan;
@@ -56,6 +57,7 @@ mod session;
 pub mod slice;
 mod specification;
 mod statistics;
+pub mod templates;
 pub mod test;
 pub mod trace;
 pub mod watch;

@@ -7,11 +7,12 @@ use crate::check::{CheckOptions, PropertyReport, Step, Violation};
 use crate::check::{Finding, LOCATED, log_line};
 use crate::run::columns::Loaded;
 use crate::run::divide::Order;
+use crate::run::timing::elapsed;
 use crate::{Session, Specification, plan};
 use std::collections::HashMap;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
-use tw_ir::{Clock, Node, NodeId, Semantics, SlotId, What};
+use tw_ir::{Clock, Measure, Node, NodeId, Semantics, SlotId, Timing, What};
 use tw_monitor::{Claim, Evaluator, Explanation, Rule};
 use tw_trace::Located;
 
@@ -165,7 +166,7 @@ impl<'a> Narrator<'a> {
             What::Proposition(path) => located
                 .and_then(|located| located.row.as_ref())
                 .is_some_and(|row| !row.events.is_empty() && tw_trace::value_at(row, path).is_null()),
-            What::Variable(..) => false,
+            What::Variable(..) | What::Timing(_) => false,
         }
     }
 
@@ -236,7 +237,7 @@ impl<'a> Narrator<'a> {
         let program = &self.spec.program;
         let leaf = matches!(
             program.dag.node(claim.node),
-            Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..)
+            Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_)
         );
         let Some(row) = located.and_then(|located| located.row.as_ref()) else { return Vec::new() };
         if !leaf || claim.range.0 != claim.range.1 {
@@ -245,6 +246,9 @@ impl<'a> Narrator<'a> {
         let mut values: Vec<(String, Value)> = Vec::new();
         for node in program.reachable(&[claim.node]) {
             let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(node) else { continue };
+            if let What::Timing(timing) = &program.slots[slot as usize].what {
+                values.extend(self.timing(timing, claim.range.0));
+            }
             if let What::Proposition(path) | What::Variable(path, _) = &program.slots[slot as usize].what {
                 let value = tw_trace::value_at(row, path);
                 let name = path.to_string();
@@ -254,6 +258,20 @@ impl<'a> Narrator<'a> {
             }
         }
         values
+    }
+
+    /// What the timestamps say of a position.
+    fn timing(&self, timing: &Timing, at: Position) -> Option<(String, Value)> {
+        let (trace, unit) = (&self.loaded.trace, self.loaded.opened.read.unit);
+        let times = trace.times.as_ref()?;
+        let value = match timing.measure {
+            Measure::Time => unit.value(times[at].into()),
+            Measure::Elapsed => {
+                let since = (at > trace.segment_of(at).0).then(|| times[at - 1]);
+                elapsed(times[at], since, unit)
+            }
+        };
+        Some((timing.measure.name().to_string(), value))
     }
 
     /// One sentence for one claim.
@@ -288,7 +306,7 @@ impl<'a> Narrator<'a> {
             (Truth(slot), holds) if self.is_event(slot, located) => {
                 format!("it {} at position {from}", if holds { "happens" } else { "does not happen" })
             }
-            (Truth(_) | Compare(..) | In(..) | Matches(..), holds) => {
+            (Truth(_) | Compare(..) | In(..) | Matches(..) | Has(_), holds) => {
                 format!("{} at position {from}", if holds { "true" } else { "false" })
             }
             (Pattern(_), holds) => {

@@ -188,6 +188,7 @@ fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, E
             root.division.by = Some(tw_ir::Path::parse(column));
         }
     }
+    spec.program.divide_timings();
     Ok(spec)
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod columns;
 pub(crate) mod divide;
 pub(crate) mod faults;
 pub(crate) mod open;
+pub(crate) mod timing;
 
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
@@ -55,7 +56,7 @@ impl<'p> Run<'p> {
         who: Who<'_>,
         asked: Asked<'_>,
     ) -> Result<Self, Error> {
-        let mut run = Self::read(session, spec, files, who, asked)?;
+        let mut run = Self::open(session, spec, files, who, asked, asked.by.is_some())?;
         if let Some(column) = asked.by {
             let division = Division { by: Some(Path::parse(column)), every: None };
             // The trace as it was read is not needed any more: what is gathered takes its place.
@@ -75,9 +76,20 @@ impl<'p> Run<'p> {
         who: Who<'_>,
         asked: Asked<'_>,
     ) -> Result<Self, Error> {
+        Self::open(session, spec, files, who, asked, false)
+    }
+
+    fn open(
+        session: &'p Session,
+        spec: &'p Specification,
+        files: &[String],
+        who: Who<'_>,
+        asked: Asked<'_>,
+        divided: bool,
+    ) -> Result<Self, Error> {
         let chosen = plan::choose(session, spec, &session.evaluate_options(), who)?;
-        let need =
-            Need { wanted: chosen.evaluator.wanted(), times: asked.times, key: asked.by, kept: asked.kept };
+        let (wanted, key) = (chosen.evaluator.wanted(), asked.by);
+        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept };
         let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals())?;
         faults::refuse_empty(&loaded)?;
         let (chosen, options) = clock::settle(session, spec, &loaded, chosen, who)?;

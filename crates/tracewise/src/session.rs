@@ -14,10 +14,11 @@ use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
-use crate::{Error, Reading, Specification, imprecise};
+use crate::{Error, Reading, Specification, imprecise, monitors};
 use std::sync::Arc;
 use tw_ir::{Clock, Semantics};
 use tw_monitor::EvaluateOptions;
@@ -148,8 +149,12 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        let spec = &*spec.counted_in(self.read.unit);
         match &options.clock_error {
-            Some(error) => imprecise::check(self, spec, files, options, error),
+            Some(error) => {
+                monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
+                imprecise::check(self, spec, files, options, error)
+            }
             None => check::check(self, spec, files, options),
         }
     }
@@ -161,6 +166,7 @@ impl Session {
         files: &[String],
         options: &QueryOptions,
     ) -> Result<QueryReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
         query::query(self, spec, files, options, None)
     }
 
@@ -172,6 +178,7 @@ impl Session {
         options: &QueryOptions,
         totals: &mut Totals,
     ) -> Result<QueryReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
         query::query(self, spec, files, options, Some(totals))
     }
 
@@ -183,7 +190,7 @@ impl Session {
 
     /// Truth of the (first) formula at every position.
     pub fn eval(&self, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
-        eval::eval(self, spec, files)
+        eval::eval(self, &spec.counted_in(self.read.unit), files)
     }
 
     /// How far one trace is from violating each property, or from satisfying it, and what decides that.
@@ -193,7 +200,8 @@ impl Session {
         files: &[String],
         options: &RobustOptions,
     ) -> Result<RobustReport, Error> {
-        robust::robust(self, spec, files, options)
+        monitors::refuse(spec, "they have no robustness; `tracewise check` runs them")?;
+        robust::robust(self, &spec.counted_in(self.read.unit), files, options)
     }
 
     /// The same of a trace that is still being written, told to `sink` as values are settled, bounded or predicted;
@@ -205,7 +213,8 @@ impl Session {
         control: &Control,
         sink: &mut dyn RobustSink,
     ) -> Result<RobustLiveReport, Error> {
-        robust::live(self, spec, options, control, sink)
+        monitors::refuse(spec, "they have no robustness; `tracewise watch` runs them")?;
+        robust::live(self, &spec.counted_in(self.read.unit), options, control, sink)
     }
 
     /// Columns, types, event names, time span and sample rows of a trace.
@@ -226,6 +235,11 @@ impl Session {
     /// A trace cut by what its events are about, one slice per binding of variables.
     pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
         slice::slice(self, files, options)
+    }
+
+    /// The templates of a text log, found by looking at it.
+    pub fn templates(&self, files: &[String], options: &TemplatesOptions) -> Result<TemplatesReport, Error> {
+        templates::templates(self, files, options)
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.
@@ -267,7 +281,7 @@ impl Session {
         control: &Control,
         sink: &mut dyn WatchSink,
     ) -> Result<WatchReport, Error> {
-        watch::watch(self, spec, options, control, sink)
+        watch::watch(self, &spec.counted_in(self.read.unit), options, control, sink)
     }
 
     /// Every property rewritten event by event: the formula that is still owed after each.
@@ -278,7 +292,8 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
-        explain::rewriting(self, spec, files)
+        monitors::refuse(spec, "they are no formulas; `tracewise check` runs them")?;
+        explain::rewriting(self, &spec.counted_in(self.read.unit), files)
     }
 
     /// The automaton of each property and query, with its name.

@@ -4,7 +4,7 @@ use crate::Error;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
-use tw_core::{LONGEST_TEXT, read_file};
+use tw_core::{LONGEST_TEXT, TimeUnit, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::settings::TraceSettings;
@@ -86,6 +86,17 @@ impl Specification {
         String::from_utf8(bytes).map_err(|error| not_utf8(path, &error))
     }
 
+    /// The same where lengths of time in terms (`200ms`) are numbers of this unit.
+    pub(crate) fn counted_in(&self, unit: TimeUnit) -> Cow<'_, Self> {
+        // That is how they are lowered.
+        if unit == TimeUnit::Seconds || self.program.dag.lengths.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut counted = self.clone();
+        counted.program.dag.count_in(unit);
+        Cow::Owned(counted)
+    }
+
     /// A specification given as text; `name` stands in messages.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
         Self::build(name, text, tw_spec::parse)
@@ -125,16 +136,7 @@ impl Specification {
     }
 
     fn build(name: &str, text: &str, parse: impl Fn(&str, u32) -> Checked<Tree>) -> Result<Self, Error> {
-        let specification = Self::lowered(name, text, parse)?;
-        let Some(monitor) = specification.program.monitors.first() else { return Ok(specification) };
-        // Left out in silence, a monitor would seem to be satisfied.
-        let found = Diagnostic::error("monitor-not-run", "monitors are not run by this command");
-        let found = found
-            .at(monitor.span, "this is a monitor")
-            .help("keep monitors in a file of their own; `tracewise fmt` reads and prints it");
-        let mut diagnostics = specification.warnings;
-        diagnostics.push(found);
-        Err(Error::Specification { diagnostics, sources: Box::new(specification.sources) })
+        Self::lowered(name, text, parse)
     }
 
     fn lowered(name: &str, text: &str, parse: impl Fn(&str, u32) -> Checked<Tree>) -> Result<Self, Error> {

@@ -42,3 +42,8 @@ impl Progress {
         self.total.store(total.unwrap_or(0), Ordering::Relaxed);
     }
 }
+
+/// Whether a pattern (`%d.%m.%y %H:%M`) can say how timestamps are written; `Err` says what is wrong with it.
+pub fn check_time_format(pattern: &str) -> Result<(), String> {
+    tw_trace::Form::of(pattern).map(drop)
+}

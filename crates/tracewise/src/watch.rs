@@ -17,6 +17,7 @@ mod keyed;
 mod lines;
 mod listen;
 mod lock;
+mod parametric;
 mod passing;
 mod push;
 mod queries;
@@ -35,6 +36,7 @@ pub(crate) mod watcher;
 
 use crate::check::{LogLine, Violation};
 use crate::diag::Diagnostic;
+use crate::findings::Severity;
 use crate::{Error, Verdict};
 use std::io;
 use std::path::PathBuf;
@@ -217,6 +219,8 @@ pub struct WatchVerdict<'w> {
     pub violation: Option<Violation>,
     /// How many positions were found to fail together.
     pub violation_count: u64,
+    /// How much a violation weighs: that of a monitor may be less than an error.
+    pub severity: Severity,
     /// Whose trace it is about, where a stream holds several: names and values.
     pub bindings: Vec<(String, Value)>,
 }
@@ -332,6 +336,8 @@ pub struct WatchReport {
     pub engine: &'static str,
     /// The verdict of each property: settled, or what it is worth if the trace ends here. Empty if no position came.
     pub verdicts: Vec<bool>,
+    /// Of each monitor how much its reports weigh, and whether it has none.
+    pub monitors: Vec<(Severity, bool)>,
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! `automaton`, `rewrite` and `metric` settle a verdict at the same position: where all finite continuations agree, and no
-//! later. `breadth-first` goes by the slices that are left, as published: never earlier, and as early for operators over
-//! constants.
+//! Engines that read forward settle a verdict at the same position: where all finite continuations agree, and no later.
 
 use tracewise::engines::{Answers, giving};
 use tw_ir::{Program, Semantics, display};
@@ -8,9 +6,6 @@ use tw_monitor::{EvaluateOptions, Sink, Telling, words};
 use tw_testkit::{Case, Rng, Shape, cases, texts};
 
 const ENGINES: [&str; 4] = ["automaton", "rewrite", "metric", "breadth-first"];
-
-/// Those of them that settle as early as can be.
-const EARLIEST: usize = 3;
 
 /// By engine, the position and the verdict that it settles a formula with, if it runs it and settles it.
 fn settled(
@@ -49,13 +44,7 @@ fn verdicts_are_settled_at_the_same_position() {
         let found = settled(program, semantics, &rows);
         let text =
             || format!("seed {seed}, {semantics:?}: {}\n{found:?}", display(program, program.roots[0].node));
-        type Found = (&'static str, Option<(usize, bool)>);
-        let (slices, earliest): (Vec<Found>, Vec<Found>) =
-            found.iter().copied().partition(|(name, _)| *name == "breadth-first");
-        assert!(earliest.windows(2).all(|pair| pair[0].1 == pair[1].1), "{}", text());
-        if let (Some((_, Some((late, same)))), Some((_, early))) = (slices.first(), earliest.first()) {
-            assert!(early.is_some_and(|(at, verdict)| at <= *late && verdict == *same), "{}", text());
-        }
+        assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].1), "{}", text());
         several += u64::from(found.len() == ENGINES.len());
         early += u64::from(found.first().is_some_and(|(_, found)| found.is_some()));
     }
@@ -65,6 +54,11 @@ fn verdicts_are_settled_at_the_same_position() {
 #[test]
 fn what_holds_whatever_comes_is_settled_at_once() {
     for (text, verdict) in [
+        ("N true", true),
+        ("G N true", true),
+        ("F X false", false),
+        ("X (a & false)", false),
+        ("Z true", true),
         ("F last", true),
         ("X a | N !a", true),
         ("F a | G !a", true),
@@ -79,25 +73,6 @@ fn what_holds_whatever_comes_is_settled_at_once() {
         let found = settled(&program, Semantics::Finite, &vec![vec![0]; 3]);
         let expected: Vec<_> = found.iter().map(|&(name, _)| (name, Some((0, verdict)))).collect();
         assert!(found.len() == ENGINES.len(), "{text}: {found:?}");
-        let earliest = |list: &[_]| -> Vec<(&'static str, Option<(usize, bool)>)> {
-            list.iter().filter(|(name, _)| ENGINES[..EARLIEST].contains(name)).copied().collect()
-        };
-        assert_eq!(earliest(&found), earliest(&expected), "{text}");
-    }
-}
-
-/// By slices, too.
-#[test]
-fn operators_over_constants_are_settled_at_once_by_every_engine() {
-    for (text, verdict) in [
-        ("N true", true),
-        ("G N true", true),
-        ("F X false", false),
-        ("X (a & false)", false),
-        ("Z true", true),
-    ] {
-        let found = settled(&texts::formula(text), Semantics::Finite, &vec![vec![0]; 3]);
-        assert!(found.len() == ENGINES.len(), "{text}: {found:?}");
-        assert!(found.iter().all(|(_, found)| *found == Some((0, verdict))), "{text}: {found:?}");
+        assert_eq!(found, expected, "{text}");
     }
 }

@@ -1,5 +1,6 @@
 //! Instants and durations, exact to the nanosecond.
 
+use crate::Value;
 use std::fmt;
 
 /// Nanoseconds: since the epoch for a timestamp given as text, since whatever the log counts from for a number.
@@ -100,6 +101,26 @@ impl TimeUnit {
         i64::try_from(if negative { -scaled } else { scaled }).map_err(|_| TimeError::OutOfRange)
     }
 
+    /// So many nanoseconds as a number of this unit: whole where it is, else the nearest real.
+    pub fn value(self, nanoseconds: i128) -> Value {
+        /// Whole numbers up to here are reals without loss.
+        const EXACT: u128 = 1 << 53;
+        let unit = i128::from(self.nanoseconds());
+        if nanoseconds % unit == 0
+            && let Ok(whole) = i64::try_from(nanoseconds / unit)
+        {
+            return Value::Int(whole);
+        }
+        if nanoseconds.unsigned_abs() <= EXACT {
+            return Value::Real(nanoseconds as f64 / unit as f64);
+        }
+        // Two roundings could differ from the number as it is written, by which columns are compared with it.
+        match i64::try_from(nanoseconds).map(|time| self.format_number(time).parse()) {
+            Ok(Ok(real)) => Value::Real(real),
+            _ => Value::Real(nanoseconds as f64 / unit as f64),
+        }
+    }
+
     /// Writes `time` as a decimal number of this unit, without trailing zeros.
     pub fn format_number(self, time: Time) -> String {
         let unit = i128::from(self.nanoseconds());
@@ -183,6 +204,16 @@ mod tests {
             assert_eq!(unit.parse_number(&unit.format_number(time)), Ok(time));
         }
         assert_eq!(TimeUnit::Seconds.format_number(100_000_000), "0.1");
+    }
+
+    #[test]
+    fn values_are_the_numbers_written() {
+        let s = TimeUnit::Seconds;
+        assert_eq!(s.value(3_000_000_000), Value::Int(3));
+        assert_eq!(s.value(-250_000_000), Value::Real(-0.25));
+        assert_eq!(s.value(1_700_000_000_123_456_789), Value::Real(1_700_000_000.123_456_789));
+        assert_eq!(TimeUnit::Milliseconds.value(1_500_000), Value::Real(1.5));
+        assert_eq!(TimeUnit::Nanoseconds.value(i128::from(i64::MAX) * 2), Value::Real(2f64.powi(64)));
     }
 
     #[test]

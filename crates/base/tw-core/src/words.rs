@@ -35,6 +35,25 @@ impl Words {
         true
     }
 
+    /// Appends a text of any length; whether there was room for it.
+    #[inline]
+    pub fn push_any(&mut self, text: &str) -> bool {
+        let Ok(end) = u32::try_from(self.text.len() + text.len()) else { return false };
+        self.text.push_str(text);
+        self.ends.push(end);
+        true
+    }
+
+    /// Makes room for so many more texts.
+    pub fn reserve(&mut self, additional: usize) {
+        self.ends.reserve(additional);
+    }
+
+    /// All texts end to end, and where each ends.
+    pub fn into_parts(self) -> (String, Vec<u32>) {
+        (self.text, self.ends)
+    }
+
     /// The text at `at`.
     #[inline]
     pub fn get(&self, at: usize) -> &str {

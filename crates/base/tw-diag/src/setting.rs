@@ -34,6 +34,7 @@ settings! {
     Clock "clock" "What intervals measure.",
     Concat "concat" "Several files as one trace.",
     Connections "connections" "How many connections a socket serves at once.",
+    Continuation "continuation" "What lines without a timestamp are, where others have one.",
     CsvGuard "csv_guard" "An apostrophe before texts that spreadsheets read as formulas.",
     Cycles "cycles" "Cycles of locks that a search looks at.",
     Delimiter "delimiter" "What stands between the cells of a table.",
@@ -51,6 +52,7 @@ settings! {
     LastLine "last_line" "A line that its connection leaves open is read.",
     Live "live" "A trace read as a stream.",
     Memory "memory_budget" "Bytes that columns and engine may take.",
+    Null "null" "The text that stands for nothing.",
     Observers "observers" "What can be said at once about every position.",
     Period "period" "The time between two samples.",
     Semantics "semantics" "How the end of the trace is read.",
@@ -61,11 +63,13 @@ settings! {
     StateSpecification "state_specification" "The file that says what states are.",
     Statistic "statistic" "What is computed beside each verdict.",
     Time "time" "The column of timestamps.",
+    TimeFormat "time_format" "How timestamps are written.",
     TimeUnit "unit" "The unit of timestamps.",
     Timed "timed" "Whether events end in a timestamp.",
     To "to" "The format to write.",
     ValuesEvery "values_every" "How often values are told.",
     Watermark "watermark" "Lines that say how far time has come.",
+    Year "year" "The year of the first timestamp that is written without one.",
 }
 
 impl Setting {

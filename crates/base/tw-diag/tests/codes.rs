@@ -41,7 +41,8 @@ fn quoted(text: &str) -> Option<&str> {
 
 /// Functions that take a code first: those of [`tw_diag::Diagnostic`], and whatever hands one on.
 fn makers(sources: &[(PathBuf, String)]) -> BTreeSet<String> {
-    let mut makers = BTreeSet::from(["Diagnostic::error".to_string(), "Diagnostic::warning".to_string()]);
+    let own = ["Diagnostic::error", "Diagnostic::warning", "Diagnostic::note"];
+    let mut makers: BTreeSet<String> = own.map(String::from).into();
     for (path, text) in sources {
         if path.components().any(|part| part.as_os_str() == "tw-diag") {
             continue;

@@ -4,7 +4,7 @@
 //! first needed. Two roots with the same meaning, in whatever files and places, become the same program: what an engine saves
 //! of one can be restored into the other.
 
-use crate::{Dag, Node, NodeId, Pattern, PatternArgument, Program, SlotId};
+use crate::{Dag, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId};
 use rustc_hash::FxHashMap;
 
 /// One root's program.
@@ -107,10 +107,13 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     let mut root = root.clone();
     root.node = places[&root.node];
     let spans = nodes.iter().map(|id| program.spans.get(id.index()).copied().flatten()).collect();
-    let kept = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
+    let kept: Vec<Slot> = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
+    let mut templates = program.templates.clone();
+    templates.retain(|template| kept.iter().any(|slot| template.serves(&slot.what)));
     let argument = |&place: &u32| program.arguments.binary_search(&slots.old[place as usize]).is_ok();
     let arguments = (0..slots.old.len() as u32).filter(argument).collect();
-    let program = Program { dag, roots: vec![root], slots: kept, arguments, monitors: Vec::new(), spans };
+    let program =
+        Program { dag, roots: vec![root], slots: kept, arguments, templates, monitors: Vec::new(), spans };
     Alone { program, nodes, slots: slots.old }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{Applied, ArgumentKey, Interval, SlotId, Temporal};
 use rustc_hash::FxHashMap;
-use tw_core::Value;
+use tw_core::{TimeUnit, Value};
 
 /// Index of a node. Children have smaller indices than their parents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -178,6 +178,8 @@ pub enum Node {
     In(NodeId, u32),
     /// `term matches "…"`; index into `Dag::regexes`.
     Matches(NodeId, u32),
+    /// `has(term)`: the term has a value here.
+    Has(NodeId),
     /// Index into `Dag::patterns`.
     Pattern(u32),
 
@@ -244,6 +246,7 @@ impl Node {
             | Abs(a)
             | In(a, _)
             | Matches(a, _)
+            | Has(a)
             | Not(a)
             | Unary(_, _, a)
             | AllPaths(a)
@@ -285,6 +288,7 @@ impl Node {
             Abs(a) => Abs(f(a)),
             In(a, set) => In(f(a), set),
             Matches(a, regex) => Matches(f(a), regex),
+            Has(a) => Has(f(a)),
             Not(a) => Not(f(a)),
             Unary(op, i, a) => Unary(op, i, f(a)),
             AllPaths(a) => AllPaths(f(a)),
@@ -394,6 +398,7 @@ impl Node {
             Compare(..) => "comparison",
             In(..) => "in",
             Matches(..) => "matches",
+            Has(_) => "has",
             Pattern(_) => "event pattern with variables",
             Not(_) => "!",
             And(..) => "&",
@@ -427,6 +432,9 @@ pub struct Dag {
     bound_index: FxHashMap<Vec<u32>, u32>,
     /// Constant values.
     pub constants: Vec<Value>,
+    /// Those of them that were written as lengths of time (`200ms`), with their nanoseconds: the trace's unit says which
+    /// number they are.
+    pub lengths: Vec<(Constant, i64)>,
     /// Sets of `in`.
     pub sets: Vec<Vec<SetItem>>,
     /// Regular expressions of `matches`.
@@ -461,6 +469,25 @@ impl Dag {
             (self.constants.len() - 1) as u32
         });
         self.add(Node::Constant(index))
+    }
+
+    /// The node for a length of time, a number of seconds until [`Dag::count_in`] says otherwise.
+    pub fn length(&mut self, nanoseconds: i64) -> NodeId {
+        let (constants, lengths) = (&mut self.constants, &mut self.lengths);
+        let index = *self.constant_index.entry(format!("{nanoseconds} ns")).or_insert_with(|| {
+            let index = constants.len() as u32;
+            constants.push(TimeUnit::Seconds.value(nanoseconds.into()));
+            lengths.push((index, nanoseconds));
+            index
+        });
+        self.add(Node::Constant(index))
+    }
+
+    /// Makes lengths of time numbers of this unit.
+    pub fn count_in(&mut self, unit: TimeUnit) {
+        for (constant, nanoseconds) in &self.lengths {
+            self.constants[*constant as usize] = unit.value((*nanoseconds).into());
+        }
     }
 
     /// The index in [`Dag::bound`] of a list of variables.

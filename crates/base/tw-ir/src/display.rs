@@ -214,6 +214,7 @@ impl Printer<'_> {
                 let regex = quote(program.dag.regexes[index as usize].as_str());
                 self.push([Task::Node(a, SUM, COMPARE), text(" matches "), owned(regex)]);
             }
+            Has(a) => self.push([text("has("), Task::Node(a, SUM, NOTHING), text(")")]),
             Pattern(index) => self.pattern(index),
             Not(a) => self.push([text("!"), Task::Node(a, self.operand(a), follow)]),
             And(a, b) => self.infix("&", None, a, AND, b, AND + 1, follow),

@@ -41,7 +41,7 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    let Program { dag, roots, slots, arguments: _, monitors: _, spans: _ } = alone;
+    let Program { dag, roots, slots, arguments: _, templates, monitors: _, spans: _ } = alone;
     note(&[
         dag.len(),
         dag.constants.len(),
@@ -69,6 +69,7 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
     if dag.variable_whole.contains(&true) {
         note(&("whole", &dag.variable_whole));
     }
+    templates.iter().for_each(|own| note(&("template", &own.name, &own.source, own.template.to_string())));
     slots.iter().for_each(|slot| note(&(&slot.what, slot.declared)));
     roots.iter().for_each(|root| note(&(root.kind, &root.division, root.node)));
     Fingerprint(*hasher.finalize().as_bytes())

@@ -97,7 +97,7 @@ fn beside_variables(program: &Program, reachable: &[NodeId]) -> Vec<NodeId> {
         let node = dag.node(id);
         let own = node.is_first_order() || node.children().any(|child| first_order[child.index()]);
         first_order[id.index()] = own;
-        if own && matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..)) {
+        if own && matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_)) {
             predicates.push(id);
         }
     }
@@ -198,6 +198,7 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
                     | Node::Compare(..)
                     | Node::In(..)
                     | Node::Matches(..)
+                    | Node::Has(_)
                     | Node::Not(_)
                     | Node::And(..)
                     | Node::Or(..)

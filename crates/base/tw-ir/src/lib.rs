@@ -15,6 +15,7 @@ pub mod monitor;
 mod operators;
 mod slot;
 mod spelling;
+mod template;
 
 pub use alone::{Alone, alone};
 pub use dag::{
@@ -26,9 +27,11 @@ pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
-pub use slot::{ArgumentKey, Expect, Path, PathStep, Slot, SlotId, What};
+pub use slot::{ArgumentKey, Expect, Measure, Path, PathStep, Slot, SlotId, Timing, What};
 pub use spelling::{binding, is_keyword, quote};
+pub use template::{MOST_PLACEHOLDERS, Piece, Take, Template, TemplateError, TextEvent};
 
+use rustc_hash::FxHashMap;
 use tw_diag::Span;
 
 /// How the end of the trace is read.
@@ -124,6 +127,8 @@ pub struct Program {
     /// The slots of names that stand in argument places of event patterns, ascending: where the trace has no such column, a
     /// variable was meant that nothing binds.
     pub arguments: Vec<SlotId>,
+    /// Events that are templates of texts, in the order written: readers find them, and their placeholders are columns.
+    pub templates: Vec<TextEvent>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
@@ -169,6 +174,53 @@ impl Program {
                 }
                 _ => return always.then_some((variables, at)),
             };
+        }
+    }
+
+    /// The slots that timestamps fill, with what they hold.
+    pub fn timings(&self) -> impl Iterator<Item = (SlotId, &Timing)> {
+        self.slots.iter().enumerate().filter_map(|(slot, of)| match &of.what {
+            What::Timing(timing) => Some((slot as SlotId, timing)),
+            _ => None,
+        })
+    }
+
+    /// Makes the time since the previous position that of each query's own parts: queries that divide the trace by different
+    /// columns have different neighbours.
+    pub fn divide_timings(&mut self) {
+        for root in 0..self.roots.len() {
+            let Some(by) = self.roots[root].division.by.clone() else { continue };
+            let nodes = self.reachable(&[self.roots[root].node]);
+            let timing = |slot: SlotId| match &self.slots[slot as usize].what {
+                What::Timing(timing) if timing.measure == Measure::Elapsed => Some(timing.clone()),
+                _ => None,
+            };
+            let reads =
+                |id: &NodeId| matches!(self.dag.node(*id), Node::Slot(slot) if timing(slot).is_some());
+            if !nodes.iter().any(reads) {
+                continue;
+            }
+            let mut places: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+            for id in nodes {
+                let mut node = self.dag.node(id).with_children(|child| places[&child]);
+                if let Node::Slot(slot) = node
+                    && let What::Timing(timing) = &self.slots[slot as usize].what
+                    && timing.measure == Measure::Elapsed
+                {
+                    let what = What::Timing(Timing { by: Some(by.clone()), ..timing.clone() });
+                    let own = self.slots.iter().position(|slot| slot.what == what).unwrap_or_else(|| {
+                        let span = self.slots[slot as usize].span;
+                        self.slots.push(Slot { what, declared: true, span });
+                        self.slots.len() - 1
+                    });
+                    node = Node::Slot(own as SlotId);
+                }
+                let place = self.dag.add(node);
+                self.spans.resize(self.dag.len(), None);
+                self.spans[place.index()] = self.spans[place.index()].or(self.spans[id.index()]);
+                places.insert(id, place);
+            }
+            self.roots[root].node = places[&self.roots[root].node];
         }
     }
 

@@ -82,6 +82,9 @@ pub enum Expect {
     Int,
     /// Compared with text. Column: `Text`.
     Text,
+    /// A text that is looked into, of which few are alike: a line of a log. Column: `Words`, in which null is the empty text,
+    /// or as for [`Expect::Text`].
+    Line,
     /// Compared with another name: whatever the cell looks like ([`Value::from_cell`]; in JSON its own type).
     /// Column: `Any`. Paths with `[*]` are always delivered as `Any` holding lists.
     Any,
@@ -96,6 +99,8 @@ pub enum What {
     Proposition(Path),
     /// A variable's value.
     Variable(Path, Expect),
+    /// The position's time as a number, whatever columns the trace has.
+    Timing(Timing),
     /// An event of this name happens here, and its arguments equal the given constants. Column: `Truth`.
     /// Arguments of declared events arrive as [`ArgumentKey::Declared`]; bare positions are matched only in
     /// formats with positional arguments.
@@ -120,6 +125,49 @@ pub enum What {
         /// The arguments to be delivered, in the order of the pattern's variables.
         arguments: Vec<ArgumentKey>,
     },
+}
+
+/// A number that the timestamps give each position, in the trace's unit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Timing {
+    /// Which.
+    pub measure: Measure,
+    /// Written `time()`, `elapsed()`: a column of that name is not meant. The bare name is an error where there is one.
+    pub called: bool,
+    /// Whose positions are neighbours: those that share a value of this column; `None` for those of the trace as it is
+    /// divided, or of the whole.
+    pub by: Option<Path>,
+}
+
+impl Timing {
+    /// The column whose name it takes.
+    pub fn path(&self) -> Path {
+        Path::field(self.measure.name())
+    }
+}
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Measure {
+    /// The timestamp.
+    Time,
+    /// The time since the previous position; null at the first.
+    Elapsed,
+}
+
+impl Measure {
+    /// Every one with its name.
+    pub const ALL: [(&'static str, Measure); 2] = [("time", Measure::Time), ("elapsed", Measure::Elapsed)];
+
+    /// The one called `name`.
+    pub fn parse(name: &str) -> Option<Measure> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, measure)| *measure)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, known)| *known == self).map_or("time", |(name, _)| name)
+    }
 }
 
 /// Which argument of an event.

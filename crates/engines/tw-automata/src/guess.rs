@@ -13,12 +13,15 @@
 use crate::buchi::Obstacle;
 use crate::buchi::prepare::prepare;
 use crate::deterministic::{Lazy, Options, Stop};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program};
 
-/// Future operators that are guessed at most.
-const HIDDEN: usize = 10;
+/// Future operators that are guessed at most: what they cost is bounded by the steps below, this keeps guesses a number.
+const HIDDEN: usize = 16;
+/// Steps of guesses at a position.
+const STEPS: usize = 1 << 20;
 /// States that guesses may have led to.
 const OPEN: usize = 4096;
 
@@ -79,7 +82,10 @@ impl Guessing {
             read[letter / 64] |= (row[atom / 64] >> (atom % 64) & 1) << (letter % 64);
         }
         for (side, open) in self.sides.iter_mut().zip(&mut guesses.open) {
-            let mut next: Vec<u32> = Vec::new();
+            let (mut next, mut met) = (Vec::new(), FxHashSet::default());
+            if open.len() << self.hidden > STEPS {
+                return Err(Stop::Budget(format!("more than {STEPS} ways to guess what follows")));
+            }
             for guess in 0..1usize << self.hidden {
                 for bit in 0..self.hidden {
                     let letter = self.letters.len() + bit;
@@ -91,7 +97,7 @@ impl Guessing {
                 }
                 for &state in &*open {
                     let state = side.step(state, &read)?;
-                    if !next.contains(&state) && side.settled(state) != Some(false) {
+                    if met.insert(state) && side.settled(state) != Some(false) {
                         next.push(state);
                     }
                 }
@@ -176,6 +182,24 @@ mod tests {
         ] {
             assert_eq!(verdicts(text, &word), expected, "{text}");
         }
+    }
+
+    /// Steps are counted, not operators: many that are easy are decided, and what is not is refused.
+    #[test]
+    fn many_operators_are_guessed_within_a_budget() {
+        let each = |count: usize, what: &dyn Fn(usize) -> String| -> String {
+            (0..count).map(what).collect::<Vec<_>>().join(" & ")
+        };
+        let valid = each(12, &|index| format!("G (H (a{index} -> F a{index}))"));
+        assert_eq!(verdicts(&valid, &[0]), [Some(true)]);
+        let program = texts::formula(&each(12, &|index| format!("G (O (X a{index}))")));
+        let mut guessing = Guessing::new(&program, program.roots[0].node, &options()).unwrap();
+        let mut guesses = guessing.origin().unwrap();
+        assert!(guessing.step(&mut guesses, &[0]).is_ok());
+        assert!(matches!(guessing.step(&mut guesses, &[0]), Err(Stop::Budget(_))));
+        let program = texts::formula(&each(20, &|index| format!("O (X a{index})")));
+        let refused = Guessing::new(&program, program.roots[0].node, &options());
+        assert!(matches!(refused, Err(Stop::Budget(_))));
     }
 
     fn formula(rng: &mut Rng, depth: usize) -> String {

@@ -10,7 +10,8 @@
 //! nodes alone; and slices that include others are dropped, since whatever continues the larger continues the smaller.
 //! With `faithful` both are left out and a state is the published set of candidates.
 //!
-//! A goal is settled to be false when no slice is left and to be true when the empty slice is among them. Under the
+//! A goal is settled to be false when no slice is left and to be true when the empty slice is among them, and where that
+//! may come late, by a small automaton beside the slices (`settle`; not with `faithful`). Under the
 //! three-valued semantics the slices of the negation are followed too, and a goal is settled exactly when all slices of
 //! the one or of the other are empty over infinite words.
 //!

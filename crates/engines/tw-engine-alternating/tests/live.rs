@@ -43,7 +43,7 @@ fn residuals_are_formulas_of_the_user() {
         ("X X a", ",,a", &["X a", "a", "true"]),
         ("!F a", ",a", &["!F a", "false"]),
         ("F a | G b", "b,b,", &["F a | G b", "F a | G b", "F a"]),
-        ("G (p -> O r)", "r,p", &["G (p -> O r)", "G (p -> O r)"]),
+        ("G (p -> O r)", ",r", &["G (p -> O r)", "true"]),
         ("F (a & X b) & G c", "c a,c", &["G c & (b | F (a & X b))", "F (a & X b) & G c"]),
     ];
     for (formula, positions, expected) in cases {

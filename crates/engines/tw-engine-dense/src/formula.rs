@@ -156,7 +156,7 @@ fn check(id: NodeId, node: Node) -> Result<(), Unsupported> {
         Pattern(_) => refuse("event patterns with variables"),
         Tally(..) => refuse("aggregates over valuations"),
         AllPaths(_) | SomePath(_) => refuse("paths of a model"),
-        Compare(..) | In(..) | Matches(..) | Truth(_) => {
+        Compare(..) | In(..) | Matches(..) | Has(_) | Truth(_) => {
             refuse("a predicate over temporal formulas in continuous time")
         }
         Constant(_) | Slot(_) | Negate(_) | Abs(_) | Arithmetic(..) | IfThenElse(..) | Tuple(..) => {

@@ -14,7 +14,7 @@ pub(crate) type Cell = Result<Vec<Value>, String>;
 
 /// Whether the node is a truth value about values.
 pub(crate) fn is_predicate(node: Node) -> bool {
-    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..))
+    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_))
 }
 
 /// Whether the node is not for a term to compute: a formula that other positions have a say in, which terms reach through
@@ -150,6 +150,7 @@ pub(crate) fn cell(
                 .any(|a| matches!(a, Value::Str(text) if dag.regexes[regex as usize].is_match(text))),
         ),
 
+        Node::Has(a) => boolean(get(a)?.iter().any(|a| !a.is_null())),
         Node::Bool(value) => boolean(value),
         Node::Not(a) => boolean(!truth(a)?),
         Node::And(a, b) => boolean(truth(a)? & truth(b)?),

@@ -456,7 +456,7 @@ impl<'p> Lower<'p> {
                     _ => return Err(Unsupported::construct(id, "a variable that no quantifier binds")),
                 }
             }
-            Node::Compare(..) | Node::In(..) | Node::Matches(..) => {
+            Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_) => {
                 let predicate = self.predicate(id)?;
                 self.predicates.push(predicate);
                 self.gate(Gate::Predicate(self.predicates.len() as u32 - 1))

@@ -2,8 +2,10 @@
 
 mod data;
 mod intervals;
+mod monitors;
 
 pub(crate) use intervals::{bound, checked, exactly, interval};
+pub(crate) use monitors::remark;
 
 use crate::cursor::refuse;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,6 +82,8 @@ pub(crate) struct Builder {
     patterns: Vec<ExprId>,
     /// Names of variables.
     words: FxHashSet<String>,
+    /// Parametric monitors.
+    monitors: Vec<monitors::Made>,
 }
 
 impl Builder {
@@ -231,7 +235,7 @@ impl Builder {
 
     /// The names of definitions so far.
     pub fn is_empty(&self) -> bool {
-        self.definitions.is_empty()
+        self.definitions.is_empty() && self.monitors.is_empty()
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
@@ -250,7 +254,7 @@ impl Builder {
         for event in std::mem::take(&mut self.events) {
             let ident = |name: String| Ident { name, span: event.span };
             let parameters = event.parameters.into_iter().map(|(name, ty)| (ident(name), ty)).collect();
-            let kind = DeclarationKind::Event { name: ident(event.name), parameters };
+            let kind = DeclarationKind::Event { name: ident(event.name), parameters, template: None };
             let blank_before = declarations.is_empty();
             let comments: Vec<Comment> =
                 if blank_before { head.iter().map(|line| comment(line)).collect() } else { Vec::new() };
@@ -276,6 +280,10 @@ impl Builder {
             }
             comments.push(Comment { blank_before: true, ..comment(&format!("{file}:{}", definition.line)) });
             declarations.push(Declaration { kind, span, comments, trailing: None, blank_before: false });
+        }
+        for made in std::mem::take(&mut self.monitors) {
+            let head = if declarations.is_empty() { head } else { &[] };
+            declarations.push(made.declaration(&file, head));
         }
         self.tree.declarations = declarations;
         self.tree

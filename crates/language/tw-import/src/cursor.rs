@@ -72,9 +72,16 @@ impl<'a> Cursor<'a> {
 
     /// The same of another source than the first.
     pub fn of(source: u32, text: &'a str, lexis: &Lexis) -> Result<Self, Diagnostic> {
-        let tokens = lex(source, text, lexis)?;
+        let tokens = lex(source, text, 0, lexis)?;
         let ends = text.match_indices('\n').map(|(at, _)| at).collect();
         Ok(Self { text, tokens, at: 0, ends })
+    }
+
+    /// Lexes a part of the text, whose lines nobody asks for.
+    pub fn within(text: &'a str, part: Span, lexis: &Lexis) -> Result<Self, Diagnostic> {
+        let text = &text[..part.end as usize];
+        let tokens = lex(part.source, text, part.start as usize, lexis)?;
+        Ok(Self { text, tokens, at: 0, ends: Vec::new() })
     }
 
     /// The kind of the token here.
@@ -187,14 +194,18 @@ pub(crate) fn refuse(span: Span, what: impl Into<String>, why: &str) -> Diagnost
     Diagnostic::error("import-unsupported", what).at(span, "not imported").help(why)
 }
 
-fn lex(source: u32, text: &str, lexis: &Lexis) -> Result<Vec<Token>, Diagnostic> {
+/// The tokens from a place on.
+fn lex(source: u32, text: &str, from: usize, lexis: &Lexis) -> Result<Vec<Token>, Diagnostic> {
     let span = |start: usize, end: usize| Span { source, start: start as u32, end: end as u32 };
     // Spans are 32-bit.
     if text.len() > u32::MAX as usize / 2 {
         return Err(Diagnostic::error("too-long", "a specification is limited to 2 GB"));
     }
     let mut tokens = Vec::new();
-    let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
+    let mut at = match from {
+        0 => text.len() - text.trim_start_matches('\u{feff}').len(),
+        _ => from,
+    };
     while let Some(c) = text[at..].chars().next() {
         let rest = &text[at..];
         if c == '\n' && lexis.lines {

@@ -7,6 +7,7 @@ pub(crate) mod mltl;
 pub(crate) mod monpoly;
 pub(crate) mod reelay;
 pub(crate) mod rtamt;
+pub(crate) mod rvm;
 
 use crate::build::{Sort, Value};
 use crate::cursor::refuse;

@@ -51,6 +51,7 @@ pub static FORMATS: &[Format] = &[
     formats::mltl::FORMAT,
     formats::monpoly::FORMAT,
     formats::dejavu::FORMAT,
+    formats::rvm::FORMAT,
 ];
 
 /// The format called `name`.

@@ -12,7 +12,7 @@ const WORDS: &str = "x¦y¦p¦q¦a0¦a1¦f¦T¦first¦_¦(¦)¦{¦}¦[¦]¦[0:3]
     ¦INPUT p, q: bool; x: int; y: float;¦DEFINE¦FTSPEC¦PTSPEC¦param v=1¦const float c = 2¦float x¦{p}¦{x > 3}\
     ¦{m: \"a b\"}¦\"¦'¦#¦--¦//¦/*¦*/¦é¦\u{feff}¦\0¦::¦$¦@¦~¦%\
     ¦p(x)¦q(x, y)¦q(_, 3)¦FORALL x.¦EXISTS y.¦NOT¦AND¦ONCE[0,3d]¦SINCE¦UNTIL(0,*)¦LET r(x) = p(x) IN¦r(x)¦(*¦*)¦x-1¦MOD¦5d\
-    ¦prop p :¦pred r(x) =¦pred p(x), q(x, y)¦Forall x .¦exists y .¦P¦S[<=3]¦[p(x), q(x, y))¦where¦x < y";
+    ¦event a(T x) {}¦M(T x) {¦ere :¦fsm :¦ltl :¦@match {¦alias¦default¦[*]¦epsilon¦^3¦prop p :¦pred r(x) =¦pred p(x), q(x, y)¦Forall x .¦exists y .¦P¦S[<=3]¦[p(x), q(x, y))¦where¦x < y";
 
 /// Complete expressions and declarations of a format, to be put together.
 fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
@@ -26,6 +26,11 @@ fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'
             &["x[t] > 1", "abs(x[t]-y[t]) < 2*.5", "true", "-x[t] <= 3"],
             &["not ", "alw ", "ev_[0,2] ", "alw_[.1, inf] ", ""],
             &[" and ", " or ", " => ", " until ", " until_[1,2] "],
+        ),
+        "rvm" => (
+            &["a", "b", "S1", "true"],
+            &["[] ", "<>", "o ", "(*) ", "[*]", "<*> ", "not ", "!", ""],
+            &[" and ", " or ", " => ", " U ", " S ", " R ", " xor ", " <=> ", " ~S "],
         ),
         "reelay" => (
             &["{p}", "{x > 3}", "{m: a}", "{p: false, x == 1}"],
@@ -92,6 +97,13 @@ fn specification(rng: &mut Rng, format: &str) -> String {
             "prop one : {} a . {} b . {body}\npred r(x, y) = exists z . q(x, z) S q(z, y)\nprop two : exists a . Forall b . {body}",
             rng.pick(&["Forall", "exists", "forall"]),
             rng.pick(&["Exists", "exists", "forall"])
+        ),
+        "rvm" => format!(
+            "{} M1(T x, U y) {{ creation event a(T x) {{}} event b after(T x) returning(U y) : call(f(..)) {{}} event S1() {{}} \
+             ltl : {body} {} {{ print(\"no \" + x); }} fsm : s [ a -> s, default t ] t [] @t {{}} ere : a~(b | S1)*{} }}",
+            rng.pick(&["", "unsynchronized", "full-binding"]),
+            rng.pick(&["@violation", "@validation"]),
+            rng.pick(&["", "b^2", "& a+", "| epsilon"])
         ),
         "c2po" => format!("INPUT p, q: bool; x: int; y: float; FTSPEC {body}; named: {body};"),
         _ => body,

@@ -6,7 +6,10 @@ pub mod settings;
 
 use std::sync::Arc;
 use tw_diag::Span;
-use tw_ir::{Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, SetItem, Tally, Temporal};
+use tw_ir::{
+    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, Piece, SetItem, Tally, Template,
+    Temporal,
+};
 
 /// Index into [`Tree::exprs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +95,8 @@ pub enum DeclarationKind {
         name: Ident,
         /// Parameters in order.
         parameters: Vec<(Ident, Option<Type>)>,
+        /// The template of a text that it is: `= text "user {user} logged in"`.
+        template: Option<EventTemplate>,
     },
     /// `let waiting(u) = …;`
     Let {
@@ -128,6 +133,30 @@ pub enum DeclarationKind {
     Trace(settings::TraceBlock),
     /// Text that could not be read; already reported.
     Error,
+}
+
+/// What an event is found by in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventTemplate {
+    /// The text: `text`, the line, or a column.
+    pub source: Column,
+    /// The template, its placeholders with the types that parameters give them.
+    pub template: Template,
+    /// Place of the template.
+    pub span: Span,
+}
+
+impl EventTemplate {
+    /// The place of a placeholder, by the number of its piece.
+    pub fn place(&self, number: usize) -> Span {
+        match self.template.pieces.get(number) {
+            Some(Piece::Placeholder { at, .. }) if !at.is_empty() => {
+                let start = self.span.start + 1;
+                Span { start: start + at.start as u32, end: start + at.end as u32, ..self.span }
+            }
+            _ => self.span,
+        }
+    }
 }
 
 /// The end of a query: `by user every 1h`, either of them, both, or neither.
@@ -237,6 +266,8 @@ pub enum ExprKind {
     Int(i64),
     Real(f64),
     Text(Arc<str>),
+    /// A length of time as a term: `200ms`. The bound is closed.
+    Length(Bound),
     /// A name or path; `quoted` when written in backquotes, which makes it a column, never an event or macro.
     Path {
         path: Path,

@@ -111,6 +111,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     };
     let monitors = lowering.monitors();
     program.monitors = monitors;
+    program.templates = declarations.text_events();
     program.spans.resize(program.dag.len(), None);
     program.roots = roots;
     Checked { value: program, diagnostics: findings.finish() }

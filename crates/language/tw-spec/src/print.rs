@@ -12,6 +12,8 @@ mod tests;
 
 use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
 use crate::lexer::{is_plain_name, is_word};
+#[cfg(test)]
+pub(crate) use expression::length_text;
 use expression::{Break, Printed, Printer};
 use tw_ir::{Path, PathStep, quote};
 
@@ -103,7 +105,7 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         DeclarationKind::Var { path, ty, .. } => {
             (format!("var {}: {}", print_path(path, false), type_name(*ty)), None)
         }
-        DeclarationKind::Event { name, parameters } => {
+        DeclarationKind::Event { name, parameters, template } => {
             let list: Vec<String> = parameters
                 .iter()
                 .map(|(name, ty)| match ty {
@@ -112,7 +114,11 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
                 })
                 .collect();
             let list = if list.is_empty() { String::new() } else { format!("({})", list.join(", ")) };
-            (format!("event {}{list}", quote_name(&name.name)), None)
+            let template = template.as_ref().map(|own| {
+                let source = print_path(&own.source.path, own.source.quoted);
+                format!(" = {source} {}", quote(&own.template.to_string()))
+            });
+            (format!("event {}{list}{}", quote_name(&name.name), template.unwrap_or_default()), None)
         }
         DeclarationKind::Let { name, parameters, body } => {
             let list: Vec<String> = parameters.iter().map(|parameter| quote_name(&parameter.name)).collect();

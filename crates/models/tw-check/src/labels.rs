@@ -157,6 +157,7 @@ impl Names<'_> {
     fn variable_at(&self, node: NodeId) -> Option<usize> {
         match &self.program.slots[self.slot(node)? as usize].what {
             What::Variable(path, _) | What::Proposition(path) => self.model.variable(&path.to_string()),
+            What::Timing(timing) => self.model.variable(timing.measure.name()),
             _ => None,
         }
     }
@@ -168,8 +169,13 @@ impl Names<'_> {
             What::Proposition(path) | What::Variable(path, Expect::Bool) => {
                 Column::Truth(self.proposition(&path.to_string(), slot.span))
             }
-            What::Variable(path, _) => {
-                let name = path.to_string();
+            // In a model, time is the instant: a variable.
+            What::Timing(_) | What::Variable(..) => {
+                let name = match &slot.what {
+                    What::Variable(path, _) => path.to_string(),
+                    What::Timing(timing) => timing.measure.name().to_string(),
+                    _ => String::new(),
+                };
                 match (self.model.variable(&name), beside) {
                     (Some(variable), _) => self.model.column(variable),
                     (None, Beside::Variable(variable)) => {

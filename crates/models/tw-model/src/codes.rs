@@ -13,7 +13,7 @@ enum Repr {
 }
 
 /// Short lists are kept as they are.
-const SHORT: usize = 4_096;
+const SHORT: usize = 512;
 
 impl From<Vec<u32>> for Codes {
     fn from(codes: Vec<u32>) -> Self {
@@ -57,7 +57,7 @@ impl Codes {
     }
 
     /// Whether so many others of so many are listed.
-    fn is_few(len: usize, others: usize) -> bool {
+    pub fn is_few(len: usize, others: usize) -> bool {
         len > SHORT && others.saturating_mul(8) < len
     }
 

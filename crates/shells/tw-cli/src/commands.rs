@@ -19,6 +19,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod templates;
 mod test;
 mod watch;
 
@@ -72,6 +73,7 @@ pub static COMMANDS: &[Command] = &[
     row::<init::Init>("init"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
+    row::<templates::Templates>("templates"),
     row::<simulate::Simulate>("simulate"),
     row::<merge::Merge>("merge"),
     row::<model_check::ModelCheck>("model-check"),

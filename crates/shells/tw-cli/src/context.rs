@@ -6,9 +6,9 @@ use crate::output::{Kind, Output, tame};
 use crate::style::{ColorChoice, Style};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
-use tracewise::Error;
 use tracewise::diag::{Diagnostic, Severity, Sources};
-use tracewise::findings::{Report, Warning, json};
+use tracewise::findings::{Report, Severity as Weight, Warning, json};
+use tracewise::{Error, Verdict};
 
 /// Where and how a run writes.
 pub struct Context {
@@ -90,6 +90,15 @@ impl Context {
         } else {
             let text = error.render(self.error_style.color);
             self.tell(text.trim_end_matches('\n'));
+        }
+    }
+
+    /// What a verdict means for the exit code: of what is no error, nothing, unless warnings are denied.
+    pub fn weigh(&mut self, verdict: Verdict, severity: Weight) -> Exit {
+        self.warned |= verdict == Verdict::Violated && severity == Weight::Warning;
+        match severity {
+            Weight::Error => verdict.into(),
+            Weight::Warning | Weight::Suggestion => Exit::Holds,
         }
     }
 

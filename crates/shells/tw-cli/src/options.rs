@@ -36,6 +36,26 @@ pub struct ReadArgs {
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
 
+    /// How timestamps are written, as in `%d.%m.%y %H:%M` [default: by look]
+    #[arg(long, value_name = "FORM", value_parser = time_format)]
+    pub time_format: Option<String>,
+
+    /// Year of the first timestamp that is written without one [default: 1970]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1678..=2261))]
+    pub year: Option<i32>,
+
+    /// A text that stands for nothing, as an empty cell does (`N/A`)
+    #[arg(long, value_name = "TEXT")]
+    pub null: Option<String>,
+
+    /// In text logs, lines without a timestamp continue the line before (`join`) or are positions of their own (`own`)
+    #[arg(long, value_name = "HOW", default_value = "join", value_parser = ["join", "own"])]
+    pub continuation: String,
+
+    /// Whether bad lines are left out, where the command has an option for it.
+    #[arg(skip)]
+    pub skip_bad_lines: bool,
+
     /// In `events` files the last field is the timestamp
     #[arg(long)]
     pub timed: bool,
@@ -91,6 +111,11 @@ impl ReadArgs {
             unit: self.unit(),
             numbers: self.time_unit,
             delimiter: self.delimiter,
+            time_format: self.time_format.clone(),
+            year: self.year,
+            null: self.null.clone(),
+            own_lines: self.continuation == "own",
+            skip_bad_lines: self.skip_bad_lines,
             timed: self.timed,
             sort,
             threads: self.threads.map_or(defaults.threads, usize::from),
@@ -323,6 +348,11 @@ impl Skew {
         let time = self.unit.unwrap_or(unit).parse_number(&self.number);
         time.map_err(|error| Failure::Error(Error::refused(format!("{option} {}: {error}", self.number))))
     }
+}
+
+/// A form of timestamps.
+fn time_format(text: &str) -> Result<String, String> {
+    tracewise::trace::check_time_format(text).map(|()| text.to_string())
 }
 
 /// `;`, `|`, `tab`.

@@ -47,7 +47,7 @@ impl Mapper {
     pub(crate) fn new(layout: Arc<Layout>, projection: &Projection, options: &ReadOptions) -> Self {
         let place = |what: &What| match what {
             What::Proposition(path) | What::Variable(path, _) => place(&layout, path),
-            What::Event { .. } | What::Tuples { .. } => Place::Nowhere,
+            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => Place::Nowhere,
         };
         Self {
             places: projection.slots.iter().map(|slot| place(&slot.what)).collect(),
@@ -145,6 +145,8 @@ impl Mapper {
                 seen.variable[index] |= leaf.is_somewhere(len);
                 leaf::column(&*leaf.array, expect, leaf.present.as_ref())
             }
+            // A projection asks for the column of that name instead.
+            What::Timing(_) => None,
         }
     }
 

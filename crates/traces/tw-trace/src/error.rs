@@ -125,4 +125,15 @@ pub struct TraceWarning {
     pub message: String,
     /// The slot concerned.
     pub slot: Option<SlotId>,
+    /// What it is about.
+    pub kind: TraceWarningKind,
+}
+
+/// What a warning is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceWarningKind {
+    /// A name, or a template, of which the trace has nothing.
+    NeverOccurs,
+    /// Templates that give a placeholder different values at one position.
+    TemplatesDisagree,
 }

@@ -1,8 +1,8 @@
 //! What a trace format is, and the registry of them.
 
 use crate::{
-    Likeness, PartFormat, Projection, ReadOptions, RowSink, RowSource, TraceError, TraceWarning, Vocabulary,
-    formats,
+    Calendar, Form, Likeness, Months, PartFormat, Projection, ReadOptions, RowSink, RowSource, TraceError,
+    TraceWarning, Vocabulary, Written, formats,
 };
 use std::io::{BufRead, Write};
 use std::ops::Range;
@@ -64,6 +64,17 @@ pub trait TraceFormat: Sync {
     fn look(&self, head: &[u8]) -> Likeness {
         let _ = head;
         Likeness::No
+    }
+
+    /// How lines write their timestamps, in a format where that is found by looking at them; by `form`, if it is given.
+    fn written(&self, head: &[u8], form: Option<&'static Form>) -> Option<Written> {
+        let _ = (head, form);
+        None
+    }
+
+    /// Whether its rows have the right years where timestamps are written without them.
+    fn resolves_years(&self) -> bool {
+        false
     }
 
     /// Prepares to read blocks, if the format has a fast path for this projection. `head` is the beginning of the
@@ -158,6 +169,8 @@ pub struct BlockBatch {
     pub lines: u64,
     /// Whether a line holds several positions: then lines do not tell positions, even where there are as many.
     pub shared_lines: bool,
+    /// The months of its timestamps, if they are written without years.
+    pub months: Option<Months>,
     /// A record that was still open (a quoted newline) at the block's end starts at this byte: `scan` gives the reader
     /// those bytes again, joined with the next block. The batch holds the records before it; `lines` counts up to it.
     pub open_from: Option<usize>,
@@ -185,6 +198,22 @@ pub trait BlockReader: Send + Sync {
     /// Bytes and line (from 0, within the block) of the `index`-th position of a block read before.
     fn locate(&self, block: &[u8], index: usize) -> Option<(Range<usize>, u64)>;
 
+    /// Whether every line may begin a record. If not, blocks are cut where [`BlockReader::begins_record`].
+    fn lines_are_records(&self) -> bool {
+        true
+    }
+
+    /// Whether this line, without its end, begins a record and does not continue the one before.
+    fn begins_record(&self, line: &[u8]) -> bool {
+        let _ = line;
+        true
+    }
+
+    /// Timestamps without years go on from here.
+    fn turn(&self, calendar: Calendar) {
+        let _ = calendar;
+    }
+
     /// After the last block: names that never occurred are errors or warnings.
     fn finish(&self) -> Result<Vec<TraceWarning>, TraceError>;
 }
@@ -197,6 +226,11 @@ pub static FORMATS: &[&dyn TraceFormat] = &[
     &formats::props::Props,
     &formats::events::Events,
     &formats::monpoly::Monpoly,
+    &formats::lines::PlainLines,
+    &formats::combined::Combined,
+    &formats::syslog::Syslog,
+    &formats::logfmt::Logfmt,
+    &formats::strace::Strace,
     &formats::csrv_csv::CsrvCsv,
     &formats::csrv_xml::CsrvXml,
     &formats::csrv_block::CsrvBlock,

@@ -1,5 +1,6 @@
 //! One module per format, and what several of them share.
 
+pub mod combined;
 pub mod csrv_block;
 pub mod csrv_csv;
 pub mod csrv_xml;
@@ -7,8 +8,12 @@ pub mod csv;
 pub mod events;
 pub mod json;
 pub mod jsonl;
+pub mod lines;
+pub mod logfmt;
 pub mod monpoly;
 pub mod props;
+pub mod strace;
+pub mod syslog;
 
 mod csrv;
 mod fields;
@@ -16,10 +21,11 @@ mod found;
 mod json_record;
 mod json_value;
 mod json_write;
-mod lines;
+mod line;
 mod masks;
 #[cfg(test)]
 mod testing;
+mod text;
 mod wanted;
 mod writing;
 

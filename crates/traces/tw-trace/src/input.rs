@@ -145,7 +145,11 @@ impl Input {
                 counted.fetch_add(table.bytes(), Ordering::Relaxed);
                 table.rows(options)
             }
-            _ => format.rows(Box::new(Counting { inner: self.reader(file)?, bytes: counted }), options),
+            _ => {
+                let rows =
+                    format.rows(Box::new(Counting { inner: self.reader(file)?, bytes: counted }), options);
+                crate::adapt::adapted(format, rows, options)
+            }
         }
     }
 

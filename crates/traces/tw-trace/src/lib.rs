@@ -5,6 +5,7 @@
 //! straight into the columns of the slots a program asked for. A format whose files have columns, and records in memory,
 //! deliver **parts** ([`Part`]). [`scan`] drives any of them and delivers batches in order.
 
+mod adapt;
 mod compress;
 mod error;
 mod format;
@@ -20,11 +21,13 @@ mod scan;
 mod settle;
 mod slots;
 mod stamp;
+mod templates;
+mod times;
 
 pub mod formats;
 
 pub use compress::compress;
-pub use error::{TraceError, TraceErrorKind, TraceWarning};
+pub use error::{TraceError, TraceErrorKind, TraceWarning, TraceWarningKind};
 pub use format::{
     Block, BlockBatch, BlockReader, BlockStart, Bytes, FORMATS, FastPath, FormatCard, Outline, Reading,
     States, TraceFormat, Writing,
@@ -44,3 +47,5 @@ pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
+pub use templates::find_template;
+pub use times::{Calendar, Form, Miss, Months, Written};

@@ -20,6 +20,7 @@ mod tests;
 mod watermark;
 
 use crate::input::byte_order_mark;
+use crate::templates::Derivation;
 use crate::{
     Projection, ReadOptions, Settled, Stamp, TimeStyle, TraceError, TraceErrorKind, TraceFormat,
     TraceWarning, Vocabulary,
@@ -143,6 +144,8 @@ fn lines_in(bytes: &[u8]) -> usize {
 pub struct Live {
     format: &'static dyn TraceFormat,
     projection: Projection,
+    /// Fills the slots of templates, which the projection is without.
+    derivation: Option<Derivation>,
     options: ReadOptions,
     name: String,
     mode: Mode,
@@ -165,6 +168,8 @@ pub struct Live {
     overlong: Option<left_out::Overlong>,
     /// What its beginning showed.
     settled: Option<Settled>,
+    /// Whether `rest` is read although more may belong to it: nothing has come for a while.
+    silent: bool,
 }
 
 enum Mode {
@@ -182,9 +187,12 @@ impl Live {
         projection: &Projection,
         options: &ReadOptions,
     ) -> Self {
+        let derivation = Derivation::of(projection);
+        let projection = derivation.as_ref().map_or(projection, |derivation| &derivation.reading);
         Self {
             format,
             projection: projection.clone(),
+            derivation,
             options: options.clone(),
             name: name.to_string(),
             mode: Mode::Start,
@@ -199,6 +207,7 @@ impl Live {
             style: None,
             overlong: None,
             settled: None,
+            silent: false,
         }
     }
 
@@ -244,6 +253,27 @@ impl Live {
         }
     }
 
+    /// Whether something waits that only what follows, or silence, shows to be whole.
+    pub fn waits(&self) -> bool {
+        let open = match &self.mode {
+            Mode::Start => true,
+            Mode::Blocks(blocks) => !blocks.reader.lines_are_records(),
+            Mode::Rows(..) => false,
+        };
+        open && memchr::memchr(b'\n', &self.rest).is_some()
+    }
+
+    /// Nothing has come for a while: whole lines that wait for what follows wait no longer.
+    pub fn silence<R: Receiver>(&mut self, receiver: &mut R) -> Result<(), R::Error> {
+        if !self.waits() {
+            return Ok(());
+        }
+        self.silent = true;
+        let result = self.push(&[], false, receiver);
+        self.silent = false;
+        result
+    }
+
     /// The file was replaced or emptied: what is pushed next is read as one that continues this one.
     pub fn restart<R: Receiver>(&mut self, receiver: &mut R) -> Result<(), R::Error> {
         if !self.rest.is_empty() {
@@ -257,14 +287,28 @@ impl Live {
         Ok(())
     }
 
+    /// As [`Live::restart`], with a file of another name.
+    pub(crate) fn restart_as<R: Receiver>(&mut self, name: &str, receiver: &mut R) -> Result<(), R::Error> {
+        self.silence(receiver)?;
+        self.restart(receiver)?;
+        self.name = name.to_string();
+        Ok(())
+    }
+
     /// Names that have not occurred so far: errors or warnings, as at the end of a stored trace.
     pub fn judge(&self) -> Result<Vec<TraceWarning>, TraceError> {
-        match &self.mode {
+        let judged = match &self.mode {
             Mode::Start => Ok(Vec::new()),
             Mode::Blocks(blocks) => blocks.reader.finish(),
             Mode::Rows(_, seen) => seen.judge(&self.projection, self.format.card().open_vocabulary),
-        }
-        .map_err(|error| error.in_file(&self.name))
+        };
+        let judged = match &self.derivation {
+            Some(derivation) => judged
+                .map(|warnings| derivation.warnings(warnings, self.progress.positions))
+                .map_err(|error| derivation.error(error)),
+            None => judged,
+        };
+        judged.map_err(|error| error.in_file(&self.name))
     }
 
     /// Reads what can be read of `bytes`, which begin where the last record ended; says how much that was.
@@ -272,6 +316,7 @@ impl Live {
         if let Mode::Rows(thread, seen) = &mut self.mode {
             let mut job = rows::Job {
                 projection: &self.projection,
+                derivation: self.derivation.as_ref(),
                 seen,
                 progress: &mut self.progress,
                 repeated: &mut self.repeated,
@@ -318,6 +363,12 @@ impl Live {
             self.skip(&bytes[used..used + header], lines);
             used += header;
         }
+        let end = match &self.mode {
+            Mode::Blocks(blocks) if !last && !self.silent && !blocks.reader.lines_are_records() => {
+                used.max(last_record(&bytes[..end], &*blocks.reader))
+            }
+            _ => end,
+        };
         used += self.read_lines(&bytes[used..end], last, receiver)?;
         self.open = end.saturating_sub(used);
         Ok(used)
@@ -327,11 +378,11 @@ impl Live {
     fn start(&mut self, head: &[u8], last: bool) -> Result<Started, TraceError> {
         let mark = byte_order_mark(head)?;
         let text = &head[mark..];
-        let waits = !last && head.len() < HEAD;
+        let waits = !last && !self.silent && head.len() < HEAD;
         if waits && !self.format.can_begin(text) {
             return Ok(Started::Later);
         }
-        if self.options.leaves_open() {
+        if self.options.leaves_open() || self.options.leaves_form_open() {
             // A header alone does not show how timestamps are written.
             if waits && !self.options.has_record(self.format, text) {
                 return Ok(Started::Later);
@@ -377,6 +428,19 @@ impl Live {
         let message = format!("this record is longer than {limit} bytes, the most that is accepted");
         TraceError::new(TraceErrorKind::Budget, message).at(self.progress.lines + 1, 1).in_file(&self.name)
     }
+}
+
+/// Where the last record begins: it may go on in what follows.
+fn last_record(lines: &[u8], reader: &dyn crate::BlockReader) -> usize {
+    let mut end = lines.len();
+    while end > 0 {
+        let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
+        if reader.begins_record(&lines[start..end - 1]) {
+            return start;
+        }
+        end = start;
+    }
+    0
 }
 
 enum Started {

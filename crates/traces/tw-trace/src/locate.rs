@@ -155,9 +155,54 @@ impl Locator {
     ) -> Result<Vec<Located>, TraceError> {
         let found = match &*self.index {
             Index::Blocks { skips, blocks } => in_blocks(input, format, options, skips, blocks, positions)?,
+            Index::Rows { .. } if options.skip_bad_lines => {
+                self.by_lines(input, format, options, positions)?
+            }
             Index::Rows { moved, .. } => in_rows(input, format, options, moved, positions)?,
         };
         Ok(positions.iter().filter_map(|position| found.get(position).cloned()).collect())
+    }
+
+    /// The places of positions of a trace with lines that were left out: those that are read have the lines noted.
+    fn by_lines(
+        &self,
+        input: &Input,
+        format: &dyn TraceFormat,
+        options: &ReadOptions,
+        positions: &[Position],
+    ) -> Result<BTreeMap<Position, Located>, TraceError> {
+        let mut wanted: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
+        for &position in positions {
+            if let Some(line) = self.line(position) {
+                wanted.entry(line).or_default().push(position);
+            }
+        }
+        let mut found = BTreeMap::new();
+        for (file, name) in input.names().enumerate() {
+            let Some((&last, _)) = wanted.last_key_value() else { break };
+            let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+            let (mut row, mut bad) = (Row::default(), 0);
+            let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
+            loop {
+                match rows.next(&mut row) {
+                    Ok(true) if row.line <= last => {}
+                    Err(error) if error.is_about_a_line() && error.line.is_some_and(|line| line > bad) => {
+                        bad = error.line.unwrap_or(bad);
+                        continue;
+                    }
+                    _ => break,
+                }
+                for position in wanted.remove(&row.line).unwrap_or_default() {
+                    lines.entry(row.line).or_default().push(position);
+                    let (line, time, row) = (Some(row.line), row.time, Some(row.clone()));
+                    let located = Located { position, file: name.to_string(), line, text: None, row, time };
+                    found.insert(position, located);
+                }
+            }
+            drop(rows);
+            texts(input.reader(file)?, &lines, &mut found);
+        }
+        Ok(found)
     }
 
     /// The line of a position in its file, from 1, if it is known without reading the log again: where each position

@@ -76,11 +76,13 @@ fn whole_lines(head: &[u8]) -> &[u8] {
 
 /// The first lines that are not blank, without their ends.
 pub(crate) fn lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
+    all_lines(head).take(LINES)
+}
+
+/// The lines that are not blank, without their ends.
+pub(crate) fn all_lines(head: &[u8]) -> impl Iterator<Item = &[u8]> {
     let trimmed = |line| <[u8]>::strip_suffix(line, b"\r").unwrap_or(line);
-    head.split(|&byte| byte == b'\n')
-        .map(trimmed)
-        .filter(|line| !line.iter().all(u8::is_ascii_whitespace))
-        .take(LINES)
+    head.split(|&byte| byte == b'\n').map(trimmed).filter(|line| !line.iter().all(u8::is_ascii_whitespace))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! How to read.
 
-use crate::Stamps;
+use crate::{Calendar, Form, Stamps, Written};
 use std::sync::Arc;
 use tw_core::{Time, TimeUnit};
-use tw_ir::{Path, PathStep, Slot, What};
+use tw_ir::{Expect, Path, PathStep, Program, Slot, SlotId, TextEvent, What};
 
 /// How a trace is to be read; the same for every format.
 #[derive(Clone, Debug)]
@@ -20,6 +20,22 @@ pub struct ReadOptions {
     pub unit: TimeUnit,
     /// The unit that timestamps are written in if they are numbers; `None` is the trace's own.
     pub numbers: Option<TimeUnit>,
+    /// How timestamps are written, as a pattern (`%d.%m.%y %H:%M`); `None` is found out.
+    pub time_format: Option<String>,
+    /// The year of the first timestamp that is written without one; 1970 if nobody says.
+    pub year: Option<i32>,
+    /// A text that stands for nothing (`N/A`), beside the empty one.
+    pub null: Option<String>,
+    /// Lines that cannot be read are left out and counted.
+    pub skip_bad_lines: bool,
+    /// In `lines`: a line without a timestamp is a position of its own, where others have one.
+    pub own_lines: bool,
+    /// How the lines of a text log write their timestamps, as was found out.
+    pub written: Option<Written>,
+    /// How a column of timestamps is written, where it is neither numbers nor RFC 3339, as was found out.
+    pub form: Option<&'static Form>,
+    /// Where timestamps without years go on, in what continues another file.
+    pub calendar: Option<Calendar>,
     /// In `events`: the last field is the timestamp.
     pub timed: bool,
     /// Accept timestamps out of order by up to this many nanoseconds, and sort them.
@@ -45,6 +61,14 @@ impl Default for ReadOptions {
             delimiter: None,
             unit: TimeUnit::Seconds,
             numbers: None,
+            time_format: None,
+            year: None,
+            null: None,
+            skip_bad_lines: false,
+            own_lines: false,
+            written: None,
+            form: None,
+            calendar: None,
             timed: false,
             sort: None,
             any_order: false,
@@ -59,7 +83,7 @@ impl Default for ReadOptions {
 impl ReadOptions {
     /// How timestamps are written.
     pub fn stamps(&self) -> Stamps {
-        Stamps { unit: self.unit, numbers: self.numbers.unwrap_or(self.unit) }
+        Stamps { unit: self.unit, numbers: self.numbers.unwrap_or(self.unit), form: self.form }
     }
 }
 
@@ -73,6 +97,10 @@ pub struct Projection {
     pub key: Option<Key>,
     /// Deliver timestamps. They are checked for order either way.
     pub times: bool,
+    /// Events that are templates of texts: the slots that ask for them, or for their placeholders, are filled from those.
+    pub templates: Arc<[TextEvent]>,
+    /// Slots of columns that may not be there, because their bare names mean what timestamps say.
+    pub bare: Arc<[SlotId]>,
 }
 
 /// A column or nested path: `a.b` is a column of that very name, else `b` inside `a`.
@@ -100,7 +128,31 @@ impl Key {
 impl Projection {
     /// These slots, the key and timestamps if wanted.
     pub fn new(slots: &[Slot], key: Option<&str>, times: bool) -> Self {
-        Self { slots: slots.into(), key: key.map(Key::new), times }
+        let bare = |(index, slot): (usize, &Slot)| match &slot.what {
+            What::Timing(timing) if !timing.called => Some(index as SlotId),
+            _ => None,
+        };
+        let bare = slots.iter().enumerate().filter_map(bare).collect();
+        // What timestamps say is not read; whether there is a column of that name is.
+        let column = |slot: &Slot| match &slot.what {
+            What::Timing(timing) => {
+                Slot { what: What::Variable(timing.path(), Expect::Any), declared: true, span: slot.span }
+            }
+            _ => slot.clone(),
+        };
+        Self {
+            slots: slots.iter().map(column).collect(),
+            key: key.map(Key::new),
+            times,
+            bare,
+            templates: [].into(),
+        }
+    }
+
+    /// What a program asks for: its slots and templates.
+    pub fn of(program: &Program, key: Option<&str>, times: bool) -> Self {
+        let templates = program.templates.as_slice().into();
+        Self { templates, ..Self::new(&program.slots, key, times) }
     }
 
     /// Whether events are asked for with their arguments ([`What::Tuples`]), which the fast paths of formats with named

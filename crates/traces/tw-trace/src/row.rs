@@ -1,6 +1,6 @@
 //! Positions one at a time: the definition of each format, and what `convert` and `inspect` work on.
 
-use crate::{Stamp, TraceError, TraceErrorKind, quote};
+use crate::{Calendar, Stamp, TraceError, TraceErrorKind, quote};
 use std::sync::Arc;
 use tw_core::Value;
 
@@ -77,6 +77,11 @@ pub trait RowSource {
     /// Whether the trace has a vocabulary of events even if none occurs (an event column).
     fn has_events(&self) -> bool {
         false
+    }
+
+    /// Where timestamps without years have come to, if it has read any.
+    fn calendar(&self) -> Option<Calendar> {
+        None
     }
 
     /// Line and column where the cell of a variable starts in the row delivered last, for messages.

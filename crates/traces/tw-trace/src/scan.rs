@@ -2,10 +2,12 @@
 
 mod blocks;
 mod cut;
+mod lenient;
 mod parts;
 mod progress;
 mod rows;
 
+use crate::templates::Derivation;
 use crate::{
     Input, Locator, Projection, ReadOptions, Row, RowSource, TimeStyle, TraceError, TraceFormat, TraceWarning,
 };
@@ -33,6 +35,10 @@ pub struct Summary {
     pub warnings: Vec<TraceWarning>,
     /// From positions back to lines.
     pub locator: Locator,
+    /// Lines that could not be read and were left out.
+    pub skipped: u64,
+    /// What was wrong with the first of them.
+    pub bad_lines: Vec<TraceError>,
 }
 
 /// Reads a trace. `map` is given each batch, on any thread; `fold` the results in the order of the trace, on this
@@ -48,6 +54,17 @@ pub fn scan<T: Send>(
     map: &(dyn Fn(Batch) -> Result<T, TraceError> + Sync),
     fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
 ) -> Result<Summary, TraceError> {
+    if let Some(derivation) = Derivation::of(projection) {
+        let map = |batch| map(derivation.derive(batch)).map_err(Derivation::own);
+        let mut fold = |mapped| fold(mapped).map_err(Derivation::own);
+        let scanned = scan(input, format, &derivation.reading, options, &map, &mut fold);
+        let mut summary = scanned.map_err(|error| derivation.error(error))?;
+        summary.warnings = derivation.warnings(summary.warnings, summary.positions);
+        return Ok(summary);
+    }
+    if options.skip_bad_lines && !input.has_parts(format) {
+        return lenient::scan(input, format, projection, options, map, fold);
+    }
     // Sorting needs one row after another.
     if options.sort.is_none() && input.has_parts(format) {
         return parts::scan(input, format, projection, options, map, fold);

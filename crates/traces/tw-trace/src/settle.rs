@@ -1,7 +1,8 @@
 //! What can be told only from the beginning of a trace, and has to be known before it is read: the unit of timestamps that
 //! are numbers, where nobody says it.
 
-use crate::{ReadOptions, Row, TimeStyle, TraceFormat};
+use crate::times::{KNOWN, is_epoch};
+use crate::{Form, ReadOptions, Row, TimeStyle, TraceErrorKind, TraceFormat, Written};
 use std::sync::Arc;
 use tw_core::TimeUnit;
 
@@ -10,14 +11,22 @@ use tw_core::TimeUnit;
 pub struct Settled {
     /// Timestamps are numbers of this unit, as the size of the first one shows.
     pub epoch: Option<TimeUnit>,
+    /// The lines of a text log write their timestamps like this.
+    pub written: Option<Written>,
+    /// So many lines stand before the first timestamp, and are skipped.
+    pub preamble: u64,
 }
 
 impl ReadOptions {
     /// Finds out from `head`, the beginning of a trace of this format, what the options leave open. Seconds since 1970
     /// have ten digits; a first number of twelve or more counts smaller units.
     pub fn settle(&mut self, format: &dyn TraceFormat, head: &[u8]) -> Settled {
+        let mut settled = Settled::default();
+        if self.written.is_none() && self.form.is_none() {
+            self.settle_form(format, head, &mut settled);
+        }
         if !self.leaves_open() {
-            return Settled::default();
+            return settled;
         }
         let epoch = self.first_number(format, head).and_then(|number| match number {
             100_000_000_000_000_000.. => Some(TimeUnit::Nanoseconds),
@@ -26,12 +35,55 @@ impl ReadOptions {
             _ => None,
         });
         self.numbers = Some(epoch.unwrap_or(self.unit));
-        Settled { epoch }
+        Settled { epoch, ..settled }
+    }
+
+    /// Finds out how timestamps are written that are dates.
+    fn settle_form(&mut self, format: &dyn TraceFormat, head: &[u8], settled: &mut Settled) {
+        let given = self.time_format.as_ref().and_then(|pattern| Form::of(pattern).ok());
+        self.written = format.written(head, given);
+        if let Some(written) = &self.written {
+            let rows = || {
+                let bytes: Arc<[u8]> = head.into();
+                let mut row = Row::default();
+                let mut rows = format.rows(Box::new(std::io::Cursor::new(bytes)), self).ok()?;
+                rows.next(&mut row).ok()?.then_some(row.line - 1)
+            };
+            settled.preamble = rows().unwrap_or(0);
+            settled.written = Some(written.clone());
+            return;
+        }
+        self.form = given;
+        if given.is_none() && self.first_fault(format, head, None) == Some(TraceErrorKind::Time) {
+            // What is read neither as a number nor as RFC 3339 may be a date of another form.
+            let reads = |form: &&&'static Form| {
+                !is_epoch(form) && self.first_fault(format, head, Some(form)).is_none()
+            };
+            self.form = KNOWN.iter().find(reads).copied();
+        }
+    }
+
+    /// What is wrong with the first record, if timestamps are of this form.
+    fn first_fault(
+        &self,
+        format: &dyn TraceFormat,
+        head: &[u8],
+        form: Option<&'static Form>,
+    ) -> Option<TraceErrorKind> {
+        let options = ReadOptions { form, ..self.clone() };
+        let bytes: Arc<[u8]> = head.into();
+        let rows = format.rows(Box::new(std::io::Cursor::new(bytes)), &options);
+        rows.and_then(|mut rows| rows.next(&mut Row::default())).err().map(|error| error.kind)
     }
 
     /// Whether something is to be found out.
     pub fn leaves_open(&self) -> bool {
         self.numbers.is_none() && self.unit == TimeUnit::Seconds
+    }
+
+    /// Whether the form of timestamps is to be found out.
+    pub(crate) fn leaves_form_open(&self) -> bool {
+        self.written.is_none() && self.form.is_none()
     }
 
     /// Whether `head` holds a record, or what cannot be one.
@@ -85,7 +137,7 @@ mod tests {
             ];
             for (format, text) in texts {
                 let mut options = ReadOptions::default();
-                assert_eq!(options.settle(format, text.as_bytes()), Settled { epoch }, "{text}");
+                assert_eq!(options.settle(format, text.as_bytes()).epoch, epoch, "{text}");
                 assert_eq!(options.stamps().numbers, epoch.unwrap_or(TimeUnit::Seconds));
                 assert_eq!(options.unit, TimeUnit::Seconds);
             }

@@ -1,10 +1,11 @@
 //! From rows to slot columns: what a cell means under the use that the specification makes of it. Every reader goes
 //! through [`ColumnBuilder`], so a fast path can differ from the definition in speed only.
 
+use crate::templates::Derivation;
 use crate::{Arguments, Event, Projection, Row, Stamp, TraceError, TraceErrorKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
+use tw_core::{Batch, Bits, Column, Dictionary, Time, Value, Words};
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
 
 mod cells;
@@ -81,6 +82,8 @@ pub enum ColumnBuilder {
         /// Which are not null.
         valid: Bits,
     },
+    /// [`Expect::Line`]: null is the empty text.
+    Lines(Words),
     /// [`Expect::Any`] while every value is text: a [`ColumnBuilder::Text`].
     Texts(Box<ColumnBuilder>),
     /// [`Expect::Any`].
@@ -91,6 +94,7 @@ const BOOL: &str = "a truth value (`true`, `false`, `1`, `0` or nothing), becaus
 const NUMBER: &str = "a finite number, because the specification uses it as a number";
 const WHOLE: &str = "a whole number of 64 bits, because it is declared `int`";
 const TEXT: &str = "text, because the specification compares it with text";
+const LINE: &str = "text, because templates look into it";
 const FINITE: &str = "a finite value";
 
 impl ColumnBuilder {
@@ -108,6 +112,7 @@ impl ColumnBuilder {
                 dictionary: Dictionary::default(),
                 valid: Bits::new(),
             },
+            Expect::Line => ColumnBuilder::Lines(Words::default()),
             Expect::Any => ColumnBuilder::Texts(Box::new(ColumnBuilder::new(Expect::Text))),
         }
     }
@@ -128,6 +133,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.reserve(additional),
             ColumnBuilder::Real { values, .. } => values.reserve(additional),
             ColumnBuilder::Text { ids, .. } => ids.reserve(additional),
+            ColumnBuilder::Lines(lines) => lines.reserve(additional),
             ColumnBuilder::Texts(texts) => texts.reserve(additional),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.reserve(additional),
         }
@@ -149,6 +155,7 @@ impl ColumnBuilder {
                 ids.push(0);
                 valid.push(false);
             }
+            ColumnBuilder::Lines(lines) => drop(lines.push_any("")),
             ColumnBuilder::Texts(texts) => texts.push_null(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.push(Value::Null),
         }
@@ -173,7 +180,7 @@ impl ColumnBuilder {
                     _ => return Err(self.misfit(quote(cell))),
                 }
             }
-            ColumnBuilder::Text { .. } => self.push_text(cell)?,
+            ColumnBuilder::Text { .. } | ColumnBuilder::Lines(_) => self.push_text(cell)?,
             ColumnBuilder::Texts(texts) => {
                 match if is_plain_text(cell) { Some(Value::Null) } else { Value::from_cell(cell) } {
                     Some(Value::Null | Value::Str(_)) => texts.push_text(cell)?,
@@ -299,6 +306,12 @@ impl ColumnBuilder {
                 ids.push(id);
                 valid.push(true);
             }
+            ColumnBuilder::Lines(lines) => {
+                if !lines.push_any(text) {
+                    let expected = "less than four gigabytes of text in one part of the trace";
+                    return Err(CellError { found: "more".into(), expected });
+                }
+            }
             ColumnBuilder::Texts(texts) => texts.push_text(text)?,
             ColumnBuilder::Any(values) => values.push(Value::text(text)),
             _ => return Err(self.misfit(format!("the text {}", quote(text)))),
@@ -319,6 +332,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { only: true, .. } => WHOLE,
             ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => NUMBER,
             ColumnBuilder::Text { .. } => TEXT,
+            ColumnBuilder::Lines(_) => LINE,
             ColumnBuilder::Texts(_) | ColumnBuilder::Any(_) => FINITE,
         };
         CellError { found, expected }
@@ -331,6 +345,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, .. } => values.len(),
             ColumnBuilder::Real { values, .. } => values.len(),
             ColumnBuilder::Text { ids, .. } => ids.len(),
+            ColumnBuilder::Lines(lines) => lines.len(),
             ColumnBuilder::Texts(texts) => texts.len(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.len(),
         }
@@ -348,6 +363,7 @@ impl ColumnBuilder {
             ColumnBuilder::Int { values, valid, .. } => Column::Int { values, valid },
             ColumnBuilder::Real { values, valid } => Column::Real { values, valid },
             ColumnBuilder::Text { ids, dictionary, valid, .. } => Column::Text { ids, dictionary, valid },
+            ColumnBuilder::Lines(lines) => Column::Words(lines),
             ColumnBuilder::Texts(texts) => match texts.finish() {
                 // Of nulls alone nothing is known.
                 Column::Text { ids, dictionary, .. } if dictionary.entries.is_empty() => {
@@ -390,6 +406,7 @@ pub fn expect_of(what: &What) -> Expect {
         What::Proposition(_) | What::Event { .. } => Expect::Bool,
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
+        What::Timing(_) => Expect::Number,
         // What the arguments are used as.
         What::Tuples { .. } => Expect::Any,
     }
@@ -404,11 +421,15 @@ pub struct SlotBuilder {
     key: Option<ColumnBuilder>,
     times: Vec<Time>,
     len: usize,
+    /// Fills the slots of templates.
+    derivation: Option<Derivation>,
 }
 
 impl SlotBuilder {
     /// An empty batch for a projection.
     pub fn new(projection: &Projection) -> Self {
+        let derivation = Derivation::of(projection);
+        let projection = derivation.as_ref().map_or(projection, |derivation| &derivation.reading);
         Self {
             columns: projection.slots.iter().map(|slot| Building::new(&slot.what)).collect(),
             names: projection.slots.iter().map(|slot| describe(&slot.what)).collect(),
@@ -416,6 +437,7 @@ impl SlotBuilder {
             times: Vec::new(),
             len: 0,
             projection: projection.clone(),
+            derivation,
         }
     }
 
@@ -479,6 +501,11 @@ impl SlotBuilder {
                     }
                     column.push_bool(happens)
                 }
+                // Projections have none.
+                What::Timing(_) => {
+                    column.push_null();
+                    Ok(())
+                }
                 // Has a builder of its own, above.
                 What::Tuples { .. } => Ok(()),
             };
@@ -522,7 +549,12 @@ impl SlotBuilder {
     pub fn finish(self, timed: bool) -> Batch {
         let mut slots: Vec<Column> = self.columns.into_iter().map(|column| column.finish(self.len)).collect();
         slots.extend(self.key.map(ColumnBuilder::finish));
-        Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) }
+        let batch =
+            Batch { len: self.len, slots, times: (timed && self.projection.times).then_some(self.times) };
+        match &self.derivation {
+            Some(derivation) => derivation.derive(batch),
+            None => batch,
+        }
     }
 }
 
@@ -537,6 +569,7 @@ fn push(column: &mut ColumnBuilder, value: &Value, typed: bool) -> Result<(), Ce
 pub fn describe(what: &What) -> String {
     match what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+        What::Timing(timing) => timing.measure.name().to_string(),
         What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

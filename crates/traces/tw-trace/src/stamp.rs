@@ -1,5 +1,6 @@
 //! Timestamps as logs write them.
 
+use crate::{Form, Miss};
 use tw_core::{Time, TimeError, TimeUnit};
 
 /// How a trace writes its timestamps; output follows it.
@@ -38,12 +39,22 @@ pub struct Stamps {
     pub unit: TimeUnit,
     /// The unit that numbers are written in.
     pub numbers: TimeUnit,
+    /// How they are written, where they are neither numbers nor RFC 3339.
+    pub form: Option<&'static Form>,
 }
 
 impl Stamps {
     /// Numbers of this unit.
     pub fn of(unit: TimeUnit) -> Self {
-        Self { unit, numbers: unit }
+        Self { unit, numbers: unit, form: None }
+    }
+
+    /// What messages say they should be.
+    pub(crate) fn expected(self) -> String {
+        match self.form {
+            None => format!("a timestamp: a number ({}) or RFC 3339 text", self.numbers.name()),
+            Some(form) => format!("a timestamp of the form `{}`, as others have", form.shown()),
+        }
     }
 
     /// Nanoseconds of the unit that numbers are written in.
@@ -63,7 +74,12 @@ impl Stamps {
 
     /// Reads a number, or RFC 3339 / ISO 8601 text (without an offset: UTC).
     pub fn parse(self, text: &str) -> Result<Stamp, TimeError> {
-        parse(text, self)
+        let Some(form) = self.form else { return parse(text, self) };
+        match form.whole(text.as_bytes()) {
+            Ok(time) => Ok(Stamp { time, style: TimeStyle::Text }),
+            Err(Miss::OutOfRange) => Err(TimeError::OutOfRange),
+            Err(_) => Err(TimeError::NotANumber),
+        }
     }
 }
 

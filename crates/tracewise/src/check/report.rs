@@ -1,6 +1,7 @@
 //! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
 
 use crate::check::StatisticReport;
+use crate::findings::Severity;
 use crate::imprecise::Guarantee;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
@@ -15,6 +16,8 @@ pub struct CheckReport {
     pub positions: u64,
     /// Bytes read.
     pub bytes: u64,
+    /// Lines that could not be read and were skipped.
+    pub skipped: u64,
     /// Engine that ran.
     pub engine: &'static str,
     /// Name of the semantics.
@@ -30,7 +33,7 @@ pub struct CheckReport {
 }
 
 /// The verdict on one property.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PropertyReport {
     /// Name; with `-e` the formula's text.
     pub name: String,
@@ -42,6 +45,10 @@ pub struct PropertyReport {
     pub source: (String, u64),
     /// Verdict.
     pub verdict: Verdict,
+    /// How much a violation weighs.
+    pub severity: Severity,
+    /// The engine that ran it, if not that of the report: a monitor's.
+    pub engine: Option<&'static str>,
     /// First violation of a property `G φ`, else none.
     pub position: Option<Position>,
     /// Its timestamp.
@@ -64,7 +71,7 @@ pub struct PropertyReport {
 }
 
 /// One place where a property fails.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Violation {
     /// Position, for a property `G φ`.
     pub position: Option<Position>,
@@ -74,6 +81,10 @@ pub struct Violation {
     pub bindings: Vec<(String, Value)>,
     /// Whether infinitely many valuations fail here, of which `bindings` has what is the same in all.
     pub infinite: bool,
+    /// Of a monitor: what the trace of the bindings has come to.
+    pub category: Option<String>,
+    /// Of a monitor: what it says about that.
+    pub text: Option<String>,
     /// The log line.
     pub line: Option<LogLine>,
     /// With `overview`, the lines around it, itself included.

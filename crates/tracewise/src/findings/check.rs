@@ -10,8 +10,12 @@ use tw_ir::RootKind;
 impl Report {
     /// The verdicts of a check.
     pub fn of_check(report: CheckReport, spec: &Specification, elapsed: Duration) -> Self {
-        let mut items: Vec<Item> = report.properties.into_iter().map(Item::from).collect();
+        // Monitors stand behind the properties.
+        let (monitors, properties): (Vec<_>, Vec<_>) =
+            report.properties.into_iter().partition(|property| property.engine.is_some());
+        let mut items: Vec<Item> = properties.into_iter().map(Item::from).collect();
         let warnings = divide(report.warnings, spec, RootKind::Property, &mut items);
+        items.extend(monitors.into_iter().map(Item::from));
         Self {
             command: "check",
             subject: report.trace,
@@ -27,6 +31,7 @@ impl Report {
             items,
             warnings,
             ticks: report.ticks,
+            skipped: report.skipped,
             ..Self::default()
         }
     }
@@ -40,6 +45,8 @@ impl From<PropertyReport> for Item {
             formula: property.formula,
             source: Some(property.source),
             verdict: Some(property.verdict),
+            severity: property.severity,
+            engine: property.engine,
             position: property.position,
             time: property.time,
             violations: property.violations.into_iter().map(Violation::from).collect(),
@@ -56,8 +63,9 @@ impl From<PropertyReport> for Item {
 
 impl From<crate::check::Violation> for Violation {
     fn from(violation: crate::check::Violation) -> Self {
-        let crate::check::Violation { position, time, bindings, infinite, line, around } = violation;
-        Self { position, time, bindings, infinite, line, around, ..Self::default() }
+        let crate::check::Violation { position, time, bindings, infinite, category, text, line, around } =
+            violation;
+        Self { position, time, bindings, infinite, category, text, line, around }
     }
 }
 

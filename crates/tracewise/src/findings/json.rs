@@ -24,6 +24,7 @@ use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
+use crate::templates::TemplatesReport;
 use crate::test::TestResult;
 use std::io::{self, Write};
 use tw_diag::{Diagnostic, Sources};
@@ -173,6 +174,30 @@ pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
         let bindings = write::bindings(&bound.collect::<Vec<_>>());
         let positions = write::array(slice.positions.iter().map(ToString::to_string));
         writeln!(out, "{}", Object::new().raw("bindings", &bindings).raw("positions", &positions).end())?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The templates of a log, one object each; those of its positions, where they were asked for.
+pub fn templates<O: Outlet>(report: &TemplatesReport, out: &mut O) -> io::Result<()> {
+    if !report.each.is_empty() {
+        for (position, &template) in report.each.iter().enumerate() {
+            let event = &report.templates[template as usize].event;
+            let object = Object::new().raw("position", &position.to_string()).field("event", event.as_str());
+            writeln!(out, "{}", object.end())?;
+            if out.closed() {
+                break;
+            }
+        }
+        return Ok(());
+    }
+    for own in &report.templates {
+        let object = Object::new().field("event", own.event.as_str()).field("template", own.text.as_str());
+        let object = object.raw("lines", &own.lines.to_string()).field("example", own.example.as_str());
+        writeln!(out, "{}", object.end())?;
         if out.closed() {
             break;
         }

@@ -3,9 +3,9 @@
 
 use super::warning::owned;
 use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
-use crate::Specification;
 use crate::query::{Approximation, Group, QueryResult};
 use crate::watch::{WatchReport, WatchValue, WatchVerdict};
+use crate::{Specification, monitors};
 use std::time::Duration;
 use tw_core::Verdict;
 use tw_ir::RootKind;
@@ -18,6 +18,7 @@ const KEPT: usize = 100;
 pub struct Gathered {
     properties: Vec<Item>,
     queries: Vec<Item>,
+    monitors: Vec<Item>,
     semantics: &'static str,
 }
 
@@ -37,16 +38,28 @@ impl Gathered {
             };
             roots.zip(owned(spec, kind)).map(item).collect()
         };
+        let monitor = |own: &tw_ir::monitor::Monitor| Item {
+            name: own.name.clone(),
+            title: own.title.clone(),
+            formula: format!("monitor {}({})", own.name, own.parameters.join(", ")),
+            source: Some(words::source(own.span, &spec.sources)),
+            verdict: Some(Verdict::Unknown),
+            severity: monitors::severity(own),
+            engine: Some(monitors::ENGINE),
+            ..Item::default()
+        };
         Self {
             properties: items(RootKind::Property, About::Property),
             queries: items(RootKind::Query, About::Query),
+            monitors: spec.program.monitors.iter().map(monitor).collect(),
             semantics,
         }
     }
 
     /// A verdict was told.
     pub fn verdict(&mut self, told: &WatchVerdict<'_>) {
-        let Some(item) = self.properties.iter_mut().find(|item| item.name == told.property) else { return };
+        let mut items = self.properties.iter_mut().chain(&mut self.monitors);
+        let Some(item) = items.find(|item| item.name == told.property) else { return };
         if let Some(pending) = &told.pending {
             item.pending = Some(Owed {
                 owed: pending.owed.clone(),
@@ -64,7 +77,11 @@ impl Gathered {
         }
         // Of `G φ` the earliest position that failed, else where that was settled.
         let failed = told.violation.as_ref();
+        let category = failed.and_then(|found| found.category.clone());
+        // What a monitor reports where the stream ends has no position.
+        let nowhere = category.is_some() && !told.settled;
         let position = failed.and_then(|found| found.position).unwrap_or(told.about.unwrap_or(told.position));
+        let position = Some(position).filter(|_| !nowhere);
         let time = failed.and_then(|found| found.time).or(told.time);
         let line = failed.and_then(|found| found.line.clone()).or(told.line.clone());
         let mut bindings = failed.map_or(Vec::new(), |found| found.bindings.clone());
@@ -80,19 +97,19 @@ impl Gathered {
                 words::printable(&pending.owed),
                 pending.since
             )),
-            (None, None) => ended,
+            (None, None) => failed.and_then(|found| found.text.clone()).or(ended),
         };
         if item.violations.is_empty() {
-            (item.position, item.time) = (Some(position), time);
+            (item.position, item.time) = (position, time);
         }
         item.violations.push(Violation {
-            position: Some(position),
+            position,
             time,
             bindings,
             infinite: failed.is_some_and(|found| found.infinite),
+            category,
             text,
             line,
-            ..Violation::default()
         });
     }
 
@@ -133,6 +150,9 @@ impl Gathered {
         for (item, holds) in self.properties.iter_mut().zip(&report.verdicts) {
             item.verdict = Some(if *holds { Verdict::Satisfied } else { Verdict::Violated });
         }
+        for (item, (_, silent)) in self.monitors.iter_mut().zip(&report.monitors) {
+            item.verdict = Some(if *silent { Verdict::Satisfied } else { Verdict::Violated });
+        }
         Report {
             command: "watch",
             subject: trace.to_string(),
@@ -143,7 +163,7 @@ impl Gathered {
                 elapsed,
                 ..Statistics::default()
             },
-            items: self.properties.into_iter().chain(self.queries).collect(),
+            items: self.properties.into_iter().chain(self.monitors).chain(self.queries).collect(),
             skipped: report.bad_lines,
             ..Report::default()
         }
@@ -177,6 +197,7 @@ mod tests {
                 more_pending: 0,
                 violation: None,
                 violation_count: 0,
+                severity: crate::findings::Severity::Error,
                 bindings: Vec::new(),
             });
         }
@@ -189,8 +210,13 @@ mod tests {
             position: 9,
             bindings: Vec::new(),
         });
-        let ended =
-            WatchReport { positions: 10, bad_lines: 2, engine: "metric", verdicts: vec![false, true] };
+        let ended = WatchReport {
+            positions: 10,
+            bad_lines: 2,
+            engine: "metric",
+            verdicts: vec![false, true],
+            monitors: Vec::new(),
+        };
         let report = gathered.finish("t", &ended, Duration::ZERO);
         let [a, b, c] = report.items.as_slice() else { panic!("{report:?}") };
         assert_eq!((a.violations.len(), a.violation_count, a.position), (KEPT, KEPT + 7, Some(0)));
@@ -205,7 +231,13 @@ mod tests {
     #[test]
     fn nothing_read_is_nothing_decided() {
         let spec = Specification::from_formula("G p").unwrap();
-        let ended = WatchReport { positions: 0, bad_lines: 0, engine: "metric", verdicts: Vec::new() };
+        let ended = WatchReport {
+            positions: 0,
+            bad_lines: 0,
+            engine: "metric",
+            verdicts: Vec::new(),
+            monitors: Vec::new(),
+        };
         let report = Gathered::new(&spec, "ltl3").finish("t", &ended, Duration::ZERO);
         assert_eq!(report.items[0].verdict, Some(Verdict::Unknown));
     }

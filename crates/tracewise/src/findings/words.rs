@@ -325,7 +325,7 @@ pub fn decided(link: &WeakestLink, value: f64) -> String {
 }
 
 /// The file that a span is in, and its line, from 1.
-pub(super) fn source(span: Span, sources: &Sources) -> (String, u64) {
+pub(crate) fn source(span: Span, sources: &Sources) -> (String, u64) {
     let source = sources.get(span.source);
     let before = source.text.as_bytes().iter().take(span.start as usize);
     (source.name.clone(), before.filter(|byte| **byte == b'\n').count() as u64 + 1)

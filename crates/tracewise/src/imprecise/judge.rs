@@ -105,6 +105,7 @@ pub(crate) fn check(
         trace: loaded.name().to_string(),
         positions: loaded.summary.positions,
         bytes: loaded.summary.bytes,
+        skipped: loaded.summary.skipped,
         engine,
         semantics: session.evaluate.semantics.name(),
         by,
@@ -230,9 +231,7 @@ impl Known<'_> {
                 position: own.then_some(position),
                 time: times.get(at).filter(|_| own).map(|&time| stamp(time)),
                 bindings: binding(segment).into_iter().collect(),
-                infinite: false,
-                line: None,
-                around: Vec::new(),
+                ..Violation::default()
             };
             finding.add(position, violation);
         }

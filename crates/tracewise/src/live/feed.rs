@@ -4,8 +4,10 @@ use super::plan::Planned;
 use super::{Outcome, ShardMonitor};
 use crate::Error;
 use crate::run::beside::Beside;
+use crate::run::timing::fill_since;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
-use tw_core::{Batch, Bits, Column, Position, Time};
+use tw_core::{Batch, Bits, Column, Position, Time, Value};
 use tw_monitor::{Positions, PredicateError, Stretch, Term};
 
 /// The key of a position that has none.
@@ -52,6 +54,8 @@ impl ShardMonitor {
 
     /// What is computed of positions before they are fed, or the first that cannot be; nothing changes by that.
     pub(crate) fn prepare(&self, batch: &Batch) -> Result<Prepared, PredicateError> {
+        let filled = self.filled(batch);
+        let batch = filled.as_ref().unwrap_or(batch);
         let reads_terms = self.plan.properties().iter().any(|property| !property.terms.is_empty());
         Ok(Prepared {
             len: batch.len,
@@ -61,6 +65,35 @@ impl ShardMonitor {
             key: self.key.is_some().then(|| batch.slots.last().cloned()).flatten(),
             times: batch.times.clone(),
         })
+    }
+
+    /// The batch with what timestamps say of its positions, if the plan asks for that.
+    fn filled(&self, batch: &Batch) -> Option<Batch> {
+        let times = batch.times.as_ref().filter(|_| self.plan.measures())?;
+        let mut latest: FxHashMap<String, Time> = FxHashMap::default();
+        let key = batch.slots.last().filter(|_| self.key.is_some());
+        let mut since = |(at, &time): (usize, &Time)| {
+            let text = key.map_or(String::new(), |column| match column.value(at) {
+                Value::Null => String::new(),
+                value => value.to_string(),
+            });
+            if text.is_empty() && key.is_some() {
+                return None;
+            }
+            let known = || self.keys.find(&text).and_then(|key| *self.last.get(key as usize)?);
+            match latest.get_mut(&text) {
+                Some(last) => Some(std::mem::replace(last, time)),
+                None => {
+                    let known = known();
+                    latest.insert(text, time);
+                    known
+                }
+            }
+        };
+        let since: Vec<Option<Time>> = times.iter().enumerate().map(&mut since).collect();
+        let mut filled = batch.clone();
+        fill_since(self.plan.program(), self.plan.options().unit, &mut filled, times, &since);
+        Some(filled)
     }
 
     /// Takes positions that were prepared by this monitor, as [`ShardMonitor::feed`].
@@ -74,6 +107,12 @@ impl ShardMonitor {
         let times = times.as_deref();
         self.check_times(times, *len)?;
         let keys = self.numbers(key.as_ref(), *len);
+        if let Some(times) = times.filter(|_| self.plan.measures()) {
+            self.last.resize(self.keys.len(), None);
+            for (&key, &time) in keys.iter().zip(times).filter(|(key, _)| **key != NOBODY) {
+                self.last[key as usize] = Some(time);
+            }
+        }
         let columns = |property: usize| -> Vec<Bits> {
             plan.properties()[property].atoms.iter().map(|&atom| atoms[atom].clone()).collect()
         };

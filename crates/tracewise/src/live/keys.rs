@@ -40,6 +40,14 @@ impl Keys {
         self.table[place]
     }
 
+    /// The number of a text, if it has been seen.
+    pub(super) fn find(&self, text: &str) -> Option<u32> {
+        if self.table.is_empty() {
+            return None;
+        }
+        Some(self.table[self.place(text)]).filter(|number| *number != FREE)
+    }
+
     /// Where a text is in the table, or would be.
     fn place(&self, text: &str) -> usize {
         let mask = self.table.len() - 1;

@@ -3,6 +3,7 @@
 use crate::plan::{self, answers, live_options, refusal_error, refuse_division};
 use crate::run::beside::{Beside, BesideReader};
 use crate::run::clock::refuse_units;
+use crate::run::timing::measures;
 use crate::{Error, Specification, engines};
 use std::sync::Arc;
 use tw_core::{Batch, TimeUnit};
@@ -85,6 +86,8 @@ pub struct Planned {
 impl Plan {
     /// Chooses an engine for each property and query, or refuses with the subformula that none can run.
     pub fn new(spec: &Specification, options: &PlanOptions) -> Result<Self, Error> {
+        crate::monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
+        let spec = &*spec.counted_in(options.unit);
         let evaluate = EvaluateOptions {
             semantics: options.semantics,
             clock: options.clock,
@@ -132,7 +135,12 @@ impl Plan {
 
     /// Whether positions need a time.
     pub fn timed(&self) -> bool {
-        self.0.properties.iter().any(|property| property.timed)
+        self.measures() || self.0.properties.iter().any(|property| property.timed)
+    }
+
+    /// Whether terms read the time of positions.
+    pub(super) fn measures(&self) -> bool {
+        measures(self.program())
     }
 
     pub(super) fn program(&self) -> &Program {

@@ -21,7 +21,8 @@ impl ShardMonitor {
     /// As [`ShardMonitor::feed`], from rows. Nothing is fed if one of them does not fit the specification.
     pub fn feed_rows(&mut self, rows: &[Row<'_>], told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
         let timed = rows.iter().all(|row| row.time.is_some());
-        let projection = Projection::new(&self.slots, None, timed);
+        let mut projection = Projection::new(&self.slots, None, timed);
+        projection.templates = self.plan.specification().program.templates.as_slice().into();
         let mut builder = SlotBuilder::new(&projection);
         let mut vocabulary = Vocabulary::new(self.slots.len());
         for (at, row) in rows.iter().enumerate() {

@@ -17,6 +17,8 @@ pub struct ShardMonitor {
     /// One per property and query.
     pub(super) monitors: Vec<Box<dyn Monitor>>,
     pub(super) keys: Keys,
+    /// Of each key when its last position was, where terms read that.
+    pub(super) last: Vec<Option<Time>>,
     /// Of each key what each property has come to.
     pub(super) places: Vec<Place>,
     pub(super) deadlines: Deadlines,
@@ -123,6 +125,7 @@ impl ShardMonitor {
             slots,
             monitors: Vec::new(),
             keys: Keys::default(),
+            last: Vec::new(),
             places: Vec::new(),
             deadlines: Deadlines::default(),
             positions: 0,
@@ -137,6 +140,7 @@ impl ShardMonitor {
     pub(super) fn clear(&mut self) -> Result<(), Error> {
         self.monitors = self.plan.monitors()?;
         self.keys = Keys::default();
+        self.last.clear();
         self.places.clear();
         self.deadlines = Deadlines::new(self.plan.properties().iter().map(|property| property.timed));
         (self.positions, self.now) = (0, None);
@@ -169,7 +173,11 @@ impl ShardMonitor {
     /// Bytes held: of all keys, and of what is made of the specification.
     pub fn heap_bytes(&self) -> usize {
         let monitors: usize = self.monitors.iter().map(|monitor| monitor.heap_bytes()).sum();
-        self.keys.heap_bytes() + self.places.capacity() * 4 + self.deadlines.heap_bytes() + monitors
+        self.keys.heap_bytes()
+            + self.last.capacity() * 16
+            + self.places.capacity() * 4
+            + self.deadlines.heap_bytes()
+            + monitors
     }
 
     /// Time has come to `time`: positions at that time may still come, none before. Deadlines before it are missed.

@@ -9,7 +9,7 @@ use tw_core::codec::{
     put, put_bytes, put_option, put_text, take, take_bytes, take_len, take_option, take_text,
 };
 
-const HEADER: &[u8] = b"tracewise shard 1\n";
+const HEADER: &[u8] = b"tracewise shard 2\n";
 
 /// What became of the state that was restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,8 @@ impl ShardMonitor {
         put_option(self.now, &mut out);
         put(self.keys.len() as u64, &mut out);
         (0..self.keys.len()).for_each(|key| put_text(self.keys.text(key), &mut out));
+        put(self.last.len() as u64, &mut out);
+        self.last.iter().for_each(|last| put_option(*last, &mut out));
         put(self.monitors.len() as u64, &mut out);
         let (mut states, mut state) = (Vec::new(), Vec::new());
         for (property, planned) in self.plan.properties().iter().enumerate() {
@@ -103,6 +105,11 @@ impl ShardMonitor {
         if keys != self.keys.len() {
             return Err(damaged());
         }
+        let last = take_len(from)?;
+        if last > keys {
+            return Err(damaged());
+        }
+        self.last = (0..last).map(|_| take_option(from)).collect::<Result<_, _>>()?;
         let mut saved = Vec::new();
         for _ in 0..take_len(from)? {
             let name = take_text(from)?;

@@ -74,6 +74,15 @@ pub(super) fn remember(
     } else if let Some(numbers) = read.numbers {
         add("numbers", numbers.name().into());
     }
+    for (name, value) in [("time-format", &read.time_format), ("null", &read.null)] {
+        value.iter().for_each(|value| add(name, value.clone()));
+    }
+    if let Some(year) = read.year {
+        add("year", year.to_string());
+    }
+    if read.own_lines {
+        add("continuation", "own".into());
+    }
     if let Some(delimiter) = read.delimiter {
         add("delimiter", delimiter.to_string());
     }
@@ -108,6 +117,10 @@ pub(super) fn recall(session: &Session, merged: &Merged) -> Result<(Session, Mer
             "time" => session.read.time = text(),
             "event" => session.read.event = text(),
             "by" => options.by = text(),
+            "time-format" => session.read.time_format = text(),
+            "null" => session.read.null = text(),
+            "year" => session.read.year = Some(value.parse().map_err(|_| unknown(name, value))?),
+            "continuation" => session.read.own_lines = true,
             "file" => {}
             "timed" => session.read.timed = true,
             "sort" => session.read.sort = Some(value.parse().map_err(|_| unknown(name, value))?),

@@ -3,9 +3,9 @@
 use super::compute::approximations;
 use super::{Group, QueryOptions, QueryReport, QueryResult, failed, missing};
 use crate::engines;
-use crate::run::clock::needs_times;
 use crate::run::faults::{Fault, never_occurs, nothing_to};
 use crate::run::open::Opened;
+use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
 use tw_core::{Batch, Bits, Value};
@@ -18,7 +18,7 @@ use tw_trace::Projection;
 pub(super) fn fits(session: &Session, options: &QueryOptions, spec: &Specification, name: &str) -> bool {
     let whole = spec.program.roots.iter().all(|root| root.division.is_whole());
     let forward = engines::named(Answers::Values, name).is_some_and(|engine| engine.reads_forward());
-    forward && whole && !options.everywhere && !options.witness && !needs_times(session, spec)
+    forward && whole && !options.everywhere && !options.witness && !reads_times(session, spec)
 }
 
 struct Part {
@@ -41,7 +41,7 @@ pub(super) fn run(
     let mut monitor = monitor.map_err(refused)?;
     let opened = Opened::new(session, files)?;
     let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
-    let projection = Projection::new(&spec.program.slots, None, false);
+    let projection = Projection::of(&spec.program, None, false);
     let map = |batch: Batch| {
         let (len, terms) = (batch.len, terms.evaluate(&batch));
         Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })

@@ -155,7 +155,7 @@ pub(crate) fn live(
     let spec = &*super::properties(spec)?;
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    let projection = Projection::new(&spec.program.slots, None, true);
+    let projection = Projection::of(&spec.program, None, true);
     let live = Live::new(name, format, &projection, &session.read);
     let watcher = RobustWatcher::new(session, spec, options, name, sink)?;
     let watch = WatchOptions {

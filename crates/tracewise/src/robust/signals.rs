@@ -90,6 +90,7 @@ fn place(slots: &[SlotId], slot: SlotId) -> Option<usize> {
 fn name(spec: &Specification, slot: SlotId) -> String {
     match &spec.program.slots[slot as usize].what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+        What::Timing(timing) => timing.measure.name().to_string(),
         What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

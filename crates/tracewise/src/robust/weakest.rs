@@ -58,7 +58,9 @@ pub(super) fn add(
 
 fn reason(spec: &Specification, node: NodeId) -> Reason {
     match spec.program.dag.node(node) {
-        Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) => Reason::Predicate,
+        Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_) => {
+            Reason::Predicate
+        }
         Node::Bool(_) | Node::First | Node::Last => Reason::Constant,
         _ => Reason::Empty,
     }
@@ -81,7 +83,7 @@ fn values(
         let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(part) else { continue };
         let path = match &program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path,
-            What::Event { .. } | What::Tuples { .. } => continue,
+            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => continue,
         };
         let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
         // A proposition that the row does not have is an event that does not happen.

@@ -1,15 +1,15 @@
 //! From files to a stored trace: read in parallel, predicates evaluated block by block as they arrive, so that only
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
-use super::clock::needs_times;
 use super::faults::{Fault, never_occurs, other_arity};
-use super::open::Opened;
+use super::open::{Opened, skipped_note};
+use super::timing::{Timings, reads_times, refuse_without_time};
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time};
+use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value};
 use tw_diag::Diagnostic;
 use tw_ir::SlotId;
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
@@ -47,6 +47,8 @@ pub(crate) struct Need<'a> {
     pub times: bool,
     /// The `by` column.
     pub key: Option<&'a str>,
+    /// Whether it divides the whole trace.
+    pub divided: bool,
     /// Slots to be kept as they are read.
     pub kept: &'a [SlotId],
 }
@@ -71,6 +73,18 @@ impl Keys {
         self.names.push(text.clone());
         self.index.insert(text.clone(), number);
         number
+    }
+
+    /// Appends the values of a column as keys of further positions.
+    pub fn extend_values(&mut self, column: &Column) {
+        for at in 0..column.len() {
+            let id = match column.value(at) {
+                Value::Null => u32::MAX,
+                Value::Str(text) => self.number(&text),
+                other => self.number(&other.to_string().into()),
+            };
+            self.ids.push(id);
+        }
     }
 
     /// Appends the keys of further positions: a column of texts, as readers deliver keys.
@@ -110,8 +124,8 @@ pub(crate) fn read(
 ) -> Result<Loaded, Error> {
     let opened = Opened::new(session, files)?;
     let mut reader = Reader::new(spec, need, signals);
-    let times = need.times || needs_times(session, spec);
-    let projection = Projection::new(&spec.program.slots, need.key, times);
+    let times = need.times || reads_times(session, spec);
+    let projection = Projection::of(&spec.program, need.key, times);
     let (take, budget) = (reader.take(), session.evaluate.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
@@ -124,10 +138,32 @@ pub(crate) fn read(
         }
         Ok(ControlFlow::Continue(()))
     };
-    let scanned = opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold);
+    let timings = Timings::new(&spec.program, session.read.unit, need.key, need.divided);
+    let scanned = match timings {
+        None => opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold),
+        Some(timings) if timings.is_local() => {
+            let map = |mut batch: Batch| {
+                timings.fill_local(&mut batch);
+                Ok(take(batch))
+            };
+            opened.scan(session, &projection, &map, &mut fold)
+        }
+        // What has passed since the position before is known in the order of the trace alone.
+        Some(mut timings) => {
+            let mut fold = |mut batch: Batch| {
+                timings.fill(&mut batch);
+                fold(take(batch))
+            };
+            opened.scan(session, &projection, &Ok, &mut fold)
+        }
+    };
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
+    if !summary.timed && summary.positions > 0 {
+        refuse_without_time(spec, &opened.name)?;
+    }
     let mut warnings = opened.notes();
+    warnings.extend(skipped_note(&summary, &opened.name));
     warnings.extend(never_occurs(spec, &summary));
     let (trace, keys, kept) = reader.finish(timed);
     if trace.len > 0 {

@@ -215,14 +215,7 @@ pub(crate) fn no_value(column: &str, file: &str) -> Error {
 /// The distinct values of a column as text, and which of them each position has.
 fn keys_of(column: &Column) -> Keys {
     let mut keys = Keys::default();
-    for at in 0..column.len() {
-        let id = match column.value(at) {
-            Value::Null => u32::MAX,
-            Value::Str(text) => keys.number(&text),
-            other => keys.number(&other.to_string().into()),
-        };
-        keys.ids.push(id);
-    }
+    keys.extend_values(column);
     keys
 }
 

@@ -8,7 +8,7 @@ use tw_core::{Column, Position, Relation};
 use tw_diag::Diagnostic;
 use tw_ir::{NodeId, What};
 use tw_monitor::PredicateError;
-use tw_trace::{Locator, Summary, TraceError, TraceErrorKind};
+use tw_trace::{Locator, Summary, TraceError, TraceErrorKind, TraceWarningKind};
 
 /// What a reader's error cannot say while a trace is read, for the error that ends the reading: where a term had no value,
 /// which budget ran out.
@@ -89,10 +89,18 @@ pub(crate) fn not_computable_at(
     Error::Trace { error: Box::new(error), asked: Some(asked), sources: Box::new(spec.sources.clone()) }
 }
 
+/// The code of a warning about a trace.
+pub(crate) fn warning_code(kind: TraceWarningKind) -> &'static str {
+    match kind {
+        TraceWarningKind::NeverOccurs => "never-occurs",
+        TraceWarningKind::TemplatesDisagree => "templates-disagree",
+    }
+}
+
 /// Names that never occurred, with the place that asks for them.
 pub(crate) fn never_occurs(spec: &Specification, summary: &Summary) -> Vec<Diagnostic> {
     let word = |warning: &tw_trace::TraceWarning| {
-        let diagnostic = Diagnostic::warning("never-occurs", warning.message.clone());
+        let diagnostic = Diagnostic::warning(warning_code(warning.kind), warning.message.clone());
         match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
             Some(slot) => diagnostic.at(slot.span, "always false here"),
             None => diagnostic,

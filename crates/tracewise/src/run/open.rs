@@ -71,7 +71,8 @@ impl Opened {
     /// What is to be said about how it was understood.
     pub fn notes(&self) -> Vec<Diagnostic> {
         let epoch = self.settled.epoch.map(|unit| epoch_note(unit, &self.name));
-        epoch.into_iter().collect()
+        let preamble = Some(self.settled.preamble).filter(|lines| *lines > 0);
+        epoch.into_iter().chain(preamble.map(|lines| preamble_note(lines, &self.name))).collect()
     }
 
     /// Where positions are in the log. A log that changed or vanished since it was read costs its lines, not the answer.
@@ -79,6 +80,24 @@ impl Opened {
         let found = locator.locate(&self.input, self.format, &self.read, positions);
         found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
     }
+}
+
+/// Lines before the first timestamp.
+pub(crate) fn preamble_note(lines: u64, trace: &str) -> Diagnostic {
+    let (lines, are) =
+        if lines == 1 { ("1 line".to_string(), "is") } else { (format!("{lines} lines"), "are") };
+    Diagnostic::note("no-timestamp-yet", format!("{trace}: {lines} before the first timestamp {are} skipped"))
+}
+
+/// What to say of lines that were left out.
+pub(crate) fn skipped_note(summary: &Summary, trace: &str) -> Option<Diagnostic> {
+    let first = summary.bad_lines.first()?;
+    let (lines, were) = match summary.skipped {
+        1 => ("1 line".to_string(), "was"),
+        many => (format!("{many} lines"), "were"),
+    };
+    let message = format!("{trace}: {lines} could not be read and {were} skipped; the first: {first}");
+    Some(Diagnostic::note("skipped-lines", message))
 }
 
 /// Numbers that are too large for seconds since 1970.

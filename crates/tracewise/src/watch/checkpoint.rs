@@ -16,7 +16,7 @@ use tw_core::codec::put;
 use tw_core::{NewFile, read_file};
 
 const MAGIC: &[u8; 16] = b"tracewise state\n";
-const VERSION: u8 = 8;
+const VERSION: u8 = 9;
 /// Most bytes of a checkpoint that are read.
 const LARGEST: u64 = 4 << 30;
 const HEADER: usize = MAGIC.len() + 1 + 32;
@@ -34,6 +34,8 @@ pub(crate) struct Checkpoint {
     pub monitor: Vec<u8>,
     /// `QueryMonitor::save`.
     pub queries: Vec<u8>,
+    /// What monitors keep and told.
+    pub monitors: Vec<u8>,
     /// What was told: first lines and how many there were.
     pub told: Record,
     /// Lines left out.
@@ -100,6 +102,7 @@ impl Checkpoint {
         put_bytes(&self.time, &mut out);
         put_bytes(&self.monitor, &mut out);
         put_bytes(&self.queries, &mut out);
+        put_bytes(&self.monitors, &mut out);
         self.told.save(&mut out);
         put(self.bad_lines, &mut out);
         out
@@ -115,6 +118,7 @@ impl Checkpoint {
         state.time = bytes(from)?.to_vec();
         state.monitor = bytes(from)?.to_vec();
         state.queries = bytes(from)?.to_vec();
+        state.monitors = bytes(from)?.to_vec();
         state.told = Record::load(from)?;
         state.bad_lines = number(from)?;
         if from.is_empty() { Ok(state) } else { Err("it is longer than it should be".into()) }
@@ -163,6 +167,7 @@ mod tests {
             time: vec![9],
             monitor: vec![0; 300],
             queries: vec![7; 9],
+            monitors: vec![5; 3],
             told: record,
             bad_lines: 3,
         }

@@ -37,6 +37,16 @@ impl StreamClock {
         Self { unit, skew, style: None, latest: None, anchor: None, floor: None }
     }
 
+    /// What a bare number of time counts.
+    pub fn unit(&self) -> TimeUnit {
+        self.unit
+    }
+
+    /// The latest timestamp.
+    pub fn latest(&self) -> Option<Time> {
+        self.latest
+    }
+
     /// Timestamps are written like this; the first to say so is believed.
     pub fn write_as(&mut self, style: Option<TimeStyle>) {
         self.style = self.style.or(style);

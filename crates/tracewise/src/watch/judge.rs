@@ -3,6 +3,7 @@
 use super::clock::StreamClock;
 use super::halt::{self, BadLines, Halt};
 use super::lines::LineMap;
+use super::parametric::Parametric;
 use super::queries::{QueryMonitor, Read};
 use super::sorter::Sorter;
 use super::times::{LatestTimes, OpenTimes, Times};
@@ -25,6 +26,8 @@ pub(super) struct Judge<'j> {
     pub sink: &'j mut dyn WatchSink,
     /// The queries, if there are some.
     pub queries: Option<QueryMonitor>,
+    /// The monitors, if there are some.
+    pub parametric: Option<Parametric>,
     pub predicates: Predicates<'j>,
     /// What is read beside atoms, if the program has something of the kind.
     pub beside: Option<BesideReader>,
@@ -67,7 +70,7 @@ impl<'j> Judge<'j> {
         options: &'j WatchOptions,
         name: &'j str,
         (engine, monitor): (&'static str, Box<dyn Monitor>),
-        queries: Option<QueryMonitor>,
+        (queries, parametric): (Option<QueryMonitor>, Option<Parametric>),
         timing: Timing,
         sink: &'j mut dyn WatchSink,
     ) -> Self {
@@ -86,6 +89,7 @@ impl<'j> Judge<'j> {
             monitor,
             sink,
             queries,
+            parametric,
             predicates: Predicates::new(&spec.program),
             sink_of_engine: Sink::default(),
             told: Record::default(),

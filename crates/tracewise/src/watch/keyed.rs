@@ -14,6 +14,7 @@ use crate::check::{LogLine, Violation};
 use crate::error::Setting;
 use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
+use crate::run::timing::without_time;
 use crate::{Error, Session, Specification, Verdict};
 use rustc_hash::FxHashSet;
 use std::io;
@@ -251,7 +252,7 @@ impl<'k> Keyed<'k> {
                 .collect(),
             infinite: bindings.infinite(),
             line: self.log_line(line),
-            around: Vec::new(),
+            ..Violation::default()
         }
     }
 
@@ -279,6 +280,7 @@ impl<'k> Keyed<'k> {
             more_pending: 0,
             violation,
             violation_count,
+            severity: crate::findings::Severity::Error,
             bindings: self.key(&outcome.key),
         };
         self.sink.verdict(&verdict)
@@ -303,7 +305,11 @@ impl Receiver for Keyed<'_> {
                 let message = format!("found no timestamp, and {refusal}");
                 return Err((0, TraceError::new(TraceErrorKind::Time, message)));
             }
-            (None, _) => {}
+            (None, _) => {
+                if let Some(error) = without_time(&self.spec.program) {
+                    return Err((0, error));
+                }
+            }
         }
         self.shard.prepare(&batch).map_err(|error| {
             self.bad_lines.fault = Some((error.node, self.shard.positions() + error.position));
@@ -535,6 +541,7 @@ impl Watcher for Keyed<'_> {
             bad_lines: self.bad_lines.count,
             engine: self.shard.plan().properties().first().map_or("", |property| property.engine),
             verdicts: verdicts.into_iter().flatten().collect(),
+            monitors: Vec::new(),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::Verdict;
 use crate::error::{Budget, Setting};
 use crate::run::beside::Beside;
+use crate::run::timing::{fill_live, without_time};
 use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
 use tw_monitor::{Positions, Stretch};
@@ -23,6 +24,7 @@ pub(super) struct Atoms {
     times: Option<Vec<Time>>,
     beside: Option<Beside>,
     queries: Option<Read>,
+    monitors: Option<Batch>,
 }
 
 impl Receiver for Judge<'_> {
@@ -30,16 +32,23 @@ impl Receiver for Judge<'_> {
     type Error = Halt;
 
     fn map(&mut self, mut batch: Batch) -> Result<Atoms, (usize, TraceError)> {
-        let times = batch.times.take();
-        match &times {
+        match &batch.times {
             Some(times) => self.clock.check(times)?,
-            None => self.untimed.check().map_err(|error| (0, error))?,
+            None => {
+                self.untimed.check().map_err(|error| (0, error))?;
+                if let Some(error) = without_time(&self.spec.program) {
+                    return Err((0, error));
+                }
+            }
         }
+        fill_live(&self.spec.program, self.clock.unit(), &mut batch, self.clock.latest());
+        let times = batch.times.take();
+        let monitors = self.parametric.as_ref().map(|own| own.read(&batch));
         let beside = self.beside.as_ref().map(|reader| reader.read(&self.spec.program, &batch));
         let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
         match both {
-            Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries }),
+            Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries, monitors }),
             Err(error) => {
                 self.bad_lines.fault = Some((error.node, self.monitor.positions() + error.position));
                 Err((error.position, TraceError::new(TraceErrorKind::Type, error.message)))
@@ -124,6 +133,9 @@ impl Judge<'_> {
                 self.keep_times(times);
             }
             fed.map_err(Halt::Refused)?;
+        }
+        if let Some(batch) = &atoms.monitors {
+            self.monitor(batch, arrival, times)?;
         }
         match &atoms.queries {
             Some(read) => self.count(before, arrival.len, read, times),

@@ -7,6 +7,7 @@ use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
 use super::lock::Lock;
+use super::parametric::Parametric;
 use super::queries::QueryMonitor;
 use super::settings::settings;
 use super::timers::Timers;
@@ -16,10 +17,10 @@ use super::{Checkpoints, Control, Every, WatchOptions, WatchReport, WatchSink, W
 use crate::diag::Diagnostic;
 use crate::error::Setting;
 use crate::explain::horizon;
-use crate::run::clock::needs_times;
-use crate::run::faults::trace_error;
-use crate::run::open::{epoch_note, format_of};
-use crate::{Error, Session, Specification, plan};
+use crate::run::faults::{trace_error, warning_code};
+use crate::run::open::{epoch_note, format_of, preamble_note};
+use crate::run::timing::{measures, reads_times};
+use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
 use tw_ir::{Clock, RootKind};
 use tw_monitor::{Engine, Monitor};
@@ -40,10 +41,14 @@ pub(crate) fn watch(
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {
+        monitors::refuse(
+            spec,
+            "leave out the key, which a parameter of each event can be; or `tracewise check` runs them on a stored trace",
+        )?;
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
-        let projection = Projection::new(&spec.program.slots, Some(by), true);
+        let projection = Projection::of(&spec.program, Some(by), true);
         let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
     }
@@ -137,12 +142,26 @@ impl<'r> Run<'r, Judge<'r>> {
     ) -> Result<Self, Error> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
+        let parametric = Parametric::open(session, whole)?;
+        if sorted && parametric.is_some() {
+            return Err(Error::refused_instead(
+                format!("monitors do not wait for earlier lines (`{}`)", Setting::Sort),
+                "`tracewise check` runs them on a stored trace that is sorted",
+            ));
+        }
         if sorted && queries.is_some() && options.checkpoints.is_some() {
             return Err(Error::refused(format!(
                 "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
                  queries or `{}`",
                 Setting::Sort,
                 Setting::Checkpoint
+            )));
+        }
+        if sorted && measures(&whole.program) {
+            return Err(Error::refused(format!(
+                "`time` and `elapsed` are read as lines come, before `{}` puts them in order; sort the log first, or                  leave out `{}`",
+                Setting::Sort,
+                Setting::Sort
             )));
         }
         let needs = [
@@ -161,12 +180,13 @@ impl<'r> Run<'r, Judge<'r>> {
         };
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =
-            !options.each_position || option.is_some() || options.observers || needs_times(session, spec);
-        let projection = Projection::new(&spec.program.slots, None, timed);
+            !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
+        let projection = Projection::of(&spec.program, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        let judge = Judge::new(spec, options, name, (engine.name(), monitor), queries, timing, sink);
+        let beside = (queries, parametric);
+        let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
         let settings = settings(session, whole, options, format, engine.name());
         Ok(Self::new(live, judge, options, spec, settings))
     }
@@ -251,6 +271,13 @@ impl<'r, W: Watcher> Run<'r, W> {
             let told = self.judge.heard();
             let Some(message) = feed.next(self.next.instant()) else {
                 // Only now: nothing waits to be read.
+                if self.next.is_silent() {
+                    self.next.heard(false);
+                    self.live.silence(&mut self.judge)?;
+                    self.say_how_read();
+                    self.judge_names();
+                    self.said(told)?;
+                }
                 if self.next.heartbeat.due(Instant::now()) {
                     self.judge.beat(Instant::now())?;
                     self.said(told)?;
@@ -266,6 +293,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     if self.live.progress().positions > before {
                         self.next.heartbeat.rest(Instant::now());
                     }
+                    self.next.heard(self.live.waits());
                     feed.recycle(bytes);
                     self.judge_names();
                 }
@@ -290,8 +318,12 @@ impl<'r, W: Watcher> Run<'r, W> {
 
     /// Tells what the beginning of the stream showed.
     fn say_how_read(&mut self) {
-        if let Some(unit) = self.live.take_settled().and_then(|settled| settled.epoch) {
-            let note = epoch_note(unit, names(&self.options.source).0);
+        let Some(settled) = self.live.take_settled() else { return };
+        let name = names(&self.options.source).0;
+        let epoch = settled.epoch.map(|unit| epoch_note(unit, name));
+        let preamble =
+            Some(settled.preamble).filter(|lines| *lines > 0).map(|lines| preamble_note(lines, name));
+        for note in epoch.into_iter().chain(preamble) {
             self.judge.sink().note(&note.message);
         }
     }
@@ -353,7 +385,8 @@ impl<'r, W: Watcher> Run<'r, W> {
     fn warnings(&self, warnings: Vec<TraceWarning>, prefix: &str) -> Vec<Diagnostic> {
         let slots = &self.spec.program.slots;
         let diagnostic = |warning: TraceWarning| {
-            let diagnostic = Diagnostic::warning("never-occurs", format!("{prefix}{}", warning.message));
+            let diagnostic =
+                Diagnostic::warning(warning_code(warning.kind), format!("{prefix}{}", warning.message));
             match warning.slot.and_then(|slot| slots.get(slot as usize)) {
                 Some(slot) => diagnostic.at(slot.span, "always false here"),
                 None => diagnostic,

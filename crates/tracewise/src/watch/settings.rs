@@ -22,6 +22,9 @@ pub(super) fn settings(
             program.update(text.as_bytes());
         }
     }
+    for monitor in &spec.program.monitors {
+        program.update(crate::monitors::meaning(spec, monitor).as_bytes());
+    }
     let read = &session.read;
     let on = |flag: bool| if flag { "on" } else { "off" }.to_string();
     let column = |name: &Option<String>, default: &str| name.clone().unwrap_or(default.into());
@@ -45,6 +48,10 @@ pub(super) fn settings(
             Setting::Delimiter,
             read.delimiter.map_or("by the header".into(), |byte| format!("{:?}", char::from(byte))),
         ),
+        (Setting::TimeFormat, column(&read.time_format, "by look")),
+        (Setting::Year, read.year.map_or("1970".into(), |year| year.to_string())),
+        (Setting::Null, column(&read.null, "empty")),
+        (Setting::Continuation, if read.own_lines { "own" } else { "join" }.to_string()),
         (Setting::Timed, on(read.timed)),
         (Setting::Sort, read.sort.map_or("off".into(), |skew| format!("{skew} ns"))),
         (Setting::Clock, format!("{:?}", session.evaluate.clock).to_lowercase()),

@@ -3,10 +3,12 @@
 use super::checkpoint::Checkpoint;
 use super::halt::{Halt, unwritten};
 use super::judge::Judge;
+use super::parametric::Parametric;
 use super::told::{Told, earliest, together};
 use super::watcher::Watcher;
 use super::{LiveSink, WatchReport};
 use crate::Error;
+use crate::monitors::ENGINE;
 use std::collections::HashMap;
 use std::io;
 use std::time::Instant;
@@ -59,7 +61,8 @@ impl Watcher for Judge<'_> {
     }
 
     fn heard(&self) -> (usize, u64) {
-        (self.told.first.len(), self.told.total())
+        let (reported, lines) = self.parametric.as_ref().map_or((0, 0), Parametric::heard);
+        (self.told.first.len() + reported, self.told.total() + lines)
     }
 
     fn beat(&mut self, now: Instant) -> Result<(), Halt> {
@@ -80,7 +83,7 @@ impl Watcher for Judge<'_> {
     }
 
     fn last_words(&mut self, now: Progress) -> Result<(), Error> {
-        self.ended(now).map_err(unwritten)
+        self.ended(now).and_then(|()| self.monitors_ended()).map_err(unwritten)
     }
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
@@ -94,6 +97,9 @@ impl Watcher for Judge<'_> {
         if let Some(queries) = &self.queries {
             queries.save(&mut state.queries);
         }
+        if let Some(parametric) = &self.parametric {
+            parametric.save(&mut state.monitors);
+        }
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
@@ -101,6 +107,9 @@ impl Watcher for Judge<'_> {
         self.monitor.restore(&state.monitor).map_err(|corrupt| corrupt.to_string())?;
         if let Some(queries) = &mut self.queries {
             queries.restore(&state.queries).map_err(|corrupt| corrupt.to_string())?;
+        }
+        if let Some(parametric) = &mut self.parametric {
+            parametric.restore(&state.monitors)?;
         }
         let roots = self.spec.program.roots.len();
         if state.told.first.iter().any(|told| told.root >= roots) {
@@ -122,6 +131,7 @@ impl Watcher for Judge<'_> {
             }
         }
         self.told = told;
+        self.tell_reports_again()?;
         self.sink.flush()
     }
 
@@ -137,9 +147,14 @@ impl Watcher for Judge<'_> {
             bad_lines: self.bad_lines.count,
             engine: match &self.queries {
                 Some(queries) if self.spec.program.roots.is_empty() => queries.engine(),
+                None if self.spec.program.roots.is_empty() && self.parametric.is_some() => ENGINE,
                 _ => self.engine,
             },
             verdicts: finite.unwrap_or_else(settled),
+            monitors: match &self.parametric {
+                Some(own) if positions > 0 => own.verdicts(self.spec, ended),
+                _ => Vec::new(),
+            },
         }
     }
 }

@@ -6,6 +6,7 @@ use super::times::Times;
 use super::told::{Failure, Place, Told, earliest};
 use super::{Due, Pending, WatchVerdict};
 use crate::check::{LogLine, Violation};
+use crate::findings::Severity;
 use std::io;
 use tw_core::{Position, Time, Value};
 use tw_monitor::{Bindings, Obligation, Settled};
@@ -25,7 +26,7 @@ impl Judge<'_> {
             bindings: self.named(&failure.bindings),
             infinite: failure.bindings.infinite(),
             line: self.log_line(failure.line.as_ref()),
-            around: Vec::new(),
+            ..Violation::default()
         });
         self.sink.verdict(&WatchVerdict {
             property: &root.name,
@@ -41,6 +42,7 @@ impl Judge<'_> {
             more_pending,
             violation,
             violation_count: told.failures,
+            severity: Severity::Error,
             bindings: told.key.clone(),
         })
     }
@@ -72,6 +74,7 @@ impl Judge<'_> {
             more_pending: 0,
             violation: None,
             violation_count: 0,
+            severity: Severity::Error,
             bindings: Vec::new(),
         })
     }

@@ -3,6 +3,8 @@
 use super::{Every, WatchOptions};
 use std::time::{Duration, Instant};
 
+/// How long a line waits for what may continue it.
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long violations that were told may wait to be kept.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -16,6 +18,8 @@ pub(super) struct Timers {
     pub checkpoint: Timer,
     /// To let time go on though no event comes.
     pub heartbeat: Heartbeat,
+    /// When a line that waits for what follows waits no longer.
+    pub silence: Option<Instant>,
     /// When lines that were told have to be kept at the latest.
     owed: Option<Instant>,
 }
@@ -27,13 +31,23 @@ impl Timers {
         let values = options.values_every.filter(|every| matches!(every, Every::Time(_)));
         let (pending, values) = (Timer::new(options.pending_every), Timer::new(values));
         let heartbeat = Heartbeat::new(options.heartbeat);
-        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat, owed: None }
+        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat, silence: None, owed: None }
     }
 
     /// When the next is due by time.
     pub fn instant(&self) -> Option<Instant> {
         let timers = [&self.pending, &self.values, &self.checkpoint].map(|timer| timer.at);
-        timers.into_iter().chain([self.heartbeat.at, self.owed]).flatten().min()
+        timers.into_iter().chain([self.heartbeat.at, self.silence, self.owed]).flatten().min()
+    }
+
+    /// More has come; something waits for what follows, or not.
+    pub fn heard(&mut self, waits: bool) {
+        self.silence = if waits { Instant::now().checked_add(SILENCE) } else { None };
+    }
+
+    /// Whether it has been silent long enough.
+    pub fn is_silent(&self) -> bool {
+        self.silence.is_some_and(|at| at <= Instant::now())
     }
 
     /// Something was told that is to be kept soon: forcing every line to disk would hold up the stream.

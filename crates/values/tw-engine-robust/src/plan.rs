@@ -96,7 +96,7 @@ pub(crate) struct Plan {
 
 /// Whether the node is worth a number at one position by itself.
 pub(crate) fn is_predicate(node: Node) -> bool {
-    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..))
+    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_))
 }
 
 /// The interval in ticks, `[0,inf)` where none is written.

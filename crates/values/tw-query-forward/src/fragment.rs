@@ -80,7 +80,7 @@ pub(crate) fn streams(program: &Program, node: NodeId) -> bool {
 
 /// Predicates, which are given as columns.
 pub(crate) fn is_predicate(node: Node) -> bool {
-    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..))
+    matches!(node, Node::Truth(_) | Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_))
 }
 
 /// `max[…]`, `X{…}`, `U`.

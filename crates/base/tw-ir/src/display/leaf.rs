@@ -10,6 +10,10 @@ const WORDS: &[&str] = &["var", "let", "property", "query", "_"];
 pub(super) fn what(out: &mut String, what: &What) {
     match what {
         What::Proposition(at) | What::Variable(at, _) => path(out, at),
+        What::Timing(timing) => {
+            out.push_str(timing.measure.name());
+            out.push_str(if timing.called { "()" } else { "" });
+        }
         What::Event { name, arguments, arity } => {
             let arguments: Vec<(&ArgumentKey, String)> = arguments
                 .iter()

@@ -80,7 +80,7 @@ impl Algebraic {
             UntilMap { pair, .. } if matches!(dag.node(pair), Tuple(..)) => {
                 dag.node(pair).children().collect()
             }
-            Bool(_) | First | Last | Truth(_) | Compare(..) | In(..) | Matches(..) => Vec::new(),
+            Bool(_) | First | Last | Truth(_) | Compare(..) | In(..) | Matches(..) | Has(_) => Vec::new(),
             Pattern(_) | Forall(..) | Exists(..) => Vec::new(),
             _ if node.is_past() => Vec::new(),
             Not(_) | And(..) | Or(..) | Xor(..) | Implies(..) | Iff(..) => match self.is_assertion(id) {

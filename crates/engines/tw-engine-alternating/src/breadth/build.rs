@@ -3,11 +3,14 @@
 use super::family::Limits;
 use super::intern::Interned;
 use super::machine::Slices;
+use super::settle::Ahead;
 use crate::goals::{automaton_options, refuse};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::sync::Arc;
 use tw_automata::alternating::{Alternating, ExprId, Refused};
 use tw_automata::emptiness::{Emptiness, gave_up};
+use tw_automata::informative::informative;
 use tw_automata::past::Past;
 use tw_ir::{NodeId, Program, Semantics};
 use tw_monitor::{EvaluateOptions, Unsupported, words};
@@ -17,6 +20,8 @@ pub(super) struct Goal {
     pub(super) node: NodeId,
     pub(super) expr: ExprId,
     pub(super) negation: Option<ExprId>,
+    /// What shows verdicts that slices show late.
+    pub(super) ahead: Option<Ahead>,
     /// The past operators in it, by memory.
     pub(super) memories: Vec<bool>,
     /// The atoms that those read.
@@ -45,6 +50,7 @@ impl Slices {
         let literal =
             |id: NodeId| past.atom(id).or_else(|| atoms.binary_search(&id).ok().map(|atom| atom as u32));
         let mut goals = Vec::with_capacity(formulas.len());
+        let shared = Arc::new(program.clone());
         for &node in formulas {
             let expr = automaton.formula_over(program, node, false, literal).map_err(offline)?;
             let negation = if three_valued {
@@ -53,7 +59,10 @@ impl Slices {
                 None
             };
             let (memories, reads) = pasts(program, &atoms, &past, node);
-            goals.push(Goal { node, expr, negation, memories, reads });
+            // The published algorithm goes by slices alone.
+            let late = !options.faithful && !three_valued && !informative(program, node);
+            let ahead = late.then(|| Ahead::new(&shared, node, &past, options)).flatten();
+            goals.push(Goal { node, expr, negation, ahead, memories, reads });
         }
         let mut reads = vec![0; words(atoms.len())];
         for goal in &goals {

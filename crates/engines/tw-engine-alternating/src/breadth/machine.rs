@@ -3,6 +3,7 @@
 use super::build::Goal;
 use super::family::{Limits, Slice};
 use super::intern::Interned;
+use super::settle::Ahead;
 use super::table::Table;
 use super::unfold::Unfold;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,7 +15,7 @@ use tw_core::codec::{Corrupt, put, take};
 use tw_ir::{NodeId, Program};
 use tw_monitor::{Machine, Run, State, Stretch, Unsupported, words};
 
-/// No set of slices: the negation is followed under three-valued semantics alone.
+/// No set of slices (the negation is followed under three-valued semantics alone), or no automaton of verdicts.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Transitions remembered per state allowed, before they are forgotten and found again.
@@ -30,6 +31,8 @@ pub(super) struct Key {
     pub(super) negation: u32,
     /// What is remembered of the past.
     pub(super) memory: u32,
+    /// Where the goal's automaton of verdicts is ([`super::settle::Ahead`]), or [`NONE`].
+    pub(super) ahead: u32,
     /// Whether the goal holds if the trace ends here.
     pub(super) ends: bool,
 }
@@ -196,6 +199,7 @@ impl Machine for Slices {
             return Ok(state);
         }
         let mut memory = self.memory(history);
+        let ahead = self.goals[goal].ahead.as_ref().map_or(NONE, |ahead| ahead.enter(&memory));
         self.own(goal, &mut memory);
         let memory = self.remembered(&memory);
         let entry = (self.automaton.nodes().len() + 2 * goal) as u32;
@@ -215,7 +219,7 @@ impl Machine for Slices {
             Some(_) => self.set(vec![vec![entry + 1]]),
             None => NONE,
         };
-        let state = self.state(Key { owner: goal as u32, slices, negation, memory, ends: false })?;
+        let state = self.state(Key { owner: goal as u32, slices, negation, memory, ahead, ends: false })?;
         self.entered.insert((goal as u32, history), state);
         self.bytes += 24;
         Ok(state)
@@ -262,6 +266,9 @@ impl Machine for Slices {
         if key.negation != NONE {
             self.save_set(key.negation, out);
         }
+        if self.goals[key.owner as usize].ahead.is_some() {
+            put(u64::from(key.ahead), out);
+        }
     }
 
     fn load(&mut self, goal: usize, from: &mut &[u8]) -> Result<State, Corrupt> {
@@ -272,8 +279,13 @@ impl Machine for Slices {
             Some(_) => self.load_set(goal, from)?,
             None => NONE,
         };
+        let ahead = match &self.goals[goal].ahead {
+            Some(ahead) => ahead.load(take(from)?)?,
+            None => NONE,
+        };
         let owner = goal as u32;
-        self.state(Key { owner, slices, negation, memory, ends }).map_err(|refusal| Corrupt(refusal.what))
+        self.state(Key { owner, slices, negation, memory, ahead, ends })
+            .map_err(|refusal| Corrupt(refusal.what))
     }
 
     fn save_history(&self, history: State, out: &mut Vec<u8>) {
@@ -295,7 +307,10 @@ impl Machine for Slices {
 
     fn heap_bytes(&self) -> usize {
         let emptiness = self.emptiness.as_ref().map_or(0, Emptiness::heap_bytes);
-        self.bytes + self.heap_bytes_shared() + self.transitions * (8 * words(self.atoms) + 32) + emptiness
+        let ahead: usize =
+            self.goals.iter().filter_map(|goal| goal.ahead.as_ref()).map(Ahead::heap_bytes).sum();
+        let transitions = self.transitions * (8 * words(self.atoms) + 32);
+        self.bytes + self.heap_bytes_shared() + transitions + emptiness + ahead
     }
 
     fn crowded(&self) -> bool {

@@ -37,6 +37,11 @@ impl Slices {
                 }
             }
         }
+        if let Some(ahead) = self.goals[key.owner as usize].ahead.as_ref().filter(|_| key.ahead != NONE) {
+            for &atom in ahead.atoms() {
+                mask[atom as usize / 64] |= 1 << (atom % 64);
+            }
+        }
         for id in below(&self.automaton, &exprs) {
             if let Expr::Node(index) = self.automaton.expr(id) {
                 add_atom(&mut mask, self.automaton.node(index).label, self.atoms);
@@ -116,7 +121,11 @@ impl Slices {
             NONE => NONE,
             set => self.advance(set, &extended)?.0,
         };
-        self.state(Key { slices, negation, memory, ends, ..key })
+        let ahead = match &self.goals[goal].ahead {
+            Some(ahead) if key.ahead != NONE => ahead.step(key.ahead, row),
+            _ => NONE,
+        };
+        self.state(Key { slices, negation, memory, ahead, ends, ..key })
     }
 }
 

@@ -88,6 +88,7 @@ impl Guards {
             Node::Matches(text, _) if over(text) => {
                 Some((*part, "a regular expression over a quantified variable"))
             }
+            Node::Has(term) if over(term) => Some((*part, "`has` of a quantified variable")),
             Node::Tally(..) => Some((*part, "an aggregate compared with a quantified variable")),
             _ => None,
         };

@@ -43,6 +43,12 @@ pub(super) fn leaf(program: &Program, batch: &Batch, id: NodeId) -> Option<Bits>
             }
             other => Some(Bits::repeat(false, other.len())),
         },
+        Node::Has(a) => match plain(a)? {
+            Column::Int { valid, .. } | Column::Real { valid, .. } | Column::Text { valid, .. } => {
+                Some(valid.clone())
+            }
+            column => Some((0..column.len()).map(|at| !column.value(at).is_null()).collect()),
+        },
         _ => None,
     }
 }

@@ -152,6 +152,7 @@ impl<'a> Scalar<'a> {
                 Value::Str(text) => Ok(dag.regexes[regex as usize].is_match(text)),
                 _ => Ok(false),
             }),
+            Node::Has(a) => self.some(a, |value| Ok(!value.is_null())),
             Node::Not(a) => self.connect(a, a, |a, _| !a),
             Node::And(a, b) => self.connect(a, b, |a, b| a & b),
             Node::Or(a, b) => self.connect(a, b, |a, b| a | b),

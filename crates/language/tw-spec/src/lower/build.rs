@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{
-    ArithmeticOp, CompareOp, Expect, Function, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId,
-    Temporal, What,
+    ArithmeticOp, CompareOp, Expect, Function, Measure, Node, NodeId, Pattern, PatternArgument, Program,
+    Slot, SlotId, Temporal, Timing, What,
 };
 
 /// No node: not asked for, or wrong.
@@ -63,6 +63,7 @@ pub(super) fn build(
         nodes: vec![[ABSENT; Sort::COUNT]; items.items.len()],
         slots: FxHashMap::default(),
         events: FxHashMap::default(),
+        timings: FxHashMap::default(),
         tuples: FxHashMap::default(),
         bound: Vec::new(),
         identity,
@@ -102,6 +103,8 @@ struct Builder<'e, 'f> {
     slots: FxHashMap<(u32, Option<Expect>), SlotId>,
     /// Nodes of event uses.
     events: FxHashMap<u32, Node>,
+    /// Slots that timestamps fill, by what they hold and whether they are called.
+    timings: FxHashMap<(Measure, bool), SlotId>,
     /// Slots of event patterns with variables, by what they read.
     tuples: FxHashMap<String, SlotId>,
     /// The lists of variables that aggregates over valuations bind, as the program numbers them.
@@ -132,6 +135,7 @@ impl Builder<'_, '_> {
         let item = *self.items.item(id);
         let node = match ruling.make {
             Make::Plain => self.plain(item, parts),
+            Make::Timing => Node::Slot(self.timing(item)),
             Make::Proposition | Make::Variable(_) | Make::Constant => self.leaf(item, ruling.make, sort),
             Make::Indicator => {
                 let (yes, no) = (self.constant(Value::Bool(true)), self.constant(Value::Bool(false)));
@@ -187,6 +191,11 @@ impl Builder<'_, '_> {
                 }
             }
             (Kind::Path(path), _) => Node::Truth(self.slot(path, None, item.span)),
+            (Kind::Length(nanoseconds), _) => {
+                let id = self.program.dag.length(nanoseconds);
+                self.program.spans.resize(self.program.dag.len(), None);
+                self.program.dag.node(id)
+            }
             (kind, _) => {
                 let value = match kind {
                     Kind::Constant(constant) => self.items.constants[constant as usize].clone(),
@@ -218,6 +227,19 @@ impl Builder<'_, '_> {
                 Some(expect) => What::Variable(known.path.clone(), expect),
             };
             self.program.slots.push(Slot { what, declared: known.declared.is_some(), span });
+            (self.program.slots.len() - 1) as SlotId
+        })
+    }
+
+    fn timing(&mut self, item: Item) -> SlotId {
+        let (measure, called) = match item.kind {
+            Kind::Timing(measure) => (measure, true),
+            Kind::Path(path) => (self.items.paths[path as usize].measure().unwrap_or(Measure::Time), false),
+            _ => (Measure::Time, true),
+        };
+        *self.timings.entry((measure, called)).or_insert_with(|| {
+            let what = What::Timing(Timing { measure, called, by: None });
+            self.program.slots.push(Slot { what, declared: true, span: item.span });
             (self.program.slots.len() - 1) as SlotId
         })
     }
@@ -276,13 +298,14 @@ impl Builder<'_, '_> {
                     self.findings.add(
                         Diagnostic::warning("null-comparison", "a comparison with null is always false")
                             .at(item.span, "always false")
-                            .help("to ask whether `x` has a value, write `x == x`; whether it has none, `!(x == x)`"),
+                            .help("to ask whether `x` has a value, write `has(x)`; whether it has none, `!has(x)`"),
                     );
                 }
                 Node::Compare(op, a, b)
             }
             Kind::In(_, set) => Node::In(a, set),
             Kind::Matches(_, regex) => Node::Matches(a, regex),
+            Kind::Has(_) => Node::Has(a),
             Kind::Not(_) => Node::Not(a),
             Kind::Prefix(op, i, _) => match op {
                 Prefix::Temporal(operator) => Node::Unary(operator, interval(i), a),
@@ -306,6 +329,8 @@ impl Builder<'_, '_> {
             Kind::Error
             | Kind::Null
             | Kind::Constant(_)
+            | Kind::Length(_)
+            | Kind::Timing(_)
             | Kind::Path(_)
             | Kind::Fails(..)
             | Kind::NextMap { .. }

@@ -2,11 +2,12 @@
 
 use super::declarations::{Declared, Macro};
 use super::expand::{Expander, Frame, Step};
-use super::expanded::ItemId;
+use super::expanded::{ItemId, Kind, Nature};
 use super::scopes::{Body, Prepared};
 use crate::ast::{Argument, ExprId, Ident};
 use crate::patterns;
 use tw_diag::{Diagnostic, Span};
+use tw_ir::Measure;
 
 impl<'t> Expander<'t, '_> {
     /// What a call stands for, or the macro that has to be expanded first.
@@ -72,6 +73,11 @@ impl<'t> Expander<'t, '_> {
                 );
                 Ok(self.out.error(span))
             }
+            None if arguments.is_empty() && Measure::parse(&name.name).is_some() => {
+                let measure = Measure::parse(&name.name).unwrap_or(Measure::Time);
+                Ok(self.out.add(Kind::Timing(measure), span, (!frame.library).then_some(span)))
+            }
+            None if name.name == "has" => Ok(self.has(frame, arguments, values, span)),
             None => match patterns::find(&name.name) {
                 Some((index, pattern)) => {
                     let Some(items) = self.macro_arguments(&name.name, arguments, values) else {
@@ -87,6 +93,31 @@ impl<'t> Expander<'t, '_> {
                 None => Ok(self.undeclared_event(&name.name, false, arguments, values, span)),
             },
         }
+    }
+
+    /// `has(x)`: x has a value here.
+    fn has(
+        &mut self,
+        frame: &Frame,
+        arguments: &[Argument],
+        values: &[Option<ItemId>],
+        span: Span,
+    ) -> ItemId {
+        let (&[Argument { name: None, .. }], &[Some(value)]) = (arguments, values) else {
+            self.findings.add(
+                Diagnostic::error("bad-argument", "`has(x)` asks whether one name or term has a value")
+                    .at(span, "used here")
+                    .help("an event of that name is written `event has(…)`"),
+            );
+            return self.out.error(span);
+        };
+        let kind = match self.out.nature(value) {
+            // What a quantifier binds is a value.
+            Nature::Variable => Kind::Bool(true),
+            _ => Kind::Has(value),
+        };
+        let said = !frame.library && (frame.arguments.is_empty() || self.out.closed(kind, span));
+        self.out.add(kind, span, said.then_some(span))
     }
 
     fn macro_arguments(

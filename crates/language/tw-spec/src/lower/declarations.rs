@@ -2,10 +2,11 @@
 
 use super::findings::Findings;
 use crate::ast::monitor::Monitor;
-use crate::ast::{DeclarationKind, Division, ExprId, Ident, Tree, Type};
+use crate::ast::{DeclarationKind, Division, EventTemplate, ExprId, Ident, Tree, Type};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::Path;
+use tw_ir::{Path, Take, Template, TextEvent};
 
 /// A `let`.
 pub(super) struct Macro<'t> {
@@ -17,7 +18,7 @@ pub(super) struct Macro<'t> {
 /// An `event`.
 pub(super) struct Event<'t> {
     pub name: &'t Ident,
-    pub parameters: &'t [(Ident, Option<Type>)],
+    pub parameters: Cow<'t, [(Ident, Option<Type>)]>,
 }
 
 /// What a name was declared as.
@@ -36,6 +37,10 @@ pub(super) struct Declarations<'t> {
     pub macros: Vec<Macro<'t>>,
     pub events: Vec<Event<'t>>,
     pub vars: FxHashMap<&'t Path, (Type, Span)>,
+    /// The events that are templates of texts.
+    pub templates: Vec<(&'t Ident, &'t EventTemplate)>,
+    /// The placeholders of templates, which are columns: of the first that has one of the name.
+    pub placeholders: FxHashMap<Path, (Type, Span)>,
     pub names: FxHashMap<&'t str, (Declared, Span)>,
 }
 
@@ -56,10 +61,17 @@ impl<'t> Declarations<'t> {
                         declarations.vars.insert(path, (*ty, *path_span));
                     }
                 }
-                DeclarationKind::Event { name, parameters } => {
+                DeclarationKind::Event { name, parameters, template } => {
                     let index = declarations.events.len();
                     if declarations.claim(&name.name, name.span, Declared::Event(index), findings) {
+                        let parameters = match template {
+                            Some(template) => Cow::Owned(typed(parameters, &template.template)),
+                            None => Cow::Borrowed(parameters.as_slice()),
+                        };
                         declarations.events.push(Event { name, parameters });
+                    }
+                    if let Some(template) = template {
+                        declarations.templates.push((name, template));
                     }
                 }
                 DeclarationKind::Let { name, parameters, body } => {
@@ -78,7 +90,58 @@ impl<'t> Declarations<'t> {
                 DeclarationKind::Trace(_) | DeclarationKind::Error => {}
             }
         }
+        declarations.place(findings);
         declarations
+    }
+
+    /// Notes the placeholders of all templates as columns.
+    fn place(&mut self, findings: &mut Findings) {
+        for (name, own) in &self.templates {
+            for (number, placeholder, take) in own.template.placeholders() {
+                let Some(placeholder) = placeholder else { continue };
+                let path = Path::field(placeholder);
+                let (ty, span) = (type_of(take), own.place(number));
+                if let Some((declared, before)) = self.vars.get(&path)
+                    && *declared != ty
+                {
+                    let message = format!(
+                        "the placeholder `{placeholder}` of `{}` is {}, but `{placeholder}` is declared as another type",
+                        name.name,
+                        takes(take)
+                    );
+                    findings.add(
+                        Diagnostic::error("contradictory-types", message)
+                            .at(span, "this placeholder is also the column of its name")
+                            .at(*before, "declared here")
+                            .help("let both have one type, or rename one"),
+                    );
+                }
+                let (first, before) = *self.placeholders.entry(path).or_insert((ty, span));
+                if first != ty {
+                    let message = format!(
+                        "the placeholder `{placeholder}` is {} here and something else in an earlier template",
+                        takes(take)
+                    );
+                    findings.add(
+                        Diagnostic::warning("templates-disagree", message)
+                            .at(span, "not in the column of this name")
+                            .at(before, "the column has these values")
+                            .help("rename one of the two, or give both one type"),
+                    );
+                }
+            }
+        }
+    }
+
+    /// The templates as readers take them.
+    pub fn text_events(&self) -> Vec<TextEvent> {
+        let event = |(name, own): &(&Ident, &EventTemplate)| TextEvent {
+            name: name.name.clone(),
+            source: own.source.path.clone(),
+            template: own.template.clone(),
+            span: own.span,
+        };
+        self.templates.iter().map(event).collect()
     }
 
     /// Takes a name; false if it was taken.
@@ -120,6 +183,34 @@ impl<'t> Declarations<'t> {
     /// The declared type of a path.
     pub fn var(&self, path: &Path) -> Option<(Type, Span)> {
         self.vars.get(path).copied()
+    }
+
+    /// The type of a column: declared, or that of the placeholders of its name.
+    pub fn column(&self, path: &Path) -> Option<(Type, Span)> {
+        self.var(path).or_else(|| self.placeholders.get(path).copied())
+    }
+}
+
+/// What a template takes is what its event has.
+fn typed(parameters: &[(Ident, Option<Type>)], template: &Template) -> Vec<(Ident, Option<Type>)> {
+    let ty = |name: &Ident| template.named(&name.name).map(|(_, take)| type_of(take));
+    parameters.iter().map(|(name, declared)| (name.clone(), ty(name).or(*declared))).collect()
+}
+
+fn type_of(take: Take) -> Type {
+    match take {
+        Take::Int => Type::Int,
+        Take::Real => Type::Real,
+        Take::Run | Take::Words | Take::Rest => Type::Text,
+    }
+}
+
+/// What a placeholder takes, in words.
+fn takes(take: Take) -> &'static str {
+    match take {
+        Take::Int => "a whole number",
+        Take::Real => "a number",
+        Take::Run | Take::Words | Take::Rest => "a text",
     }
 }
 

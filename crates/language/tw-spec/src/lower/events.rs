@@ -20,7 +20,7 @@ impl Expander<'_, '_> {
         span: Span,
     ) -> ItemId {
         let declared = &self.declarations.events[index];
-        let (name, parameters) = (&declared.name.name, declared.parameters);
+        let (name, parameters) = (&declared.name.name, &*declared.parameters);
         let positional = arguments.iter().filter(|a| a.name.is_none()).count();
         let mut sound = true;
         if positional > 0 && positional == arguments.len() && positional != parameters.len() {

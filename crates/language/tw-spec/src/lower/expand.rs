@@ -11,9 +11,9 @@ use super::findings::Findings;
 use super::scopes::{Body, Numbers, Prepared};
 use crate::ast::{Expr, ExprId, ExprKind, Infix, Map, Prefix, Tree};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tw_core::Value;
+use tw_core::{TimeUnit, Value};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, CompareOp, Function, Path, PathStep, Temporal};
+use tw_ir::{Aggregate, Bound, CompareOp, Function, Path, PathStep, Temporal};
 
 /// The share of the budget that one use of a macro with parameters may take, and all that it uses in turn: a macro that
 /// doubles what it is given is told of before it has grown to all that a long specification may have.
@@ -52,12 +52,12 @@ pub(super) struct Expansion {
 /// A body being expanded.
 pub(super) struct Frame {
     pub(super) body: usize,
-    arguments: Vec<ItemId>,
+    pub(super) arguments: Vec<ItemId>,
     values: Vec<ItemId>,
     /// Where the macro was called.
     site: Span,
     /// Items of library patterns stand at the call: their own text is not the user's.
-    library: bool,
+    pub(super) library: bool,
 }
 
 /// What expanding one expression gives: an item, or a macro to expand first.
@@ -236,6 +236,17 @@ impl<'t, 'f> Expander<'t, 'f> {
             ExprKind::Int(i) => Kind::Constant(self.out.constant(Value::Int(*i))),
             ExprKind::Real(r) => Kind::Constant(self.out.constant(Value::Real(*r))),
             ExprKind::Text(text) => Kind::Constant(self.out.constant(Value::Str(text.clone()))),
+            ExprKind::Length(bound) => match nanoseconds(bound) {
+                Some(length) => Kind::Length(length),
+                None => {
+                    self.findings.add(
+                        Diagnostic::error("number-out-of-range", "this length of time cannot be held")
+                            .at(span, "not a whole number of nanoseconds, or too many")
+                            .help("lengths have 64 bits of nanoseconds, about 292 years"),
+                    );
+                    Kind::Error
+                }
+            },
             ExprKind::Path { path, quoted } => return self.name(frame, id, path, *quoted, span),
             ExprKind::Call { name, arguments, event } => {
                 let values: Vec<Option<ItemId>> = arguments.iter().map(|a| a.value.map(value)).collect();
@@ -479,7 +490,7 @@ impl<'t, 'f> Expander<'t, 'f> {
 
     fn column(&mut self, path: &Path, quoted: bool, span: Span) -> ItemId {
         let declarations = self.declarations;
-        let index = self.out.path(path, quoted, || declarations.var(path));
+        let index = self.out.path(path, quoted, || declarations.column(path));
         self.out.add(Kind::Path(index), span, Some(span))
     }
 
@@ -542,4 +553,11 @@ impl<'t, 'f> Expander<'t, 'f> {
         self.regex_index.insert(pattern.to_owned(), index);
         index
     }
+}
+
+/// A length of time, exactly.
+fn nanoseconds(length: &Bound) -> Option<i64> {
+    let unit = length.unit.unwrap_or(TimeUnit::Seconds).nanoseconds();
+    let scaled = length.billionths.checked_mul(i128::from(unit))?;
+    (scaled % 1_000_000_000 == 0).then(|| i64::try_from(scaled / 1_000_000_000).ok()).flatten()
 }

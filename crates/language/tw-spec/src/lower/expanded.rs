@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::Span;
 use tw_ir::{
-    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Path, PatternArgument, SetItem,
-    Tally,
+    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Measure, Path, PatternArgument,
+    SetItem, Tally,
 };
 
 /// Index into [`Expanded::items`].
@@ -30,6 +30,10 @@ pub(super) enum Kind {
     Last,
     Null,
     Constant(u32),
+    /// Nanoseconds.
+    Length(i64),
+    /// `time()`, `elapsed()`.
+    Timing(Measure),
     Path(u32),
     Variable(u32),
     Event(u32),
@@ -41,6 +45,7 @@ pub(super) enum Kind {
     Compare(CompareOp, ItemId, ItemId),
     In(ItemId, u32),
     Matches(ItemId, u32),
+    Has(ItemId),
     Not(ItemId),
     /// `!{c} ψ`: c, ψ.
     Fails(ItemId, ItemId),
@@ -86,7 +91,8 @@ impl Kind {
     fn relabel(self, mut f: impl FnMut(ItemId) -> ItemId) -> Kind {
         use Kind::*;
         match self {
-            Error | Bool(_) | First | Last | Null | Constant(_) | Path(_) | Variable(_) | Event(_) => self,
+            Error | Bool(_) | First | Last | Null | Constant(_) | Length(_) | Timing(_) | Path(_)
+            | Variable(_) | Event(_) => self,
             Negate(a) => Negate(f(a)),
             Abs(a) => Abs(f(a)),
             Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
@@ -95,6 +101,7 @@ impl Kind {
             Compare(op, a, b) => Compare(op, f(a), f(b)),
             In(a, set) => In(f(a), set),
             Matches(a, regex) => Matches(f(a), regex),
+            Has(a) => Has(f(a)),
             Not(a) => Not(f(a)),
             Fails(a, b) => Fails(f(a), f(b)),
             Prefix(op, interval, a) => Prefix(op, interval, f(a)),
@@ -200,6 +207,16 @@ pub(super) struct Expanded {
     bound_index: FxHashMap<Vec<u32>, u32>,
 }
 
+impl PathUse {
+    /// What the bare name measures where a value is expected, if it is not a column by its declaration.
+    pub fn measure(&self) -> Option<Measure> {
+        match self.declared.is_some() || self.quoted {
+            true => None,
+            false => self.path.as_name().and_then(Measure::parse),
+        }
+    }
+}
+
 impl Expanded {
     /// Adds an item. `span` is where messages point.
     pub fn add(&mut self, kind: Kind, span: Span, said: Option<Span>) -> ItemId {
@@ -252,7 +269,7 @@ impl Expanded {
     /// Whether the operator itself is local, and whether it reads the trace.
     fn itself(&self, kind: Kind) -> (bool, bool) {
         match kind {
-            Kind::Path(_) => (true, true),
+            Kind::Path(_) | Kind::Timing(_) => (true, true),
             Kind::Event(event) => {
                 let constant = |(_, a): &(_, PatternArgument)| matches!(a, PatternArgument::Constant(_));
                 (self.events[event as usize].arguments.iter().all(constant), true)
@@ -298,7 +315,7 @@ impl Expanded {
                 Some((Type::Text, _)) => Text,
             },
             Kind::Variable(_) => Variable,
-            Kind::Tally(..) => Number,
+            Kind::Tally(..) | Kind::Length(_) | Kind::Timing(_) => Number,
             Kind::Negate(a) | Kind::Abs(a) => match self.nature(a) {
                 Experiment => Experiment,
                 _ => Number,
@@ -323,6 +340,7 @@ impl Expanded {
             | Kind::Compare(..)
             | Kind::In(..)
             | Kind::Matches(..)
+            | Kind::Has(_)
             | Kind::Quantifier { .. } => Formula,
             Kind::Not(a) | Kind::Prefix(_, _, a) => value(a),
             Kind::Infix(_, _, a, b) => {

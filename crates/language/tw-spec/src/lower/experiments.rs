@@ -17,6 +17,7 @@ impl Rules<'_> {
         match self.expanded.nature(self.id) {
             Nature::Experiment => {}
             Nature::Name if matches!(sort, Sort::Values | Sort::Statistic) => return self.lifted(),
+            Nature::Name if sort == Sort::Experiment && self.measures() => return self.lifted(),
             Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort != Sort::Statistic => {
                 return self.formula();
             }
@@ -114,6 +115,12 @@ impl Rules<'_> {
                 .help("experiments are combined with `&{g}`, `|{g}`, `!{c}`, `X{f}`, `U{f}` and arithmetic"),
             ),
         }
+    }
+
+    /// Whether this is `time` or `elapsed`.
+    fn measures(&self) -> bool {
+        let path = |path: u32| self.expanded.paths[path as usize].measure();
+        matches!(self.kind(), Kind::Path(index) if path(index).is_some())
     }
 
     fn collection(&self, aggregate: Aggregate, a: ItemId, during: ItemId) -> Ruling {
@@ -254,7 +261,8 @@ impl Rules<'_> {
     /// An experiment where a formula is expected.
     pub(super) fn value_in_formula(&self, id: ItemId) -> Ruling {
         let span = self.expanded.span(id);
-        let compared = matches!(self.kind(), Kind::Compare(..) | Kind::In(..) | Kind::Matches(..));
+        let compared =
+            matches!(self.kind(), Kind::Compare(..) | Kind::In(..) | Kind::Matches(..) | Kind::Has(_));
         refuse(if !self.query {
             Diagnostic::error("value-in-formula", "this returns a value, but a formula is true or false")
                 .at(span, "this has a value")

@@ -198,7 +198,7 @@ pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
         visit(map.result);
     }
     match kind {
-        Error | Bool(_) | First | Last | Null | Int(_) | Real(_) | Text(_) | Path { .. } => {}
+        Error | Bool(_) | First | Last | Null | Int(_) | Real(_) | Text(_) | Length(_) | Path { .. } => {}
         Call { arguments, .. } => arguments.iter().filter_map(|a| a.value).for_each(visit),
         Negate(a) | Abs(a) | In(a, _) | Matches(a, ..) | Not(_, a) => visit(*a),
         Prefix { body, .. } => visit(*body),

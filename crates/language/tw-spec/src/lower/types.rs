@@ -55,6 +55,8 @@ pub(super) enum Make {
     Proposition,
     /// A name as a variable.
     Variable(Expect),
+    /// A name as what the timestamps say.
+    Timing,
     /// A constant or a boolean as a value.
     Constant,
     /// A formula as a value: `true` or `false`.
@@ -155,6 +157,13 @@ impl Rules<'_> {
                 Nature::Null | Nature::Tuple => self.wrong_part(a, "a text"),
                 _ => one(Make::Plain, a, Sort::Text),
             },
+            Kind::Has(a) => match self.expanded.nature(a) {
+                Nature::Experiment => self.value_in_formula(a),
+                Nature::Formula if !matches!(self.expanded.item(a).kind, Kind::Path(_)) => {
+                    self.wrong_part(a, "a name or a term")
+                }
+                _ => one(Make::Plain, a, Sort::Value),
+            },
             Kind::Not(a) | Kind::Prefix(_, _, a) | Kind::Quantifier { body: a, .. } => one(Make::Plain, a, f),
             Kind::Infix(_, _, a, b) => two(Make::Plain, (a, f), (b, f)),
             _ => self.mismatch(),
@@ -174,8 +183,17 @@ impl Rules<'_> {
             return self.mismatch();
         }
         match self.kind() {
-            Kind::Constant(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
+            Kind::Constant(_) | Kind::Length(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
             Kind::Variable(_) => leaf(Make::Plain),
+            Kind::Timing(_) => leaf(Make::Timing),
+            Kind::Path(path) if self.expanded.paths[path as usize].measure().is_some() => match sort {
+                Sort::Text => refuse(
+                    Diagnostic::error("type-mismatch", "time is a number, not a text")
+                        .at(self.expanded.span(self.id), "compared with a text")
+                        .help("write a number or a length such as `200ms`; a column of that name is written in backquotes"),
+                ),
+                _ => leaf(Make::Timing),
+            },
             Kind::Tally(Tally::Count, _, _, body) => {
                 two(Make::Plain, (body, Sort::Formula), (body, Sort::Formula))
             }
@@ -359,7 +377,7 @@ impl Rules<'_> {
                             path.path
                         ),
                         (Sort::Condition, _) => format!(
-                            "write a comparison, such as `{0} == …`; `{0} == {0}` asks whether it has a value",
+                            "write a comparison, such as `{0} == …`; `has({0})` asks whether it has a value",
                             path.path
                         ),
                         (Sort::Number | Sort::Statistic, Nature::Text) if self.query => {

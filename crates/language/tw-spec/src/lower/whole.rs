@@ -78,7 +78,7 @@ impl<'t> Flow<'_, 't> {
     fn call(&mut self, body: u32, name: &'t Ident, arguments: &'t [Argument], event: bool) {
         match self.declarations.names.get(name.name.as_str()) {
             Some((Declared::Event(index), _)) => {
-                let parameters = self.declarations.events[*index].parameters;
+                let parameters = &self.declarations.events[*index].parameters;
                 for (place, argument) in arguments.iter().enumerate() {
                     let parameter = match &argument.name {
                         None => parameters.get(place),

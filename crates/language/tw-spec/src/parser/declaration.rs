@@ -265,7 +265,11 @@ impl Parser<'_> {
             )?;
             self.repeated(parameters.iter().map(|(name, _)| name.clone()).collect());
         }
-        Ok(DeclarationKind::Event { name, parameters })
+        let template = match self.kind() {
+            Tok::Compare(CompareOp::Eq) => Some(self.template(&name, &mut parameters)?),
+            _ => None,
+        };
+        Ok(DeclarationKind::Event { name, parameters, template })
     }
 
     /// The name of an event's field: any word but a constant, since no operator can stand there.

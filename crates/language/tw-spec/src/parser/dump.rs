@@ -34,6 +34,7 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
         ExprKind::Int(value) => value.to_string(),
         ExprKind::Real(value) => format!("{value:?}"),
         ExprKind::Text(text) => format!("{text:?}"),
+        ExprKind::Length(length) => crate::print::length_text(length),
         ExprKind::Path { path, quoted } => {
             let steps: Vec<String> = path
                 .steps

@@ -3,9 +3,9 @@
 use super::{Operand, Parser};
 use crate::ast::ExprKind;
 use crate::lexer::Tok;
-use tw_core::Value;
+use tw_core::{TimeUnit, Value};
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, ArithmeticOp, Function, SetItem};
+use tw_ir::{Aggregate, ArithmeticOp, Bound, Function, SetItem};
 
 /// The functions between two experiments, by name.
 pub(crate) const FUNCTIONS: [(&str, Function); 9] = [
@@ -26,11 +26,28 @@ impl Parser<'_> {
         if self.kind() == Tok::Text {
             return ExprKind::Text(self.text().into());
         }
+        if let Some(length) = self.length(negative) {
+            return ExprKind::Length(length);
+        }
         match self.number(negative) {
             Some(Value::Int(int)) => ExprKind::Int(int),
             Some(Value::Real(real)) => ExprKind::Real(real),
             _ => ExprKind::Error,
         }
+    }
+
+    /// Takes a number with a unit of time: `200ms`.
+    fn length(&mut self, negative: bool) -> Option<Bound> {
+        let number = self.span();
+        let unit = TimeUnit::parse(self.word(1)).filter(|_| self.peek(1) == Tok::Word)?;
+        let billionths = super::interval::billionths(self.slice(number))?;
+        if self.span_at(self.at + 1).start != number.end {
+            return None;
+        }
+        self.advance();
+        self.advance();
+        let billionths = if negative { -billionths } else { billionths };
+        Some(Bound { billionths, unit: Some(unit), open: false })
     }
 
     /// Takes a number token; what goes wrong is reported.
@@ -63,8 +80,10 @@ impl Parser<'_> {
         let (digits, letters) = (self.slice(number), self.slice(word));
         let found = format!("`{digits}{letters}` is neither a number nor a name");
         let found = Diagnostic::error("bad-number", found).at(number.to(word), "");
-        self.report(found.help(match tw_core::TimeUnit::parse(letters) {
-            Some(_) => "units are written in intervals only, as in `F[0,5s] p`".to_owned(),
+        self.report(found.help(match TimeUnit::parse(letters) {
+            Some(_) => {
+                "a set holds plain numbers; lengths stand in comparisons, as in `elapsed < 5s`".to_owned()
+            }
             None => format!("a name that begins with a digit is written in backquotes: `{digits}{letters}`"),
         }));
     }

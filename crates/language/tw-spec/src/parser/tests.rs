@@ -351,7 +351,7 @@ fn declarations_hold_what_is_written() {
         other => panic!("{other:?}"),
     }
     match &tree.declarations[1].kind {
-        DeclarationKind::Event { name, parameters } => {
+        DeclarationKind::Event { name, parameters, .. } => {
             let parameters: Vec<_> = parameters.iter().map(|(name, ty)| (name.name.as_str(), *ty)).collect();
             assert_eq!(
                 (name.name.as_str(), parameters.as_slice()),

@@ -6,7 +6,7 @@ use crate::parser::{Binary, FUNCTIONS, is_temporal};
 use std::borrow::Cow;
 use tw_core::Value;
 use tw_ir::binding::{COMPARE, IFF, SUM, UNARY};
-use tw_ir::{ArithmeticOp, Function, SetItem, Tally, quote};
+use tw_ir::{ArithmeticOp, Bound, Function, SetItem, Tally, quote};
 
 /// A place where a long line may be broken: before the operator at `offset`.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +156,7 @@ impl<'a> Printer<'a> {
             ExprKind::Int(value) => self.text(value.to_string()),
             ExprKind::Real(value) => self.text(format!("{value:?}")),
             ExprKind::Text(text) => self.text(quote(text)),
+            ExprKind::Length(length) => self.text(length_text(length)),
             ExprKind::Path { path, quoted } => self.text(print_path(path, *quoted)),
             ExprKind::Call { name, arguments, event } => {
                 // In backquotes an event may be called like a function of the language, also where a `:` would make it
@@ -406,4 +407,10 @@ fn looks_like_interval(tree: &Tree, items: &[ExprId]) -> bool {
         }
         _ => false,
     }
+}
+
+/// A length as it is written: the sign first.
+pub(crate) fn length_text(length: &Bound) -> String {
+    let sign = if length.billionths < 0 { "-" } else { "" };
+    format!("{sign}{}", Bound { billionths: length.billionths.abs(), ..*length })
 }

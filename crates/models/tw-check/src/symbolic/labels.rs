@@ -109,10 +109,11 @@ fn variables(program: &Program, atom: NodeId, names: &[(String, Domain)]) -> Vec
     let mut found = Vec::new();
     for id in program.reachable(&[atom]) {
         let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(id) else { continue };
-        let (What::Proposition(path) | What::Variable(path, _)) = &program.slots[slot as usize].what else {
-            continue;
+        let name = match &program.slots[slot as usize].what {
+            What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+            What::Timing(timing) => timing.measure.name().to_string(),
+            What::Event { .. } | What::Tuples { .. } => continue,
         };
-        let name = path.to_string();
         match names.iter().position(|(known, _)| *known == name) {
             Some(variable) => found.push(variable),
             None => found.extend((0..names.len()).filter(|&at| match &names[at].1 {

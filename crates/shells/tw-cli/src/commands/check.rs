@@ -58,6 +58,10 @@ pub struct Check {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names())]
     output: String,
 
+    /// Leave out lines that cannot be read, and say how many, instead of ending with the first
+    #[arg(long)]
+    skip_bad_lines: bool,
+
     #[command(flatten)]
     clock_error: ClockErrorArgs,
 
@@ -79,11 +83,11 @@ impl Check {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
         context.warnings(&spec.warnings, &spec.sources);
-        if spec.program.roots.is_empty() {
+        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
-        let read = self.read.with(&spec.settings);
+        let read = ReadArgs { skip_bad_lines: self.skip_bad_lines, ..self.read.with(&spec.settings) };
         let session = read.session(self.evaluate.evaluating())?;
         let options = CheckOptions {
             // With `--quiet` verdicts alone count: no need to go back for log lines.
@@ -123,7 +127,9 @@ impl Check {
             match result {
                 Ok(report) => {
                     context.warnings(&report.warnings, &spec.sources);
-                    exit = report.properties.iter().fold(exit, |exit, p| exit.and(p.verdict.into()));
+                    for property in &report.properties {
+                        exit = exit.and(context.weigh(property.verdict, property.severity));
+                    }
                     if !context.quiet {
                         let report = Report::of_check(report, &spec, started.elapsed());
                         reporter.report(&report, &mut context.out)?;

@@ -72,6 +72,9 @@ fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::
     }
     writeln!(out, "{}  {}", style.paint(Ink::Strong, words::printable(&report.trace)), head.join(" · "))?;
 
+    if let Some((example, place)) = &report.written {
+        writeln!(out, "time: `{}` {place}", words::printable(example))?;
+    }
     if !report.columns.is_empty() {
         section(out, style, "variables")?;
         let rows: Vec<[String; 4]> =
@@ -224,6 +227,7 @@ fn to_json(report: &InspectReport) -> String {
         .field("trace", report.trace.as_str())
         .field("format", report.format)
         .field("positions", report.positions)
+        .field("time", report.written.as_ref().map(|(example, place)| format!("`{example}` {place}")))
         .field("span", span)
         .raw("columns", &array(report.columns.iter().map(column)))
         .raw("events", &array(report.events.iter().map(event)))

@@ -140,7 +140,7 @@ impl Watch {
     fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
         context.warnings(&spec.warnings, &spec.sources);
-        if spec.program.roots.is_empty() {
+        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
         let session = self.read.with(&spec.settings).session(Evaluating {
@@ -189,7 +189,10 @@ impl Watch {
             return Ok(Exit::Undecided);
         }
         let verdict = |holds: &bool| if *holds { Verdict::Satisfied } else { Verdict::Violated };
-        Ok(report.verdicts.iter().fold(Exit::Holds, |exit, holds| exit.and(verdict(holds).into())))
+        let monitors = report.monitors.iter().fold(Exit::Holds, |exit, (severity, silent)| {
+            exit.and(context.weigh(verdict(silent), *severity))
+        });
+        Ok(report.verdicts.iter().fold(monitors, |exit, holds| exit.and(verdict(holds).into())))
     }
 
     fn specification_and_source(&self) -> Result<(Specification, WatchSource), Failure> {

@@ -21,4 +21,5 @@ mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;
+mod templates;
 mod tests;

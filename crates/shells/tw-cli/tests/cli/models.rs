@@ -623,6 +623,39 @@ fn many_free_variables_that_formulas_name() {
     assert!(names.iter().all(|name| truth(last, name)) && last["full"] == true, "{last}");
 }
 
+/// More states than a number has room for are not told as a number.
+#[test]
+fn beyond_counting() {
+    let folder = directory("beyond-counting");
+    let names: Vec<String> = (0..80).map(|at| format!("b{at}")).collect();
+    let mut text = "MODULE main\nVAR\n".to_owned();
+    names.iter().for_each(|name| text += &format!("  {name} : boolean;\n"));
+    text += &format!("SPEC AG ({})\nLTLSPEC G F ({})\n", names.join(" | "), names.join(" & "));
+    std::fs::write(folder.join("m.smv"), text).unwrap();
+    let run = finish(crate::common::command().current_dir(&folder).args(["model-check", "m.smv"]), "");
+    assert_eq!(run.code, 1, "{}{}", run.out, run.err);
+    let told = "0 of 2 formulas hold on m.smv (more than 10^19 states, more than 10^19 transitions, as sets)";
+    assert!(run.out.contains(told), "{}", run.out);
+    assert!(run.out.contains("more than 10^19 of more than 10^19 initial states"), "{}", run.out);
+}
+
+/// As many definitions as states, each over one of them: reading them is not a look at all pairs.
+#[test]
+fn many_different_events_are_read_back() {
+    let folder = directory("many-events-back");
+    let events: String = (0..20_000).map(|at| format!("e{at}\n")).collect();
+    std::fs::write(folder.join("t.events"), events).unwrap();
+    let run = |arguments: &[&str]| finish(crate::common::command().current_dir(&folder).args(arguments), "");
+    let merged = run(&["merge", "--keep", "state", "t.events", "-o", "m.smv"]);
+    assert_eq!(merged.code, 0, "{}", merged.err);
+    assert!(std::fs::metadata(folder.join("m.smv")).unwrap().len() < 8 << 20);
+    let asked =
+        run(&["model-check", "m.smv", "--ctl", "EF e19999", "--ctl", "AG (e7 -> AX e9)", "--output", "json"]);
+    assert_eq!(asked.code, 1, "{}", asked.err);
+    let holds: Vec<bool> = asked.json().iter().map(|answer| answer["holds"].as_bool().unwrap()).collect();
+    assert_eq!(holds, [true, false]);
+}
+
 /// Of many different events each happens in few states: work and memory go with those.
 #[test]
 fn many_different_events_are_merged_and_asked() {

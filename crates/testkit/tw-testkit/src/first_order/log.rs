@@ -2,8 +2,8 @@
 
 use crate::Rng;
 use std::fmt;
-use tw_core::{Batch, Column, Relation, Time, Value};
-use tw_ir::{ArgumentKey, Program, What};
+use tw_core::{Batch, Column, Relation, Time, TimeUnit, Value};
+use tw_ir::{ArgumentKey, Measure, Program, What};
 use tw_monitor::{PredicateError, Predicates, Terms, Trace};
 
 /// Events that happen, with their numbers of arguments.
@@ -128,6 +128,17 @@ impl Log {
                 Column::Any(
                     found.map_or_else(|| vec![Value::Null; self.times.len()], |(_, cells)| cells.clone()),
                 )
+            }
+            What::Timing(timing) => {
+                let unit = TimeUnit::Nanoseconds;
+                let value = |at: usize| match (timing.measure, at.checked_sub(1)) {
+                    (Measure::Time, _) => unit.value(self.times[at].into()),
+                    (Measure::Elapsed, Some(before)) => {
+                        unit.value((self.times[at] - self.times[before]).into())
+                    }
+                    (Measure::Elapsed, None) => Value::Null,
+                };
+                Column::Any((0..self.times.len()).map(value).collect())
             }
             What::Tuples { name, constants, arity, arguments } => {
                 let mut starts = vec![0u32];

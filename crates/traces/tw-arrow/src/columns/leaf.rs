@@ -105,7 +105,7 @@ pub(super) fn column(array: &dyn Array, expect: Expect, present: Option<&Bits>) 
     }
     if text::is_text(array.data_type()) {
         return match expect {
-            Expect::Text => text::column(array, valid),
+            Expect::Text | Expect::Line => text::column(array, valid),
             // A dictionary may hold nulls of its own, so it is not known yet whether any is a text.
             Expect::Any => match text::column(array, valid)? {
                 Column::Text { dictionary, .. } if dictionary.entries.is_empty() => {
@@ -133,7 +133,7 @@ pub(super) fn column(array: &dyn Array, expect: Expect, present: Option<&Bits>) 
                 let fits = valid.iter_ones().all(|at| (0..=1).contains(&values[at]));
                 fits.then(|| Column::Truth(both(truth, &valid)))
             }
-            Expect::Text => None,
+            Expect::Text | Expect::Line => None,
         };
     }
     if let Some(values) = reals(array) {

@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::lines::{Names, reset, stamp_at, too_many};
+use super::line::{Names, reset, stamp_at, too_many};
 use super::writing::{cell_text, inexpressible, stamp_of};
 use crate::{Arguments, Event, ReadOptions, Row, Stamps, TraceError, TraceErrorKind, quote};
 use rustc_hash::FxHashMap;

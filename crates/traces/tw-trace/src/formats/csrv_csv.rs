@@ -5,7 +5,7 @@
 
 use super::csrv::{Assembler, FIELD, one_line, parts};
 use super::fields::{Cell, cell, is_blank, push_cell, skip_blank};
-use super::lines::{Lines, column};
+use super::line::{Lines, column};
 use super::writing::Lined;
 use crate::{
     Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError, TraceFormat,

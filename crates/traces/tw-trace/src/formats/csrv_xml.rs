@@ -5,7 +5,7 @@
 //! entities other than XML's own are known.
 
 use super::csrv::{Assembler, parts};
-use super::lines::{characters, not_utf8, too_long};
+use super::line::{characters, not_utf8, too_long};
 use super::writing::{Lined, inexpressible};
 use crate::{
     Bytes, FormatCard, Outline, ReadOptions, Reading, Row, RowSink, RowSource, TraceError, TraceFormat,

@@ -9,7 +9,7 @@ mod fast;
 mod tests;
 
 use super::fields::{cell, is_blank, push_cell};
-use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
+use super::line::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,

@@ -1,6 +1,6 @@
 //! Cells of a line: in double quotes (`""` inside) or bare up to a separator, spaces around either left out.
 
-use super::lines::column;
+use super::line::column;
 use crate::{TraceError, quote};
 use std::borrow::Cow;
 use std::sync::Arc;

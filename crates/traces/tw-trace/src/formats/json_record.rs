@@ -196,11 +196,13 @@ impl RecordReader {
             },
         };
         result.map(Some).map_err(|error| {
-            let message = format!(
-                "`{}`: found {found} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
-                self.keys.time,
-                stamps.numbers.name()
-            );
+            let expected = match stamps.form {
+                Some(_) => stamps.expected(),
+                None => {
+                    format!("a timestamp: a number of `{}` or RFC 3339 text", stamps.numbers.name())
+                }
+            };
+            let message = format!("`{}`: found {found} ({error}), expected {expected}", self.keys.time);
             Fault::new(at, TraceErrorKind::Time, message)
         })
     }
@@ -240,7 +242,7 @@ pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String
             {
                 constants.iter().map(|(key, _)| key).chain(arguments).find_map(duplicate)
             }
-            What::Event { .. } | What::Tuples { .. } => None,
+            What::Timing(_) | What::Event { .. } | What::Tuples { .. } => None,
         };
         if name.is_some() {
             return name;

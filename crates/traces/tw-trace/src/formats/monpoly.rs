@@ -12,7 +12,7 @@ mod tuple;
 mod walk;
 
 use super::fields::push_quoted;
-use super::lines::{BYTE_ORDER_MARK, Names, not_utf8, reset, stamp_at, too_long, too_many};
+use super::line::{BYTE_ORDER_MARK, Names, not_utf8, reset, stamp_at, too_long, too_many};
 use super::writing::{Lined, cell_text, inexpressible, positional, stamp_of, truth};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Likeness, Outline, Projection, ReadOptions,

@@ -14,7 +14,7 @@ mod fast;
 #[cfg(test)]
 mod tests;
 
-use super::lines::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
+use super::line::{BYTE_ORDER_MARK, Lines, Names, column, reset, stamp_at, too_many};
 use super::writing::{Lined, inexpressible, stamp_of, truth};
 use crate::{
     Arguments, BlockStart, Bytes, Event, FastPath, FormatCard, Outline, Projection, ReadOptions, Reading,

@@ -1,6 +1,6 @@
 //! What a projection asks of a trace that is made of events alone: names to look for, and what each slot makes of them.
 
-use super::lines::by_rows;
+use super::line::by_rows;
 use crate::{BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -143,7 +143,7 @@ pub(super) fn looks_at_arguments(what: &What) -> bool {
     match what {
         What::Event { arguments, arity, .. } => !arguments.is_empty() || arity.is_some(),
         What::Tuples { .. } => true,
-        What::Proposition(_) | What::Variable(..) => false,
+        What::Proposition(_) | What::Variable(..) | What::Timing(_) => false,
     }
 }
 
@@ -153,7 +153,9 @@ fn nulls(expect: Expect, len: usize) -> Column {
     match expect {
         Expect::Bool => Column::Truth(valid),
         Expect::Number | Expect::Int => Column::Int { values: vec![0; len], valid },
-        Expect::Text => Column::Text { ids: vec![0; len], dictionary: Dictionary::default(), valid },
+        Expect::Text | Expect::Line => {
+            Column::Text { ids: vec![0; len], dictionary: Dictionary::default(), valid }
+        }
         Expect::Any => Column::Any(vec![Value::Null; len]),
     }
 }

@@ -29,6 +29,9 @@ impl Blocks {
         projection: &Projection,
         options: &ReadOptions,
     ) -> Result<Option<Self>, TraceError> {
+        if crate::adapt::is_needed(format, options) {
+            return Ok(None);
+        }
         let Some(start) = format.blocks(head, projection, options)? else { return Ok(None) };
         let record = head[start.skip..].iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
         let from = start.skip + record;
@@ -108,7 +111,11 @@ impl Live {
         };
         let bytes = block.bytes;
         let mut seen = Vocabulary::new(self.projection.slots.len());
-        let mut read = blocks.reader.read_noting(block, &mut seen)?;
+        let read = blocks.reader.read_noting(block, &mut seen);
+        let mut read = read.map_err(|error| match &self.derivation {
+            Some(derivation) => derivation.error(error),
+            None => error,
+        })?;
         let line = |index| blocks.reader.locate(bytes, index).map_or(1, |(_, line)| line + 1);
         let mut good =
             Good { mapped: None, order: self.order, len: read.batch.len, read: BlockBatch::default() };
@@ -120,7 +127,10 @@ impl Live {
             };
             let order = self.order.check(read.time_range, self.options.any_order, first);
             good.order = order.map_err(|error| error.at(line(0), 1))?;
-            let batch = std::mem::take(&mut read.batch);
+            let mut batch = std::mem::take(&mut read.batch);
+            if let Some(derivation) = &self.derivation {
+                batch = derivation.derive(batch);
+            }
             let mapped = receiver.map(batch).map_err(|(index, mut error)| {
                 error.line = Some(line(index));
                 error
@@ -144,6 +154,10 @@ impl Live {
         self.order = good.order;
         self.progress.positions += good.len as u64;
         self.skip(&bytes[..used], good.read.lines);
+        if let (Some(months), Mode::Blocks(blocks)) = (good.read.months, &self.mode) {
+            blocks.reader.turn(months.after);
+            self.options.calendar = Some(months.after);
+        }
         if let (Some(mapped), Mode::Blocks(blocks)) = (good.mapped, &self.mode) {
             if self.style.is_none() && good.order.timed == Some(true) {
                 let first = blocks.first_stamp(bytes, self.format, &self.options);

@@ -3,6 +3,7 @@
 
 use super::watermark::of_event;
 use super::{Arrival, LinesOf, Progress, Receiver};
+use crate::templates::Derivation;
 use crate::{
     Input, Projection, ReadOptions, Row, SlotBuilder, TimeStyle, TraceError, TraceErrorKind, TraceFormat,
     Vocabulary,
@@ -79,6 +80,7 @@ impl Read for Pipe {
 /// One turn.
 pub(super) struct Job<'j> {
     pub projection: &'j Projection,
+    pub derivation: Option<&'j Derivation>,
     pub seen: &'j mut Vocabulary,
     pub progress: &'j mut Progress,
     pub repeated: &'j mut u64,
@@ -168,6 +170,9 @@ impl Job<'_> {
             // What was read before is noted again, so that names are judged alike.
             if let Err(mut error) = scratch.as_mut().unwrap_or(&mut builder).push(row, self.seen) {
                 error.line = error.line.or(Some(row.line));
+                if let Some(derivation) = self.derivation {
+                    error = derivation.error(error);
+                }
                 bad = Some(error.in_file(self.name));
                 break;
             }
@@ -178,7 +183,11 @@ impl Job<'_> {
         if len > 0 {
             let numbers: Vec<u64> = rows[skip..skip + len].iter().map(|row| row.line).collect();
             let before = *self.progress;
-            let mapped = match receiver.map(builder.finish(timed)) {
+            let mut batch = builder.finish(timed);
+            if let Some(derivation) = self.derivation {
+                batch = derivation.derive(batch);
+            }
+            let mapped = match receiver.map(batch) {
                 Ok(mapped) => mapped,
                 Err((index, mut error)) => {
                     self.deliver(&rows[skip..skip + index], receiver)?;

@@ -5,7 +5,7 @@
 //! from its start, and the positions that were delivered are left out.
 
 use super::{Blocks, Live, Mode, Order, Progress};
-use crate::{TraceError, Vocabulary};
+use crate::{Calendar, Form, ReadOptions, TraceError, Vocabulary, Written};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put_word, take_byte, take_part, take_word};
@@ -40,7 +40,11 @@ impl Live {
             put_word(number, out);
         }
         bytes_out(&self.tail, out);
+        if let Some(derivation) = &self.derivation {
+            out.extend(derivation.matched().into_iter().map(u8::from));
+        }
         out.push(self.options.numbers.map_or(0, unit_number));
+        forms_out(&self.options, out);
         match &self.mode {
             Mode::Start => out.push(0),
             Mode::Rows(..) => out.push(1),
@@ -65,10 +69,15 @@ impl Live {
         }
         let [positions, bytes, lines] = numbers;
         let tail = bytes_in(from)?.to_vec();
+        if let Some(derivation) = &self.derivation {
+            let matched = take_part(derivation.matched().len(), from)?;
+            derivation.note_matched(matched.iter().map(|&flag| flag == 1));
+        }
         if let (number @ 1.., None) = (take_byte(from)?, self.options.numbers) {
             let unit = TimeUnit::ALL.get(usize::from(number) - 1);
             self.options.numbers = unit.map(|(_, unit)| *unit);
         }
+        forms_in(&mut self.options, from)?;
         match take_byte(from)? {
             0 => {}
             1 => {
@@ -106,6 +115,33 @@ impl Live {
 /// A unit as a byte that is not zero.
 fn unit_number(unit: TimeUnit) -> u8 {
     TimeUnit::ALL.iter().position(|(_, other)| *other == unit).map_or(0, |at| at as u8 + 1)
+}
+
+/// How timestamps are written, as far as the stream showed it, and the year they have come to.
+fn forms_out(options: &ReadOptions, out: &mut Vec<u8>) {
+    let pattern = |form: Option<&'static Form>| form.map_or("", |form| form.pattern.as_str());
+    bytes_out(pattern(options.form).as_bytes(), out);
+    bytes_out(pattern(options.written.as_ref().map(|written| written.form)).as_bytes(), out);
+    let written = options.written.as_ref();
+    bytes_out(written.map_or("", |written| &written.example).as_bytes(), out);
+    out.push(written.and_then(|written| written.word).map_or(u8::MAX, |word| word));
+    out.push(options.calendar.map_or(0, |calendar| calendar.month));
+    put_word(options.calendar.map_or(0, |calendar| calendar.year as u64), out);
+}
+
+fn forms_in(options: &mut ReadOptions, from: &mut &[u8]) -> Result<(), Unreadable> {
+    let mut form = || -> Result<Option<&'static Form>, Unreadable> {
+        let pattern = String::from_utf8_lossy(bytes_in(from)?).into_owned();
+        if pattern.is_empty() { Ok(None) } else { Form::of(&pattern).map(Some).map_err(Unreadable) }
+    };
+    let (column, line) = (form()?, form()?);
+    let example: Arc<str> = String::from_utf8_lossy(bytes_in(from)?).into();
+    let word = Some(take_byte(from)?).filter(|word| *word != u8::MAX);
+    let (month, year) = (take_byte(from)?, take_word(from)? as i64);
+    options.form = column;
+    options.written = line.map(|form| Written { form, word, example });
+    options.calendar = (month > 0).then_some(Calendar { year, month });
+    Ok(())
 }
 
 fn bytes_out(bytes: &[u8], out: &mut Vec<u8>) {

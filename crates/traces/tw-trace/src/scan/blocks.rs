@@ -10,8 +10,8 @@ use super::{Summary, drive_rows};
 use crate::input::{Source, byte_order_mark};
 use crate::locate::LocatorBuilder;
 use crate::{
-    Block, BlockReader, Input, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError, TraceFormat,
-    Vocabulary,
+    Block, BlockReader, Input, Months, Projection, ReadOptions, Row, Stamp, TimeStyle, TraceError,
+    TraceFormat, Vocabulary,
 };
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -55,6 +55,9 @@ pub(super) fn plan(
     projection: &Projection,
     options: &ReadOptions,
 ) -> Result<Option<Plan>, TraceError> {
+    if crate::adapt::is_needed(format, options) {
+        return Ok(None);
+    }
     let mut chosen: Option<(Box<dyn BlockReader>, Vec<u8>)> = None;
     let mut skips = Vec::new();
     for file in 0..input.files() {
@@ -99,6 +102,7 @@ pub(super) fn scan<T: Send>(
         locator: LocatorBuilder::blocks(&plan.skips),
         lines: 0,
         carry: None,
+        calendar: None,
         stopped: false,
         probe: &|source, skip, bytes| first_stamp(source, skip, bytes, format, plan, options),
     };
@@ -107,9 +111,10 @@ pub(super) fn scan<T: Send>(
         let cutter = match source.random_access() {
             Some(len) => {
                 let (block, max_record) = (options.block.max(1) as u64, options.max_record);
-                Cutter::Grid(Grid { source, len, skip, block, max_record })
+                let reader = &*plan.reader;
+                Cutter::Grid(Grid { source, len, skip, block, max_record, reader })
             }
-            None => Cutter::Stream(Mutex::new(StreamCut::new(source, skip, options)?)),
+            None => Cutter::Stream(Mutex::new(StreamCut::new(source, skip, options, &*plan.reader)?)),
         };
         progress.lines = skip_lines;
         progress.carry = None;
@@ -124,7 +129,7 @@ pub(super) fn scan<T: Send>(
     let timed = progress.timed == Some(true);
     let (positions, bytes, locator) = (progress.positions, progress.bytes, progress.locator.finish());
     let style = if timed { first_style(input, format, options) } else { None };
-    Ok(Summary { positions, bytes, timed, style, warnings, locator })
+    Ok(Summary { positions, bytes, timed, style, warnings, locator, skipped: 0, bad_lines: Vec::new() })
 }
 
 /// The timestamp of a block's first position.
@@ -176,6 +181,7 @@ pub(super) struct Outcome<T> {
     pub plain: bool,
     pub times: Option<(Time, Time)>,
     pub open_from: Option<usize>,
+    pub months: Option<Months>,
     pub seen: Vocabulary,
 }
 
@@ -192,6 +198,7 @@ impl<T: Send> Work<'_, T> {
             plain: read.lines == positions as u64 && !read.shared_lines,
             times: read.time_range,
             open_from: read.open_from,
+            months: read.months,
             seen,
         })
     }
@@ -205,6 +212,7 @@ impl<T: Send> Work<'_, T> {
                 plain: true,
                 times: None,
                 open_from: None,
+                months: None,
                 seen: Vocabulary::new(self.plan.slots),
             });
         }

@@ -57,7 +57,16 @@ pub(super) fn scan<T: Send>(
     let Progress { seen, locator, style, positions, stopped, .. } = progress;
     let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.card().open_vocabulary)? };
     let bytes = bytes.load(Ordering::Relaxed);
-    Ok(Summary { positions, bytes, timed: style.is_some(), style, warnings, locator: locator.finish() })
+    Ok(Summary {
+        positions,
+        bytes,
+        timed: style.is_some(),
+        style,
+        warnings,
+        locator: locator.finish(),
+        skipped: 0,
+        bad_lines: Vec::new(),
+    })
 }
 
 /// What threads share: they only read it.

@@ -6,7 +6,7 @@ use super::cut::{Piece, too_long};
 use super::rows::{missing_timestamp, surprising_timestamp};
 use crate::input::Source;
 use crate::locate::LocatorBuilder;
-use crate::{Block, ReadOptions, Stamp, TimeStyle, TraceError};
+use crate::{Block, Calendar, ReadOptions, Stamp, TimeStyle, TraceError, TraceErrorKind};
 use std::ops::ControlFlow;
 use tw_core::Time;
 
@@ -24,6 +24,8 @@ pub(super) struct Progress<'w, 'f, T> {
     /// Lines of the file before the block.
     pub lines: u64,
     pub carry: Option<Carry>,
+    /// Where timestamps without years have come to.
+    pub calendar: Option<Calendar>,
     pub stopped: bool,
     /// The timestamp of a block's first position, given the file and its header's length.
     pub probe: Probe<'w>,
@@ -121,7 +123,7 @@ impl<T: Send> Progress<'_, '_, T> {
         len: usize,
         bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
     ) -> Result<Option<usize>, TraceError> {
-        let outcome = match result {
+        let outcome = match self.in_its_year(result, bytes)? {
             Ok(outcome) => outcome,
             Err(error) => {
                 // The first position may be out of order, which comes before what is wrong inside the block.
@@ -144,6 +146,33 @@ impl<T: Send> Progress<'_, '_, T> {
             self.stopped = (self.fold)(mapped)?.is_break();
         }
         Ok(outcome.open_from)
+    }
+
+    /// The same block, read again if it was read in a wrong year: blocks are read before those before them are known.
+    fn in_its_year(
+        &mut self,
+        result: Result<Outcome<T>, TraceError>,
+        bytes: &dyn Fn() -> Result<Vec<u8>, TraceError>,
+    ) -> Result<Result<Outcome<T>, TraceError>, TraceError> {
+        let again = match (&result, self.calendar) {
+            (Ok(Outcome { months: Some(months), .. }), Some(calendar)) => {
+                calendar.at(months.first).year != months.before.at(months.first).year
+            }
+            (Err(error), Some(_)) => error.kind == TraceErrorKind::Time,
+            _ => false,
+        };
+        let result = match (again, self.calendar) {
+            (true, Some(calendar)) => {
+                self.work.plan.reader.turn(calendar);
+                self.work.read(Block { bytes: &bytes()?, last: false, next: None })
+            }
+            _ => result,
+        };
+        if let Ok(Outcome { months: Some(months), .. }) = &result {
+            self.calendar = Some(months.after);
+            self.work.plan.reader.turn(months.after);
+        }
+        Ok(result)
     }
 
     fn order(

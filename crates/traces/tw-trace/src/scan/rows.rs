@@ -44,9 +44,11 @@ pub(super) fn drive(
     };
     let mut ordinal = 0;
     let mut row = Row::default();
+    // Years go on from file to file.
+    let mut options = options.clone();
     for (file, name) in input.names().enumerate() {
         let mut read_file = || -> Result<bool, TraceError> {
-            let mut source = input.rows(file, format, options, &bytes)?;
+            let mut source = input.rows(file, format, &options, &bytes)?;
             opened(&*source);
             while source.next(&mut row)? {
                 order.check(&row, options.unit)?;
@@ -65,6 +67,7 @@ pub(super) fn drive(
                 }
                 ordinal += 1;
             }
+            options.calendar = source.calendar().or(options.calendar);
             Ok(true)
         };
         if !read_file().map_err(|error| error.in_file(name))? {
@@ -214,5 +217,14 @@ pub(crate) fn scan<T: Send>(
     }
     seen.has_events |= has_events;
     let warnings = if stopped { Vec::new() } else { seen.judge(projection, format.card().open_vocabulary)? };
-    Ok(Summary { positions, bytes, timed: style.is_some(), style, warnings, locator: locator.finish() })
+    Ok(Summary {
+        positions,
+        bytes,
+        timed: style.is_some(),
+        style,
+        warnings,
+        locator: locator.finish(),
+        skipped: 0,
+        bad_lines: Vec::new(),
+    })
 }

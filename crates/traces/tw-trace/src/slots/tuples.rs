@@ -2,7 +2,8 @@
 
 use super::cells::index_of;
 use super::*;
-use tw_core::{Relation, Words};
+use tw_core::Relation;
+use tw_ir::Take;
 
 /// A slot's column under construction.
 pub(super) enum Building {
@@ -45,7 +46,7 @@ impl TupleBuilder {
         }
     }
 
-    fn new(arguments: usize) -> Self {
+    pub(crate) fn new(arguments: usize) -> Self {
         let columns = (0..arguments).map(|_| ArgumentBuilder::default()).collect();
         Self { starts: vec![0], columns, tuples: 0, tuple: Vec::new() }
     }
@@ -102,6 +103,22 @@ impl TupleBuilder {
             })?;
         }
         Some(())
+    }
+
+    /// Appends an event at a position, given what placeholders took; events come in the order of positions.
+    pub(crate) fn push_parts<'t>(&mut self, position: usize, parts: impl Iterator<Item = (&'t str, Take)>) {
+        // More than fit one number are in no batch.
+        let Some(tuples) = self.tuples.checked_add(1) else { return };
+        if self.starts.len() <= position {
+            self.starts.resize(position + 1, self.tuples);
+        }
+        self.tuples = tuples;
+        for (column, (text, take)) in self.columns.iter_mut().zip(parts) {
+            match take {
+                Take::Run | Take::Words | Take::Rest => column.push_text(text),
+                take => column.push_value(crate::templates::value(text, take)),
+            }
+        }
     }
 
     /// Reads an event's arguments; whether it has them all. What is null or absent binds no variable.

@@ -1,7 +1,7 @@
 //! Which names a trace mentions, and what that means for those a program asks for.
 
 use super::*;
-use crate::TraceWarning;
+use crate::{TraceWarning, TraceWarningKind};
 use std::collections::BTreeSet;
 
 /// Names kept for "did you mean"; beyond this many no more are remembered.
@@ -65,7 +65,7 @@ impl Vocabulary {
             *event |= match &slot.what {
                 What::Proposition(path) => path.to_string() == **name,
                 What::Event { name: asked, .. } | What::Tuples { name: asked, .. } => **asked == **name,
-                What::Variable(..) => false, // Bare propositions are noted with their rows.
+                What::Variable(..) | What::Timing(_) => false, // Bare propositions are noted with their rows.
             };
         }
     }
@@ -110,6 +110,13 @@ impl Vocabulary {
             let id = index as SlotId;
             let name = describe(&slot.what);
             let (variable, event) = (self.variable[index], self.event[index]);
+            if variable && projection.bare.contains(&id) {
+                return Err(TraceError::new(
+                    TraceErrorKind::AmbiguousName,
+                    format!("`{name}` is a column of this trace, and what its timestamps say; write `` `{name}` `` in backquotes for the column or `{name}()` for the time"),
+                )
+                .for_slot(id));
+            }
             match &slot.what {
                 What::Proposition(_) if variable && (event || self.events.contains(name.as_str())) => {
                     return Err(TraceError::new(
@@ -149,6 +156,7 @@ impl Vocabulary {
                     warnings.push(TraceWarning {
                         message: format!("event `{name}` never occurs in this trace{hint}"),
                         slot: Some(id),
+                        kind: TraceWarningKind::NeverOccurs,
                     });
                 }
                 _ => return Err(self.unknown(&name).for_slot(id)),

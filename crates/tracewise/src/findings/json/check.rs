@@ -13,9 +13,9 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
         .field("verdict", item.verdict.map(|verdict| verdict.as_str()))
         .field("position", item.position)
         .raw("time", &time(item.time))
-        .raw("violations", &array(item.violations.iter().map(violation)))
+        .raw("violations", &array(item.violations.iter().map(|found| violation(found, item.severity))))
         .field("violation_count", item.violation_count)
-        .field("engine", statistics.engine)
+        .field("engine", item.engine.or(statistics.engine))
         .field("semantics", statistics.semantics)
         .field("events", statistics.positions)
         .maybe("title", item.title.as_deref());
@@ -39,13 +39,14 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
     object
 }
 
-fn violation(violation: &Violation) -> String {
+fn violation(violation: &Violation, severity: Severity) -> String {
     let mut object = Object::new()
         .field("position", violation.position)
         .raw("time", &time(violation.time))
         .raw("bindings", &bindings(&violation.bindings))
         .maybe("infinite", violation.infinite.then_some(true))
         .maybe("category", violation.category.as_deref())
+        .maybe("severity", violation.category.as_ref().map(|_| severity.name()))
         .maybe("text", violation.text.as_deref());
     if let Some(log) = &violation.line {
         object = object.raw("line", &line(log));

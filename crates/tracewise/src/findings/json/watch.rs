@@ -69,7 +69,10 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
             .field("position", violation.position)
             .raw("time", &json::time(violation.time))
             .raw("bindings", &json::bindings(&violation.bindings))
-            .maybe("infinite", violation.infinite.then_some(true));
+            .maybe("infinite", violation.infinite.then_some(true))
+            .maybe("category", violation.category.as_deref())
+            .maybe("severity", violation.category.as_ref().map(|_| verdict.severity.name()))
+            .maybe("text", violation.text.as_deref());
         // That of the settling position stands above.
         let other = violation.line.as_ref().filter(|_| violation.position != Some(verdict.position));
         let found = match other {

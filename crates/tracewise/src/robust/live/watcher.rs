@@ -4,6 +4,7 @@ use super::sorted::Sorted;
 use super::{Least, RobustLive, RobustLiveReport, RobustSink, RobustTold, RobustValue, Telling};
 use crate::error::Setting;
 use crate::robust::{below_always, engine, engine_without_times, signals};
+use crate::run::timing::{fill_live, measures, without_time};
 use crate::trace::{Stamp, TimeStyle};
 use crate::watch::halt::{self, BadLines, Halt};
 use crate::watch::watcher::Watcher;
@@ -65,6 +66,12 @@ impl<'t> RobustWatcher<'t> {
                 "a stream tells values at its samples",
                 format!("use {} or index", Setting::Clock.to("stamps")),
             ));
+        }
+        if session.read.sort.is_some() && measures(&spec.program) {
+            return Err(Error::refused(format!(
+                "`time` and `elapsed` are read as lines come, before `{}` puts them in order",
+                Setting::Sort
+            )));
         }
         let robust = engine(spec, &evaluate)?;
         let roots = &spec.program.roots;
@@ -326,7 +333,11 @@ impl Receiver for RobustWatcher<'_> {
     type Mapped = Taken;
     type Error = Halt;
 
-    fn map(&mut self, batch: Batch) -> Result<Taken, (usize, TraceError)> {
+    fn map(&mut self, mut batch: Batch) -> Result<Taken, (usize, TraceError)> {
+        if let (None, Some(error)) = (&batch.times, without_time(&self.spec.program)) {
+            return Err((0, error));
+        }
+        fill_live(&self.spec.program, self.evaluate.unit, &mut batch, self.times.back().copied());
         let signals = self.shown.iter().map(|&slot| signals::numbers(&batch.slots[slot as usize])).collect();
         match self.robust.samples(&batch) {
             Ok(samples) => Ok(Taken { samples, signals }),
@@ -378,7 +389,13 @@ impl Watcher for RobustWatcher<'_> {
     }
 
     fn report(&mut self, _: bool, positions: u64) -> WatchReport {
-        WatchReport { positions, bad_lines: self.bad_lines.count, engine: "robust", verdicts: Vec::new() }
+        WatchReport {
+            positions,
+            bad_lines: self.bad_lines.count,
+            engine: "robust",
+            verdicts: Vec::new(),
+            monitors: Vec::new(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! From a program to its states: those that the initial ones lead to.
 
 use super::evaluate::fault;
-use super::program::{Define, Program, Val, hash};
+use super::program::{Cases, Define, Program, Val, hash};
 use super::search::Search;
 use super::syntax::Error;
 use crate::{Cells, Codes, Domain, Graph, Model, State, Variable, Written};
@@ -208,6 +208,12 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
         _ => None,
     };
     let single = single.filter(|&variable| program.variables[variable].size <= MOST_CASES);
+    if let (Some((variable, cases)), Some(_)) = (&define.table, single)
+        && let Some((domain, codes)) = few(cases, program.variables[*variable as usize].size, program)
+    {
+        let cells = Cells::Of(*variable as usize, codes);
+        return Ok(Some(Variable { name: define.name.clone(), domain, cells }));
+    }
     let width = program.variables.len();
     let mut values: Vec<Option<Val>> = Vec::new();
     search.slots.fill(super::evaluate::UNSET);
@@ -240,6 +246,29 @@ fn defined(define: &Define, states: &States, search: &mut Search<'_>) -> Result<
         None => Cells::Own(codes),
     };
     Ok(Some(Variable { name: define.name.clone(), domain, cells }))
+}
+
+/// Cases that name few of a variable's values, without a look at the others: of twenty thousand definitions over as many
+/// values each names one. `None` if they are not few.
+fn few(cases: &Cases, size: u32, program: &Program) -> Option<(Domain, Codes)> {
+    let rest = cases.rest?;
+    let mut named: Vec<(u32, Val)> = cases.of.iter().map(|(&code, &value)| (code, value)).collect();
+    let constant = |value: Val| matches!(value, Val::Bool(_) | Val::Int(_) | Val::Symbol(_));
+    if !Codes::is_few(size as usize, named.len()) || !constant(rest) {
+        return None;
+    }
+    named.sort_unstable_by_key(|&(code, _)| code);
+    if !named.iter().all(|&(_, value)| constant(value)) {
+        return None;
+    }
+    // As they are met in order of the codes: the rest is met first where the first gap is.
+    let gap = named.iter().zip(0..).take_while(|&(&(code, _), place)| code == place).count();
+    let mut values: Vec<Option<Val>> = named.iter().map(|&(_, value)| Some(value)).collect();
+    values.insert(gap, Some(rest));
+    let (domain, mut codes) = typed(&values, program);
+    let rest = codes.remove(gap);
+    let others = named.iter().zip(codes).map(|(&(place, _), code)| (place, code));
+    Some((domain, Codes::few(size as usize, rest, others.filter(|&(_, code)| code != rest).collect())))
 }
 
 /// The type of some values, and their numbers in it.

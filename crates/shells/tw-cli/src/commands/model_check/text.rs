@@ -29,10 +29,10 @@ impl Reporter for Text {
         };
         let statistics = &report.statistics;
         let count = |name| statistics.count(name).unwrap_or(0);
-        let states = words::counted(count("states"), "state");
+        let states = counted(count("states"), "state");
         let edges = statistics
             .count("transitions")
-            .map_or(String::new(), |edges| format!(", {}", words::counted(edges, "transition")));
+            .map_or(String::new(), |edges| format!(", {}", counted(edges, "transition")));
         let how = if statistics.engine.is_some() { ", as sets" } else { "" };
         let traces = statistics
             .count("traces")
@@ -53,6 +53,15 @@ impl Reporter for Text {
     }
 }
 
+/// A number of states or transitions; sets may have more than are counted.
+fn bounded(count: u64) -> String {
+    if count == u64::MAX { "more than 10^19".to_string() } else { count.to_string() }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    if count == u64::MAX { format!("{} {what}s", bounded(count)) } else { words::counted(count, what) }
+}
+
 impl Text {
     fn formula(&self, item: &Item, found: &Evidence, out: &mut dyn Outlet) -> io::Result<()> {
         let (verdict, ink) = if found.holds { ("holds", Ink::Good) } else { ("violated", Ink::Bad) };
@@ -64,7 +73,8 @@ impl Text {
         if let Some(failing) =
             found.failing.as_ref().filter(|failing| failing.count > 0 && failing.initial > 1)
         {
-            writeln!(out, "  {} of {} initial states do not satisfy it", failing.count, failing.initial)?;
+            let (count, all) = (bounded(failing.count as u64), bounded(failing.initial as u64));
+            writeln!(out, "  {} of {} initial states do not satisfy it", count, all)?;
         }
         if found.paths.is_empty() {
             writeln!(out, "  {}", found.without_path())?;

@@ -114,6 +114,9 @@ impl Printer<'_> {
             text.push_str(&format!("  {} {shown}", style.paint(Ink::Frame, place)));
         }
         text.push_str(&failures(verdict));
+        if let Some(said) = verdict.violation.as_ref().and_then(|found| found.text.as_ref()) {
+            text.push_str(&format!(": {}", words::clip(&words::printable(said), 200)));
+        }
         if let Some(pending) = verdict.pending.as_ref().filter(|_| verdict.verdict == Verdict::Violated) {
             let owed = words::clip(&words::printable(&pending.owed), 200);
             text.push_str(&format!("; owed since position {}: {owed}", pending.since));

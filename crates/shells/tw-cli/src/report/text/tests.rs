@@ -50,6 +50,8 @@ pub(crate) fn sample() -> Report {
         time: stamp(position as i64 * 2),
         bindings: vec![("u".into(), Value::text(user))],
         infinite: false,
+        category: None,
+        text: None,
         line: line(number, r#"{"event":"req","id":"r3"}"#),
         around: Vec::new(),
     };
@@ -59,15 +61,7 @@ pub(crate) fn sample() -> Report {
         formula: format!("formula of {name}"),
         source: ("web.tw".into(), 3),
         verdict,
-        position: None,
-        time: None,
-        violations: Vec::new(),
-        violation_count: 0,
-        ranges: Vec::new(),
-        timeline: None,
-        explanation: None,
-        statistic: None,
-        guarantee: None,
+        ..PropertyReport::default()
     };
     let answered = PropertyReport {
         position: Some(6),
@@ -82,6 +76,7 @@ pub(crate) fn sample() -> Report {
         trace: "web.jsonl".into(),
         positions: 8,
         bytes: 400,
+        skipped: 0,
         engine: "columnar",
         semantics: "finite",
         by: None,

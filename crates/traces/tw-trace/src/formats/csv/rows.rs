@@ -296,10 +296,14 @@ pub(super) fn stamp(text: &str, name: &str, stamps: Stamps) -> Result<Stamp, Tra
             TimeError::NotANumber => quote(text),
             error => format!("{}, which is {error}", quote(text)),
         };
-        let message = format!(
-            "`{name}`: found {found}, expected a timestamp (a number, in `{}`, or a date and time like `2024-05-01T12:00:00Z`)",
-            stamps.numbers.name()
-        );
+        let expected = match stamps.form {
+            Some(_) => stamps.expected(),
+            None => format!(
+                "a timestamp (a number, in `{}`, or a date and time like `2024-05-01T12:00:00Z`)",
+                stamps.numbers.name()
+            ),
+        };
+        let message = format!("`{name}`: found {found}, expected {expected}");
         TraceError::new(TraceErrorKind::Time, message)
     })
 }

@@ -10,7 +10,7 @@
 use super::Source;
 use crate::formats::fields::{cell, is_blank, trim};
 use crate::formats::found::Found;
-use crate::formats::lines::{Lines, time_of};
+use crate::formats::line::{Lines, time_of};
 #[cfg(target_arch = "x86_64")]
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk};

@@ -58,7 +58,7 @@ impl Cells {
                 kinds: vec![0; rows],
                 only: expect == Expect::Int,
             }),
-            Expect::Text => Cells::Text(Texts {
+            Expect::Text | Expect::Line => Cells::Text(Texts {
                 ids: vec![NULL; rows],
                 index: FxHashMap::default(),
                 entries: Vec::new(),

@@ -356,7 +356,7 @@ impl Learner {
             [Action::Store(slot)] if !plan.decoded[*slot] => match plan.columns[*slot] {
                 Expect::Number | Expect::Int => What::Value(Role::Number, stamp(field), *slot as u32),
                 Expect::Bool => What::Value(Role::Truth, stamp(field), *slot as u32),
-                Expect::Text => What::Value(Role::Text, stamp(field), *slot as u32),
+                Expect::Text | Expect::Line => What::Value(Role::Text, stamp(field), *slot as u32),
                 Expect::Any => What::Value(Role::Field, stamp(field), 0),
             },
             [Action::Key(column)] => What::Value(Role::Key, stamp(field), *column as u32),

@@ -11,7 +11,7 @@ use super::Source;
 use super::tuple::{Stop, Tuple};
 use super::walk::{begins_line, entry, name_end, pass_space, quoted};
 use crate::formats::found::Found;
-use crate::formats::lines::{by_rows, time_of};
+use crate::formats::line::{by_rows, time_of};
 use crate::formats::wanted::{SAMPLE, Wanted};
 use crate::{
     Block, BlockBatch, BlockReader, Projection, ReadOptions, Row, RowSource, TraceError, TraceWarning,
@@ -276,6 +276,6 @@ impl<'b> Job<'b> {
         let time_range = self.times.first().copied().zip(self.times.last().copied());
         let batch = wanted.batch(len, Some(self.times), |slot| self.found.column(wanted, slot, len));
         let lines = lines_of(self.text.as_bytes(), open_from.is_none());
-        BlockBatch { batch, time_range, lines, shared_lines: self.shared_lines, open_from }
+        BlockBatch { batch, time_range, lines, shared_lines: self.shared_lines, open_from, months: None }
     }
 }

@@ -8,7 +8,7 @@
 //! Anything wrong or unusual ends the attempt, and the block is read by rows, which also words the error.
 
 use super::Source;
-use crate::formats::lines::{Lines, time_of};
+use crate::formats::line::{Lines, time_of};
 #[cfg(target_arch = "x86_64")]
 use crate::formats::masks::{Avx2, has_avx2};
 use crate::formats::masks::{Lanes, Portable, any_before, chunk, or_bits, words_for};
