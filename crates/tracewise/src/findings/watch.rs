@@ -110,6 +110,7 @@ impl Gathered {
             category,
             text,
             line,
+            around: Vec::new(),
         });
     }
 
