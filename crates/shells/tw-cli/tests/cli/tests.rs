@@ -15,6 +15,17 @@ fn the_corpus_is_as_expected() {
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
 }
 
+/// The page on tests shows a file with blocks inside, which no block of the page could hold.
+#[test]
+fn the_page_shows_the_example() {
+    let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap();
+    let shown: String = read("examples/web/web.twt")
+        .lines()
+        .map(|line| format!("    {line}").trim_end().to_string() + "\n")
+        .collect();
+    assert!(read("docs/testing.md").contains(&shown), "{shown}");
+}
+
 const TESTS: &str = "# Doors\n```tw\nproperty p : G (a -> F b);\nquery n : count[a];\n```\n```props one\na\n\nb\na\n```\n\
                      ```verdicts\np: satisfied\n```\n```values\nn: 2\n```\n";
 
