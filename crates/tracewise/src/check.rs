@@ -1,5 +1,6 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
+mod ranges;
 mod report;
 
 use crate::imprecise::ClockError;
@@ -9,11 +10,11 @@ use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, monitors, statistics};
-pub use report::{CheckReport, LogLine, PropertyReport, Step, Violation};
+pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::Root;
 use tw_monitor::{Answer, Answers, Bindings, Explanation, Request, violation_request};
-use tw_trace::Located;
+use tw_trace::{Located, Stamp};
 
 /// What is told of each property beside its verdict.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,12 +32,22 @@ pub struct CheckOptions {
     /// How far timestamps may be off. The answer is then for every execution that they allow, in
     /// [`PropertyReport::guarantee`].
     pub clock_error: Option<ClockError>,
+    /// What a page shows beside a list: the lines around violations, and how many there are in each part of the log.
+    pub overview: bool,
 }
 
 impl Default for CheckOptions {
     /// Ten violations listed, explanations on.
     fn default() -> Self {
-        Self { violations: 10, explain: true, witness: false, by: None, statistic: None, clock_error: None }
+        Self {
+            violations: 10,
+            explain: true,
+            witness: false,
+            by: None,
+            statistic: None,
+            clock_error: None,
+            overview: false,
+        }
     }
 }
 
@@ -59,7 +70,12 @@ pub(crate) fn check(
     let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
-    let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(1) };
+    let least = match options.violations {
+        0 => 1,
+        _ if options.overview => ranges::COUNTED,
+        _ => ranges::MERGED,
+    };
+    let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
     let answers = run.answers(limit)?;
 
     let newlines = newlines(spec);
@@ -95,7 +111,7 @@ pub(crate) fn check(
     }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
-    let mut properties = narrator.tell(findings, options.violations);
+    let mut properties = narrator.tell(findings, options);
     if let Some(plan) = &monitors {
         properties.extend(monitors::check(session, spec, plan, &mut run, options)?);
     }
@@ -135,7 +151,7 @@ fn violations(
         failing.sort_unstable();
     }
     let segment = |at: Position| trace.starts().partition_point(|&start| start <= at) - 1;
-    for &(position, at, nth) in failing.iter().take(options.violations.max(1)) {
+    let violation = |&(position, at, nth): &(Position, Position, usize)| {
         let bound = answer.bindings.get(nth).map_or(&[][..], Bindings::pairs);
         let infinite = answer.bindings.get(nth).is_some_and(Bindings::infinite);
         let names = &run.spec.program.dag.variables;
@@ -147,7 +163,32 @@ fn violations(
         bindings.extend(options.by.clone().zip(key));
         // Without a position of its own, a violation has no time either.
         let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
-        finding.add(position, Violation { position: own, time, bindings, infinite, ..Violation::default() });
+        Violation { position: own, time, bindings, infinite, ..Violation::default() }
+    };
+    for each in failing.iter().take(options.violations.max(1)) {
+        finding.add(each.0, violation(each));
+    }
+    if invariant && options.violations > 0 {
+        let alike = |a: usize, b: usize| {
+            let ((_, at, nth), (_, other, next)) = (failing[a], failing[b]);
+            segment(at) == segment(other) && answer.bindings.get(nth) == answer.bindings.get(next)
+        };
+        let found = ranges::ranges(&failing, options.violations, alike);
+        finding.report.ranges = found
+            .iter()
+            .map(|&(first, last)| ViolationRange {
+                first: violation(&failing[first]),
+                last: failing[last].0,
+                last_time: run.stamp(failing[last].1),
+                last_line: None,
+                count: last - first + 1,
+            })
+            .collect();
+    }
+    if options.overview && !failing.is_empty() {
+        let cut = finding.report.violation_count > failing.len();
+        let positions = failing.iter().map(|&(position, ..)| position);
+        finding.report.timeline = Some(ranges::timeline(positions, run.loaded.summary.positions, cut));
     }
     let first = failing.first().map(|&(_, at, _)| segment(at));
     first.or_else(|| (0..trace.starts().len()).find(fails))
@@ -227,6 +268,7 @@ pub(crate) fn report(
     properties: Vec<PropertyReport>,
 ) -> CheckReport {
     let warnings = run.warnings();
+    let ticks = if options.overview { ticks(run) } else { Vec::new() };
     CheckReport {
         trace: run.loaded.name().to_string(),
         positions: run.loaded.summary.positions,
@@ -237,5 +279,14 @@ pub(crate) fn report(
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,
         warnings,
+        ticks,
     }
+}
+
+/// A few positions of the log with their timestamps.
+fn ticks(run: &Run<'_>) -> Vec<(Position, Option<Stamp>)> {
+    let positions = ranges::ticks(run.loaded.summary.positions);
+    let located = run.loaded.locate(&positions);
+    let time = |position: &Position| located.get(position).and_then(|located| located.time);
+    positions.iter().map(|position| (*position, time(position))).collect()
 }

@@ -30,6 +30,7 @@ mod model;
 mod query;
 mod races;
 mod robust;
+mod test;
 mod warning;
 mod watch;
 pub mod words;
@@ -41,11 +42,13 @@ pub use races::{Access, Race, Turn};
 pub use warning::Warning;
 pub use watch::Gathered;
 
-use crate::check::{LogLine, StatisticReport, Step};
+use crate::check::{LogLine, StatisticReport, Step, Timeline};
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
 use crate::robust::Robustness;
+use crate::test::TestResult;
 use crate::watch::Deadline;
+use std::borrow::Cow;
 use std::time::Duration;
 use tw_core::{Position, Time, Value, Verdict};
 use tw_trace::{Stamp, TimeStyle};
@@ -71,6 +74,10 @@ pub struct Report {
     pub warnings: Vec<Warning>,
     /// Bad lines left out.
     pub skipped: u64,
+    /// A few positions of the trace with their timestamps, first and last among them, for [`Item::timeline`].
+    pub ticks: Vec<(Position, Option<Stamp>)>,
+    /// Pictures of the values as SVG, for forms that show some.
+    pub pictures: Vec<String>,
 }
 
 impl Report {
@@ -137,6 +144,8 @@ pub enum About {
     Deadlock,
     /// A variable that no lock protects.
     Race,
+    /// Something that a test expects.
+    Test,
 }
 
 impl About {
@@ -148,6 +157,7 @@ impl About {
             About::Formula => "formula",
             About::Deadlock => "deadlock",
             About::Race => "race",
+            About::Test => "test",
         }
     }
 }
@@ -202,6 +212,10 @@ pub struct Item {
     pub violations: Vec<Violation>,
     /// How many there are in all.
     pub violation_count: usize,
+    /// The first violations with neighbours taken together; see [`Item::ranges`].
+    pub merged: Vec<ViolationRange>,
+    /// How many violations there are in each part of the log, where that was asked for.
+    pub timeline: Option<Timeline>,
     /// Why the verdict is what it is.
     pub explanation: Option<Step>,
     /// What `statistic` asked for.
@@ -238,6 +252,8 @@ pub enum Detail {
     Deadlock(Vec<Turn>),
     /// Accesses without a common lock.
     Race(Box<Race>),
+    /// What was expected, and what came out.
+    Test(Box<TestResult>),
 }
 
 /// One place where an item fails.
@@ -257,6 +273,30 @@ pub struct Violation {
     pub text: Option<String>,
     /// The log line.
     pub line: Option<LogLine>,
+    /// The lines around it, itself included, where they were asked for.
+    pub around: Vec<LogLine>,
+}
+
+/// Violations at positions that follow one another, for the same values.
+#[derive(Clone, Debug)]
+pub struct ViolationRange {
+    /// The first of them.
+    pub first: Violation,
+    /// Position, timestamp, file and line of the last, if it is another one.
+    pub last: Option<(Position, Option<Stamp>, Option<(String, u64)>)>,
+    /// How many there are.
+    pub count: usize,
+}
+
+impl Item {
+    /// The violations to tell, neighbours taken together.
+    pub fn ranges(&self) -> Cow<'_, [ViolationRange]> {
+        if !self.merged.is_empty() {
+            return Cow::Borrowed(&self.merged);
+        }
+        let alone = |first: &Violation| ViolationRange { first: first.clone(), last: None, count: 1 };
+        Cow::Owned(self.violations.iter().map(alone).collect())
+    }
 }
 
 /// What was owed when a stream ended.

@@ -23,7 +23,7 @@
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
-//! | look at specifications | [`explain`], [`language`], [`import`], [`ir`] |
+//! | look at specifications | [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
 //! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
 
 #[cfg(feature = "parquet")]
@@ -39,6 +39,7 @@ pub mod files;
 pub mod findings;
 pub mod import;
 pub mod imprecise;
+pub mod init;
 pub mod inspect;
 pub mod language;
 pub mod live;
@@ -57,6 +58,7 @@ pub mod slice;
 mod specification;
 mod statistics;
 pub mod templates;
+pub mod test;
 pub mod trace;
 pub mod watch;
 

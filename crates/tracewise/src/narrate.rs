@@ -3,8 +3,8 @@
 mod operators;
 mod windows;
 
+use crate::check::{CheckOptions, PropertyReport, Step, Violation};
 use crate::check::{Finding, LOCATED, log_line};
-use crate::check::{PropertyReport, Step};
 use crate::run::columns::Loaded;
 use crate::run::divide::Order;
 use crate::run::timing::elapsed;
@@ -97,8 +97,16 @@ impl<'a> Narrator<'a> {
     }
 
     /// Looks up the positions of all findings, once, and words the findings.
-    pub(crate) fn tell(&self, findings: Vec<Finding>, violations: usize) -> Vec<PropertyReport> {
-        let lines = self.lines(&findings);
+    pub(crate) fn tell(&self, findings: Vec<Finding>, options: &CheckOptions) -> Vec<PropertyReport> {
+        let around = if options.overview { AROUND } else { 0 };
+        let lines = self.lines(&findings, around);
+        let line = |position: Position| lines.get(&position).and_then(log_line);
+        let near = |violation: &mut Violation, position: Position| {
+            if around > 0 {
+                violation.around =
+                    (position.saturating_sub(around)..=position + around).filter_map(line).collect();
+            }
+        };
         findings
             .into_iter()
             .map(|finding| {
@@ -109,12 +117,24 @@ impl<'a> Narrator<'a> {
                     if violation.position.is_some() {
                         violation.time = violation.time.or(located.time);
                     }
+                    near(violation, *position);
+                }
+                for range in &mut report.ranges {
+                    if let Some(located) = range.first.position.and_then(|position| lines.get(&position)) {
+                        range.first.line = log_line(located);
+                        range.first.time = range.first.time.or(located.time);
+                        near(&mut range.first, located.position);
+                    }
+                    if let Some(located) = lines.get(&range.last) {
+                        range.last_line = located.line.map(|line| (located.file.clone(), line));
+                        range.last_time = range.last_time.or(located.time);
+                    }
                 }
                 if let Some(first) = report.violations.first() {
                     report.position = first.position;
                     report.time = first.time;
                 }
-                report.violations.truncate(violations);
+                report.violations.truncate(options.violations);
                 if let Some(explanation) = finding.explanation {
                     report.explanation = self.word(&explanation, &lines);
                 }
@@ -154,10 +174,16 @@ impl<'a> Narrator<'a> {
         self.order.original(at)
     }
 
-    fn lines(&self, findings: &[Finding]) -> HashMap<Position, Located> {
+    /// The lines that findings point at, and so many before and after violations.
+    fn lines(&self, findings: &[Finding], around: usize) -> HashMap<Position, Located> {
         let mut positions: Vec<Position> = Vec::new();
         for finding in findings {
-            positions.extend(finding.positions.iter().take(LOCATED));
+            let ranges = finding.report.ranges.iter().take(LOCATED);
+            let first = ranges.clone().filter_map(|range| range.first.position);
+            for position in finding.positions.iter().copied().take(LOCATED).chain(first) {
+                positions.extend(position.saturating_sub(around)..=position + around);
+            }
+            positions.extend(ranges.map(|range| range.last));
             let claims = finding.explanation.iter().flat_map(|explanation| &explanation.claims);
             positions.extend(claims.map(|claim| self.original(claim.range.0)));
         }
@@ -325,6 +351,9 @@ impl<'a> Narrator<'a> {
 
 /// Bytes of truth columns held at once for explanations.
 const COLUMNS: usize = 32 << 20;
+
+/// Lines shown before and after a violation, where they are asked for.
+const AROUND: usize = 3;
 
 /// Most log lines looked up for one trace.
 const MOST_LINES: usize = 20_000;

@@ -6,6 +6,7 @@ use crate::embed::RowMonitor;
 use crate::error::Setting;
 use crate::eval::{self, EvalReport};
 use crate::explain::{self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
+use crate::init::{self, Draft};
 use crate::inspect::{self, InspectReport};
 use crate::merge::{self, MergeOptions, MergeReport};
 use crate::model::{self, Model, ModelOptions, ModelReport, Question};
@@ -14,6 +15,7 @@ use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::slice::{self, SliceOptions, SliceReport};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
+use crate::test::{self, TestFile, TestReport};
 use crate::trace::Progress;
 use crate::watch::{self, Control, WatchOptions, WatchReport, WatchSink};
 use crate::{Error, Reading, Specification, imprecise, monitors};
@@ -61,6 +63,7 @@ pub struct Session {
     pub(crate) evaluate: Evaluating,
     pub(crate) progress: Option<Arc<Progress>>,
     pub(crate) tables: Vec<(String, Arc<dyn Table>)>,
+    pub(crate) texts: Vec<(String, Arc<[u8]>)>,
 }
 
 impl Session {
@@ -108,6 +111,15 @@ impl Session {
         let name = name.into();
         self.tables.retain(|(known, _)| *known != name);
         self.tables.push((name, table));
+        self
+    }
+
+    /// The bytes of a trace in memory: a verb that is given `name` where it takes files reads them, in the format that the
+    /// session names. A later text of the same name takes the place of an earlier one.
+    pub fn text(mut self, name: impl Into<String>, bytes: Vec<u8>) -> Self {
+        let name = name.into();
+        self.texts.retain(|(known, _)| *known != name);
+        self.texts.push((name, bytes.into()));
         self
     }
 
@@ -208,6 +220,16 @@ impl Session {
     /// Columns, types, event names, time span and sample rows of a trace.
     pub fn inspect(&self, files: &[String]) -> Result<InspectReport, Error> {
         inspect::inspect(self, files)
+    }
+
+    /// A first specification for a trace, from what can be seen in it, with properties that hold there.
+    pub fn init(&self, files: &[String]) -> Result<Draft, Error> {
+        init::init(self, files)
+    }
+
+    /// What comes out of the tests in a file, beside what they expect.
+    pub fn test(&self, file: &TestFile) -> Result<TestReport, Error> {
+        test::test(self, file)
     }
 
     /// A trace cut by what its events are about, one slice per binding of variables.

@@ -1,4 +1,5 @@
-//! Runs `corpus/<logic>/<case>.md`: every case holds prose, a specification, a trace and the verdicts to expect, and
+//! Runs `corpus/<logic>/<case>.twt`, which `tracewise test` reads too: every case holds prose, a specification, a trace and
+//! the verdicts to expect, and
 //! every engine that accepts the specification must give them.
 //!
 //! Blocks: `tw` the specification; a format's name the trace; `verdicts` (or `verdicts repeat-last`, `verdicts ltl3`)

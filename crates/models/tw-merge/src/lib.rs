@@ -36,7 +36,7 @@ pub use merger::{Limits, Merger, TooLarge};
 pub use splice::{Found, Piece, Splice};
 pub use words::MAX_HISTORY;
 
-/// What two moments must share to be one state of the merged model.
+/// Which moments become one state of the merged model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// The state (the paper's state-preserving merger).

@@ -8,6 +8,7 @@ mod eval;
 mod explain;
 mod fmt;
 mod import;
+mod init;
 mod inspect;
 mod man;
 mod merge;
@@ -19,6 +20,7 @@ mod robust;
 mod simulate;
 mod slice;
 mod templates;
+mod test;
 mod watch;
 
 use crate::context::{Context, Failure, Outcome};
@@ -66,7 +68,9 @@ pub static COMMANDS: &[Command] = &[
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<import::Import>("import"),
+    row::<test::Test>("test"),
     row::<inspect::Inspect>("inspect"),
+    row::<init::Init>("init"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
     row::<templates::Templates>("templates"),

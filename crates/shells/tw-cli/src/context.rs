@@ -68,7 +68,7 @@ impl Context {
             "json" | "sarif" => Kind::Json,
             _ => Kind::Text { color: style.color },
         });
-        if !matches!(form, "text" | "json" | "junit" | "sarif" | "github") {
+        if !matches!(form, "text" | "json" | "junit" | "sarif" | "github" | "html") {
             out.data();
         }
         Self {

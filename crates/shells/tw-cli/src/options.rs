@@ -5,7 +5,7 @@ use crate::flags::flagged;
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, IsTerminal};
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
 use tracewise::files::{LONGEST_TEXT, read_input};
@@ -276,14 +276,12 @@ pub fn specification_and_traces(
                 "with `-e` every file is a trace, but `{file}` is a specification; give one or the other"
             )));
         }
-        if files.is_empty() {
-            return Err(usage(format!("no trace given: tracewise {command} -e {word} TRACE…")));
-        }
+        let files = or_standard_input(files, &format!("tracewise {command} -e {word} TRACE…"))?;
         let spec = match what {
             Given::Formulas => inline(given, &[])?,
             Given::Queries => inline(&[], given)?,
         };
-        return Ok((spec, files.to_vec()));
+        return Ok((spec, files));
     }
     let Some((spec, traces)) = files.split_first() else {
         return Err(usage(format!(
@@ -298,13 +296,26 @@ pub fn specification_and_traces(
              (or -e {word})"
         )));
     }
-    if traces.is_empty() {
+    if spec == "-" && traces.is_empty() {
         return Err(usage(format!("no trace given: tracewise {command} {spec} TRACE…")));
     }
+    let traces = or_standard_input(traces, &format!("tracewise {command} {spec} TRACE…"))?;
     if spec == "-" && traces.iter().any(|trace| trace == "-") {
         return Err(usage("standard input `-` can be the specification or a trace, not both"));
     }
-    Ok((specification(spec)?, traces.to_vec()))
+    Ok((specification(spec)?, traces))
+}
+
+/// The files or, where none is named and something is piped in, standard input. A terminal waits for nobody: there that
+/// is a mistake, which `form` corrects.
+pub fn or_standard_input(files: &[String], form: &str) -> Result<Vec<String>, Failure> {
+    match files {
+        [] if io::stdin().is_terminal() => {
+            Err(usage(format!("no trace given, and nothing is piped in: {form}")))
+        }
+        [] => Ok(vec!["-".into()]),
+        files => Ok(files.to_vec()),
+    }
 }
 
 /// A bound on disorder: a number, and a unit if one was written.

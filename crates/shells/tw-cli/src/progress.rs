@@ -1,4 +1,4 @@
-//! A sign of life on a terminal when work takes over a second.
+//! A progress bar on a terminal when work takes over a second.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;

@@ -5,6 +5,7 @@
 mod escape;
 mod github;
 pub mod guarantee;
+mod html;
 mod json;
 mod junit;
 mod sarif;
@@ -54,6 +55,9 @@ pub struct Form {
     make: fn(Box<dyn Reporter>) -> Box<dyn Reporter>,
 }
 
+/// The form that is a page, which shows more than others if it is there.
+pub const HTML: &str = "html";
+
 /// Every form, in the order of help.
 pub static REPORTERS: &[Form] = &[
     Form { name: "text", about: "For people", make: |text| text },
@@ -65,6 +69,11 @@ pub static REPORTERS: &[Form] = &[
     Form { name: "junit", about: "JUnit XML, for CI test reports", make: |_| Box::<junit::Junit>::default() },
     Form { name: "sarif", about: "SARIF 2.1.0, for code scanning", make: |_| Box::<sarif::Sarif>::default() },
     Form { name: "github", about: "GitHub Actions annotations", make: |_| Box::new(github::Github) },
+    Form {
+        name: HTML,
+        about: "A page to read in a browser, in one file",
+        make: |_| Box::<html::Html>::default(),
+    },
 ];
 
 /// The names for `--output`.

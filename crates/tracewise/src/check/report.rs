@@ -28,6 +28,8 @@ pub struct CheckReport {
     pub properties: Vec<PropertyReport>,
     /// Findings that did not stop the run.
     pub warnings: Vec<Diagnostic>,
+    /// With `overview`, a few positions of the log, first and last among them, with their timestamps.
+    pub ticks: Vec<(Position, Option<Stamp>)>,
 }
 
 /// The verdict on one property.
@@ -55,6 +57,10 @@ pub struct PropertyReport {
     pub violations: Vec<Violation>,
     /// How many there are in all.
     pub violation_count: usize,
+    /// The first violations with neighbours taken together; nothing where that was not looked at.
+    pub ranges: Vec<ViolationRange>,
+    /// With `overview`, how many violations there are in each part of the log.
+    pub timeline: Option<Timeline>,
     /// Why: for a violated property, and with `witness` for a satisfied one.
     pub explanation: Option<Step>,
     /// What `statistic` asked for.
@@ -103,6 +109,32 @@ pub struct Violation {
     pub text: Option<String>,
     /// The log line.
     pub line: Option<LogLine>,
+    /// With `overview`, the lines around it, itself included.
+    pub around: Vec<LogLine>,
+}
+
+/// Violations at positions that follow one another, for the same values.
+#[derive(Clone, Debug)]
+pub struct ViolationRange {
+    /// The first of them.
+    pub first: Violation,
+    /// Position of the last.
+    pub last: Position,
+    /// Its timestamp.
+    pub last_time: Option<Stamp>,
+    /// File and line of the last.
+    pub last_line: Option<(String, u64)>,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// Violations over the length of a log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// How many there are in each of as many equal parts of the log.
+    pub parts: Vec<u64>,
+    /// Whether there are more, later in the log, which were not looked at.
+    pub cut: bool,
 }
 
 /// A line of the trace.

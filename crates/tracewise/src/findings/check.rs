@@ -1,7 +1,7 @@
 //! Findings of `check`.
 
 use super::warning::divide;
-use super::{Item, Report, Statistics, Violation};
+use super::{Item, Report, Statistics, Violation, ViolationRange};
 use crate::Specification;
 use crate::check::{CheckReport, PropertyReport};
 use std::time::Duration;
@@ -30,6 +30,7 @@ impl Report {
             },
             items,
             warnings,
+            ticks: report.ticks,
             skipped: report.skipped,
             ..Self::default()
         }
@@ -50,6 +51,8 @@ impl From<PropertyReport> for Item {
             time: property.time,
             violations: property.violations.into_iter().map(Violation::from).collect(),
             violation_count: property.violation_count,
+            merged: property.ranges.into_iter().map(ViolationRange::from).collect(),
+            timeline: property.timeline,
             explanation: property.explanation,
             statistic: property.statistic,
             guarantee: property.guarantee,
@@ -60,7 +63,15 @@ impl From<PropertyReport> for Item {
 
 impl From<crate::check::Violation> for Violation {
     fn from(violation: crate::check::Violation) -> Self {
-        let crate::check::Violation { position, time, bindings, infinite, category, text, line } = violation;
-        Self { position, time, bindings, infinite, category, text, line }
+        let crate::check::Violation { position, time, bindings, infinite, category, text, line, around } =
+            violation;
+        Self { position, time, bindings, infinite, category, text, line, around }
+    }
+}
+
+impl From<crate::check::ViolationRange> for ViolationRange {
+    fn from(range: crate::check::ViolationRange) -> Self {
+        let last = (range.count > 1).then_some((range.last, range.last_time, range.last_line));
+        Self { first: range.first.into(), last, count: range.count }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Item, Report, json};
 
-/// A fingerprint per violation of an item (or one, if none is listed): of the rule, the trace, and what the log says
+/// A fingerprint per violation of an item, neighbours taken together (or one, if none is listed): of the rule, the trace, and what the log says
 /// there, not of line numbers, which move. Violations that look alike are numbered.
 pub fn fingerprints(report: &Report, item: &Item) -> Vec<String> {
     let start = || {
@@ -20,10 +20,11 @@ pub fn fingerprints(report: &Report, item: &Item) -> Vec<String> {
         text.push_str(&format!(":{before}"));
         text
     };
-    if item.violations.is_empty() {
+    let ranges = item.ranges();
+    if ranges.is_empty() {
         return vec![finish(start())];
     }
-    let each = item.violations.iter().map(|violation| {
+    let each = ranges.iter().map(|range| &range.first).map(|violation| {
         let mut hasher = start();
         hasher.update(json::bindings(&violation.bindings).as_bytes()).update(&[0]);
         match &violation.line {

@@ -25,6 +25,7 @@ use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
 use crate::templates::TemplatesReport;
+use crate::test::TestResult;
 use std::io::{self, Write};
 use tw_diag::{Diagnostic, Sources};
 
@@ -86,6 +87,7 @@ impl Lines {
                 Detail::Evidence(found) => one(model::object(report, item, found), &rest, out)?,
                 Detail::Deadlock(turns) => one(races::deadlock(report, turns), &rest, out)?,
                 Detail::Race(race) => one(races::race(report, race), &rest, out)?,
+                Detail::Test(result) => one(test(report, result), &rest, out)?,
             }
             self.told.append(&mut run);
             if out.closed() {
@@ -94,6 +96,19 @@ impl Lines {
         }
         Ok(())
     }
+}
+
+/// The object of an expectation.
+fn test(report: &Report, result: &TestResult) -> Object {
+    Object::new()
+        .field("test", result.case.as_str())
+        .field("kind", result.kind.as_str())
+        .field("name", result.name.as_str())
+        .field("file", report.subject.as_str())
+        .field("line", result.line)
+        .field("passed", result.passed())
+        .field("expected", result.expected.as_deref())
+        .field("found", result.found.as_str())
 }
 
 fn one(object: Object, rest: &Rest<'_>, out: &mut dyn Outlet) -> io::Result<()> {

@@ -112,6 +112,7 @@ impl Gathered {
             category,
             text,
             line,
+            around: Vec::new(),
         });
     }
 

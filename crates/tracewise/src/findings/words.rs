@@ -1,6 +1,6 @@
 //! Small pieces of wording that findings, commands and reporters share.
 
-use super::{Item, Violation, json};
+use super::{Item, Violation, ViolationRange, json};
 use crate::check::Step;
 use crate::query::Approximation;
 use crate::robust::{Reason, WeakestLink};
@@ -105,6 +105,104 @@ pub fn place(violation: &Violation, separator: &str) -> String {
         parts.push("infinitely many valuations".to_owned());
     }
     parts.join(separator)
+}
+
+/// Where a range of violations is: `positions 6 to 9 · time 12 to 18 · u = "bob"`.
+pub fn range(range: &ViolationRange, separator: &str) -> String {
+    let Some((last, last_time, _)) = &range.last else { return place(&range.first, separator) };
+    let mut parts = Vec::new();
+    if let Some(first) = range.first.position {
+        parts.push(format!("positions {first} to {last}"));
+    }
+    if let (Some(first), Some(last)) = (range.first.time, last_time) {
+        parts.push(format!("time {} to {}", first.format(), last.format()));
+    }
+    let rest = Violation { position: None, time: None, ..range.first.clone() };
+    parts.extend(Some(place(&rest, separator)).filter(|rest| !rest.is_empty()));
+    parts.join(separator)
+}
+
+/// The lines of a range: `t.csv:7`, `t.csv:7–9`; nothing if they are not known.
+pub fn lines(range: &ViolationRange) -> String {
+    let Some(line) = &range.first.line else { return String::new() };
+    match &range.last {
+        Some((.., Some((file, last)))) if *file == line.file && *last > line.line => {
+            format!("{file}:{}–{last}", line.line)
+        }
+        Some((.., Some((file, last)))) if *file != line.file => {
+            format!("{}:{} to {file}:{last}", line.file, line.line)
+        }
+        _ => format!("{}:{}", line.file, line.line),
+    }
+}
+
+/// The variables that decide an item, as its explanation names them.
+pub fn focus(item: &Item) -> Vec<(String, Value)> {
+    let mut found: Vec<(String, Value)> = Vec::new();
+    let at = item.position;
+    for (_, step) in item.explanation.iter().flat_map(steps).filter(|(_, step)| Some(step.from) == at) {
+        for (name, value) in &step.values {
+            if found.iter().all(|(known, _)| known != name) {
+                found.push((name.clone(), value.clone()));
+            }
+        }
+    }
+    found
+}
+
+/// Where a line has a field: `"status": 500`, `status=500`, or the value alone between characters that are no part of
+/// it.
+pub fn field(line: &str, name: &str, value: &Value) -> Option<std::ops::Range<usize>> {
+    let last = name.rsplit('.').next().unwrap_or(name).trim_matches('`');
+    let key = format!("\"{last}\"");
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    // To the end of a text in quotes, or to what ends a bare value.
+    let end = |from: usize, stop: &[char]| {
+        let rest = &line[from..];
+        match rest.strip_prefix('"') {
+            Some(text) => text.find('"').map_or(line.len(), |quote| from + quote + 2),
+            None => rest.find(stop).map_or(line.len(), |stop| from + stop),
+        }
+    };
+    for (start, _) in line.match_indices(&key) {
+        let rest = line[start + key.len()..].trim_start();
+        if let Some(rest) = rest.strip_prefix(':') {
+            let from = line.len() - rest.trim_start().len();
+            return Some(start..end(from, &[',', '}', ']', '\n']));
+        }
+    }
+    for (start, found) in line.match_indices(last).filter(|_| !last.is_empty()) {
+        let rest = start + found.len();
+        if line[rest..].starts_with('=') && !line[..start].ends_with(part) {
+            return Some(start..end(rest + 1, &[' ', '\t', ',', '\n']));
+        }
+    }
+    let text = match value {
+        Value::Null => return None,
+        Value::Str(text) => text.to_string(),
+        other => self::value(other),
+    };
+    let mut found = line.match_indices(&text).filter(|_| !text.is_empty());
+    let alone =
+        |start: usize| !line[..start].ends_with(part) && !line[start + text.len()..].starts_with(part);
+    found.find(|(start, _)| alone(*start)).map(|(start, _)| start..start + text.len())
+}
+
+/// The text cut to `width` characters, so that the first of the fields is seen.
+pub fn around(text: &str, width: usize, focus: &[(String, Value)]) -> String {
+    let length = text.chars().count();
+    let found = focus.iter().find_map(|(name, value)| field(text, name, value));
+    let Some(found) = found.filter(|_| length > width && width > 8) else { return clip(text, width) };
+    let (start, end) = (text[..found.start].chars().count(), text[..found.end].chars().count());
+    if end < width {
+        return clip(text, width);
+    }
+    // The field in the middle, its beginning in any case; two characters are for what is left out.
+    let room = width - 2;
+    let from = (start.saturating_sub(room.saturating_sub(end - start) / 2)).min(length - room);
+    let shown: String = text.chars().skip(from).take(room).collect();
+    let after = if from + room < length { "…" } else { "" };
+    format!("…{shown}{after}")
 }
 
 /// One step of an explanation in words: the formula, where, why.
@@ -254,6 +352,30 @@ mod tests {
     fn clipping_counts_characters() {
         assert_eq!(clip("äöü", 3), "äöü");
         assert_eq!(clip("äöüß", 3), "äö…");
+    }
+
+    #[test]
+    fn fields_are_found_in_lines() {
+        let status = |line: &str| field(line, "http.status", &Value::Int(500)).map(|at| line[at].to_string());
+        assert_eq!(status(r#"{"a":500,"status": 500, "b":1}"#).as_deref(), Some(r#""status": 500"#));
+        assert_eq!(status(r#"{"status":"a b","b":1}"#).as_deref(), Some(r#""status":"a b""#));
+        assert_eq!(status("substatus=1 status=500 b=1").as_deref(), Some("status=500"));
+        assert_eq!(status("1500,15000,500,x").as_deref(), Some("500"));
+        assert_eq!(status("1500,é,50").as_deref(), None);
+        assert_eq!(field("", "a", &Value::text("")), None);
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_what_matters() {
+        let line = format!("{{\"pad\":\"{}\",\"x\":7,\"more\":\"{}\"}}", "ä".repeat(100), "b".repeat(100));
+        let focus = [("x".to_string(), Value::Int(7))];
+        for width in [9, 20, 40, 100, 150, 200] {
+            let shown = around(&line, width, &focus);
+            assert!(shown.chars().count() <= width, "{width}: {shown}");
+            assert!(width < 20 || shown.contains("\"x\":7"), "{width}: {shown}");
+        }
+        assert_eq!(around("short", 20, &focus), "short");
+        assert_eq!(around("a,b,c", 3, &[]), "a,…");
     }
 
     #[test]

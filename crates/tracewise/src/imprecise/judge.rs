@@ -97,7 +97,7 @@ pub(crate) fn check(
         let judgements = known.judge(root, engine, &options)?;
         findings.push(known.finding(property(&spec, &newlines, root, Verdict::Unknown), judgements));
     }
-    let properties = Narrator::new(session, &spec, &loaded, &order).tell(findings, asked.violations);
+    let properties = Narrator::new(session, &spec, &loaded, &order).tell(findings, asked);
     let by = asked.by.clone().map(|column| (column, labels.len()));
     let mut warnings = spec.warnings.clone();
     warnings.append(&mut loaded.warnings);
@@ -111,6 +111,7 @@ pub(crate) fn check(
         by,
         properties,
         warnings,
+        ticks: Vec::new(),
     })
 }
 

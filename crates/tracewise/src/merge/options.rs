@@ -24,7 +24,7 @@ pub enum StateNames {
 pub struct MergeOptions {
     /// Merge each value of this column as a trace of its own.
     pub by: Option<String>,
-    /// What two moments must share to be one state.
+    /// Which moments become one state of the model.
     pub keep: Keep,
     /// What paths do where traces end.
     pub ends: Ends,

@@ -5,6 +5,7 @@ use crate::trace::{format_named, formats};
 use crate::{Error, Reading, Session};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use tw_core::{Batch, Position, TimeUnit};
 use tw_diag::Diagnostic;
 use tw_trace::{Input, Located, Locator, Projection, Settled, Summary, TraceError, TraceFormat};
@@ -31,7 +32,13 @@ impl Opened {
             return Ok(Self { name, input, format, read, settled });
         }
         let known = format_by_name(session, files.first().map_or("-", String::as_str))?;
-        let input = Input::open(files)?;
+        let text = |file: &String| session.texts.iter().find(|(name, _)| name == file);
+        let input = match files {
+            [one] if text(one).is_some() => {
+                Input::from_bytes(one, text(one).map_or(Arc::default(), |(_, text)| Arc::clone(text)))
+            }
+            _ => Input::open(files)?,
+        };
         let head = input.head(0)?;
         let format = match known {
             Some(format) => format,

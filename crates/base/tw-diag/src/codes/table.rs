@@ -25,7 +25,7 @@ const fn either(area: Area, code: &'static str, meaning: &'static str, repair: &
 #[rustfmt::skip]
 pub static CODES: &[Code] = &[
     error(Specification, "ambiguous-colon", "The value after `:` is one term, and an operator follows it.",
-        "Put the whole value in parentheses, or the experiment."),
+        "Put the whole value in parentheses, or what stands before the colon."),
     error(Specification, "bad-aggregate", "An aggregate such as `sum` or `quantile` is not written as it should be.",
         "Write what is collected in square brackets: `max[ms]`, `quantile(0.95)[ms]`."),
     error(Specification, "bad-argument", "An argument cannot stand where it does: a pattern takes variables, constants and `_`, a macro takes formulas.",
@@ -87,7 +87,7 @@ pub static CODES: &[Code] = &[
     error(Specification, "macro-arity", "A macro is called with the wrong number of arguments.",
         "Give as many as it has parameters."),
     error(Specification, "map-reads-trace", "A function in braces reads the trace, but may use its parameter and constants only.",
-        "Move what has to be read into the experiment: `φ : e`."),
+        "Move what has to be read before the braces: `φ : e`."),
     error(Specification, "misplaced-decoration", "A function in braces or a value after `:` stands where it is not possible.",
         "Move it to a place such as the example in the message."),
     error(Specification, "misplaced-wildcard", "`_` stands outside the arguments of an event.",
@@ -226,6 +226,8 @@ pub static CODES: &[Code] = &[
         "Keep monitors in a file of their own."),
     error(Run, "not-computable", "The value of a query cannot be computed, for example as it overflows.",
         "Give a value for that case with `??`, or guard the division."),
+    error(Run, "bad-test", "A file of tests has a block or a line that is none of those a test is made of.",
+        "See the form of test files; a block that is empty is filled when the file is written back."),
     warning(Run, "not-explained", "A verdict stands, but its explanation takes too much memory.",
         "Nothing, or raise `⟨memory_budget⟩`."),
     error(Run, "usage", "Options or files that do not go together.",

@@ -22,7 +22,7 @@ use tracewise::findings::Report;
 )]
 pub struct Check {
     /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
-    #[arg(value_name = "FILE", required = true, value_hint = FILES)]
+    #[arg(value_name = "FILE", value_hint = FILES)]
     files: Vec<String>,
 
     /// A formula to check; may be given several times
@@ -102,6 +102,7 @@ impl Check {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
             clock_error: self.clock_error.error(read.unit())?,
+            overview: self.output == report::HTML,
         };
         let mut exit = Exit::Holds;
         if self.show_residual {

@@ -3,7 +3,7 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, formats};
+use crate::options::{FILES, ReadArgs, formats, or_standard_input};
 use crate::progress::Progress;
 use crate::words;
 use clap::Args;
@@ -16,7 +16,7 @@ use tracewise::findings::json::Object;
 #[derive(Args, Debug)]
 pub struct Convert {
     /// The trace (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     /// File to write (`-` is standard output)
@@ -41,7 +41,9 @@ pub struct Convert {
 
 impl Runnable for Convert {
     fn run(self, context: &mut Context) -> Outcome {
-        let trace = self.read.one_trace(&self.files, "convert")?;
+        let trace = self
+            .read
+            .one_trace(&or_standard_input(&self.files, "tracewise convert TRACE -o OUT")?, "convert")?;
         let session = self.read.session(Evaluating::default())?;
         let report = {
             let _progress = Progress::start(context.quiet, format!("converting {}", trace.join(", ")), None);

@@ -3,7 +3,7 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{EvaluateArgs, FILES, ReadArgs, formulas};
+use crate::options::{EvaluateArgs, FILES, ReadArgs, formulas, or_standard_input};
 use crate::progress::Progress;
 use crate::style::Ink;
 use crate::words;
@@ -16,7 +16,7 @@ use tracewise::findings::json;
 #[derive(Args, Debug)]
 pub struct Eval {
     /// The trace (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     /// The formula
@@ -43,7 +43,9 @@ impl Runnable for Eval {
     fn run(self, context: &mut Context) -> Outcome {
         let spec = formulas(std::slice::from_ref(&self.formula))?;
         context.warnings(&spec.warnings, &spec.sources);
-        let trace = self.read.one_trace(&self.files, "eval")?;
+        let trace = self
+            .read
+            .one_trace(&or_standard_input(&self.files, "tracewise eval -e FORMULA TRACE")?, "eval")?;
         let session = self.read.with(&spec.settings).session(self.evaluate.evaluating())?;
         let report = {
             let message = format!("evaluating {}", trace.join(", "));

@@ -3,7 +3,7 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs};
+use crate::options::{FILES, ReadArgs, or_standard_input};
 use crate::progress::Progress;
 use crate::style::{Ink, Style};
 use crate::words;
@@ -18,7 +18,7 @@ use tracewise::{Evaluating, Value};
 #[derive(Args, Debug)]
 pub struct Inspect {
     /// The trace (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     #[command(flatten)]
@@ -32,7 +32,12 @@ impl Runnable for Inspect {
     fn run(self, context: &mut Context) -> Outcome {
         let session = self.read.session(Evaluating::default())?;
         let mut exit = Exit::Holds;
-        for (index, trace) in self.read.traces(&self.files)?.into_iter().enumerate() {
+        for (index, trace) in self
+            .read
+            .traces(&or_standard_input(&self.files, "tracewise inspect TRACE")?)?
+            .into_iter()
+            .enumerate()
+        {
             let result = {
                 let _progress =
                     Progress::start(context.quiet, format!("inspecting {}", trace.join(", ")), None);

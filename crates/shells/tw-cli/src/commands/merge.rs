@@ -34,8 +34,9 @@ pub struct Merge {
     #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
     files: Vec<String>,
 
-    /// What two moments must share to be one state: the state alone; the state and the instant; the state and the
-    /// instant at which it last changed; the state and those before it (--history); everything before it
+    /// Which moments become one state of the model: those with the same state; with the same state and instant; with
+    /// the same state and instant at which it last changed; with the same state and those before it (--history); with
+    /// the same everything before it
     #[arg(long, value_name = "WHAT", value_parser = ["state", "time", "change", "history", "tree"])]
     keep: String,
 

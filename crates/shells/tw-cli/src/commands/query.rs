@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
-use tracewise::findings::{Detail, Report};
+use tracewise::findings::{Detail, Item, Report};
 use tracewise::query::{Approximation, QueryOptions, Totals};
 use tracewise::{Evaluating, Value};
 
@@ -29,7 +29,7 @@ use tracewise::{Evaluating, Value};
 )]
 pub struct Query {
     /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
-    #[arg(value_name = "FILE", required = true, value_hint = FILES)]
+    #[arg(value_name = "FILE", value_hint = FILES)]
     files: Vec<String>,
 
     /// A query; may be given several times
@@ -93,6 +93,33 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Puts a picture into each report that has more than single values; with several traces, into the totals.
+    fn draw(&mut self) {
+        let worth = |item: &Item| match &item.detail {
+            Detail::Value(result) => {
+                table::divided(result)
+                    || result.everywhere.is_some()
+                    || result.groups.iter().any(|group| text::histogram(&group.value).is_some())
+            }
+            _ => false,
+        };
+        let drawn = |answers: &Answers| {
+            tracewise::plot::svg(&plot::chart(answers), tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
+        };
+        if let Some(totals) = &mut self.totals {
+            let all = Answers { reports: self.reports.clone(), ..Answers::default() };
+            Rc::make_mut(totals).pictures.push(drawn(&all));
+        }
+        for report in &mut self.reports {
+            let one = |item: &Item| {
+                let alone = Report { items: vec![item.clone()], ..Report::clone(report) };
+                drawn(&Answers { reports: vec![Rc::new(alone)], ..Answers::default() })
+            };
+            let pictures: Vec<String> = report.items.iter().filter(|item| worth(item)).map(one).collect();
+            Rc::make_mut(report).pictures = pictures;
+        }
+    }
+
     /// The total of each query, and what is approximate in it.
     pub fn totals(&self) -> Option<impl Iterator<Item = Option<&(Value, Vec<Approximation>)>>> {
         let items = &self.totals.as_ref()?.items;
@@ -219,6 +246,9 @@ impl Query {
             let traces = answers.reports.len();
             answers.totals =
                 answers.reports.first().map(|first| Rc::new(Report::of_totals(first, traces, values)));
+        }
+        if self.output == report::HTML {
+            answers.draw();
         }
         if !context.quiet {
             for report in answers.reports.iter().chain(&answers.totals) {

@@ -5,7 +5,7 @@ mod text;
 use super::Runnable;
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, limit};
+use crate::options::{FILES, ReadArgs, limit, or_standard_input};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use clap::Args;
@@ -26,7 +26,7 @@ use tracewise::races::{self, RacesOptions, RacesReport};
 )]
 pub struct Races {
     /// The traces (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     #[command(flatten)]
@@ -82,7 +82,7 @@ impl Races {
         let limits = races::Limits { cycles: self.cycles, ..races::Limits::default() };
         let options = RacesOptions { fields: self.fields(), limits };
         let mut exit = Exit::Holds;
-        for trace in self.read.traces(&self.files)? {
+        for trace in self.read.traces(&or_standard_input(&self.files, "tracewise races TRACE")?)? {
             let started = Instant::now();
             let result = {
                 let message = format!("looking for races in {}", trace.join(", "));

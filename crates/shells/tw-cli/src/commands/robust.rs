@@ -210,11 +210,13 @@ impl Robust {
         if let Some(path) = &self.plot {
             plot::refuse(path, traces.len())?;
         }
+        // What is divided has no picture of the whole.
+        let page = self.form.output == report::HTML && self.by.is_none() && spec.settings.by.is_none();
         let options = RobustOptions {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             explain: !context.quiet || self.plot.is_some(),
             everywhere: self.at.is_some(),
-            picture: self.plot.is_some(),
+            picture: self.plot.is_some() || page,
             interpolate: self.interpolate,
             contributions: self.contributions,
             algorithm: self.algorithm,
@@ -248,9 +250,14 @@ impl Robust {
             };
             context.warnings(&report.warnings, &spec.sources);
             let panels = self.plot.as_ref().map(|path| (path, plot::panels(&report, steps)));
+            let picture = page.then(|| {
+                let panels = plot::panels(&report, steps);
+                tracewise::plot::svg_panels(&panels, tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
+            });
             if !context.quiet {
                 let mut report = Report::of_robust(report, spec, None, started.elapsed());
                 report.several = several;
+                report.pictures.extend(picture);
                 reporter.report(&report, &mut context.out)?;
             }
             if let Some((path, panels)) = panels {

@@ -3,7 +3,7 @@
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs};
+use crate::options::{FILES, ReadArgs, or_standard_input};
 use crate::progress::Progress;
 use crate::style::Ink;
 use crate::words;
@@ -21,7 +21,7 @@ use tracewise::slice::{SliceOptions, SliceReport};
 #[derive(Args, Debug)]
 pub struct SliceBy {
     /// The trace (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     /// Patterns of events, by position or by name: `f(x), f(y), h(x, _)`, `f(id: x)`
@@ -49,7 +49,9 @@ pub struct SliceBy {
 
 impl Runnable for SliceBy {
     fn run(self, context: &mut Context) -> Outcome {
-        let trace = self.read.one_trace(&self.files, "slice")?;
+        let trace = self
+            .read
+            .one_trace(&or_standard_input(&self.files, "tracewise slice --patterns … TRACE")?, "slice")?;
         let session = self.read.session(Evaluating::default())?;
         let options = SliceOptions {
             patterns: self.patterns,

@@ -25,7 +25,7 @@ use tracewise::{Evaluating, Semantics, Specification, Verdict};
                       tracewise watch [OPTIONS] -e FORMULA [TRACE]",
     after_help = "\
 Standard input is read unless a trace, --follow or --listen is given. At the end of the stream, or on an interrupt, \
-every property that is still open is told as what it is worth if the trace ends there.
+every property that is still open gets the verdict that it has if the trace ends there.
 Signals: INT and TERM end the watch, a second INT kills it, USR1 lists what is pending.
 Exit codes: 0 all hold, 1 something is violated, 2 bad usage or input, 3 nothing was read."
 )]

@@ -5,7 +5,7 @@ use super::{Outlet, Reporter, place_of};
 use crate::flags::flagged;
 use crate::words;
 use std::io;
-use tracewise::findings::{Item, Report, Severity, Violation};
+use tracewise::findings::{Item, Report, Severity, ViolationRange};
 use tracewise::{Error, Verdict};
 
 /// Writes each annotation as soon as it is known.
@@ -46,15 +46,17 @@ fn violated(report: &Report, item: &Item, out: &mut dyn Outlet) -> io::Result<()
         Severity::Warning => "warning",
         Severity::Suggestion => "notice",
     };
-    for (index, violation) in item.violations.iter().enumerate() {
-        let message = message(item, violation, index == 0);
-        let (file, line) = match &violation.line {
-            Some(line) => (line.file.as_str(), Some(line.line)),
+    let ranges = item.ranges();
+    for (index, range) in ranges.iter().enumerate() {
+        let message = message(item, range, index == 0);
+        let (file, lines) = match &range.first.line {
+            Some(line) => (line.file.as_str(), Some((line.line, last_line(range)))),
             None => (report.subject.as_str(), None),
         };
-        annotate(out, level, Some(file), line, &item.name, &message)?;
+        annotate_lines(out, level, Some(file), lines, &item.name, &message)?;
     }
-    let hidden = item.violation_count.saturating_sub(item.violations.len());
+    let told: usize = ranges.iter().map(|range| range.count).sum();
+    let hidden = item.violation_count.saturating_sub(told);
     if !item.violations.is_empty() && hidden == 0 {
         return Ok(());
     }
@@ -79,8 +81,19 @@ fn reason(item: &Item) -> String {
     text
 }
 
-fn message(item: &Item, violation: &Violation, explained: bool) -> String {
-    let place = words::place(violation, ", ");
+/// The last line of a range, in the file of the first.
+fn last_line(range: &ViolationRange) -> Option<u64> {
+    let file = &range.first.line.as_ref()?.file;
+    range
+        .last
+        .as_ref()
+        .and_then(|(.., place)| place.as_ref())
+        .filter(|(own, _)| own == file)
+        .map(|(_, line)| *line)
+}
+
+fn message(item: &Item, range: &ViolationRange, explained: bool) -> String {
+    let (place, violation) = (words::range(range, ", "), &range.first);
     let place = if place.is_empty() { String::new() } else { format!(" at {place}") };
     let mut reason = if explained { reason(item) } else { String::new() };
     if let Some(text) = violation.text.as_ref().filter(|text| !reason.contains(text.as_str())) {
@@ -97,11 +110,25 @@ fn annotate(
     title: &str,
     message: &str,
 ) -> io::Result<()> {
+    annotate_lines(out, level, file, line.map(|line| (line, None)), title, message)
+}
+
+fn annotate_lines(
+    out: &mut dyn Outlet,
+    level: &str,
+    file: Option<&str>,
+    lines: Option<(u64, Option<u64>)>,
+    title: &str,
+    message: &str,
+) -> io::Result<()> {
     let mut parameters = Vec::new();
     // `<stdin>` and `<formula>` are no files that a page could show.
     if let Some(file) = file.filter(|file| !file.starts_with('<') && *file != "-") {
         parameters.push(format!("file={}", parameter(file)));
-        parameters.extend(line.map(|line| format!("line={line}")));
+        if let Some((first, last)) = lines {
+            parameters.push(format!("line={first}"));
+            parameters.extend(last.map(|last| format!("endLine={last}")));
+        }
     }
     parameters.push(format!("title={}", parameter(&words::clip(title, 120))));
     writeln!(out, "::{level} {}::{}", parameters.join(","), data(message))

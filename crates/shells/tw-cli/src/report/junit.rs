@@ -215,8 +215,11 @@ fn totals<'c>(cases: impl Iterator<Item = &'c Case>, elapsed: Duration) -> Strin
 }
 
 fn write_case(out: &mut dyn Write, suite: &Suite, case: &Case) -> io::Result<()> {
-    // All properties share one pass, so no single one has a time of its own.
+    // All properties share one pass, so no single one has a time of its own: each has its share of the whole, and
+    // pages that add them up find what the trace took.
+    let time = suite.elapsed.as_secs_f64() / suite.cases.len().max(1) as f64;
     write!(out, r#"    <testcase name="{}" classname="{}""#, attribute(&case.name), attribute(&suite.name))?;
+    write!(out, r#" time="{time:.6}""#)?;
     if let Some(file) = &case.place.0 {
         write!(out, r#" file="{}""#, attribute(file))?;
         if let Some(line) = case.place.1 {

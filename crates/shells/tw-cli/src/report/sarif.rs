@@ -6,7 +6,7 @@ use crate::flags::flagged;
 use crate::words;
 use serde_json::{Value as Json, json};
 use std::io;
-use tracewise::findings::{About, Item, Report, Severity, Violation, fingerprints};
+use tracewise::findings::{About, Item, Report, Severity, ViolationRange, fingerprints};
 use tracewise::{Error, Verdict};
 
 /// Gathers one run.
@@ -22,7 +22,7 @@ impl Reporter for Sarif {
         for item in report.told() {
             let rule = self.rule(item);
             let known = fingerprints(report, item);
-            let mut add = |violation: Option<(usize, &Violation)>, verdict: Option<(&str, &str)>| {
+            let mut add = |violation: Option<(usize, &ViolationRange)>, verdict: Option<(&str, &str)>| {
                 let mut result = result(item, rule, report, violation);
                 if let Some((kind, level)) = verdict {
                     result["kind"] = kind.into();
@@ -39,7 +39,7 @@ impl Reporter for Sarif {
                 Some(Verdict::Unknown) => add(None, Some(("open", "none"))),
                 Some(Verdict::Violated) if item.violations.is_empty() => add(None, None),
                 Some(Verdict::Violated) => {
-                    item.violations.iter().enumerate().for_each(|each| add(Some(each), None));
+                    item.ranges().iter().enumerate().for_each(|each| add(Some(each), None));
                 }
             }
         }
@@ -85,7 +85,7 @@ impl Reporter for Sarif {
 fn rule_id(item: &Item) -> &str {
     match item.about {
         About::Deadlock | About::Race => item.about.name(),
-        About::Property | About::Query | About::Formula => &item.name,
+        About::Property | About::Query | About::Formula | About::Test => &item.name,
     }
 }
 
@@ -128,13 +128,21 @@ impl Sarif {
 }
 
 /// One result; only the first violation has an explanation.
-fn result(item: &Item, rule: usize, report: &Report, violation: Option<(usize, &Violation)>) -> Json {
+fn result(item: &Item, rule: usize, report: &Report, violation: Option<(usize, &ViolationRange)>) -> Json {
     let explained = violation.is_none_or(|(index, _)| index == 0);
-    let line = violation.and_then(|(_, violation)| violation.line.as_ref());
-    let place = match line {
+    let line = violation.and_then(|(_, range)| range.first.line.as_ref());
+    let mut place = match line {
         Some(line) => location(&line.file, Some(line.line), Some(&line.text)),
         None => location(&report.subject, None, None),
     };
+    let last = violation.and_then(|(_, range)| range.last.as_ref()).and_then(|(.., place)| place.as_ref());
+    if let (Some(line), Some((file, last))) = (line, last)
+        && line.file == *file
+    {
+        place["physicalLocation"]["region"]["endLine"] = (*last).into();
+        // A snippet would have to hold all of them.
+        place["physicalLocation"]["region"].as_object_mut().map(|region| region.remove("snippet"));
+    }
     let mut result = json!({
         "ruleId": rule_id(item),
         "ruleIndex": rule,
@@ -156,17 +164,16 @@ fn result(item: &Item, rule: usize, report: &Report, violation: Option<(usize, &
     result
 }
 
-fn message(item: &Item, violation: Option<(usize, &Violation)>, explained: bool) -> String {
+fn message(item: &Item, violation: Option<(usize, &ViolationRange)>, explained: bool) -> String {
     let subject = item.title.as_deref().unwrap_or(&item.name);
-    let place =
-        violation.map(|(_, violation)| words::place(violation, ", ")).filter(|place| !place.is_empty());
+    let place = violation.map(|(_, range)| words::range(range, ", ")).filter(|place| !place.is_empty());
     let mut message = match (item.verdict, place) {
         (None, _) => subject.to_string(),
         (Some(Verdict::Unknown), _) => format!("undecided: {subject}"),
         (_, Some(place)) => format!("violated at {place}: {subject}"),
         (_, None) => format!("violated: {subject}"),
     };
-    let said = violation.and_then(|(_, violation)| violation.text.as_ref());
+    let said = violation.and_then(|(_, range)| range.first.text.as_ref());
     if let Some(text) = said.filter(|text| !(explained && item.remarks.contains(text))) {
         message.push_str(&format!("\n{text}"));
     }
@@ -183,7 +190,7 @@ fn message(item: &Item, violation: Option<(usize, &Violation)>, explained: bool)
 }
 
 /// What else there is to know, for tools that look at it.
-fn properties(item: &Item, report: &Report, violation: Option<(usize, &Violation)>) -> Json {
+fn properties(item: &Item, report: &Report, violation: Option<(usize, &ViolationRange)>) -> Json {
     let examined = if item.about == About::Formula { "model" } else { "trace" };
     let mut properties = json!({ examined: report.subject });
     if item.verdict.is_some() {
@@ -198,7 +205,11 @@ fn properties(item: &Item, report: &Report, violation: Option<(usize, &Violation
     if let Some(guarantee) = &item.guarantee {
         properties["guarantee"] = guarantee.kind.name().into();
     }
-    let Some((_, violation)) = violation else { return properties };
+    let Some((_, ViolationRange { first: violation, last, .. })) = violation else { return properties };
+    if let Some((position, time, _)) = last {
+        properties["last_position"] = (*position).into();
+        properties["last_time"] = time.map(|time| time.format()).into();
+    }
     properties["position"] = violation.position.into();
     properties["time"] = violation.time.map(|time| time.format()).into();
     if let Some(category) = &violation.category {

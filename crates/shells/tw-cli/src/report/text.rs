@@ -5,8 +5,8 @@ use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
 use tracewise::check::{LogLine, Step};
-use tracewise::findings::{Item, Report, Violation};
-use tracewise::{Error, Verdict};
+use tracewise::findings::{Item, Report, ViolationRange};
+use tracewise::{Error, Value, Verdict};
 
 /// Writes each trace as soon as it is checked.
 pub struct Text {
@@ -30,8 +30,15 @@ impl Reporter for Text {
         self.checked.0 += 1;
         self.checked.1 += u64::from(report.violated().next().is_some());
         for property in &report.items {
-            Page { style: self.style, report, out: &mut *out, shown: Vec::new(), gutter: 0 }
-                .property(property)?;
+            Page {
+                style: self.style,
+                report,
+                out: &mut *out,
+                shown: Vec::new(),
+                gutter: 0,
+                focus: Vec::new(),
+            }
+            .property(property)?;
         }
         let summary = summary(report);
         for line in words::wrap(&summary, self.style.width) {
@@ -101,7 +108,12 @@ struct Page<'a> {
     shown: Vec<(String, u64)>,
     /// Width of the line numbers.
     gutter: usize,
+    /// The variables that decide the property where it fails first.
+    focus: Vec<(String, Value)>,
 }
+
+/// Most characters of a log line where no terminal is narrower.
+const WIDEST: usize = 500;
 
 impl Page<'_> {
     fn property(mut self, property: &Item) -> io::Result<()> {
@@ -131,7 +143,9 @@ impl Page<'_> {
         let number =
             property.violations.first().and_then(|violation| violation.line.as_ref()).map_or(0, |l| l.line);
         self.gutter = number.to_string().len() + 2;
-        let mut violations = property.violations.iter();
+        self.focus = words::focus(property);
+        let ranges = property.ranges();
+        let mut violations = ranges.iter();
         if let Some(first) = violations.next() {
             self.first_violation(first)?;
         } else if property.explanation.is_none() {
@@ -167,13 +181,14 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// The place and the log line of the first violation.
-    fn first_violation(&mut self, violation: &Violation) -> io::Result<()> {
+    /// The place and the log line of the first violation, and of its neighbours how far they go.
+    fn first_violation(&mut self, range: &ViolationRange) -> io::Result<()> {
+        let violation = &range.first;
         let file = match &violation.line {
-            Some(line) => words::printable(&format!("{}:{}", line.file, line.line)),
+            Some(_) => words::printable(&words::lines(range)),
             None => words::printable(&self.report.subject),
         };
-        let place = words::place(violation, " · ");
+        let place = words::range(range, " · ");
         if violation.line.is_none() && place.is_empty() {
             return Ok(());
         }
@@ -182,7 +197,7 @@ impl Page<'_> {
         writeln!(self.out, "{corner} {}", self.clipped(&place, self.gutter + 4))?;
         let Some(line) = &violation.line else { return Ok(()) };
         self.shown.push((line.file.clone(), line.line));
-        let text = self.clipped(&words::printable(&line.text), self.gutter + 3);
+        let text = self.focused(&words::printable(&line.text), self.gutter + 3);
         let bar = self.frame(&line.line.to_string(), "│");
         writeln!(self.out, "{bar} {text}")
     }
@@ -195,7 +210,7 @@ impl Page<'_> {
         }
         self.shown.push(key);
         let number = format!("{indent}{} │", line.line);
-        let text = self.clipped(&words::printable(&line.text), self.gutter + 4 + number.chars().count());
+        let text = self.focused(&words::printable(&line.text), self.gutter + 4 + number.chars().count());
         let blank = self.frame("", " ");
         writeln!(self.out, "{blank} {} {text}", self.style.paint(Ink::Frame, number))
     }
@@ -233,14 +248,14 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn other_violation(&mut self, violation: &Violation) -> io::Result<()> {
-        let place = words::place(violation, ", ");
-        let text = match &violation.line {
+    fn other_violation(&mut self, range: &ViolationRange) -> io::Result<()> {
+        let place = words::range(range, ", ");
+        let text = match &range.first.line {
             Some(line) => {
                 self.shown.push((line.file.clone(), line.line));
-                let text = words::clip(&words::printable(&line.text), 100);
+                let text = words::around(&words::printable(&line.text), 100, &self.focus);
                 let place = if place.is_empty() { place } else { format!(" ({place})") };
-                format!("also at {}:{}{place}: {text}", words::printable(&line.file), line.line)
+                format!("also at {}{place}: {text}", words::printable(&words::lines(range)))
             }
             None => format!("also at {place}"),
         };
@@ -252,7 +267,8 @@ impl Page<'_> {
 
     /// How many violations are not listed.
     fn remainder(&mut self, property: &Item) -> io::Result<()> {
-        let (all, listed) = (property.violation_count, property.violations.len());
+        let listed: usize = property.ranges().iter().map(|range| range.count).sum();
+        let all = property.violation_count;
         if all <= listed {
             return Ok(());
         }
@@ -274,6 +290,12 @@ impl Page<'_> {
     fn frame(&self, number: &str, stroke: &str) -> String {
         let text = format!("{number:>width$} {stroke}", width = self.gutter);
         if text.trim().is_empty() { text } else { self.style.paint(Ink::Frame, text) }
+    }
+
+    /// A log line cut at the terminal's edge, so that what decides is seen.
+    fn focused(&self, text: &str, used: usize) -> String {
+        let width = self.style.width.map(|width| width.saturating_sub(used).max(20));
+        words::around(text, width.unwrap_or(WIDEST), &self.focus)
     }
 
     /// Cut at the terminal's edge when `used` columns stand before it.

@@ -130,6 +130,18 @@ pub fn cases() -> Vec<Case> {
         bad("json-messages-of-a-trace", "check --output json -e 'G a' t.csv").file("t.csv", "a,b\n1,1\n1\n"),
         bad("standard-input-cut", "check -e 'G a' -").input(b"{\"a\": 1}\n{\"a\""),
         with_trace("standard-input-not-utf8", "check - t.csv").input(b"property p : G a; // \xff"),
+        bad("test-of-nothing", "test t.twt").file("t.twt", "nothing\n"),
+        bad("test-missing", "test nowhere.twt"),
+        bad("test-with-an-unknown-block", "test t.twt").file("t.twt", "```tw\n```\n```yaml\n```\n"),
+        bad("test-of-an-unknown-property", "test t.twt").file(
+            "t.twt",
+            "```tw\nproperty answered : a;\n```\n```props\na\n```\n```verdicts\nanswerd: satisfied\n```\n",
+        ),
+        bad("test-without-a-colon", "test t.twt")
+            .file("t.twt", "```tw\nproperty p : a;\n```\n```props\na\n```\n```verdicts\np satisfied\n```\n"),
+        bad("init-missing", "init nowhere.csv"),
+        with_trace("init-onto-a-file", "init t.csv -o s.tw").file("s.tw", "property p : G a;"),
+        bad("init-of-a-bad-row", "init t.csv").file("t.csv", "a,b\n1,1\n1\n"),
         bad("standard-input-twice", "check -e 'G a' - -").input(b"{\"a\": 1}\n"),
     ]
 }

@@ -25,3 +25,4 @@ mod settings;
 mod shared;
 mod slice;
 mod templates;
+mod tests;

@@ -53,6 +53,7 @@ pub(crate) fn sample() -> Report {
         category: None,
         text: None,
         line: line(number, r#"{"event":"req","id":"r3"}"#),
+        around: Vec::new(),
     };
     let property = |name: &str, title: Option<&str>, verdict| PropertyReport {
         name: name.into(),
@@ -85,6 +86,7 @@ pub(crate) fn sample() -> Report {
             property("fair", None, Verdict::Unknown),
         ],
         warnings: Vec::new(),
+        ticks: Vec::new(),
     };
     Report::of_check(report, &spec, Duration::from_micros(1200))
 }
