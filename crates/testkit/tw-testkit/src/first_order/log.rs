@@ -140,17 +140,6 @@ impl Log {
                     found.map_or_else(|| vec![Value::Null; self.times.len()], |(_, cells)| cells.clone()),
                 )
             }
-            What::Timing(timing) => {
-                let unit = TimeUnit::Nanoseconds;
-                let value = |at: usize| match (timing.measure, at.checked_sub(1)) {
-                    (Measure::Time, _) => unit.value(self.times[at].into()),
-                    (Measure::Elapsed, Some(before)) => {
-                        unit.value((self.times[at] - self.times[before]).into())
-                    }
-                    (Measure::Elapsed, None) => Value::Null,
-                };
-                Column::Any((0..self.times.len()).map(value).collect())
-            }
             What::Tuples { name, constants, arity, arguments } => {
                 let mut starts = vec![0u32];
                 let mut columns: Vec<Vec<Value>> = vec![Vec::new(); arguments.len()];
