@@ -89,8 +89,6 @@ pub(crate) struct Asked {
 /// A term over the valuations that make a formula true.
 #[derive(Clone, Debug)]
 pub(crate) struct Tallied {
-    /// The term.
-    pub(crate) node: NodeId,
     pub(crate) kind: Tally,
     /// The variables that it binds, ascending.
     pub(crate) bound: Vec<Level>,
@@ -484,7 +482,7 @@ impl<'p> Lower<'p> {
                     .collect();
                 bound.sort_unstable();
                 let value = if kind == Tally::Count { None } else { Some(self.predicate(value)?) };
-                self.tallies.push(Tallied { node: id, kind, bound, value, of: self.edges[&formula] });
+                self.tallies.push(Tallied { kind, bound, value, of: self.edges[&formula] });
                 self.tally_nodes.push(id);
                 Edge::YES
             }

@@ -2,7 +2,7 @@
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
 use super::clock::needs_times;
-use super::faults::{Fault, never_occurs, not_whole, other_arity};
+use super::faults::{Fault, never_occurs, other_arity};
 use super::open::Opened;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
@@ -132,7 +132,6 @@ pub(crate) fn read(
     let (trace, keys, kept) = reader.finish(timed);
     if trace.len > 0 {
         warnings.extend(other_arity(spec, &summary, &trace.relations));
-        warnings.extend(not_whole(spec, &trace.relations));
     }
     Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
 }

@@ -174,8 +174,6 @@ pub static CODES: &[Code] = &[
         "Nothing needs to be done; `--time-unit` says the unit outright."),
     warning(Trace, "never-occurs", "A name that the specification uses occurs nowhere, so it is always false.",
         "Check its spelling against `tracewise inspect`."),
-    warning(Trace, "other-type", "An argument of events has values that its declared type leaves out.",
-        "Declare it with the type that it has in the trace."),
     error(Trace, "trace-io", "A trace cannot be opened or read to its end.",
         "Check its name and permissions, and that a compressed file is whole."),
     error(Trace, "trace-limit", "A limit of reading was reached: length of a line, columns, memory.",
