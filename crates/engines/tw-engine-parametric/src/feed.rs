@@ -301,7 +301,7 @@ impl Shared<'_> {
         let (shard, shards) = job.shards[monitor];
         let columns = &self.columns[own.slot as usize];
         let shape = &self.plan.shapes[monitor];
-        for tuple in own.first as usize..own.last as usize {
+        for tuple in own.tuples() {
             if shards > 1 && act.shard.is_some_and(|column| columns[column][tuple] % shards != shard) {
                 continue;
             }

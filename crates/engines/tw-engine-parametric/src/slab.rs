@@ -39,9 +39,9 @@ pub(crate) struct Slab {
 }
 
 #[inline]
-fn hash(mut key: impl Iterator<Item = u32>) -> u64 {
+fn hash(key: impl Iterator<Item = u32>) -> u64 {
     let mut hash = 0u64;
-    while let Some(value) = key.next() {
+    for value in key {
         hash = (hash.rotate_left(26) ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
     hash ^ hash >> 32

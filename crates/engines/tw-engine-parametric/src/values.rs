@@ -137,12 +137,9 @@ impl Values {
             }
             Column::Words(words) => {
                 for at in 0..words.len() {
-                    out.push(match words.get(at) {
-                        text => match self.texts.get(text) {
-                            Some(&handle) => handle,
-                            None => self.text(&text.into()),
-                        },
-                    });
+                    let text = words.get(at);
+                    let known = self.texts.get(text).copied();
+                    out.push(known.unwrap_or_else(|| self.text(&text.into())));
                 }
             }
             other => out.extend((0..other.len()).map(|at| self.of(&other.value(at)))),

@@ -232,7 +232,8 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
             &if monitor.creation.is_empty() { none() } else { monitor.creation.join(", ") },
         )?;
         for (event, before) in &monitor.enable {
-            row(out, "enable", &format!("{event}: {}", sets(before)))?;
+            let before = if before.is_empty() { "no way to a report has it".into() } else { sets(before) };
+            row(out, "enable", &format!("{event}: {before}"))?;
         }
         for (bound, keys) in &monitor.trees {
             row(out, "bindings", &format!("{} found by {}", sets(std::slice::from_ref(bound)), sets(keys)))?;
