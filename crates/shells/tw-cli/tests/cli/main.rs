@@ -21,3 +21,4 @@ mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;
+mod text_logs;
