@@ -26,3 +26,4 @@ mod shared;
 mod slice;
 mod templates;
 mod tests;
+mod text_logs;

@@ -219,7 +219,7 @@ fn attributes(of: &Json) -> Value {
             put(&mut fields, key, any(value));
         }
     }
-    if fields.is_empty() { Value::Null } else { Value::Object(fields.into()) }
+    if fields.is_empty() { Value::Null } else { Value::Object(fields) }
 }
 
 fn put(fields: &mut Vec<(Arc<str>, Value)>, key: &str, value: Value) {
@@ -232,13 +232,13 @@ fn put(fields: &mut Vec<(Arc<str>, Value)>, key: &str, value: Value) {
             Some(Value::Object(inner)) => {
                 let mut more = inner.to_vec();
                 put(&mut more, rest, value);
-                *inner = more.into();
+                *inner = more;
                 return;
             }
             None => {
                 let mut inner = Vec::new();
                 put(&mut inner, rest, value);
-                fields.push((first.into(), Value::Object(inner.into())));
+                fields.push((first.into(), Value::Object(inner)));
                 return;
             }
             Some(_) => {}
@@ -267,7 +267,7 @@ fn any(value: &Json) -> Value {
                     put(&mut fields, key, any(value));
                 }
             }
-            Value::Object(fields.into())
+            Value::Object(fields)
         }
         (_, Json::String(text)) => Value::text(text),
         (_, Json::Bool(bool)) => Value::Bool(*bool),
@@ -315,10 +315,7 @@ mod tests {
         assert_eq!(get(3, "body"), Value::text("late"));
         let http: Vec<(Arc<str>, Value)> =
             vec![("status".into(), Value::Int(500)), ("path".into(), Value::text("/"))];
-        assert_eq!(
-            get(2, "attributes"),
-            Value::Object(vec![("http".into(), Value::Object(http.into()))].into())
-        );
+        assert_eq!(get(2, "attributes"), Value::Object(vec![("http".into(), Value::Object(http))]));
         assert_eq!(rows[3].line, 6);
     }
 

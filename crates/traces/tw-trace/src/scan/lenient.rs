@@ -44,7 +44,7 @@ pub(super) fn scan<T: Send>(
     for (file, name) in input.names().enumerate() {
         let stream = live.get_or_insert_with(|| Live::new(name, format, projection, options));
         if file > 0 {
-            stream.restart_as(name, &mut taking).or_else(End::is_stop)?;
+            stream.restart_as(name, &mut taking).or_else(End::unless_stopped)?;
         }
         let mut reader = input.reader(file)?;
         let mut chunk = vec![0; CHUNK];
@@ -98,7 +98,7 @@ enum End {
 }
 
 impl End {
-    fn is_stop(self) -> Result<(), TraceError> {
+    fn unless_stopped(self) -> Result<(), TraceError> {
         match self {
             End::Stop => Ok(()),
             End::Error(error) => Err(error),
