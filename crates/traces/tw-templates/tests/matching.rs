@@ -34,7 +34,7 @@ fn lines_contain_their_templates() {
     let mut sum = 0.0;
     for kind in &all {
         let (share, wrong) = share(kind);
-        println!("{:12} {share:.3}", kind.name);
+        println!("{:12} {share:.3}  {}", kind.name, kind.template(0));
         wrong.iter().take(6).for_each(|wrong| println!("  {wrong}"));
         sum += share;
     }

@@ -1,7 +1,6 @@
 //! Gigabytes of lines per second of one core in which twenty and a hundred templates are looked for together, where most lines
 //! match and where none does. `cargo bench -p tw-trace --bench templates`; the load of the machine is printed beside.
 
-use std::time::Instant;
 use tw_ir::Template;
 use tw_trace::Templates;
 
@@ -54,6 +53,12 @@ fn template(number: usize) -> String {
     format!("{a} {b} {c} {{user}} {d} {{at}} n{number:03} port {{port:int}}")
 }
 
+/// Seconds that this process has run, whatever else the machine does.
+fn processor_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
+}
+
 fn main() {
     println!("load {}", std::fs::read_to_string("/proc/loadavg").unwrap_or_default().trim());
     for (count, share) in [(20, 80), (20, 0), (100, 89), (100, 0)] {
@@ -93,9 +98,9 @@ fn main() {
         let mut found = 0;
         let best = (0..5)
             .map(|_| {
-                let start = Instant::now();
+                let start = processor_seconds();
                 found = matcher.find(&text, &ends).iter().map(Vec::len).sum();
-                start.elapsed().as_secs_f64()
+                processor_seconds() - start
             })
             .fold(f64::INFINITY, f64::min);
         println!(

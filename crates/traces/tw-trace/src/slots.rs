@@ -450,6 +450,10 @@ impl SlotBuilder {
     /// Appends a position and notes in `vocabulary` what was seen.
     pub fn push(&mut self, row: &Row, vocabulary: &mut Vocabulary) -> Result<(), TraceError> {
         vocabulary.note_row(row);
+        // Templates may look at more texts than there are slots.
+        let slots = self.projection.slots.len().max(vocabulary.event.len());
+        vocabulary.event.resize(slots, false);
+        vocabulary.variable.resize(slots, false);
         if row.typed
             && let Some(key) = crate::formats::duplicate_key(row, &self.projection)
         {

@@ -17,6 +17,15 @@ pub fn cases() -> Vec<Case> {
         format!("property p : {}{inside}{};\n", "(".repeat(depth), ")".repeat(depth))
     };
     vec![
+        // Templates of texts.
+        spec("template-side-by-side", "event e(x, y) = name \"{x}{y}\"; property p : G !e;"),
+        spec("template-unknown-placeholder", "event e(user) = name \"{usr} in\"; property p : G !e;"),
+        spec("template-contradictory-types", "event e(n: int) = name \"{n:words}!\"; property p : G !e;"),
+        spec("template-unclosed", "event e(x) = name \"{x\"; property p : G !e;"),
+        spec("template-without-a-text", "event e(x) = \"{x}\"; property p : G !e;"),
+        spec("template-of-an-unknown-column", "event e(x) = content \"b{x}\"; property p : G !e;"),
+        bad("templates-unknown-column", "templates t.csv").file("t.csv", TRACE),
+        bad("templates-missing-file", "templates nowhere.log"),
         // Text.
         formula("formula-empty", ""),
         formula("formula-unclosed-parenthesis", "G (a -> F b"),

@@ -179,6 +179,7 @@ Commands:
   inspect      Columns, types, event names, time span and sample rows of a trace
   convert      Write a trace in another format
   slice        For each binding of variables, the positions that are about nothing else
+  templates    The templates of a text log, as events that a specification can declare
   simulate     Run an SPL program and write the trace of its states
   merge        Merge traces into a model: states, transitions, and how often each was seen
   model-check  Check formulas on a model: CTL, LTL, how likely they are

@@ -7,8 +7,10 @@ use tw_ir::Template;
 
 /// Fragments that one pass looks for: what the vectorised search takes.
 const GROUP: usize = 64;
-/// Bytes of the longest fragment.
+/// Bytes of the longest fragment …
 const FRAGMENT: usize = 8;
+/// … and where there are many, which then share fragments, so that one pass finds more of them.
+const SHARED: usize = 4;
 /// Shorter fragments are looked for in a pass of their own: they would slow down the search for the others.
 const SHORT: usize = 3;
 
@@ -79,9 +81,18 @@ impl Matcher {
                 None => always.push(template),
             }
         }
+        let alike = |a: &(Vec<u8>, Try), b: &(Vec<u8>, Try)| a.0 == b.0;
+        fragments.sort_by(|a, b| a.0.cmp(&b.0));
+        if fragments.chunk_by(alike).count() > GROUP {
+            fragments.iter_mut().for_each(|(bytes, _)| bytes.truncate(SHARED));
+        }
         let (short, long): (Vec<_>, Vec<_>) =
             fragments.into_iter().partition(|(bytes, _)| bytes.len() < SHORT);
-        let passes = long.chunks(GROUP).chain(short.chunks(GROUP)).filter_map(Pass::new).collect();
+        let passes = [&long, &short].into_iter().flat_map(|fragments| {
+            let distinct: Vec<_> = fragments.chunk_by(alike).collect();
+            distinct.chunks(GROUP).filter_map(|group| Pass::new(&group.concat())).collect::<Vec<_>>()
+        });
+        let passes = passes.collect();
         Self { ones, passes, always }
     }
 
@@ -120,12 +131,21 @@ impl Matcher {
                     }
                     let scratch = &mut scratches[*template];
                     let found = match offset {
-                        Some(offset) => {
-                            if !tried {
-                                one.begin(scratch);
+                        Some(offset) => match (at - start).checked_sub(*offset) {
+                            // Most that share a fragment differ soon.
+                            Some(at) if one.may_stand(own, at) => {
+                                if !tried {
+                                    one.begin(scratch);
+                                }
+                                one.at(own, at, scratch)
                             }
-                            (at - start).checked_sub(*offset).is_some_and(|at| one.at(own, at, scratch))
-                        }
+                            _ => {
+                                if hits[*template].near.is_none() {
+                                    hits[*template].near = Some(line as u32);
+                                }
+                                continue;
+                            }
+                        },
                         // All of it is looked at, once.
                         None if tried => false,
                         None => one.find(own, scratch),

@@ -92,6 +92,15 @@ impl One {
         }
     }
 
+    /// Whether the literal that the template begins with stands at this place.
+    #[inline]
+    pub fn may_stand(&self, text: &[u8], at: usize) -> bool {
+        match &self.steps[0] {
+            Step::Literal(literal) => text[at..].starts_with(literal),
+            Step::Take(_) => true,
+        }
+    }
+
     /// Whether the template, which begins with a literal, stands at this place. Places are asked from left to right.
     #[inline]
     pub fn at(&self, text: &[u8], at: usize, scratch: &mut Scratch) -> bool {

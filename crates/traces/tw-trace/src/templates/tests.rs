@@ -1,7 +1,12 @@
 //! The matcher against the definition, and the columns of templates on every way of reading.
 
 use super::matcher::Matcher;
-use tw_ir::{Piece, Take, Template};
+use crate::{
+    Arrival, Input, Live, Projection, ReadOptions, Receiver, Row, SlotBuilder, TraceError, Vocabulary,
+};
+use std::ops::ControlFlow;
+use tw_core::{Batch, Value};
+use tw_ir::{ArgumentKey, Expect, Path, Piece, Slot, Take, Template, TextEvent, What};
 use tw_testkit::Rng;
 
 /// What each placeholder takes (by characters, as the definition says it), or `None` where the text lacks the template.
@@ -219,7 +224,7 @@ fn long_texts_cost_little() {
     // Exponential for a matcher that tries every end of every placeholder.
     let text: String = "a-".repeat(20_000) + " b";
     let template = Template::parse("{a}-{b}-{c}-{d}-{e:words}-{f:words} c").unwrap();
-    assert_eq!(matched(&[template], &[text.clone()]), [[None]]);
+    assert_eq!(matched(&[template], std::slice::from_ref(&text)), [[None]]);
     let template = Template::parse("a{a:words}a{b:words}a{c:words} c").unwrap();
     assert_eq!(matched(&[template], &[text]), [[None]]);
 }
@@ -235,6 +240,139 @@ fn a_hundred_templates_are_found_in_several_passes() {
         for (line, own) in found.iter().enumerate() {
             let expected = (line % 150 == number).then(|| vec![format!("u{line}"), line.to_string()]);
             assert_eq!(*own, expected);
+        }
+    }
+}
+
+/// Slots of every kind, of templates in two texts, with a column of the trace between them.
+fn projection() -> Projection {
+    let event = |name: &str, source: &str, text: &str| TextEvent {
+        name: name.into(),
+        source: Path::field(source),
+        template: Template::parse(text).unwrap(),
+        span: Default::default(),
+    };
+    let argument = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let tuples = |name: &str, constants: Vec<(ArgumentKey, Value)>, arguments: Vec<ArgumentKey>| {
+        What::Tuples { name: name.into(), constants, arity: None, arguments }
+    };
+    let happens = |name: &str, arguments| What::Event { name: name.into(), arguments, arity: None };
+    let slots = [
+        happens("a", vec![]),
+        What::Variable(Path::field("n"), Expect::Number),
+        happens("a", vec![(argument(1, "y"), Value::Int(2))]),
+        tuples("a", vec![], vec![argument(1, "y"), argument(0, "x")]),
+        tuples("b", vec![(argument(0, "x"), Value::text("u1"))], vec![argument(1, "z")]),
+        What::Variable(Path::field("x"), Expect::Text),
+        What::Variable(Path::field("y"), Expect::Int),
+        happens("c", vec![]),
+    ];
+    let slot = |what: &What| Slot { what: what.clone(), declared: true, span: Default::default() };
+    let slots: Vec<Slot> = slots.iter().map(slot).collect();
+    let mut projection = Projection::new(&slots, Some("x"), true);
+    projection.templates = [
+        event("a", "text", "user {x} took {y:int}"),
+        event("b", "other", "{x} in {z:real} s"),
+        event("c", "text", "nobody"),
+        event("d", "text", "took {x} and"),
+    ]
+    .into();
+    projection
+}
+
+/// Positions as values, one row each.
+fn shown(batch: &Batch) -> Vec<String> {
+    let row = |at: usize| {
+        let values = batch.slots.iter().map(|column| column.value(at).to_string());
+        values.collect::<Vec<_>>().join(" | ")
+    };
+    (0..batch.len).map(row).collect()
+}
+
+#[derive(Default)]
+struct Collect(Vec<String>);
+
+impl Receiver for Collect {
+    type Mapped = Batch;
+    type Error = TraceError;
+
+    fn map(&mut self, batch: Batch) -> Result<Batch, (usize, TraceError)> {
+        Ok(batch)
+    }
+
+    fn take(&mut self, batch: Batch, _: &Arrival<'_>) -> Result<(), TraceError> {
+        self.0.extend(shown(&batch));
+        Ok(())
+    }
+}
+
+#[test]
+fn every_way_of_reading_fills_the_slots_alike() {
+    let mut rng = Rng::new(5);
+    let mut texts = (String::from("time,n,text,other\n"), String::new());
+    for time in 0..400 {
+        let text = match rng.below(5) {
+            0 => format!("user u{} took {} and more", rng.below(3), rng.below(4)),
+            1 => format!("user u{} took {}", rng.below(3), rng.below(4)),
+            2 => "he took it and went".to_owned(),
+            3 => "nothing of it".to_owned(),
+            _ => String::new(),
+        };
+        let other = match rng.below(3) {
+            0 => format!("done u{} in {}.5 s", rng.below(3), rng.below(4)),
+            1 => format!("u{} in 0 s", rng.below(3)),
+            _ => "ü in x s".to_owned(),
+        };
+        texts.0 += &format!("{time},{},{text},{other}\n", rng.below(9));
+        let text = if text.is_empty() { "null".to_owned() } else { format!("\"{text}\"") };
+        texts.1 +=
+            &format!("{{\"time\": {time}, \"n\": {}, \"text\": {text}, \"other\": \"{other}\"}}\n", time % 9);
+    }
+    let projection = projection();
+    for (name, text) in [("csv", &texts.0), ("jsonl", &texts.1)] {
+        let format = *crate::FORMATS.iter().find(|format| format.card().name == name).unwrap();
+        let input = || Input::from_bytes("t", text.as_bytes());
+        let mut expected = Vec::new();
+        let mut vocabulary = Vocabulary::new(projection.slots.len());
+        crate::read_rows(&input(), format, &ReadOptions::default(), &mut |row: &Row| {
+            let mut builder = SlotBuilder::new(&projection);
+            builder.push(row, &mut vocabulary)?;
+            expected.extend(shown(&builder.finish(true)));
+            Ok(true)
+        })
+        .unwrap();
+        assert!(expected.iter().any(|row| row.starts_with("true | ")), "{expected:?}");
+        for block in [64, 1000, 1 << 20] {
+            let options = ReadOptions { block, threads: 2, ..ReadOptions::default() };
+            let mut found = Vec::new();
+            let summary = crate::scan(&input(), format, &projection, &options, &Ok, &mut |batch: Batch| {
+                found.extend(shown(&batch));
+                Ok(ControlFlow::Continue(()))
+            })
+            .unwrap();
+            assert_eq!(found, expected, "{name}, blocks of {block}");
+            let warnings: Vec<String> = summary.warnings.iter().map(|own| own.message.clone()).collect();
+            assert_eq!(warnings.len(), 2, "{warnings:?}");
+            assert!(warnings[0].contains("the template of `c`"), "{warnings:?}");
+            assert!(warnings[1].contains("`x` different values"), "{warnings:?}");
+        }
+        for size in [7, 300, 1 << 20] {
+            let new = || Live::new("t", format, &projection, &ReadOptions::default());
+            let (mut live, mut collect, mut at) = (new(), Collect::default(), 0);
+            while at < text.len() {
+                let end = text.len().min(at + size);
+                live.push(&text.as_bytes()[at..end], false, &mut collect).unwrap();
+                at = end;
+            }
+            live.push(b"", true, &mut collect).unwrap();
+            assert_eq!(collect.0, expected, "{name}, live by {size}");
+            assert_eq!(live.judge().unwrap().len(), 2);
+            // What matched before a checkpoint is known after it.
+            let (mut saved, mut next) = (Vec::new(), new());
+            live.save(&mut saved);
+            next.restore(&mut saved.as_slice()).unwrap();
+            let told = next.judge().unwrap();
+            assert!(told.iter().all(|own| !own.message.contains("`a`")), "{told:?}");
         }
     }
 }
