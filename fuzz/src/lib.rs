@@ -101,7 +101,8 @@ fn shown(batch: &Batch) -> Vec<String> {
 /// Reads bytes as a trace in several ways; all of them answer alike.
 pub fn reader(format: &str, data: &[u8]) {
     let Some(format) = tracewise::trace::format_named(format) else { return };
-    let options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
+    let mut options = ReadOptions { threads: 1, max_record: 1 << 20, ..ReadOptions::default() };
+    options.settle(format, &data[..data.len().min(64 << 10)]);
     let whole = scan(format, data, &options);
     for block in [1, 7, 64, 4096] {
         let cut = scan(format, data, &ReadOptions { block, ..options.clone() });

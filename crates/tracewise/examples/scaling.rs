@@ -106,6 +106,7 @@ fn simulate(program: &Program, text: &str, loss: u8, length: usize) -> Trace {
     let column_of = |what: &What| {
         let name = match what {
             What::Proposition(path) | What::Variable(path, _) => path.to_string(),
+            What::Timing(timing) => timing.measure.name().to_string(),
             What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
         };
         run.columns().iter().position(|column| *column.name == *name).expect("the program has this column")

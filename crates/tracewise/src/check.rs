@@ -6,8 +6,9 @@ mod report;
 use crate::imprecise::ClockError;
 use crate::narrate::Narrator;
 use crate::plan::Who;
+use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
-pub use crate::statistics::{Part, Statistic, StatisticReport, Wait};
+pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, monitors, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
@@ -61,9 +62,11 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
+    let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
     let kept = monitors::slots(monitors.as_ref());
-    let times = options.violations > LOCATED;
+    let waits = options.statistic == Some(Statistic::Waiting);
+    let times = waits || options.violations > LOCATED;
     let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
     let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
@@ -99,6 +102,13 @@ pub(crate) fn check(
         }
         findings.push(finding);
     }
+    let mut warnings = as_written(spec);
+    let said = run.loaded.warnings.clone();
+    for (root, finding) in spec.program.roots.iter().zip(&findings) {
+        if finding.report.verdict == Verdict::Satisfied {
+            warnings.extend(run.unasked(root, &said));
+        }
+    }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let mut properties = narrator.tell(findings, options);
@@ -106,6 +116,7 @@ pub(crate) fn check(
         properties.extend(monitors::check(session, spec, plan, &mut run, options)?);
     }
     let mut report = report(&mut run, options, properties);
+    report.warnings.extend(warnings);
     report.warnings.extend(unexplained);
     Ok(report)
 }
@@ -263,7 +274,7 @@ pub(crate) fn report(
         positions: run.loaded.summary.positions,
         bytes: run.loaded.summary.bytes,
         skipped: run.loaded.summary.skipped,
-        engine: run.chosen.engine,
+        engine: if run.spec.program.roots.is_empty() { monitors::ENGINE } else { run.chosen.engine },
         semantics: run.session.evaluate.semantics.name(),
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,

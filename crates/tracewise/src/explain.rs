@@ -6,6 +6,7 @@ mod latency;
 mod residuals;
 
 use crate::imprecise::{self, ClockLabels};
+pub use crate::monitors::MonitorReport;
 use crate::plan::{Chosen, Who, choose};
 use crate::{Error, Session, Specification, engines, robust};
 pub use automata::{AutomatonKind, AutomatonSizes};
@@ -40,6 +41,8 @@ pub struct EngineChoice {
 pub struct SpecReport {
     /// One per property and query.
     pub roots: Vec<RootReport>,
+    /// One per monitor.
+    pub monitors: Vec<MonitorReport>,
     /// Distinct nodes of the whole specification.
     pub nodes: usize,
     /// Predicates evaluated once per position.
@@ -137,6 +140,7 @@ pub(crate) fn explain(
     reads.dedup();
     Ok(SpecReport {
         roots,
+        monitors: crate::monitors::explain(spec)?,
         nodes: spec.program.dag.len(),
         atoms: spec.program.atoms().len(),
         reads,

@@ -1,6 +1,8 @@
 //! `inspect`: what can I write properties about?
 
+use crate::run::hints::time_like;
 use crate::run::open::Opened;
+use crate::run::order::StepsBack;
 use crate::{Error, Session};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,6 +28,10 @@ pub struct InspectReport {
     pub events: Vec<(String, u64)>,
     /// First rows.
     pub sample: Vec<Row>,
+    /// Timestamps that are before the one before them: how many, and the disorder that sorting has to accept.
+    pub back: Option<(u64, String)>,
+    /// Where there are no timestamps: a column that looks like them.
+    pub time_like: Option<String>,
     /// A few properties one could ask of this trace, ready to paste after `-e`.
     pub suggestions: Vec<String>,
 }
@@ -146,13 +152,15 @@ impl Column {
 }
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
-    let Opened { name, input, format, read, settled } = Opened::new(session, files)?;
+    let mut opened = Opened::new(session, files)?;
+    opened.read.any_order = opened.read.sort.is_none();
+    let mut back = StepsBack::default();
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut events: HashMap<Arc<str>, u64> = HashMap::new();
     let mut sample: Vec<Row> = Vec::new();
     let (mut positions, mut first, mut last) = (0u64, None, None);
-    tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
+    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut |row: &Row| {
         positions += 1;
         if sample.len() < SAMPLE {
             sample.push(row.clone());
@@ -160,6 +168,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
         if let Some(stamp) = row.time {
             first.get_or_insert(stamp);
             last = Some(stamp);
+            back.then(StepsBack::of(&[stamp.time]));
         }
         for (name, value) in &row.variables {
             let read;
@@ -191,11 +200,14 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
         events.into_iter().map(|(name, count)| (name.to_string(), count)).collect();
     events.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let columns: Vec<ColumnSummary> = columns.into_iter().map(Column::summary).collect();
+    let time_like = if first.is_none() { time_like(&opened) } else { None };
     Ok(InspectReport {
-        trace: name,
-        format: format.name(),
+        trace: opened.name,
+        format: opened.format.name(),
+        back: (back.count > 0).then(|| (back.count, tw_core::duration(back.skew))),
+        time_like,
         positions,
-        written: settled.written.map(|written| (written.example.to_string(), written.whereabouts())),
+        written: opened.settled.written.map(|written| (written.example.to_string(), written.whereabouts())),
         span: first.zip(last).map(|(a, b)| (a.format(), b.format())),
         suggestions: suggestions(&columns, &events, positions),
         columns,
@@ -222,14 +234,20 @@ fn leaves<'v>(name: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
     out
 }
 
+/// The same of an event: a name in backquotes alone would be a column.
+pub fn event_word(name: &str) -> String {
+    let word = word(name);
+    if word == name && !name.contains('.') { word } else { format!("event `{name}`") }
+}
+
 /// Names that are not plain identifiers are written in backquotes.
-pub(crate) fn word(name: &str) -> String {
+pub fn word(name: &str) -> String {
     let plain = name.split('.').all(|part| {
         !part.is_empty()
             && !part.starts_with(|c: char| c.is_ascii_digit())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
-    let reserved = name.len() == 1 && "XNFGYZOHUWRMSBT".contains(name);
+    let reserved = tw_ir::is_keyword(name);
     if plain && !reserved { name.to_string() } else { format!("`{name}`") }
 }
 
@@ -238,7 +256,7 @@ fn suggestions(columns: &[ColumnSummary], events: &[(String, u64)], positions: u
     let truths: Vec<&ColumnSummary> =
         columns.iter().filter(|column| matches!(column.kind.as_str(), "bool" | "0/1")).collect();
     match (events, truths.as_slice()) {
-        ([(a, _), (b, _), ..], _) => out.push(format!("G ({} -> F {})", word(a), word(b))),
+        ([(a, _), (b, _), ..], _) => out.push(format!("G ({} -> F {})", event_word(a), event_word(b))),
         (_, [a, b, ..]) => out.push(format!("G ({} -> F {})", word(&a.name), word(&b.name))),
         (_, [a]) => out.push(format!("F {}", word(&a.name))),
         _ => {}

@@ -35,6 +35,7 @@
 //! whose property is settled, 68 for one whose property is open, 408 with ten of them, 890 with a deadline.
 
 mod deadlines;
+mod ending;
 mod feed;
 mod keys;
 mod plan;
@@ -42,6 +43,7 @@ mod rows;
 mod shard;
 mod snapshot;
 
+pub use ending::{Ended, EndedValue, Ending};
 pub(crate) use feed::Prepared;
 pub use plan::{Plan, PlanOptions, Planned};
 pub use rows::Row;

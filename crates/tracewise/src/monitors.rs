@@ -5,11 +5,12 @@ use crate::error::{Budget, Setting};
 use crate::findings::{Severity, words};
 use crate::run::Run;
 use crate::{Error, Session, Specification};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tw_automata::deterministic::Stop;
 use tw_core::{Batch, Bits, Column, Position, Value, Verdict};
 use tw_diag::Diagnostic;
-use tw_engine_parametric::{Found, Line, Monitors, Over, Plan};
+use tw_engine_parametric::{Found, Line, Monitors, Over, Plan, Shape};
 use tw_ir::SlotId;
 use tw_ir::monitor::{Category, Formalism, Monitor, Piece};
 
@@ -34,6 +35,68 @@ pub(crate) fn plan(spec: &Specification) -> Result<Option<Arc<Plan>>, Error> {
         Error::unsupported(spec, found.help("divide its expression or formula among several monitors"))
     };
     Plan::new(&spec.program).map(Arc::new).map(Some).map_err(refused)
+}
+
+/// The session for what stands beside monitors. Their engine may be named where nothing does.
+pub(crate) fn beside<'s>(session: &'s Session, spec: &Specification) -> Result<Cow<'s, Session>, Error> {
+    if session.evaluate.engine != ENGINE {
+        return Ok(Cow::Borrowed(session));
+    }
+    let Some(root) = spec.program.roots.first() else {
+        return Ok(Cow::Owned(session.clone().engine("auto")));
+    };
+    let message = format!("engine `{ENGINE}` runs monitors, and `{}` is none", root.name);
+    let found = Diagnostic::error("engine-refuses", message).at(root.span, "this part");
+    Err(Error::unsupported(spec, found.help("use ⟨engine: auto⟩: monitors have this engine anyway")))
+}
+
+/// What is known of a monitor before any event.
+#[derive(Clone, Debug)]
+pub struct MonitorReport {
+    /// Its name.
+    pub name: String,
+    /// The sentence, if given.
+    pub title: Option<String>,
+    /// States of its automaton.
+    pub states: usize,
+    /// Events that create bindings.
+    pub creation: Vec<String>,
+    /// Of each event the sets of parameters that are bound before it on the way to a report.
+    pub enable: Vec<(String, Vec<Vec<String>>)>,
+    /// Of each set of parameters that bindings have, the sets by which they are found.
+    pub trees: Vec<(Vec<String>, Vec<Vec<String>>)>,
+    /// Bytes of a binding's record.
+    pub bytes: usize,
+    /// The parameter by which bindings are divided among threads.
+    pub shard: Option<String>,
+}
+
+/// What is known of the monitors of a specification.
+pub(crate) fn explain(spec: &Specification) -> Result<Vec<MonitorReport>, Error> {
+    let Some(plan) = plan(spec)? else { return Ok(Vec::new()) };
+    let one = |shape: &Shape| {
+        let monitor = &shape.monitor;
+        let names =
+            |own: &[u32]| own.iter().map(|&own| monitor.parameters[own as usize].clone()).collect::<Vec<_>>();
+        let set = |set: &u32| names(&(0..32).filter(|own| set >> own & 1 == 1).collect::<Vec<_>>());
+        let events = || monitor.events.iter().map(|event| event.name.clone());
+        let enable = shape.enables.enable.iter().map(|sets| sets.iter().map(set).collect());
+        let created = events().zip(&shape.enables.creation).filter(|(_, creates)| **creates);
+        let trees = shape.trees().into_iter();
+        MonitorReport {
+            name: monitor.name.clone(),
+            title: monitor.title.clone(),
+            states: shape.automaton.len(),
+            creation: created.map(|(name, _)| name).collect(),
+            enable: events().zip(enable).collect(),
+            trees: trees
+                .map(|(own, keys)| (names(&own), keys.iter().map(|key| names(key)).collect()))
+                .collect(),
+            bytes: shape.record_bytes(),
+            shard: shape.shard_parameter().map(str::to_owned),
+        }
+    };
+    Ok(plan.shapes().iter().map(one).collect())
 }
 
 /// Refuses monitors where they are not run: left out in silence, they would seem to be satisfied.
@@ -87,7 +150,7 @@ pub(crate) fn over(spec: &Specification, over: &Over, allowed: usize, trace: &st
     })
 }
 
-/// What is said of a report.
+/// What is said of a report: what the monitor says, else its name.
 pub(crate) fn text(monitor: &Monitor, category: Category, bindings: &[Option<Value>]) -> String {
     let Some(report) = monitor.reports.iter().find(|report| report.category == category) else {
         return String::new();
@@ -96,7 +159,8 @@ pub(crate) fn text(monitor: &Monitor, category: Category, bindings: &[Option<Val
         Piece::Text(text) => text.clone(),
         Piece::Parameter(own) => bindings[*own as usize].as_ref().map_or("_".to_owned(), Value::to_string),
     };
-    report.text.iter().map(piece).collect()
+    let text: String = report.text.iter().map(piece).collect();
+    if text.is_empty() { monitor.title.clone().unwrap_or_else(|| monitor.name.clone()) } else { text }
 }
 
 /// A report as a violation.
@@ -108,7 +172,7 @@ pub(crate) fn violation(monitor: &Monitor, found: &Found, position: Option<Posit
         position,
         bindings: pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?))).collect(),
         category: category.map(|report| report.name.clone()),
-        text: Some(text).filter(|text| !text.is_empty()),
+        text: Some(text),
         ..Violation::default()
     }
 }

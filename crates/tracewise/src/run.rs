@@ -10,8 +10,11 @@ pub(crate) mod clock;
 pub(crate) mod columns;
 pub(crate) mod divide;
 pub(crate) mod faults;
+pub(crate) mod hints;
 pub(crate) mod open;
+pub(crate) mod order;
 pub(crate) mod timing;
+pub(crate) mod vacuous;
 
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};

@@ -2,15 +2,16 @@
 
 use crate::run::columns::{self, Need};
 use crate::{Error, Session, Specification, Value};
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use tw_core::{Column, Position};
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::{Slot, SlotId, What};
-use tw_slicing::{Binding, Constraint, Objects, Partial, Slices, by_values};
+use tw_slicing::{Binding, Constraint, Joined, Objects, Occurrences, Partial};
 use tw_trace::{TraceError, TraceErrorKind};
 
-/// Bindings kept at most: every event is compared with each of them.
-const BINDINGS: usize = 200_000;
+/// Bindings kept at most, of some hundred bytes each.
+const BINDINGS: usize = 2_000_000;
 
 /// What a trace is sliced by.
 #[derive(Clone, Debug, Default)]
@@ -41,8 +42,7 @@ pub struct SliceReport {
     pub trace: String,
     /// The variables, in the order of their first use.
     pub variables: Vec<String>,
-    /// Ordered by the values of the variables.
-    pub slices: Vec<Slice>,
+    found: Found,
     /// How many positions there are.
     pub events: usize,
     /// Findings that did not stop the run.
@@ -51,10 +51,45 @@ pub struct SliceReport {
     pub sources: Sources,
 }
 
+/// The bindings in their order, and what their slices are made of: all of them at once may be far longer than the trace.
+#[derive(Clone, Debug)]
+struct Found {
+    bindings: Vec<Binding>,
+    occurrences: Occurrences,
+    objects: Objects,
+}
+
+impl SliceReport {
+    /// How many slices there are.
+    pub fn count(&self) -> usize {
+        self.found.bindings.len()
+    }
+
+    /// The slices, ordered by the values of the variables.
+    pub fn slices(&self) -> impl Iterator<Item = Slice> {
+        let Found { bindings, occurrences, objects } = &self.found;
+        let value = |object: Option<u32>| object.map(|object| objects.value(object).clone());
+        bindings.iter().map(move |binding| Slice {
+            bindings: binding.0.iter().map(|&object| value(object)).collect(),
+            positions: occurrences.slice(binding),
+        })
+    }
+}
+
 pub(crate) fn slice(
     session: &Session,
     files: &[String],
     options: &SliceOptions,
+) -> Result<SliceReport, Error> {
+    within(session, files, options, BINDINGS)
+}
+
+/// The same with so many bindings at most.
+fn within(
+    session: &Session,
+    files: &[String],
+    options: &SliceOptions,
+    most: usize,
 ) -> Result<SliceReport, Error> {
     let text = match &options.constraint {
         Some(constraint) => format!("{} where {constraint}", options.patterns),
@@ -76,58 +111,83 @@ pub(crate) fn slice(
         return Err(error.in_file(place.as_ref().map_or(loaded.name(), |place| &place.file)).into());
     }
 
-    let monitor = &spec.program.monitors[0];
+    let monitor = spec.program.monitors[0].clone();
     let variables = monitor.parameters.len();
+    if variables > Joined::VARIABLES {
+        return Err(Error::refused(format!("a trace is sliced by {} variables at most", Joined::VARIABLES)));
+    }
     let mut objects = Objects::default();
     let constraint = monitor.constraint.as_ref().map(|own| Constraint::new(&spec.program, own, &mut objects));
-    let mut trace: Vec<Vec<Binding>> = Vec::with_capacity(loaded.trace.len);
+    let mut occurrences = Occurrences::default();
+    // What events are about, when it first occurs.
+    let mut first: Vec<(Position, Binding)> = Vec::new();
     for position in 0..loaded.trace.len {
-        let mut about = Vec::new();
         for event in &monitor.events {
             let source = &event.source;
-            let tuples: Vec<Vec<Value>> = match &loaded.kept[source.slot as usize] {
-                Column::Tuples(relation) => relation.tuples(position).map(|at| relation.tuple(at)).collect(),
-                truth if truth.value(position) == Value::Bool(true) => vec![Vec::new()],
-                _ => Vec::new(),
-            };
-            for tuple in tuples {
+            let mut happens = |tuple: &[Value]| {
                 let arguments: Vec<_> = tuple.iter().map(|value| objects.of(value)).collect();
-                about.extend(Binding::matcher(variables, &source.columns, &arguments));
+                let about = Binding::matcher(variables, &source.columns, &arguments);
+                if let Some(about) = about.filter(|about| occurrences.push(position, about)) {
+                    first.push((position, about));
+                }
+            };
+            match &loaded.kept[source.slot as usize] {
+                Column::Tuples(relation) => {
+                    relation.tuples(position).for_each(|at| happens(&relation.tuple(at)))
+                }
+                truth if truth.value(position) == Value::Bool(true) => happens(&[]),
+                _ => {}
             }
         }
-        trace.push(about);
     }
     let injective = !options.allow_equal;
     let lattice = Partial { variables, injective, constraint: constraint.as_ref(), objects: &objects };
-    let mut slices = Slices::new(lattice);
-    for (position, about) in trace.iter().enumerate() {
-        let about: Vec<Binding> = about.iter().filter(|about| lattice.allows(about)).cloned().collect();
-        slices.event(&position, &about);
-        if slices.len() > BINDINGS {
-            let why = format!("there are more than {BINDINGS} bindings after {} positions", position + 1);
-            return Err(Error::refused_instead(why, "name fewer variables, or constrain them with `where`"));
+    let mut joined = Joined::new(lattice);
+    for (position, about) in first.iter().filter(|(_, about)| lattice.allows(about)) {
+        if !joined.add(about, most) {
+            let (worst, count) = worst(&first, variables);
+            let why = format!(
+                "there are more than {most} bindings after {} positions; most values has `{}`, {count} in all",
+                position + 1,
+                monitor.parameters[worst]
+            );
+            let instead = format!("leave `{}` out, or constrain it with `where`", monitor.parameters[worst]);
+            return Err(Error::refused_instead(why, instead));
         }
     }
-    let value = |object: Option<u32>| object.map(|object| objects.value(object).clone());
-    let mut found: Vec<Slice> = slices
+    let mut bindings: Vec<Binding> = joined
+        .bindings()
         .iter()
-        .filter(|(binding, _)| options.partial || binding.is_complete())
-        .map(|(binding, positions)| Slice {
-            bindings: binding.0.iter().map(|&object| value(object)).collect(),
-            positions: positions.to_vec(),
-        })
+        .filter(|binding| options.partial || binding.is_complete())
+        .cloned()
         .collect();
-    found.sort_by(|a, b| by_values(&a.bindings, &b.bindings));
+    drop(joined);
+    let ranks = objects.ranks();
+    bindings.sort_by_cached_key(|binding| -> Vec<u32> {
+        binding.0.iter().map(|object| object.map_or(0, |object| 1 + ranks[object as usize])).collect()
+    });
     let mut warnings = spec.warnings.clone();
     warnings.extend(loaded.warnings.iter().cloned());
     Ok(SliceReport {
         trace: loaded.name().to_string(),
-        variables: monitor.parameters.clone(),
-        slices: found,
+        variables: monitor.parameters,
+        found: Found { bindings, occurrences, objects },
         events: loaded.trace.len,
         warnings,
         sources: spec.sources,
     })
+}
+
+/// The variable with most values, and how many they are.
+fn worst(about: &[(Position, Binding)], variables: usize) -> (usize, usize) {
+    let values = |variable: usize| {
+        let values: BTreeSet<u32> = about.iter().filter_map(|(_, binding)| binding.0[variable]).collect();
+        (values.len(), variable)
+    };
+    (0..variables)
+        .map(values)
+        .max_by_key(|&(count, variable)| (count, Reverse(variable)))
+        .map_or((0, 0), |(count, variable)| (variable, count))
 }
 
 /// Whether events have as many arguments as a pattern of them: of each name the slot of such an event, and those of events with
@@ -171,5 +231,28 @@ impl Arities {
             let found = self.names.iter().find(|(_, slots)| wrong(slots));
             found.map(|(name, _)| (at, name.as_str()))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn too_many_bindings_name_the_variable_with_most_values() {
+        let file = std::env::temp_dir().join(format!("tracewise-slice-{}.events", std::process::id()));
+        let lines: String = (0..40).map(|at| format!("f,{}\ng,{}\n", at % 4, at)).collect();
+        std::fs::write(&file, lines).expect("a file");
+        let files = [file.to_string_lossy().into_owned()];
+        let options = SliceOptions { patterns: "f(x), g(y)".into(), allow_equal: true, ..Default::default() };
+        let session = Session::new();
+        let report = within(&session, &files, &options, 205).expect("205 bindings");
+        assert_eq!((report.count(), report.slices().count()), (160, 160));
+        let error = within(&session, &files, &options, 100).expect_err("more than 100").to_string();
+        let _ = std::fs::remove_file(&file);
+        assert!(
+            error.contains("more than 100 bindings after") && error.contains("`y`, 40 in all"),
+            "{error}"
+        );
     }
 }

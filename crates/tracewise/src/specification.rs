@@ -1,6 +1,7 @@
 //! A specification: text, tree and program.
 
 use crate::Error;
+use crate::error::Setting;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
@@ -8,7 +9,7 @@ use tw_core::{LONGEST_TEXT, TimeUnit, read_file};
 use tw_diag::{Checked, Diagnostic, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::settings::TraceSettings;
-use tw_spec::ast::{ExprKind, Tree};
+use tw_spec::ast::{DeclarationKind, Expr, ExprId, ExprKind, Tree};
 
 /// A parsed, checked and lowered specification.
 #[derive(Clone, Debug)]
@@ -161,11 +162,84 @@ impl Specification {
         Ok(Self { sources, tree: parsed.value, program: lowered.value, settings, warnings: diagnostics })
     }
 
+    /// The same with a property more, the last: `G !φ`, which is violated where `formula` holds. It may look back, not ahead.
+    pub fn ending(&self, formula: &str) -> Result<Self, Error> {
+        let mut sources = self.sources.clone();
+        let source = sources.add("<until>", formula);
+        let mut parsed = tw_spec::parse_formula(formula, source);
+        if parsed.has_errors() {
+            return Err(Error::Specification { diagnostics: parsed.diagnostics, sources: Box::new(sources) });
+        }
+        let exprs = &mut parsed.value.exprs;
+        if let Some(DeclarationKind::Property { body, .. }) =
+            parsed.value.declarations.first_mut().map(|declaration| &mut declaration.kind)
+        {
+            let span = exprs[body.index()].span;
+            let op = tw_spec::ast::Prefix::Temporal(tw_ir::Temporal::Globally);
+            let not = ExprId(exprs.len() as u32);
+            exprs.push(Expr { kind: ExprKind::Not(None, *body), span });
+            exprs.push(Expr { kind: ExprKind::Prefix { op, interval: None, map: None, body: not }, span });
+            *body = ExprId(not.0 + 1);
+        }
+        let mut tree = self.tree.clone();
+        tree.append(parsed.value);
+        let lowered = tw_spec::lower(&tree, &tw_spec::LowerOptions::default());
+        if lowered.has_errors() {
+            return Err(Error::Specification {
+                diagnostics: lowered.diagnostics,
+                sources: Box::new(sources),
+            });
+        }
+        let mut program = lowered.value;
+        // Of the roots of the text, those that are asked for.
+        let until = program.roots.pop();
+        let mut asked = self.program.roots.iter().peekable();
+        program.roots.retain_mut(|root| {
+            let own = asked.next_if(|own| own.span == root.span);
+            own.inspect(|own| root.name.clone_from(&own.name)).is_some()
+        });
+        program.roots.extend(until);
+        program.drop_unused();
+        let made = Self { sources, tree, program, settings: self.settings.clone(), warnings: Vec::new() };
+        let Some(root) = made.program.roots.last() else { return Ok(made) };
+        let nodes = made.program.reachable(&[root.node]);
+        let ahead = nodes.iter().find(|&&id| id != root.node && made.program.dag.node(id).is_future());
+        match ahead {
+            None => Ok(made),
+            Some(&id) => Err(Error::refused_instead(
+                format!("{} is decided where it holds, but `{}` looks ahead", Setting::Until, made.words(id)),
+                "use past operators in it",
+            )),
+        }
+    }
+
     /// The same text with other roots: what is to be asked of it.
     pub(crate) fn with_roots(&self, roots: Vec<Root>) -> Specification {
         let mut other = self.clone();
         other.program.roots = roots;
         other
+    }
+
+    /// Its properties and queries of these names alone; itself, if no names are given.
+    pub fn only(&self, names: &[String]) -> Result<Cow<'_, Specification>, Error> {
+        let Some(first) = self.program.roots.first().filter(|_| !names.is_empty()) else {
+            return Ok(Cow::Borrowed(self));
+        };
+        let known = || self.program.roots.iter().map(|root| root.name.as_str());
+        if let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) {
+            let hint = match tw_core::suggest(unknown, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("the first is `{}`", first.name),
+            };
+            return Err(Error::refused(format!(
+                "`{}`: the specification has no property or query of that name; {hint}",
+                Setting::Only.to(unknown)
+            )));
+        }
+        let roots = self.program.roots.iter().filter(|root| names.contains(&root.name)).cloned().collect();
+        let mut only = self.with_roots(roots);
+        only.program.drop_unused();
+        Ok(Cow::Owned(only))
     }
 
     /// Its roots of one kind alone; itself, if it has no others.
@@ -177,21 +251,28 @@ impl Specification {
         Cow::Owned(self.with_roots(roots))
     }
 
-    /// Its properties. Queries have values, not verdicts: those alone are refused.
+    /// Its properties. Queries have values, not verdicts: those alone are refused, unless there are monitors.
     pub(crate) fn properties(&self) -> Result<Cow<'_, Specification>, Error> {
         let properties = self.of_kind(RootKind::Property);
         match self.program.roots.first() {
-            Some(query) if properties.program.roots.is_empty() => Err(Error::unsupported(
-                self,
-                Diagnostic::error(
-                    "query-in-check",
-                    format!("`{}` is a query: it has a value, not a verdict", query.name),
-                )
-                .at(query.span, "this query")
-                .help("`tracewise query` computes it; a property is written `property name : …;`"),
-            )),
+            Some(query) if properties.program.roots.is_empty() && self.program.monitors.is_empty() => {
+                Err(Error::unsupported(
+                    self,
+                    Diagnostic::error(
+                        "query-in-check",
+                        format!("`{}` is a query: it has a value, not a verdict", query.name),
+                    )
+                    .at(query.span, "this query")
+                    .help("`tracewise query` computes it; a property is written `property name : …;`"),
+                ))
+            }
             _ => Ok(properties),
         }
+    }
+
+    /// Properties that may not say what was meant, as their text alone shows: about one position, or `G a -> b`.
+    pub fn doubts(&self) -> Vec<Diagnostic> {
+        crate::run::vacuous::as_written(self)
     }
 
     /// Where a node was written.

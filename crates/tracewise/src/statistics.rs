@@ -14,7 +14,7 @@ use tw_engine_alternating::statistics::{self as runs, Traversal};
 use tw_ir::{NodeId, Root, Semantics};
 use tw_monitor::{Answers, Unsupported};
 
-pub use waiting::Wait;
+pub use waiting::{Elapsed, Wait};
 
 /// What to compute beside the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ pub(crate) fn statistic(
         Statistic::Waiting => {
             let session = session.clone().engine("auto");
             let mut chosen = plan::choose(&session, spec, &options, Who::Any(Answers::Verdicts))?;
-            let waits = waiting::waits(spec, root, trace, chosen.evaluator.as_mut());
+            let waits = waiting::waits(spec, root, trace, session.read.unit, chosen.evaluator.as_mut());
             Ok(StatisticReport::Waiting(waits.map_err(refused)?))
         }
         Statistic::Vacuity if verdict != Verdict::Satisfied => Ok(StatisticReport::Vacuity(None)),

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(feature = "parquet")]
 pub use tw_arrow::{Reader as RecordReader, Records, arrow};
+pub use tw_core::duration;
 pub use tw_trace::{
     Arguments, Event, Outline, Projection, Row, Stamp, States, Table, TimeStyle, TraceError, TraceErrorKind,
     TraceFormat, compress, detect, push_csv_cell,

@@ -45,6 +45,7 @@ use tw_core::{Position, Value};
 use tw_monitor::Telling;
 use tw_trace::Stamp;
 
+pub use crate::live::Ended;
 pub use control::Control;
 pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
@@ -130,6 +131,12 @@ pub struct WatchOptions {
     pub source: WatchSource,
     /// Watch every property once per value of this column.
     pub by: Option<String>,
+    /// With a key: the trace of a value is over with a position where this formula holds; the same value later is another.
+    pub until: Option<String>,
+    /// With a key: the trace of a value is over when no position of it came for longer than this, by the stream's time.
+    pub idle: Option<Duration>,
+    /// Begin at the end that a followed file has now.
+    pub from_end: bool,
     /// Tell the first violation of a property `G φ` alone, not each event that settles some.
     pub first: bool,
     /// Tell the verdict about every position: of φ for `G φ`, of the property otherwise.
@@ -163,6 +170,9 @@ impl WatchOptions {
         Self {
             source,
             by: None,
+            until: None,
+            idle: None,
+            from_end: false,
             first: false,
             each_position: false,
             observers: false,
@@ -223,6 +233,8 @@ pub struct WatchVerdict<'w> {
     pub severity: Severity,
     /// Whose trace it is about, where a stream holds several: names and values.
     pub bindings: Vec<(String, Value)>,
+    /// Why that trace is over though the stream is not, if it is that which settled the verdict.
+    pub ended: Option<Ended>,
 }
 
 /// What can be said of a property at once: the verdict of a synchronous observer.
@@ -292,6 +304,8 @@ pub struct WatchValue {
     pub position: Position,
     /// With a key, whose trace it is about.
     pub bindings: Vec<(String, Value)>,
+    /// Why that trace is over though the stream is not.
+    pub ended: Option<Ended>,
 }
 
 /// Takes what is to be said about a stream that is being read, whatever is read from it.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use tracewise::check::CheckOptions;
-use tracewise::live::{Batch, Column, Known, Plan, PlanOptions, Row, ShardMonitor, Telling};
+use tracewise::live::{Batch, Column, Ended, Ending, Known, Plan, PlanOptions, Row, ShardMonitor, Telling};
 use tracewise::query::QueryOptions;
 use tracewise::{Semantics, Session, Specification, Time, Value, Verdict};
 use tw_monitor::Computed;
@@ -447,4 +447,41 @@ fn what_does_not_fit_is_refused() {
     assert!(shard.feed_rows(&row(Some(8)), &mut |_| {}).is_err());
     shard.feed_rows(&row(Some(9)), &mut |_| {}).unwrap();
     assert_eq!((shard.positions(), shard.keys()), (2, 1));
+}
+
+/// A million keys whose traces end leave nothing behind.
+#[test]
+fn what_has_ended_is_forgotten() {
+    const KEYS: usize = 1_000_000;
+    let text = "property paid : F pay; property over : G !ship;";
+    let spec = Specification::from_text("s.tw", text).unwrap();
+    let plan = Plan::new(&spec, &PlanOptions::default()).unwrap();
+    let ending = Ending { until: Some(1), idle: None };
+    let mut shard = ShardMonitor::new(&plan, Some("user")).unwrap().ending(ending);
+    let (mut told, mut most) = (0, 0);
+    for start in (0..KEYS).step_by(5_000) {
+        let users: Vec<Value> = (start..start + 5_000).map(|key| Value::text(&format!("u{key}"))).collect();
+        let values: Vec<[(&str, Value); 1]> = users.into_iter().map(|user| [("user", user)]).collect();
+        let rows: Vec<Row<'_>> =
+            values.iter().map(|values| Row { time: None, event: Some("ship"), values }).collect();
+        let count = &mut told;
+        shard
+            .feed_rows(&rows, &mut |outcome| {
+                assert_eq!((outcome.property, outcome.ended), (0, Some(Ended::Until)));
+                *count += usize::from(outcome.verdict == Verdict::Violated);
+            })
+            .unwrap();
+        assert_eq!(shard.keys(), 0);
+        most = shard.heap_bytes().max(most);
+    }
+    assert_eq!(told, KEYS);
+    assert!(most < 4_000_000, "{most} bytes");
+    // One that has ended begins anew.
+    let mut verdicts = Vec::new();
+    let user = [("user", Value::text("again"))];
+    for event in ["pay", "ship", "order", "ship"] {
+        let row = Row { time: None, event: Some(event), values: &user };
+        shard.feed_rows(&[row], &mut |outcome| verdicts.push((outcome.verdict, outcome.ended))).unwrap();
+    }
+    assert_eq!(verdicts, [(Verdict::Satisfied, None), (Verdict::Violated, Some(Ended::Until))]);
 }

@@ -18,14 +18,13 @@ impl From<bool> for Truth {
 }
 
 /// The answer about one property of one trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// The trace has the property.
     Satisfied,
     /// It does not.
     Violated,
     /// The trace settles it neither way.
-    #[default]
     Unknown,
 }
 

@@ -177,6 +177,20 @@ impl Program {
         }
     }
 
+    /// Lets a trace do without what no root reads: its slots need not be there.
+    pub fn drop_unused(&mut self) {
+        let roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
+        let mut used = vec![false; self.slots.len()];
+        for id in self.reachable(&roots) {
+            let slot = match self.dag.node(id) {
+                Node::Slot(slot) | Node::Truth(slot) => Some(slot),
+                _ => self.pattern_slot(id),
+            };
+            slot.into_iter().for_each(|slot| used[slot as usize] = true);
+        }
+        self.slots.iter_mut().zip(used).for_each(|(slot, used)| slot.declared |= !used);
+    }
+
     /// The slots that timestamps fill, with what they hold.
     pub fn timings(&self) -> impl Iterator<Item = (SlotId, &Timing)> {
         self.slots.iter().enumerate().filter_map(|(slot, of)| match &of.what {

@@ -87,9 +87,7 @@ impl Stamps {
         match self {
             Stamps::One(times) => times.capacity() * 4,
             Stamps::Two(times) => times.capacity() * 8 / 7 * 17,
-            Stamps::Many(times) => {
-                times.capacity() * 8 / 7 * 25 + times.keys().map(|key| key.len() * 4).sum::<usize>()
-            }
+            Stamps::Many(times) => times.capacity() * 8 / 7 * 25 + times.len() * 16,
         }
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Values {
     others: FxHashMap<String, Handle>,
     /// How many there were after the last sweep.
     kept: usize,
+    /// Bytes of the texts, which the index shares.
+    text_bytes: usize,
 }
 
 /// The whole number that a value equals, if it does so exactly.
@@ -93,6 +95,7 @@ impl Values {
         if let Some(&handle) = self.texts.get(text) {
             return handle;
         }
+        self.text_bytes += text.len() + 16;
         let handle = self.add(Value::Str(text.clone()));
         self.texts.insert(text.clone(), handle);
         handle
@@ -167,6 +170,7 @@ impl Values {
         self.small.iter_mut().filter(|handle| **handle != NONE && gone(handle)).for_each(|own| *own = NONE);
         self.whole.retain(|_, handle| !gone(handle));
         self.texts.retain(|_, handle| !gone(handle));
+        self.text_bytes = self.texts.keys().map(|text| text.len() + 16).sum();
         self.others.retain(|_, handle| !gone(handle));
         self.free = (0..self.values.len() as Handle).filter(gone).collect();
         self.free.iter().for_each(|&handle| self.values[handle as usize] = Value::Null);
@@ -175,11 +179,8 @@ impl Values {
 
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
-        let text = |value: &Value| if let Value::Str(text) = value { text.len() + 16 } else { 0 };
-        // Texts are there once, shared with the index.
-        let texts: usize = if self.texts.is_empty() { 0 } else { self.values.iter().map(text).sum() };
         self.values.capacity() * size_of::<Value>()
-            + texts
+            + self.text_bytes
             + (self.small.capacity() + self.free.capacity()) * 4
             + self.whole.capacity() * 18
             + self.texts.capacity() * 26
@@ -218,6 +219,7 @@ impl Values {
             own.values.push(value);
         }
         own.kept = own.values.len() - own.free.len();
+        own.text_bytes = own.texts.keys().map(|text| text.len() + 16).sum();
         Ok(own)
     }
 }

@@ -94,3 +94,51 @@ fn the_engine_reports_what_the_definition_does() {
     }
     assert!(reported as u64 * 5 > cases(20_000), "{reported}");
 }
+
+/// Batches of one event per position, arguments as given.
+fn stream(program: &Program, events: &[(&str, Vec<i64>)]) -> Batch {
+    let mut log = tw_testkit::first_order::Log::default();
+    for (at, (name, arguments)) in events.iter().enumerate() {
+        log.times.push(at as i64);
+        log.events.push(vec![(name.to_string(), arguments.iter().map(|&own| Value::Int(own)).collect())]);
+    }
+    log.batch(program)
+}
+
+#[test]
+fn what_has_ended_takes_no_memory() {
+    let text = "monitor Open(f) { event open(f); event use(f); event close(f); end close(f); ltl : open -> F close; }";
+    let program = tw_testkit::texts::specification(text);
+    let plan = Arc::new(Plan::new(&program).expect("automata"));
+    let mut monitors = Monitors::new(&plan, 16 << 20, 1);
+    let mut found = Vec::new();
+    for round in 0..100i64 {
+        let event = |at: i64| [("open", vec![round * 5000 + at]), ("close", vec![round * 5000 + at])];
+        let events: Vec<_> = (0..5000).flat_map(event).collect();
+        monitors.feed(&stream(&program, &events), &mut found).expect("memory enough");
+    }
+    assert!(found.is_empty() && monitors.held(0).bindings < 10_000, "{:?}", monitors.held(0));
+    assert_eq!(monitors.held(0).created, 500_000);
+}
+
+#[test]
+fn a_budget_names_the_monitor() {
+    let text = "monitor Few(a) { event f(a); event g(a); ere : f g; } monitor Many(a) { event h(a); event i(a); ere : h i; }";
+    let program = tw_testkit::texts::specification(text);
+    let plan = Arc::new(Plan::new(&program).expect("automata"));
+    let mut monitors = Monitors::new(&plan, 100_000, 1);
+    let events: Vec<_> = (0..50_000).map(|at| ("h", vec![at])).collect();
+    let over = monitors.feed(&stream(&program, &events), &mut Vec::new()).expect_err("too many");
+    assert_eq!((over.monitor, over.bindings), (1, 50_000));
+}
+
+/// What RV-Monitor's spec says of its running example.
+#[test]
+fn the_running_example_has_few_domains() {
+    let text = "monitor U(m, c, i) { creation event getC(m, c); event getI(c, i); event modifyM(m); event modifyC(c); event useI(i);
+        ere : getC (modifyM | modifyC)* getI useI* (modifyM | modifyC)+ useI; }";
+    let plan = Plan::new(&tw_testkit::texts::specification(text)).expect("automata");
+    let bound: Vec<Vec<u32>> = plan.shapes()[0].trees().into_iter().map(|(bound, _)| bound).collect();
+    assert_eq!(bound, [vec![0, 1], vec![0, 1, 2]]);
+    assert_eq!(plan.shapes()[0].shard_parameter(), None);
+}

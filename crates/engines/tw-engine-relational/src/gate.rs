@@ -50,6 +50,14 @@ pub(crate) enum Gate {
     },
 }
 
+/// Of each event pattern the first that reads the same events, whatever its variables are called. Who reads that one has one
+/// table for both.
+fn shared(program: &Program, patterns: &[NodeId]) -> Vec<usize> {
+    let slots: Vec<_> = patterns.iter().map(|&node| program.pattern_slot(node)).collect();
+    let first = |at: usize| slots[..at].iter().position(|slot| slot.is_some() && *slot == slots[at]);
+    (0..slots.len()).map(|at| first(at).unwrap_or(at)).collect()
+}
+
 /// The edges that a gate reads; of a predicate those of its tallies.
 pub(crate) fn operands(gate: &Gate, predicates: &[Predicate], tallies: &[Tallied]) -> Vec<Edge> {
     match gate {
@@ -81,6 +89,8 @@ pub(crate) struct Asked {
 /// A term over the valuations that make a formula true.
 #[derive(Clone, Debug)]
 pub(crate) struct Tallied {
+    /// The term.
+    pub(crate) node: NodeId,
     pub(crate) kind: Tally,
     /// The variables that it binds, ascending.
     pub(crate) bound: Vec<Level>,
@@ -130,7 +140,7 @@ impl Plan {
             Some((outer, body)) => (Some(outer), body, true),
             None => (None, root.node, each),
         });
-        let mut plan = Self::asking(program, asked.collect(), options)?;
+        let mut plan = Self::asking(program, asked.collect(), options, true)?;
         // Rules find violations; they do not say of every position that there is none.
         if !each {
             plan.rules = Arc::new(compile(&plan));
@@ -165,7 +175,7 @@ impl Plan {
         nodes: &[NodeId],
         options: &EvaluateOptions,
     ) -> Result<Self, Unsupported> {
-        Self::asking(program, nodes.iter().map(|&node| (None, node, true)).collect(), options)
+        Self::asking(program, nodes.iter().map(|&node| (None, node, true)).collect(), options, false)
     }
 
     /// For what violates formulas, or their negations, where the variables are the given ones.
@@ -176,21 +186,24 @@ impl Plan {
         options: &EvaluateOptions,
     ) -> Result<Self, Unsupported> {
         let asked = nodes.iter().map(|(node, outer)| (Some(outer.clone()), *node, true)).collect();
-        let mut plan = Self::asking(program, asked, options)?;
+        let mut plan = Self::asking(program, asked, options, false)?;
         plan.asked.iter_mut().for_each(|asked| asked.edge.negated ^= negated);
         plan.rules = Arc::new(compile(&plan));
         plan.left_to_tries();
         Ok(plan)
     }
 
+    /// `share`: patterns that read the same events are read as one. Who leaves out the events that do not fit the values of a
+    /// pattern's variables has them apart.
     fn asking(
         program: &Program,
         asked: Vec<(Option<Vec<u32>>, NodeId, bool)>,
         options: &EvaluateOptions,
+        share: bool,
     ) -> Result<Self, Unsupported> {
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
         let variables = variables(program, &roots);
-        let mut lower = Lower::new(program, options, &variables);
+        let mut lower = Lower::new(program, options, &variables, share);
         let bodies: Vec<NodeId> = asked.iter().map(|(_, body, _)| *body).collect();
         for id in program.reachable_until(&bodies, |id| lower.leaf(id)) {
             let edge = lower.node(id)?;
@@ -293,6 +306,8 @@ struct Lower<'p> {
     variables: &'p [u32],
     atoms: Vec<NodeId>,
     patterns: Vec<NodeId>,
+    /// Of each of them the first that reads the same events.
+    shared: Vec<usize>,
     terms: Vec<NodeId>,
     edges: FxHashMap<NodeId, Edge>,
     gates: Vec<Gate>,
@@ -306,7 +321,7 @@ struct Lower<'p> {
 }
 
 impl<'p> Lower<'p> {
-    fn new(program: &'p Program, options: &'p EvaluateOptions, variables: &'p [u32]) -> Self {
+    fn new(program: &'p Program, options: &'p EvaluateOptions, variables: &'p [u32], share: bool) -> Self {
         let (atoms, patterns, terms) = (program.atoms(), program.patterns(), program.terms());
         let known = FxHashMap::from_iter([(Gate::Yes, 0)]);
         let (edges, gates, origin, node) =
@@ -317,6 +332,7 @@ impl<'p> Lower<'p> {
             options,
             variables,
             atoms,
+            shared: if share { shared(program, &patterns) } else { (0..patterns.len()).collect() },
             patterns,
             terms,
             edges,
@@ -451,7 +467,7 @@ impl<'p> Lower<'p> {
                     (Some(levels), Ok(place)) => {
                         let mut columns: Vec<_> = levels.into_iter().zip(0..).collect();
                         columns.sort_unstable();
-                        self.gate(Gate::Pattern(place, columns))
+                        self.gate(Gate::Pattern(self.shared[place], columns))
                     }
                     _ => return Err(Unsupported::construct(id, "a variable that no quantifier binds")),
                 }
@@ -468,7 +484,7 @@ impl<'p> Lower<'p> {
                     .collect();
                 bound.sort_unstable();
                 let value = if kind == Tally::Count { None } else { Some(self.predicate(value)?) };
-                self.tallies.push(Tallied { kind, bound, value, of: self.edges[&formula] });
+                self.tallies.push(Tallied { node: id, kind, bound, value, of: self.edges[&formula] });
                 self.tally_nodes.push(id);
                 Edge::YES
             }

@@ -97,10 +97,20 @@ impl Key {
     }
 
     /// The key of an argument of an event; those are never null.
-    #[inline]
+    ///
+    /// Whole numbers, the most frequent, are made where they are used: a key that is returned is written in parts and read as
+    /// a whole at once, for which the processor waits.
+    #[inline(always)]
     pub(crate) fn of(column: &Column, at: usize) -> Option<Key> {
         match column {
             Column::Int { values, .. } => Some(Key::Int(values[at])),
+            other => Key::other(other, at),
+        }
+    }
+
+    #[inline(never)]
+    fn other(column: &Column, at: usize) -> Option<Key> {
+        match column {
             Column::Words(words) => {
                 let text = words.get(at);
                 Some(Short::new(text).map_or_else(|| Key::Text(text.into()), Key::Short))
@@ -175,10 +185,19 @@ impl Key {
 }
 
 impl PartialEq for Key {
-    #[inline]
+    #[inline(always)]
     fn eq(&self, other: &Key) -> bool {
         match (self, other) {
             (Key::Int(a), Key::Int(b)) => a == b,
+            _ => self.equals(other),
+        }
+    }
+}
+
+impl Key {
+    #[inline(never)]
+    fn equals(&self, other: &Key) -> bool {
+        match (self, other) {
             (Key::Short(a), Key::Short(b)) => a == b,
             (Key::Text(a), Key::Text(b)) => a == b,
             (Key::Other(a), Key::Other(b)) => Arc::ptr_eq(a, b) || compare(CompareOp::Eq, a, b),

@@ -119,8 +119,9 @@ impl Plan {
             }
             Refused::Infinite(level) => {
                 let name = variable(level);
+                let own = self.tallies.iter().find(|tally| tally.bound.contains(&level));
                 Unsupported {
-                    node: None,
+                    node: own.map(|tally| tally.node),
                     what: format!("an aggregate over infinitely many values of `{name}`"),
                     help: Some(format!("bind `{name}` by an event inside the aggregate")),
                     exhausted: false,

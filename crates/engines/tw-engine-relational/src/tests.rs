@@ -29,11 +29,15 @@ fn pattern(program: &mut Program, event: usize, variables: &[u32]) -> NodeId {
         .collect::<Vec<_>>();
     let known = program.dag.patterns.iter().position(|own| own.name == name && own.arguments == arguments);
     let index = known.unwrap_or_else(|| {
-        let keys = (0..arity).map(ArgumentKey::Index).collect();
-        let what =
-            What::Tuples { name: name.into(), constants: Vec::new(), arity: Some(arity), arguments: keys };
-        program.slots.push(Slot { what, declared: false, span: Default::default() });
-        let slot = program.slots.len() as u32 - 1;
+        // As a specification has them: one slot for all patterns that read the same events.
+        let others = program.dag.patterns.iter().find(|own| own.name == name).map(|own| own.slot);
+        let slot = others.unwrap_or_else(|| {
+            let arguments = (0..arity).map(ArgumentKey::Index).collect();
+            let (name, constants) = (name.into(), Vec::new());
+            let what = What::Tuples { name, constants, arity: Some(arity), arguments };
+            program.slots.push(Slot { what, declared: false, span: Default::default() });
+            program.slots.len() as u32 - 1
+        });
         program.dag.patterns.push(Pattern { name: name.into(), arguments, arity: Some(arity), slot });
         program.dag.patterns.len() - 1
     });

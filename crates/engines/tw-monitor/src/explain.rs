@@ -164,15 +164,32 @@ pub fn explain_many(
     depth_limit: usize,
     budget: usize,
 ) -> Result<Vec<Explanation>, Unsupported> {
-    let mut columns = Columns::new(program, trace, evaluator);
     // Properties repeat themselves, and so do their explanations.
     let name = |(node, at, bindings): &Request| (*node, *at, format!("{bindings:?}"));
     let mut distinct: Vec<Request> = requests.to_vec();
     distinct.sort_by_cached_key(name);
     distinct.dedup();
+    let mut explanations: FxHashMap<(NodeId, Position, String), Explanation> = FxHashMap::default();
+    // Under bindings every column costs a pass. What looks back alone needs no position after its own, and the violations that
+    // are explained are the first.
+    let early = |(node, at, bindings): &Request| {
+        !bindings.is_empty() && *at < trace.len / 2 && looks_back(program, *node)
+    };
+    let first: Vec<Request> = distinct.iter().filter(|request| early(request)).cloned().collect();
+    if let Some(last) = first.iter().map(|(_, at, _)| *at).max() {
+        distinct.retain(|request| !early(request));
+        let order: Vec<u32> = (0..=last as u32).collect();
+        let starts = trace.starts().iter().copied().filter(|start| *start <= last).collect();
+        let part = trace.gather(&order, starts);
+        let mut columns = Columns::new(program, &part, evaluator);
+        for request in &first {
+            let made = explain_with(&mut columns, program, options, request, depth_limit, false)?;
+            explanations.insert(name(request), made);
+        }
+    }
+    let mut columns = Columns::new(program, trace, evaluator);
     // At least one column; with no room for more, columns are asked for one level at a time.
     let room = (budget / (trace.len / 8 + 1)).max(1);
-    let mut explanations: FxHashMap<(NodeId, Position, String), Explanation> = FxHashMap::default();
     let mut rest = distinct.as_slice();
     while !rest.is_empty() {
         columns.known.clear();
@@ -203,6 +220,15 @@ pub fn explain_many(
         rest = later;
     }
     Ok(requests.iter().filter_map(|request| explanations.get(&name(request)).cloned()).collect())
+}
+
+/// Whether positions after the one that it is asked at have no say.
+fn looks_back(program: &Program, node: NodeId) -> bool {
+    program.reachable(&[node]).into_iter().all(|node| match program.dag.node(node) {
+        Node::Unary(operator, ..) | Node::Binary(operator, ..) => operator.is_past(),
+        Node::Last => false,
+        _ => true,
+    })
 }
 
 fn explain_with(

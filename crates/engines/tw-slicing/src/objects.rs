@@ -42,6 +42,24 @@ impl Objects {
     }
 }
 
+impl Objects {
+    /// Of each thing its place in the order in which bindings are told.
+    pub fn ranks(&self) -> Vec<u32> {
+        let one = |object: &u32| [Some(self.value(*object).clone())];
+        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
+        order.sort_by(|a, b| by_values(&one(a), &one(b)));
+        let mut ranks = vec![0; order.len()];
+        let mut rank = 0;
+        for (place, &object) in order.iter().enumerate() {
+            if place > 0 && by_values(&one(&order[place - 1]), &one(&object)).is_ne() {
+                rank = place as u32;
+            }
+            ranks[object as usize] = rank;
+        }
+        ranks
+    }
+}
+
 /// The order in which bindings are told: by the values of their variables, what is not bound first, numbers before texts.
 pub fn by_values(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
     let rank = |value: &Option<Value>| match value {

@@ -4,7 +4,7 @@ use tw_core::Value;
 use tw_ir::CompareOp;
 use tw_ir::monitor::Condition;
 use tw_slicing::constraint::{Order, Term};
-use tw_slicing::{Binding, Constraint, Object, Objects, Partial, Slices, definition};
+use tw_slicing::{Binding, Constraint, Joined, Object, Objects, Occurrences, Partial, Slices, definition};
 use tw_testkit::{Rng, cases, texts};
 
 /// A pattern: an event's name, and the variables of its arguments.
@@ -214,6 +214,18 @@ fn slices_are_those_of_the_definition() {
         assert_eq!(slices.len(), definition::bindings(&trace, &lattice).len(), "case {case}: {trace:?}");
         for (binding, positions) in slices.iter() {
             assert_eq!(positions, definition::slice(&trace, binding), "case {case}: {binding:?} {trace:?}");
+        }
+        // By indices, the same.
+        let (mut joined, mut occurrences) = (Joined::new(lattice), Occurrences::default());
+        for (position, about) in
+            trace.iter().enumerate().flat_map(|(at, all)| all.iter().map(move |one| (at, one)))
+        {
+            occurrences.push(position, about);
+            assert!(joined.add(about, usize::MAX));
+        }
+        assert_eq!(joined.bindings().len(), slices.len(), "case {case}: {trace:?}");
+        for binding in joined.bindings() {
+            assert_eq!(occurrences.slice(binding), slices.of(binding), "case {case}: {binding:?} {trace:?}");
         }
         let any = |random: &mut Rng| (!random.one_in(3)).then(|| random.below(4) as Object);
         let theta = Binding((0..variables).map(|_| any(&mut random)).collect());

@@ -1,6 +1,7 @@
 //! The specification as written: a flat arena of expressions. Children are pushed before their parents, so
 //! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
 
+mod append;
 pub mod monitor;
 pub mod settings;
 

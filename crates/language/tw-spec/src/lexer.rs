@@ -369,6 +369,14 @@ impl Lexer<'_> {
     }
 
     fn unknown(&mut self, c: char, rest: &str) {
+        // `=~` of other languages; the `=` before it is a token already.
+        if c == '~' && self.text[..self.at].ends_with('=') {
+            let help = "a text is searched with a regular expression: `name matches \"part\"`";
+            self.report("unknown-operator", 1, "`=~` is written `matches`", help);
+            self.out.tokens.pop();
+            self.push(Tok::Matches, 1);
+            return;
+        }
         if let Some((_, meant, kind)) = MEANT.iter().find(|(other, ..)| *other == c) {
             let help = match c {
                 '#' => "comments begin with `//`".to_owned(),

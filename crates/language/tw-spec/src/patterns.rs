@@ -150,6 +150,16 @@ patterns! {
         "after_until(lock, unlock, held)";
 }
 
+/// The word for a parameter where arguments are named: scopes go `from` a q `to` an r, and p `holds` in them.
+pub fn word(parameter: &str) -> &str {
+    match parameter {
+        "q" => "from",
+        "r" => "to",
+        "p" => "holds",
+        other => other,
+    }
+}
+
 /// The pattern of that name and its index.
 pub(crate) fn find(name: &str) -> Option<(usize, &'static PatternDoc)> {
     static INDEX: OnceLock<FxHashMap<&str, usize>> = OnceLock::new();

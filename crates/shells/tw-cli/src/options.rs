@@ -60,7 +60,8 @@ pub struct ReadArgs {
     #[arg(long)]
     pub timed: bool,
 
-    /// Accept timestamps out of order by up to this much (5s, 100ms, or a number in the trace's unit) and sort them
+    /// Accept timestamps out of order by up to this much (5s, 100ms, or a number in the trace's unit) and sort them; `all`
+    /// sorts a stored trace whatever its disorder
     #[arg(long, value_name = "SKEW", value_parser = Skew::parse)]
     pub sort: Option<Skew>,
 
@@ -324,9 +325,22 @@ pub struct Skew {
     unit: Option<TimeUnit>,
 }
 
+impl std::fmt::Display for Skew {
+    /// As it was written.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.number == i64::MAX.to_string() {
+            return f.write_str("all");
+        }
+        write!(f, "{}{}", self.number, self.unit.map_or("", TimeUnit::name))
+    }
+}
+
 impl Skew {
     /// `5s`, `100ms`, or a number in the trace's unit.
     pub fn parse(text: &str) -> Result<Skew, String> {
+        if text == "all" {
+            return Ok(Skew { number: i64::MAX.to_string(), unit: Some(TimeUnit::Nanoseconds) });
+        }
         let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, suffix) = text.split_at(split);
         let unit = match suffix {

@@ -375,7 +375,9 @@ fn patterns_page() -> String {
          ![Scopes](pictures/scopes.svg)\n\n\
          A stretch begins with the position of its q and ends before the position of its r; every q that is not an r \
          begins\none. Most people need `absence`, `response`, `precedence` and their `_between` and `_after_until` \
-         forms. How to read\nthe formulas: [language.md](language.md).\n",
+         forms. How to read\nthe formulas: [language.md](language.md).\n\n\
+         Arguments stand in the order that the tables show, or have names: q is `from`, r is `to`, p is `holds`, so that \
+         \n`between(q, r, p)` is also written `between(from: q, to: r, holds: p)`, in any order.\n",
     );
     for (index, (_, title)) in SHAPES.iter().enumerate() {
         let _ =

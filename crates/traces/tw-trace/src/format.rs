@@ -97,6 +97,11 @@ pub trait TraceFormat: Sync {
         true
     }
 
+    /// Whether the first line says how the others are read.
+    fn has_header(&self) -> bool {
+        false
+    }
+
     /// Whether the end of a line tells that the record on it has ended, if no quotes are open. A live stream of a format
     /// where only the next record tells is read row by row.
     fn lines_end_records(&self) -> bool {
@@ -231,6 +236,7 @@ pub static FORMATS: &[&dyn TraceFormat] = &[
     &formats::syslog::Syslog,
     &formats::logfmt::Logfmt,
     &formats::strace::Strace,
+    &formats::otlp_json::OtlpJson,
     &formats::csrv_csv::CsrvCsv,
     &formats::csrv_xml::CsrvXml,
     &formats::csrv_block::CsrvBlock,

@@ -11,6 +11,7 @@ pub mod jsonl;
 pub mod lines;
 pub mod logfmt;
 pub mod monpoly;
+pub mod otlp_json;
 pub mod props;
 pub mod strace;
 pub mod syslog;

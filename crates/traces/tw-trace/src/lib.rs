@@ -47,5 +47,5 @@ pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
-pub use templates::find_template;
+pub use templates::{Templates, find_template};
 pub use times::{Calendar, Form, Miss, Months, Written};

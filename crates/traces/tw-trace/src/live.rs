@@ -216,6 +216,11 @@ impl Live {
         self.settled.take()
     }
 
+    /// Whether the first line of the stream says how the others are read.
+    pub fn has_header(&self) -> bool {
+        self.format.has_header()
+    }
+
     /// How much has been read.
     pub fn progress(&self) -> Progress {
         self.progress
@@ -293,6 +298,13 @@ impl Live {
         self.restart(receiver)?;
         self.name = name.to_string();
         Ok(())
+    }
+
+    /// What is pushed next stands so much further on in the file; all before it but a header was left out.
+    pub fn begin_at(&mut self, bytes: u64, lines: u64) {
+        self.progress.bytes += bytes;
+        self.progress.lines += lines;
+        self.tail.clear();
     }
 
     /// Names that have not occurred so far: errors or warnings, as at the end of a stored trace.

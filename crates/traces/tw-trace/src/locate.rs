@@ -2,7 +2,9 @@
 
 use crate::formats::write_row;
 use crate::scan::head_of;
-use crate::{BlockReader, Input, Parts, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat};
+use crate::{
+    BlockReader, Calendar, Input, Parts, Projection, ReadOptions, Row, Stamp, TraceError, TraceFormat,
+};
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -98,6 +100,8 @@ struct Stretch {
     file: usize,
     /// Whether each position is one line.
     plain: bool,
+    /// Where timestamps without years stood before it.
+    calendar: Option<Calendar>,
 }
 
 /// Collects what a [`Locator`] needs while a trace is read.
@@ -121,9 +125,10 @@ impl LocatorBuilder {
         file: usize,
         (offset, len): (u64, usize),
         (lines, plain): (u64, bool),
+        calendar: Option<Calendar>,
     ) {
         if let Index::Blocks { blocks, .. } = &mut self.0 {
-            blocks.push(Stretch { first, offset, len, lines, file, plain });
+            blocks.push(Stretch { first, offset, len, lines, file, plain, calendar });
         }
     }
 
@@ -178,9 +183,12 @@ impl Locator {
             }
         }
         let mut found = BTreeMap::new();
+        let mut options = options.clone();
         for (file, name) in input.names().enumerate() {
             let Some((&last, _)) = wanted.last_key_value() else { break };
-            let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+            let rows = format.rows(input.reader(file)?, &options);
+            let rows = crate::adapt::adapted(format, rows, &options);
+            let mut rows = rows.map_err(|error| error.in_file(name))?;
             let (mut row, mut bad) = (Row::default(), 0);
             let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
             loop {
@@ -199,6 +207,7 @@ impl Locator {
                     found.insert(position, located);
                 }
             }
+            options.calendar = rows.calendar().or(options.calendar);
             drop(rows);
             texts(input.reader(file)?, &lines, &mut found);
         }
@@ -251,6 +260,7 @@ fn in_blocks(
         let (Some(head), bytes) = (heads.get(&block.file), source.reread(block.offset, block.len)?) else {
             continue;
         };
+        let options = &ReadOptions { calendar: block.calendar, ..options.clone() };
         for position in positions {
             let mut located = Located { position, file: source.name().to_string(), ..Located::default() };
             if let Some(bytes) = &bytes {
@@ -283,7 +293,9 @@ impl Head {
         options: &ReadOptions,
         located: &mut Located,
     ) -> bool {
-        let place = self.reader.as_ref().and_then(|reader| reader.locate(block, index));
+        // A timestamp may depend on those before it.
+        let alone = options.calendar.is_none() && !options.own_lines;
+        let place = self.reader.as_ref().filter(|_| alone).and_then(|reader| reader.locate(block, index));
         // Without a reader for this: row by row, from the block's first.
         let (bytes, line, skipped) = match &place {
             Some((range, line)) => (block.get(range.clone()).unwrap_or(&[]), *line, 0),
@@ -296,6 +308,8 @@ impl Head {
             for _ in 0..=skipped {
                 match rows.next(&mut row) {
                     Ok(true) => {}
+                    // An empty line is nothing to rows, and may be a position all the same.
+                    Ok(false) if place.is_some() => break,
                     Ok(false) => return false,
                     Err(_) => break,
                 }
@@ -332,14 +346,18 @@ fn in_rows(
     }
     let mut found = BTreeMap::new();
     let mut ordinal = 0;
+    // Years go on from file to file.
+    let mut options = options.clone();
     for (file, name) in input.names().enumerate() {
         let Some((&last, _)) = wanted.last_key_value().filter(|(last, _)| **last >= ordinal) else { break };
-        if let Some(parted) = in_parts(input, file, format, options, &mut ordinal, &wanted, &mut found) {
+        if let Some(parted) = in_parts(input, file, format, &options, &mut ordinal, &wanted, &mut found) {
             parted.map_err(|error| error.in_file(name))?;
             continue;
         }
         let mut lines: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
-        let mut rows = format.rows(input.reader(file)?, options).map_err(|error| error.in_file(name))?;
+        let rows = format.rows(input.reader(file)?, &options);
+        let rows = crate::adapt::adapted(format, rows, &options);
+        let mut rows = rows.map_err(|error| error.in_file(name))?;
         let mut row = Row::default();
         while ordinal <= last && rows.next(&mut row).map_err(|error| error.in_file(name))? {
             if let Some(&position) = wanted.get(&ordinal) {
@@ -350,6 +368,7 @@ fn in_rows(
             }
             ordinal += 1;
         }
+        options.calendar = rows.calendar().or(options.calendar);
         drop(rows);
         texts(input.reader(file)?, &lines, &mut found);
     }

@@ -314,6 +314,12 @@ impl ColumnBuilder {
             }
             ColumnBuilder::Texts(texts) => texts.push_text(text)?,
             ColumnBuilder::Any(values) => values.push(Value::text(text)),
+            // Who declares `int` asks for the number that a text holds: ids and nanoseconds are often written so.
+            ColumnBuilder::Int { only: true, .. }
+                if matches!(Value::from_cell(text), Some(Value::Int(_))) =>
+            {
+                self.push_cell(text)?;
+            }
             _ => return Err(self.misfit(format!("the text {}", quote(text)))),
         }
         Ok(())

@@ -215,6 +215,22 @@ impl Derivation {
     }
 }
 
+/// Templates that are looked for together, in many texts at once.
+#[derive(Debug)]
+pub struct Templates(Matcher);
+
+impl Templates {
+    /// Made ready.
+    pub fn new(templates: &[Template]) -> Self {
+        Self(Matcher::new(templates.iter()))
+    }
+
+    /// Of each template, the numbers of the texts that contain it. Texts are laid end to end; `ends` says where each ends.
+    pub fn find(&self, text: &str, ends: &[u32]) -> Vec<Vec<u32>> {
+        self.0.run(text.as_bytes(), ends).into_iter().map(|hits| hits.lines).collect()
+    }
+}
+
 /// Whether a text contains a template: of each of its pieces that is a placeholder, where what it takes stands.
 pub fn find_template(template: &Template, text: &str) -> Option<Vec<(usize, Range<usize>)>> {
     let (one, mut scratch) = (one::One::new(template), one::Scratch::default());

@@ -33,7 +33,7 @@ pub struct CheckReport {
 }
 
 /// The verdict on one property.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct PropertyReport {
     /// Name; with `-e` the formula's text.
     pub name: String,
@@ -68,6 +68,28 @@ pub struct PropertyReport {
     /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
     /// violated if all of them have or lack the property, else unknown.
     pub guarantee: Option<Guarantee>,
+}
+
+impl Default for PropertyReport {
+    /// Nothing is known of a property without a name.
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            title: None,
+            formula: String::new(),
+            source: (String::new(), 0),
+            verdict: Verdict::Unknown,
+            severity: Severity::default(),
+            engine: None,
+            position: None,
+            time: None,
+            violations: Vec::new(),
+            violation_count: 0,
+            explanation: None,
+            statistic: None,
+            guarantee: None,
+        }
+    }
 }
 
 /// One place where a property fails.

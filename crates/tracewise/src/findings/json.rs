@@ -168,7 +168,7 @@ pub fn eval<O: Outlet>(report: &EvalReport, out: &mut O) -> io::Result<()> {
 
 /// The slices of a trace, one object each.
 pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
-    for slice in &report.slices {
+    for slice in report.slices() {
         let pairs = report.variables.iter().zip(&slice.bindings);
         let bound = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
         let bindings = write::bindings(&bound.collect::<Vec<_>>());

@@ -87,6 +87,8 @@ impl Gathered {
         let mut bindings = failed.map_or(Vec::new(), |found| found.bindings.clone());
         bindings.extend(told.bindings.iter().cloned());
         let ended = (!told.settled).then(|| "the stream ended".to_string());
+        let ended =
+            told.ended.map(|ended| format!("the trace of the value ended ({})", ended.name())).or(ended);
         let text = match (&told.due, &told.pending) {
             (Some(due), _) => {
                 let (since, by) = (due.since, due.deadline.format());
@@ -200,6 +202,7 @@ mod tests {
                 violation_count: 0,
                 severity: crate::findings::Severity::Error,
                 bindings: Vec::new(),
+                ended: None,
             });
         }
         gathered.value(&WatchValue {
@@ -210,6 +213,7 @@ mod tests {
             approximate: Vec::new(),
             position: 9,
             bindings: Vec::new(),
+            ended: None,
         });
         let ended = WatchReport {
             positions: 10,

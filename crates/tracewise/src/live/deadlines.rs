@@ -48,6 +48,12 @@ impl Deadlines {
         }
     }
 
+    /// Nothing of a key is waited for any more.
+    pub(super) fn forget(&mut self, key: u32) {
+        let from = key as usize * self.width;
+        self.due[from..from + self.width].fill(NONE);
+    }
+
     /// The next deadline up to `beyond`: when, of which key and property. It counts no more.
     pub(super) fn next(&mut self, beyond: Time) -> Option<(Time, u32, usize)> {
         while let Some(&Reverse((deadline, key, property))) = self.queue.peek() {

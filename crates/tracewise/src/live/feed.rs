@@ -1,5 +1,6 @@
 //! Positions into monitors, and time.
 
+use super::ending::{Cuts, Ended};
 use super::plan::Planned;
 use super::{Outcome, ShardMonitor};
 use crate::Error;
@@ -108,7 +109,7 @@ impl ShardMonitor {
         self.check_times(times, *len)?;
         let keys = self.numbers(key.as_ref(), *len);
         if let Some(times) = times.filter(|_| self.plan.measures()) {
-            self.last.resize(self.keys.len(), None);
+            self.last.resize(self.keys.bound(), None);
             for (&key, &time) in keys.iter().zip(times).filter(|(key, _)| **key != NOBODY) {
                 self.last[key as usize] = Some(time);
             }
@@ -128,9 +129,11 @@ impl ShardMonitor {
             let range = start..(*len).min(start + BLOCK);
             self.judge(&verdicts, &keys, times, range, told)?;
         }
+        let cuts = self.over.cuts();
         for property in queries {
-            self.count(property, &columns(property), terms, &keys, times)?;
+            self.count((property, &columns(property), terms), &keys, times, cuts.clone())?;
         }
+        self.forget_ended();
         Ok(())
     }
 
@@ -142,7 +145,7 @@ impl ShardMonitor {
                 refuse("a property measures time, so every position needs one".into())
             }
             Some(times) if times.len() != len => refuse(format!("{} times for {len} positions", times.len())),
-            Some(times) if self.plan.timed() => {
+            Some(times) if self.plan.timed() || self.ending.idle.is_some() => {
                 let mut now = self.now;
                 for (at, &time) in times.iter().enumerate() {
                     if Some(time) < now {
@@ -204,11 +207,15 @@ impl ShardMonitor {
             properties.iter().map(|judged| Stretch::new(&judged.atoms, range.start, range.len())).collect();
         for at in range.clone() {
             let time = times.map(|times| times[at]);
+            self.over.at = Some(at);
             if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
                 self.now = Some(time);
                 self.pass(time, self.positions, told)?;
             }
             let key = keys[at];
+            if let (Some(time), false) = (time, key == NOBODY) {
+                self.idles.seen(key, time, self.ending.idle);
+            }
             for (Judged { property, atoms, beside }, stretch) in properties.iter().zip(&stretches) {
                 if key == NOBODY || self.enter(key, *property).is_none() {
                     continue;
@@ -228,26 +235,46 @@ impl ShardMonitor {
                     self.tell(key, *property, (self.positions, time, false), told);
                 }
             }
+            if std::mem::take(&mut self.over.here) {
+                self.over.at = Some(at + 1);
+                self.end(key, Ended::Until, time, told)?;
+            }
             self.positions += 1;
         }
+        self.over.at = None;
         Ok(())
     }
 
-    /// Positions into a query, key by key: its value is asked for in the end alone.
+    /// Positions into a query, key by key: its value is asked for in the end alone, and where a key's trace is cut.
     fn count(
         &mut self,
-        property: usize,
-        atoms: &[Bits],
-        terms: &[Term],
+        (property, atoms, terms): (usize, &[Bits], &[Term]),
         keys: &[u32],
         times: Option<&[Time]>,
+        mut cuts: Cuts,
     ) -> Result<(), Error> {
         let mut order: Vec<u32> = (0..keys.len() as u32).filter(|&at| keys[at as usize] != NOBODY).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let terms: Vec<&Term> =
             self.plan.properties()[property].terms.iter().filter_map(|&term| terms.get(term)).collect();
-        for group in order.chunk_by(|&a, &b| keys[a as usize] == keys[b as usize]) {
-            if self.enter(keys[group[0] as usize], property).is_none() {
+        let mut pieces: Vec<(u32, &[u32], Option<Ended>)> = Vec::new();
+        for mut group in order.chunk_by(|&a, &b| keys[a as usize] == keys[b as usize]) {
+            let key = keys[group[0] as usize];
+            for (at, why) in cuts.remove(&key).unwrap_or_default() {
+                let (before, after) = group.split_at(group.partition_point(|&own| (own as usize) < at));
+                pieces.push((key, before, Some(why)));
+                group = after;
+            }
+            pieces.push((key, group, None));
+        }
+        // Keys whose time has come though nothing came of them.
+        pieces.extend(cuts.into_iter().map(|(key, cuts)| (key, &[][..], cuts.first().map(|(_, why)| *why))));
+        for (key, group, ended) in pieces {
+            if group.is_empty() {
+                self.end_value(key, property, ended)?;
+                continue;
+            }
+            if self.enter(key, property).is_none() {
                 continue;
             }
             let bits = |bits: &Bits| group.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
@@ -264,6 +291,7 @@ impl ShardMonitor {
             };
             let fed = self.monitors[property].feed(&positions, &mut self.sink);
             fed.map_err(|refusal| self.plan.refused(property, refusal))?;
+            self.end_value(key, property, ended)?;
         }
         Ok(())
     }
@@ -276,6 +304,25 @@ impl ShardMonitor {
         told: &mut dyn FnMut(Outcome<'_>),
     ) -> Result<(), Error> {
         let Some(beyond) = time.checked_sub(1) else { return Ok(()) };
+        // What is due before a key has been idle for long belongs to its trace.
+        while let Some((since, key)) = self.idles.next(beyond, self.ending.idle) {
+            self.pass_deadlines(since, at, told)?;
+            self.end(key, Ended::Idle, Some(since), told)?;
+        }
+        self.pass_deadlines(beyond, at, told)?;
+        if self.over.at.is_none() {
+            self.forget_ended();
+        }
+        Ok(())
+    }
+
+    /// Tells what deadlines up to `beyond` settle.
+    fn pass_deadlines(
+        &mut self,
+        beyond: Time,
+        at: Position,
+        told: &mut dyn FnMut(Outcome<'_>),
+    ) -> Result<(), Error> {
         while let Some((deadline, key, property)) = self.deadlines.next(beyond) {
             if self.enter(key, property).is_none() {
                 continue;

@@ -229,8 +229,9 @@ impl Planned {
                 Err(refusal) => refusals.push((engine.name(), refusal)),
             }
         }
-        // The first is the fastest that might.
-        match refusals.into_iter().next() {
+        // The first is the fastest that might; one that could, had it more budget, says more.
+        let first = refusals.iter().position(|(_, refusal)| refusal.exhausted).unwrap_or(0);
+        match refusals.into_iter().nth(first) {
             Some((_, refusal)) => Err(planned.refused(spec, refusal, "no engine of this build can watch")),
             None => Err(Error::refused("this build has no engine that reads live events")),
         }

@@ -1,6 +1,7 @@
 //! A plan at work on the traces of many keys.
 
 use super::deadlines::Deadlines;
+use super::ending::{Ended, Ending, Idles, Over};
 use super::keys::Keys;
 use super::{Fingerprint, Plan};
 use crate::{Error, Verdict};
@@ -27,6 +28,10 @@ pub struct ShardMonitor {
     /// No later position is before this time.
     pub(super) now: Option<Time>,
     pub(super) sink: Sink,
+    /// When the trace of a key is over.
+    pub(super) ending: Ending,
+    pub(super) idles: Idles,
+    pub(super) over: Over,
 }
 
 /// What a property of a key has come to: the number of its trace, or that it has none.
@@ -82,6 +87,8 @@ pub struct Outcome<'a> {
     pub overdue: bool,
     /// What quantified variables are there.
     pub bindings: Bindings,
+    /// Why the key's trace is over, if it is that which settled it.
+    pub ended: Option<Ended>,
 }
 
 /// What a property or query of a key is worth if the log ends here.
@@ -100,6 +107,14 @@ pub struct End<'a> {
     /// The positions that violate it by the end, where violations are told: the first of some, and how many.
     pub violations: Vec<(Position, u64)>,
     /// The last position of the key.
+    pub position: Position,
+}
+
+/// What a property or query is worth if its trace ends.
+pub(super) struct Worth {
+    pub known: Known,
+    pub settled: bool,
+    pub violations: Vec<(Position, u64)>,
     pub position: Position,
 }
 
@@ -131,6 +146,9 @@ impl ShardMonitor {
             positions: 0,
             now: None,
             sink: Sink::default(),
+            ending: Ending::default(),
+            idles: Idles::default(),
+            over: Over::default(),
         };
         shard.clear()?;
         Ok(shard)
@@ -142,6 +160,7 @@ impl ShardMonitor {
         self.keys = Keys::default();
         self.last.clear();
         self.places.clear();
+        (self.idles, self.over) = (Idles::default(), Over::default());
         self.deadlines = Deadlines::new(self.plan.properties().iter().map(|property| property.timed));
         (self.positions, self.now) = (0, None);
         if self.key.is_none() {
@@ -165,7 +184,7 @@ impl ShardMonitor {
         self.positions
     }
 
-    /// How many keys have been seen.
+    /// How many keys there are: of those that have been seen, those whose trace is not over.
     pub fn keys(&self) -> usize {
         if self.key.is_some() { self.keys.len() } else { 1 }
     }
@@ -177,6 +196,7 @@ impl ShardMonitor {
             + self.last.capacity() * 16
             + self.places.capacity() * 4
             + self.deadlines.heap_bytes()
+            + self.idles.heap_bytes()
             + monitors
     }
 
@@ -189,28 +209,14 @@ impl ShardMonitor {
     /// What each property and query of each key is worth if the log ends here: the verdict that is settled, else that of the
     /// finite trace; a query's value. Keys come in the order of their first positions. Nothing changes by asking.
     pub fn finish(&mut self, told: &mut dyn FnMut(End<'_>)) -> Result<(), Error> {
-        for key in 0..self.keys.len() {
+        for key in (0..self.keys.bound()).filter(|&key| self.is_open(key)).collect::<Vec<_>>() {
             for property in 0..self.monitors.len() {
-                let place = self.places[key * self.monitors.len() + property];
-                let (known, settled, position) = match (place.verdict(), place.trace()) {
-                    (Some(holds), _) => (Some(Known::Truth(holds)), true, None),
-                    (None, None) => (None, false, None),
-                    (None, Some(trace)) => {
-                        let monitor = &mut self.monitors[property];
-                        monitor.select(trace);
-                        let settled = matches!(monitor.verdicts()[..], [Some(_)]);
-                        self.sink.settled.clear();
-                        let known = monitor.finish(&mut self.sink);
-                        let known = known.map_err(|refusal| self.plan.refused(property, refusal))?;
-                        let position = self.monitors[property].positions().checked_sub(1);
-                        (known.and_then(|mut known| known.pop()), settled, position)
-                    }
+                if self.ending.until == Some(property) {
+                    continue;
+                }
+                let Some(Worth { known, settled, violations, position }) = self.worth(key, property)? else {
+                    continue;
                 };
-                let Some(known) = known else { continue };
-                let fails = self.sink.settled.drain(..).filter(Settled::fails);
-                let violations: Vec<_> =
-                    fails.filter_map(|settled| Some((settled.about?, settled.count))).collect();
-                let position = position.unwrap_or(0);
                 let name = self.plan.properties()[property].name.as_str();
                 let key = self.key.as_ref().map(|_| self.keys.text(key));
                 told(End { property, name, key, known, settled, violations, position });
@@ -219,10 +225,40 @@ impl ShardMonitor {
         Ok(())
     }
 
+    /// Whether a number is that of a key whose trace is not over.
+    fn is_open(&self, key: usize) -> bool {
+        self.key.is_none() || self.keys.is_taken(key)
+    }
+
+    /// What a property or query of a key is worth if its trace ends here.
+    pub(super) fn worth(&mut self, key: usize, property: usize) -> Result<Option<Worth>, Error> {
+        let place = self.places[key * self.monitors.len() + property];
+        let (known, settled, position) = match (place.verdict(), place.trace()) {
+            (Some(holds), _) => (Some(Known::Truth(holds)), true, None),
+            (None, None) => (None, false, None),
+            (None, Some(trace)) => {
+                let monitor = &mut self.monitors[property];
+                monitor.select(trace);
+                let settled = matches!(monitor.verdicts()[..], [Some(_)]);
+                self.sink.settled.clear();
+                let known = monitor.finish(&mut self.sink);
+                let known = known.map_err(|refusal| self.plan.refused(property, refusal))?;
+                let position = self.monitors[property].positions().checked_sub(1);
+                (known.and_then(|mut known| known.pop()), settled, position)
+            }
+        };
+        let Some(known) = known else { return Ok(None) };
+        let fails = self.sink.settled.drain(..).filter(Settled::fails);
+        let violations = fails.filter_map(|settled| Some((settled.about?, settled.count))).collect();
+        Ok(Some(Worth { known, settled, violations, position: position.unwrap_or(0) }))
+    }
+
     /// What properties of keys wait for, in the order of keys; `told` says whether to go on.
     pub(crate) fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
-        for key in 0..self.keys.len() {
-            for property in 0..self.monitors.len() {
+        for key in (0..self.keys.bound()).filter(|&key| self.is_open(key)).collect::<Vec<_>>() {
+            for property in
+                (0..self.monitors.len()).filter(|&own| self.ending.until != Some(own)).collect::<Vec<_>>()
+            {
                 let place = self.places[key * self.monitors.len() + property];
                 let Some(trace) = place.trace() else { continue };
                 self.monitors[property].select(trace);
@@ -241,6 +277,7 @@ impl ShardMonitor {
         if number as usize * self.monitors.len() == self.places.len() {
             self.places.resize(self.places.len() + self.monitors.len(), Place::NEW);
             self.deadlines.open();
+            self.idles.open();
         }
         number
     }
@@ -272,6 +309,10 @@ impl ShardMonitor {
             if settled.about.is_none() {
                 verdict = Some(holds);
             }
+            if self.ending.until == Some(property) {
+                self.over.here |= !holds;
+                continue;
+            }
             told(Outcome {
                 property,
                 name: &self.plan.properties()[property].name,
@@ -284,6 +325,7 @@ impl ShardMonitor {
                 time,
                 overdue,
                 bindings: settled.bindings,
+                ended: None,
             });
         }
         let place = &mut self.places[key as usize * self.monitors.len() + property];

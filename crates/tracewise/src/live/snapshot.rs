@@ -4,6 +4,7 @@
 use super::shard::Place;
 use super::{Fingerprint, ShardMonitor};
 use crate::Error;
+use rustc_hash::FxHashSet;
 use tw_core::codec::Corrupt;
 use tw_core::codec::{
     put, put_bytes, put_option, put_text, take, take_bytes, take_len, take_option, take_text,
@@ -38,8 +39,12 @@ impl ShardMonitor {
         put_text(&self.manner(), &mut out);
         put(self.positions as u64, &mut out);
         put_option(self.now, &mut out);
-        put(self.keys.len() as u64, &mut out);
-        (0..self.keys.len()).for_each(|key| put_text(self.keys.text(key), &mut out));
+        // Numbers that nobody has are kept, so that keys get the same ones as without an interruption.
+        put(self.keys.bound() as u64, &mut out);
+        (0..self.keys.bound()).for_each(|key| put_text(self.keys.text(key), &mut out));
+        put(self.keys.free().len() as u64, &mut out);
+        self.keys.free().iter().for_each(|&key| put(u64::from(key), &mut out));
+        (0..self.keys.bound()).for_each(|key| put_option(self.idles.last(key), &mut out));
         put(self.last.len() as u64, &mut out);
         self.last.iter().for_each(|last| put_option(*last, &mut out));
         put(self.monitors.len() as u64, &mut out);
@@ -49,7 +54,7 @@ impl ShardMonitor {
             out.extend(planned.fingerprint.0);
             put_text(planned.engine, &mut out);
             states.clear();
-            for key in 0..self.keys.len() {
+            for key in 0..self.keys.bound() {
                 let place = self.places[key * self.monitors.len() + property];
                 match (place.trace(), place.verdict()) {
                     (Some(trace), _) => {
@@ -97,13 +102,32 @@ impl ShardMonitor {
         self.positions = take(from)? as usize;
         self.now = take_option(from)?;
         let keys = take_len(from)?;
-        for number in 0..keys {
-            if self.number(&take_text(from)?) as usize != number {
+        let mut texts = Vec::with_capacity(keys.min(from.len()));
+        for _ in 0..keys {
+            texts.push(take_text(from)?);
+        }
+        let mut free = Vec::new();
+        for _ in 0..take_len(from)? {
+            let number = u32::try_from(take(from)?).ok().filter(|&number| (number as usize) < keys);
+            free.push(number.ok_or_else(damaged)?);
+        }
+        let mut nobodys: FxHashSet<u32> = FxHashSet::default();
+        if free.iter().any(|&number| !nobodys.insert(number)) {
+            return Err(damaged());
+        }
+        for (number, text) in texts.iter().enumerate() {
+            // A text that no other has, until the number is free again.
+            let unique = format!("\0{number}");
+            let text = if nobodys.contains(&(number as u32)) { &unique } else { &**text };
+            if self.number(text) as usize != number {
                 return Err(Corrupt("the snapshot has a key twice".into()));
             }
         }
-        if keys != self.keys.len() {
-            return Err(damaged());
+        self.keys.put_free(free);
+        for key in 0..keys as u32 {
+            if let Some(last) = take_option(from)? {
+                self.idles.seen(key, last, self.ending.idle);
+            }
         }
         let last = take_len(from)?;
         if last > keys {
@@ -145,7 +169,7 @@ impl ShardMonitor {
 
     fn load_property(&mut self, property: usize, mut from: &[u8]) -> Result<(), Corrupt> {
         let from = &mut from;
-        for key in 0..self.keys.len() {
+        for key in 0..self.keys.bound() {
             let place = match take(from)? {
                 0 => Place::NEW,
                 1 => Place::FAILS,
@@ -175,6 +199,6 @@ impl ShardMonitor {
             options.clock,
             options.unit.name(),
             options.telling
-        )
+        ) + &self.ending.idle.map_or(String::new(), |idle| format!(", idle {idle} ns"))
     }
 }

@@ -7,7 +7,7 @@ use crate::run::clock::{counts_positions, refuse_units};
 use crate::{Error, Session, Specification, engines};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, NodeId, Program, Root, RootKind, Semantics};
-use tw_monitor::{Answers, Engine, EvaluateOptions, Telling};
+use tw_monitor::{Answers, Engine, EvaluateOptions, Telling, Unsupported};
 
 /// What monitors tell beside verdicts.
 #[derive(Clone, Copy)]
@@ -77,8 +77,9 @@ pub(crate) fn choose_monitor(
         };
         engines::giving(kind).filter(fits)
     };
-    // The first refusal of an engine that reads forward is the informative one: it is the fastest that might.
-    let mut first_refusal = None;
+    // The first refusal of an engine that reads forward is the informative one, as it is the fastest that might; but for
+    // one that could, had it more budget.
+    let mut first_refusal: Option<Unsupported> = None;
     let mut refusals: Vec<String> = Vec::new();
     if !mixed {
         for engine in forward(kind) {
@@ -94,7 +95,9 @@ pub(crate) fn choose_monitor(
                     if refusal.exhausted {
                         refusals.push(format!("engine `{}` cannot run {}", engine.name(), refusal.what));
                     }
-                    first_refusal.get_or_insert(refusal);
+                    if first_refusal.as_ref().is_none_or(|first| refusal.exhausted && !first.exhausted) {
+                        first_refusal = Some(refusal);
+                    }
                 }
             }
         }

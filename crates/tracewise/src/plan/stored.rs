@@ -246,8 +246,12 @@ fn nobody(spec: &Specification, answers: Answers, mut refusals: Vec<(&str, Unsup
             None => Error::refused("this build has no engine for queries"),
         };
     }
-    // The last engine is the reference, which refuses least: its reason is the informative one, unless it refuses the
-    // semantics altogether and another engine got as far as a subformula.
+    // One that could but for its budget says what is in the way. Else the last engine is the reference, which refuses
+    // least: its reason is the informative one, unless it refuses the semantics altogether and another engine got as far
+    // as a subformula.
+    if let Some(at) = refusals.iter().position(|(_, refusal)| refusal.exhausted) {
+        return refusal_error(spec, "no engine of this build can run", refusals.swap_remove(at).1);
+    }
     let last = refusals.pop();
     let informative = match &last {
         Some((_, refusal)) if refusal.node.is_none() => {

@@ -5,6 +5,7 @@ use super::{Group, QueryOptions, QueryReport, QueryResult, failed, missing};
 use crate::engines;
 use crate::run::faults::{Fault, never_occurs, nothing_to};
 use crate::run::open::Opened;
+use crate::run::order::StepsBack;
 use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
@@ -23,6 +24,7 @@ pub(super) fn fits(session: &Session, options: &QueryOptions, spec: &Specificati
 
 struct Part {
     len: usize,
+    back: StepsBack,
     atoms: Result<Vec<Bits>, PredicateError>,
     terms: Vec<Term>,
 }
@@ -39,16 +41,20 @@ pub(super) fn run(
     };
     let monitor = engine.monitor(&spec.program, &session.evaluate_options(), Telling::Verdicts);
     let mut monitor = monitor.map_err(refused)?;
-    let opened = Opened::new(session, files)?;
+    let mut opened = Opened::new(session, files)?;
+    let lenient = opened.let_time_go_back(session, spec);
     let (predicates, terms) = (Predicates::new(&spec.program), Terms::new(&spec.program));
-    let projection = Projection::of(&spec.program, None, false);
+    let projection = Projection::of(&spec.program, None, lenient);
     let map = |batch: Batch| {
         let (len, terms) = (batch.len, terms.evaluate(&batch));
-        Ok(Part { len, atoms: predicates.evaluate_owned(batch), terms })
+        let back = batch.times.as_deref().map(StepsBack::of).unwrap_or_default();
+        Ok(Part { len, back, atoms: predicates.evaluate_owned(batch), terms })
     };
     let (mut fault, mut refusal) = (Fault::default(), None);
     let mut sink = Sink::default();
+    let mut back = StepsBack::default();
     let mut fold = |part: Part| {
+        back.then(part.back);
         let atoms = part.atoms.map_err(|error| fault.note(error, monitor.positions()))?;
         let positions =
             Positions { len: part.len, atoms: &atoms, terms: &part.terms, ..Positions::default() };
@@ -98,6 +104,7 @@ pub(super) fn run(
     }
     let mut warnings = spec.warnings.clone();
     warnings.extend(never_occurs(spec, &summary));
+    warnings.extend(back.warning(&opened.name));
     Ok(QueryReport {
         trace: opened.name,
         positions: summary.positions,

@@ -2,6 +2,7 @@
 
 use super::columns::Loaded;
 use super::faults::without_timestamps;
+use super::hints::proposed_time;
 use crate::error::Setting;
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
@@ -35,7 +36,11 @@ pub(crate) fn options(
     }
     options.clock = Clock::Index;
     if needs_times(session, spec) {
-        refuse_units(spec, &options, &format!("{} has no timestamps", loaded.name()))?;
+        refuse_units(
+            spec,
+            &options,
+            &format!("{} has no timestamps{}", loaded.name(), proposed_time(&loaded.opened)),
+        )?;
     }
     Ok(options)
 }

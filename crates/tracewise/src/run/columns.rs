@@ -1,9 +1,11 @@
 //! From files to a stored trace: read in parallel, predicates evaluated block by block as they arrive, so that only
 //! what an engine asks for is kept: the truth of atoms, and perhaps values, tuples or what predicates are worth.
 
-use super::faults::{Fault, never_occurs, other_arity};
+use super::faults::{Fault, never_occurs, not_whole, other_arity};
 use super::open::{Opened, skipped_note};
+use super::order::StepsBack;
 use super::timing::{Timings, reads_times, refuse_without_time};
+use super::vacuous::never_held;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -112,6 +114,7 @@ struct Part {
     relations: Vec<Relation>,
     kept: Vec<Column>,
     key: Option<Column>,
+    back: StepsBack,
 }
 
 /// Reads a whole trace for a program; `signals` are those of an engine that asks for what predicates are worth.
@@ -122,10 +125,11 @@ pub(crate) fn read(
     need: Need<'_>,
     signals: Option<Arc<dyn Signals>>,
 ) -> Result<Loaded, Error> {
-    let opened = Opened::new(session, files)?;
-    let mut reader = Reader::new(spec, need, signals);
+    let mut opened = Opened::new(session, files)?;
+    let lenient = opened.let_time_go_back(session, spec);
     let times = need.times || reads_times(session, spec);
-    let projection = Projection::of(&spec.program, need.key, times);
+    let mut reader = Reader::new(spec, need, signals, (times, lenient));
+    let projection = Projection::of(&spec.program, need.key, times || lenient);
     let (take, budget) = (reader.take(), session.evaluate.memory_budget);
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
@@ -160,14 +164,17 @@ pub(crate) fn read(
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
-        refuse_without_time(spec, &opened.name)?;
+        refuse_without_time(spec, &opened)?;
     }
     let mut warnings = opened.notes();
     warnings.extend(skipped_note(&summary, &opened.name));
     warnings.extend(never_occurs(spec, &summary));
+    warnings.extend(reader.back.warning(&opened.name));
     let (trace, keys, kept) = reader.finish(timed);
     if trace.len > 0 {
         warnings.extend(other_arity(spec, &summary, &trace.relations));
+        warnings.extend(never_held(spec, &trace, &opened));
+        warnings.extend(not_whole(spec, &trace.relations));
     }
     Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
 }
@@ -180,6 +187,9 @@ struct Reader<'r> {
     /// The slots of the patterns, in their order.
     patterns: Vec<SlotId>,
     trace: Trace,
+    /// Whether times are kept, and whether they may go back.
+    timing: (bool, bool),
+    back: StepsBack,
     times: Vec<Time>,
     kept: Vec<Column>,
     keys: Keys,
@@ -189,7 +199,12 @@ struct Reader<'r> {
 }
 
 impl<'r> Reader<'r> {
-    fn new(spec: &'r Specification, need: Need<'r>, signals: Option<Arc<dyn Signals>>) -> Self {
+    fn new(
+        spec: &'r Specification,
+        need: Need<'r>,
+        signals: Option<Arc<dyn Signals>>,
+        timing: (bool, bool),
+    ) -> Self {
         let program = &spec.program;
         let patterns: Vec<SlotId> = match need.wanted.relations {
             true => program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect(),
@@ -205,7 +220,8 @@ impl<'r> Reader<'r> {
         };
         let tuples = vec![Vec::new(); patterns.len()];
         let (times, kept, keys, texts) = Default::default();
-        Self { spec, need, signals, patterns, trace, times, kept, keys, texts, tuples }
+        let back = StepsBack::default();
+        Self { spec, need, signals, patterns, trace, timing, back, times, kept, keys, texts, tuples }
     }
 
     /// What is done with a batch on the thread that read it.
@@ -213,9 +229,12 @@ impl<'r> Reader<'r> {
         let program = &self.spec.program;
         let (predicates, terms) = (Predicates::new(program), Terms::new(program));
         let (need, signals, patterns) = (self.need, self.signals.clone(), self.patterns.clone());
+        let (keep_times, lenient) = self.timing;
         move |mut batch: Batch| {
             let key = need.key.and_then(|_| batch.slots.pop());
             let (len, times) = (batch.len, batch.times.take());
+            let back = times.as_deref().filter(|_| lenient).map(StepsBack::of).unwrap_or_default();
+            let times = times.filter(|_| keep_times);
             let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
             let terms = if need.wanted.terms { terms.evaluate(&batch) } else { Vec::new() };
             // Nobody else reads the tuples, unless slots are kept or several patterns stand on one.
@@ -226,7 +245,7 @@ impl<'r> Reader<'r> {
                 _ => Relation::default(),
             };
             let relations = patterns.iter().enumerate().map(relation).collect();
-            let mut part = Part { len, times, kept, terms, relations, key, ..Part::default() };
+            let mut part = Part { len, times, kept, terms, relations, key, back, ..Part::default() };
             match &signals {
                 Some(signals) => part.signals = signals.signals(&batch)?,
                 None if need.wanted.slots => {
@@ -243,6 +262,7 @@ impl<'r> Reader<'r> {
     fn fold(&mut self, part: Part) {
         let trace = &mut self.trace;
         trace.len += part.len;
+        self.back.then(part.back);
         trace.atoms.iter_mut().zip(&part.atoms).for_each(|(column, more)| column.append(more));
         match trace.signals.is_empty() {
             true => trace.signals = part.signals,

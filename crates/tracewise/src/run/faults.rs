@@ -1,12 +1,14 @@
 //! What is wrong with a trace, or with a specification on it, in words that point at both.
 
 use super::columns::Loaded;
+use super::hints::nested;
 use super::open::Opened;
 use crate::error::{Budget, Setting, trace_code};
+use crate::narrate::{QUOTED, shorten};
 use crate::{Error, Session, Specification};
-use tw_core::{Column, Position, Relation};
+use tw_core::{Column, Position, Relation, Value};
 use tw_diag::Diagnostic;
-use tw_ir::{NodeId, What};
+use tw_ir::{Node, NodeId, What};
 use tw_monitor::PredicateError;
 use tw_trace::{Locator, Summary, TraceError, TraceErrorKind, TraceWarningKind};
 
@@ -45,7 +47,14 @@ impl Fault {
         if let Some(budget) = &self.over {
             return Error::Budget(Budget { trace: opened.name.clone(), ..budget.clone() });
         }
-        let Some((node, position)) = self.term else { return trace_error(spec, error) };
+        let Some((node, position)) = self.term else {
+            let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
+            let error = match slot {
+                Some(slot) => nested(opened, &tw_trace::describe(&slot.what), error),
+                None => error,
+            };
+            return trace_error(spec, error);
+        };
         let mut error = error;
         // Sorting moves positions; what was read to find this error is not kept.
         if session.read.sort.is_none()
@@ -128,6 +137,44 @@ pub(crate) fn other_arity(
             let values = if *arity == 1 { "argument that has a value" } else { "arguments that have values" };
             let message = format!("event `{name}` occurs in this trace, but never with {arity} {values}");
             found.push(Diagnostic::warning("never-occurs", message).at(of.span, "always false here"));
+        }
+    }
+    found
+}
+
+/// Arguments that are declared `int` and have other values: no variable takes them, so that their events are left out.
+pub(crate) fn not_whole(spec: &Specification, relations: &[Relation]) -> Vec<Diagnostic> {
+    let program = &spec.program;
+    let mut found: Vec<Diagnostic> = Vec::new();
+    for (node, relation) in program.patterns().into_iter().zip(relations) {
+        let Node::Pattern(number) = program.dag.node(node) else { continue };
+        let pattern = &program.dag.patterns[number as usize];
+        for (variable, column) in pattern.variables().zip(relation.columns()) {
+            if !program.dag.is_whole(variable) || matches!(column, Column::Int { .. }) {
+                continue;
+            }
+            let whole = |value: &Value| match value {
+                Value::Int(_) => true,
+                Value::Real(real) => real.fract() == 0.0,
+                _ => false,
+            };
+            let mut others =
+                (0..column.len()).map(|at| (at, column.value(at))).filter(|(_, own)| !whole(own));
+            let Some((first, value)) = others.next() else { continue };
+            let count = 1 + others.count();
+            let position = relation.starts().partition_point(|start| *start as usize <= first) - 1;
+            let (name, of) = (&pattern.name, &program.dag.variables[variable as usize]);
+            let value = shorten(&format!("`{value}`"), QUOTED);
+            let events = if count == 1 { "one event".into() } else { format!("{count} events") };
+            let message = format!(
+                "`{of}` stands for whole numbers, as a declaration says: {events} `{name}` with other values, the first \
+                 {value} at position {position}, left out"
+            );
+            let span = program.slots[pattern.slot as usize].span;
+            let own = Diagnostic::warning("other-type", message).at(span, "takes whole numbers alone");
+            if !found.iter().any(|known| known.message == own.message) {
+                found.push(own.help("declare the argument with the type that it has in the trace"));
+            }
         }
     }
     found

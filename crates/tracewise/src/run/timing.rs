@@ -6,6 +6,8 @@
 
 use super::columns::Keys;
 use super::faults::trace_error;
+use super::hints::proposed_time;
+use super::open::Opened;
 use crate::error::Setting;
 use crate::{Error, Session, Specification};
 use std::fmt::Write;
@@ -180,9 +182,12 @@ pub(crate) fn without_time(program: &Program) -> Option<TraceError> {
 }
 
 /// Refuses such a trace.
-pub(crate) fn refuse_without_time(spec: &Specification, name: &str) -> Result<(), Error> {
+pub(crate) fn refuse_without_time(spec: &Specification, opened: &Opened) -> Result<(), Error> {
     match without_time(&spec.program) {
-        Some(error) => Err(trace_error(spec, error.in_file(name))),
+        Some(mut error) => {
+            error.message.push_str(&proposed_time(opened));
+            Err(trace_error(spec, error.in_file(&opened.name)))
+        }
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@
 use super::{Part, part};
 use crate::Specification;
 use std::collections::BTreeMap;
-use tw_core::{Bits, Position};
+use tw_core::{Bits, Position, Time, TimeUnit};
 use tw_ir::{Form, Node, NodeId, Root};
 use tw_monitor::{Evaluator, Trace, Unsupported};
 
@@ -25,8 +25,23 @@ pub struct Wait {
     pub range: Option<(usize, usize)>,
     /// Mean wait of those met.
     pub mean: Option<f64>,
+    /// The same in time, where positions have timestamps.
+    pub elapsed: Option<Elapsed>,
     /// Where the longest wait began: the first that was never met, else the longest that was.
     pub longest_from: Option<Position>,
+}
+
+/// Waits in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Elapsed {
+    /// The shortest wait of those met.
+    pub shortest: Time,
+    /// The longest.
+    pub longest: Time,
+    /// Their mean.
+    pub mean: Time,
+    /// The trace's unit.
+    pub unit: TimeUnit,
 }
 
 /// A subformula or its negation.
@@ -46,6 +61,7 @@ pub(super) fn waits(
     spec: &Specification,
     root: &Root,
     trace: &Trace,
+    unit: TimeUnit,
     evaluator: &mut dyn Evaluator,
 ) -> Result<Vec<Wait>, Unsupported> {
     let program = &spec.program;
@@ -97,7 +113,7 @@ pub(super) fn waits(
             bits.set(at, true);
         };
         if let Some(looping) = looping {
-            let wait = run_loop((id, negated), &looping, &truth, trace, &demand, &mut ask);
+            let wait = run_loop(unit, (id, negated), &looping, &truth, trace, &demand, &mut ask);
             if looping.strong {
                 waits.push(Wait { part: part(spec, root, id, negated), ..wait });
             }
@@ -170,6 +186,7 @@ fn as_loop(node: Node, negated: bool) -> Option<Loop> {
 
 /// Follows a loop from every position that asks for it; asks for its operands, and measures the waits.
 fn run_loop(
+    unit: TimeUnit,
     whole: Literal,
     looping: &Loop,
     truth: &Truth<'_>,
@@ -178,7 +195,15 @@ fn run_loop(
     ask: &mut dyn FnMut(Literal, Position),
 ) -> Wait {
     let part = Part { formula: String::new(), place: None };
-    let mut wait = Wait { part, asked: 0, met: 0, range: None, mean: None, longest_from: None };
+    let mut wait =
+        Wait { part, asked: 0, met: 0, range: None, mean: None, elapsed: None, longest_from: None };
+    // What goes back does not tell how long something took.
+    let sorted = |times: &&Vec<Time>| {
+        (0..trace.starts().len())
+            .all(|segment| times[trace.starts()[segment]..trace.segment_end(segment)].is_sorted())
+    };
+    let times = trace.times.as_ref().filter(sorted);
+    let mut passed: Option<(Time, Time, i128)> = None;
     let (mut total, mut longest, mut unmet) = (0usize, None::<usize>, None);
     let (mut held_to, mut segment) = (0, 0);
     // The next goal at or after a position moves forward with the positions.
@@ -212,11 +237,20 @@ fn run_loop(
             }
             let (low, high) = wait.range.unwrap_or((waited, waited));
             wait.range = Some((low.min(waited), high.max(waited)));
+            if let Some(times) = times {
+                let waited = times[goal_from].saturating_sub(times[at]);
+                let (low, high, sum) = passed.unwrap_or((waited, waited, 0));
+                passed = Some((low.min(waited), high.max(waited), sum + i128::from(waited)));
+            }
         } else if unmet.is_none() {
             unmet = Some(at);
             wait.longest_from = unmet;
         }
     }
+    wait.elapsed = passed.map(|(shortest, longest, sum)| {
+        let mean = i64::try_from(sum / wait.met.max(1) as i128).unwrap_or(Time::MAX);
+        Elapsed { shortest, longest, mean, unit }
+    });
     wait.mean = (wait.met > 0).then(|| total as f64 / wait.met as f64);
     wait
 }

@@ -26,6 +26,8 @@ pub(super) const LATER: Duration = Duration::from_millis(10);
 pub(super) enum Message {
     /// Bytes.
     Bytes(Vec<u8>),
+    /// So much of the file is left out.
+    Skipped { bytes: u64, lines: u64 },
     /// The file was replaced or emptied; what follows is its new content.
     Restarted(String),
     /// A client waits to be told how far its stream was read.
@@ -68,6 +70,7 @@ impl Feed {
         options: &WatchOptions,
         resume: Resume,
         max_record: usize,
+        header: bool,
         control: &Control,
     ) -> Result<Self, Error> {
         let (sender, messages) = sync_channel(WAITING);
@@ -90,7 +93,17 @@ impl Feed {
             }
             WatchSource::File(path) | WatchSource::Follow(path) => {
                 let follow = matches!(source, WatchSource::Follow(_));
-                let mut file = File::open(path).map_err(|error| fault(path, &error))?;
+                let opened = File::open(path);
+                if follow
+                    && resume.offset == 0
+                    && opened.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+                {
+                    feed.notes.push(format!("{path} does not exist yet; waiting for it"));
+                    let path = path.clone();
+                    spawn(move || super::follow::wait_for(&path, &pump))?;
+                    return Ok(feed);
+                }
+                let mut file = opened.map_err(|error| fault(path, &error))?;
                 if is_compressed(&mut file).map_err(|error| fault(path, &error))? {
                     if follow {
                         let message = "a compressed file cannot be followed while it grows";
@@ -114,6 +127,10 @@ impl Feed {
                         (Err(error), false) => return Err(error.into()),
                         (there, true) => {
                             let followed = match there {
+                                Ok(()) if options.from_end && resume.offset == 0 => {
+                                    Followed::from_end(path, file, header)
+                                        .map_err(|error| fault(path, &error))?
+                                }
                                 Ok(()) => Followed::new(path, file, &resume),
                                 Err(error) => Followed::rotated(path, &resume).ok_or(error)?,
                             };

@@ -7,7 +7,7 @@
 
 use super::feed::{Gone, LATER, Message, Pump, Resume, SOON, continue_at, fault, is_compressed};
 use std::fs::{File, Metadata};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
@@ -31,13 +31,49 @@ pub(super) struct Followed {
     seen: Option<SystemTime>,
     /// The file that had the name before, and how much of it was read.
     former: Option<(File, u64)>,
+    /// What is handed over first, where the file is not read from its beginning: its header, and what was left out.
+    before: Vec<Message>,
 }
 
 impl Followed {
     /// This file, which stands where a checkpoint left off.
     pub fn new(path: &str, file: File, resume: &Resume) -> Self {
         let (offset, tail) = (resume.offset, resume.tail.clone());
-        Self { path: path.into(), file, offset, tail, seen: None, former: None }
+        Self { path: path.into(), file, offset, tail, seen: None, former: None, before: Vec::new() }
+    }
+
+    /// This file from its last whole line on; what it holds before is counted, and left out but for a header.
+    pub fn from_end(path: &str, mut file: File, header: bool) -> io::Result<Self> {
+        let mut first = Vec::new();
+        if header {
+            BufReader::new(&mut file).read_until(b'\n', &mut first)?;
+        }
+        // One that is still being written comes with what follows.
+        if !first.ends_with(b"\n") {
+            first.clear();
+        }
+        file.rewind()?;
+        let (mut lines, mut end, mut read) = (0, 0, 0u64);
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let count = match file.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            for at in memchr::memchr_iter(b'\n', &buffer[..count]) {
+                lines += 1;
+                end = read + at as u64 + 1;
+            }
+            read += count as u64;
+        }
+        file.seek(SeekFrom::Start(end))?;
+        let skipped =
+            Message::Skipped { bytes: end - first.len() as u64, lines: lines - u64::from(!first.is_empty()) };
+        let mut followed = Self::new(path, file, &Resume { offset: end, tail: Vec::new() });
+        followed.before = vec![Message::Bytes(first), skipped];
+        Ok(followed)
     }
 
     /// The file that had this name when the checkpoint was taken, if it was rotated since.
@@ -50,6 +86,11 @@ impl Followed {
 
     /// Hands over what is there and what comes, until nobody wants more.
     pub fn read_on(mut self, pump: &Pump) {
+        for message in std::mem::take(&mut self.before) {
+            if pump.send(message).is_err() {
+                return;
+            }
+        }
         let mut still = 0u32;
         loop {
             let step = match self.read(pump) {
@@ -178,6 +219,25 @@ impl Followed {
         *read = length;
         let what = format!("{lost} bytes were written to the file that had the name {} before", self.path);
         pump.send(Message::Note(format!("{what}, after it was replaced: their lines are lost")))
+    }
+}
+
+/// Reads a file from its beginning as soon as there is one.
+pub(super) fn wait_for(path: &str, pump: &Pump) {
+    while !pump.over.load(Ordering::SeqCst) {
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::thread::sleep(LATER);
+                continue;
+            }
+            Err(error) => return pump.send(Message::Fault(fault(path, &error))).unwrap_or_default(),
+        };
+        if is_compressed(&mut file).unwrap_or(false) {
+            let error = io::Error::other("a compressed file cannot be followed while it grows");
+            return pump.send(Message::Fault(fault(path, &error))).unwrap_or_default();
+        }
+        return Followed::new(path, file, &Resume::default()).read_on(pump);
     }
 }
 

@@ -12,7 +12,7 @@ use super::watcher::Watcher;
 use super::{Deadline, LiveSink, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
 use crate::check::{LogLine, Violation};
 use crate::error::Setting;
-use crate::live::{Plan, PlanOptions, Prepared, ShardMonitor};
+use crate::live::{Ended, EndedValue, Ending, Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::run::clock::needs_times;
 use crate::run::timing::without_time;
 use crate::{Error, Session, Specification, Verdict};
@@ -21,7 +21,7 @@ use std::io;
 use std::time::Instant;
 use tw_core::codec::put;
 use tw_core::{Batch, Position, Time, Value};
-use tw_ir::Clock;
+use tw_ir::{Clock, RootKind};
 use tw_monitor::{Bindings, Computed, Known};
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
 
@@ -51,6 +51,9 @@ pub(super) struct Keyed<'k> {
     /// Lines told, and how many of them are a property's first of a key.
     told_lines: (usize, u64),
     violated: Vec<bool>,
+    /// Whether the trace of some key is over.
+    some_ended: bool,
+    ending: Ending,
     bad_lines: BadLines,
 }
 
@@ -66,6 +69,7 @@ struct Outcome {
     time: Option<Time>,
     overdue: bool,
     bindings: Bindings,
+    ended: Option<Ended>,
 }
 
 impl Outcome {
@@ -81,6 +85,7 @@ impl Outcome {
             time: outcome.time,
             overdue: outcome.overdue,
             bindings: outcome.bindings,
+            ended: outcome.ended,
         }
     }
 }
@@ -105,6 +110,14 @@ impl<'k> Keyed<'k> {
                 format!("leave out {}", Setting::By),
             ));
         }
+        let idle = match options.idle.map(|idle| i64::try_from(idle.as_nanos())) {
+            None => None,
+            Some(Ok(idle)) => Some(idle),
+            Some(Err(_)) => return Err(Error::refused(format!("{} is too long", Setting::Idle))),
+        };
+        // The formula that ends a trace is the last property.
+        let until = options.until.as_ref().and_then(|_| spec.program.roots.len().checked_sub(1));
+        let ending = Ending { until, idle };
         let evaluate = session.evaluate_options();
         let plan_options = |clock: Clock| PlanOptions {
             semantics: session.evaluate.semantics,
@@ -123,7 +136,7 @@ impl<'k> Keyed<'k> {
             options,
             name,
             by,
-            shard: ShardMonitor::new(&plan, Some(by))?,
+            shard: ShardMonitor::new(&plan, Some(by))?.ending(ending),
             counting,
             sink,
             clock: StreamClock::new(session.read.unit, None),
@@ -134,6 +147,8 @@ impl<'k> Keyed<'k> {
             first: FxHashSet::default(),
             told_lines: (0, 0),
             violated: vec![false; spec.program.roots.len()],
+            some_ended: false,
+            ending,
             bad_lines: BadLines::default(),
         })
     }
@@ -179,14 +194,24 @@ impl<'k> Keyed<'k> {
     fn say(&mut self, arrival: Option<(&Arrival<'_>, Position, Option<&[Time]>)>) -> Result<(), Halt> {
         let told = std::mem::take(&mut self.told);
         let same = |a: &Outcome, b: &Outcome| {
-            (a.property, a.number, a.position, a.overdue, a.time)
-                == (b.property, b.number, b.position, b.overdue, b.time)
+            (a.property, a.number, a.position, a.overdue, a.time, a.ended)
+                == (b.property, b.number, b.position, b.overdue, b.time, b.ended)
         };
         let mut enough = false;
         for group in told.chunk_by(same) {
             enough |= group.iter().any(|outcome| !outcome.holds);
             self.violated[group[0].property] |= group.iter().any(|outcome| !outcome.holds);
             self.tell(group, arrival)?;
+            // The same value later is another.
+            if group[0].ended.is_some() {
+                self.some_ended = true;
+                self.first.remove(&(group[0].number, group[0].property));
+            }
+        }
+        for value in self.shard.take_ended_values() {
+            self.some_ended = true;
+            let value = self.value_of(value);
+            self.sink.value(&value)?;
         }
         match enough && self.options.stop_on_violation {
             true => Err(Halt::Enough),
@@ -207,17 +232,19 @@ impl<'k> Keyed<'k> {
         }
         self.told_lines.0 += usize::from(new);
         if each {
-            for outcome in group.iter().filter(|outcome| outcome.about.is_some()) {
+            // As at the end of the stream.
+            for outcome in group.iter().filter(|outcome| outcome.about.is_some() && outcome.ended.is_none()) {
                 let about = outcome.about.unwrap_or_default();
-                let time = self.known_of(about, arrival).0;
-                self.line(outcome, (Some(about), time, None), true, None, 0)?;
+                let (time, line) = self.known_of(about, arrival);
+                self.line(outcome, (Some(about), time, line), true, None, 0)?;
             }
             return Ok(());
         }
-        // A watermark or the wall clock has no line.
-        let (time, line) = match arrival {
-            None => (first.time, None),
-            Some(_) => self.known_of(first.position, arrival),
+        // A watermark or the wall clock has no line of its own: the last one read stands for it.
+        let (time, line) = match (arrival, first.ended) {
+            (None, None) => (first.time, self.known_of(first.position, None).1),
+            (_, Some(Ended::Idle)) => (first.time, self.known_of(first.position, arrival).1),
+            (_, _) => self.known_of(first.position, arrival),
         };
         let failing = || group.iter().filter(|outcome| outcome.about.is_some() && !outcome.holds);
         let earliest = failing().min_by_key(|outcome| outcome.about);
@@ -282,8 +309,25 @@ impl<'k> Keyed<'k> {
             violation_count,
             severity: crate::findings::Severity::Error,
             bindings: self.key(&outcome.key),
+            ended: outcome.ended,
         };
         self.sink.verdict(&verdict)
+    }
+
+    fn value_of(&self, ended: EndedValue) -> WatchValue {
+        let EndedValue { property, key, value, position, ended } = ended;
+        let root = &self.spec.program.roots[property];
+        let (value, fault) = computed(value);
+        WatchValue {
+            query: root.name.clone(),
+            title: root.title.clone(),
+            value,
+            fault,
+            approximate: Vec::new(),
+            position,
+            bindings: self.key(&key),
+            ended: Some(ended),
+        }
     }
 
     fn come_to(&mut self, time: Time) -> Result<(), Halt> {
@@ -294,6 +338,13 @@ impl<'k> Keyed<'k> {
     }
 }
 
+fn computed(computed: Computed) -> (Value, Option<String>) {
+    match computed {
+        Computed::Value(value) => (value, None),
+        Computed::Error(message) => (Value::Null, Some(message)),
+    }
+}
+
 impl Receiver for Keyed<'_> {
     type Mapped = Prepared;
     type Error = Halt;
@@ -301,6 +352,10 @@ impl Receiver for Keyed<'_> {
     fn map(&mut self, batch: Batch) -> Result<Prepared, (usize, TraceError)> {
         match (&batch.times, &self.counting) {
             (Some(times), _) => self.clock.check(times)?,
+            (None, _) if self.ending.idle.is_some() => {
+                let message = format!("found no timestamp, and {} is measured by them", Setting::Idle);
+                return Err((0, TraceError::new(TraceErrorKind::Time, message)));
+            }
             (None, Some(Err(refusal))) => {
                 let message = format!("found no timestamp, and {refusal}");
                 return Err((0, TraceError::new(TraceErrorKind::Time, message)));
@@ -324,7 +379,8 @@ impl Receiver for Keyed<'_> {
             // Intervals count positions then.
             None => {
                 if let Some(Ok(plan)) = self.counting.take() {
-                    self.shard = ShardMonitor::new(&plan, Some(self.by)).map_err(Halt::Fault)?;
+                    let shard = ShardMonitor::new(&plan, Some(self.by)).map_err(Halt::Fault)?;
+                    self.shard = shard.ending(self.ending);
                 }
             }
         }
@@ -402,10 +458,7 @@ impl Watcher for Keyed<'_> {
         let last = self.shard.positions().saturating_sub(1);
         self.shard.finish(&mut |end| {
             let Known::Value(computed) = end.known else { return };
-            let (value, fault) = match computed {
-                Computed::Value(value) => (value, None),
-                Computed::Error(message) => (Value::Null, Some(message)),
-            };
+            let (value, fault) = self::computed(computed);
             values.push(WatchValue {
                 query: end.name.to_string(),
                 title: roots[end.property].title.clone(),
@@ -414,6 +467,7 @@ impl Watcher for Keyed<'_> {
                 approximate: Vec::new(),
                 position: last,
                 bindings: vec![(by.to_string(), Value::Str(end.key.unwrap_or_default().into()))],
+                ended: None,
             });
         })?;
         values.iter().try_for_each(|value| self.sink.value(value)).map_err(unwritten)
@@ -451,6 +505,7 @@ impl Watcher for Keyed<'_> {
                 time: None,
                 overdue: false,
                 bindings: Bindings::default(),
+                ended: None,
             };
             self.line(&outcome, (None, None, None), false, violation, count).map_err(unwritten)?;
         }
@@ -480,6 +535,9 @@ impl Watcher for Keyed<'_> {
             put(u64::from(key), &mut state.queries);
             put(property as u64, &mut state.queries);
         }
+        // Of values that have ended nothing else is left.
+        self.violated.iter().for_each(|&violated| put(u64::from(violated), &mut state.queries));
+        put(u64::from(self.some_ended), &mut state.queries);
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
@@ -494,7 +552,8 @@ impl Watcher for Keyed<'_> {
             (Ok(restored), _) => Ok(restored),
             // It may have been a stream without timestamps.
             (Err(error), Some(Ok(plan))) => {
-                let mut shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
+                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
+                let mut shard = shard.ending(self.ending);
                 let restored = shard.restore(&state.monitor).map_err(|_| error);
                 self.shard = shard;
                 restored
@@ -512,6 +571,10 @@ impl Watcher for Keyed<'_> {
             let key = u32::try_from(number()?).map_err(|_| "it has too many keys")?;
             self.first.insert((key, number()? as usize));
         }
+        for violated in &mut self.violated {
+            *violated = number()? == 1;
+        }
+        self.some_ended = number()? == 1;
         self.bad_lines.count = state.bad_lines;
         Ok(())
     }
@@ -534,7 +597,12 @@ impl Watcher for Keyed<'_> {
             }
         });
         for (verdict, violated) in verdicts.iter_mut().zip(&self.violated) {
-            *verdict = verdict.map(|holds| holds && !violated);
+            *verdict = verdict.or(self.some_ended.then_some(true)).map(|holds| holds && !violated);
+        }
+        for (property, root) in self.spec.program.roots.iter().enumerate() {
+            if root.kind != RootKind::Property || self.ending.until == Some(property) {
+                verdicts[property] = None;
+            }
         }
         WatchReport {
             positions,

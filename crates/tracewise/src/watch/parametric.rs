@@ -189,6 +189,7 @@ impl Judge<'_> {
         let mut violation = violation(monitor, &one.found, at);
         violation.time = time;
         self.sink.verdict(&WatchVerdict {
+            ended: None,
             property: &monitor.name,
             title: monitor.title.as_deref(),
             about: None,
@@ -228,6 +229,7 @@ impl Judge<'_> {
         for (monitor, told) in self.spec.program.monitors.iter().zip(told) {
             if !told {
                 self.sink.verdict(&WatchVerdict {
+                    ended: None,
                     property: &monitor.name,
                     title: monitor.title.as_deref(),
                     about: None,

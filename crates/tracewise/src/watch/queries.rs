@@ -117,7 +117,16 @@ impl QueryMonitor {
                 Known::Truth(_) | Known::Robustness(..) => (tw_core::Value::Null, None),
             };
             let (query, title) = (root.name.clone(), root.title.clone());
-            WatchValue { query, title, value, fault, approximate, position, bindings: Vec::new() }
+            WatchValue {
+                query,
+                title,
+                value,
+                fault,
+                approximate,
+                position,
+                bindings: Vec::new(),
+                ended: None,
+            }
         };
         Ok(roots.iter().zip(told).map(value).collect())
     }

@@ -22,7 +22,7 @@ use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::run::timing::{measures, reads_times};
 use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
-use tw_ir::{Clock, RootKind};
+use tw_ir::{Clock, Measure, RootKind};
 use tw_monitor::{Engine, Monitor};
 use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
@@ -38,6 +38,7 @@ pub(crate) fn watch(
     control: &Control,
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
+    let session = &*monitors::beside(session, spec)?;
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {
@@ -45,6 +46,9 @@ pub(crate) fn watch(
             spec,
             "leave out the key, which a parameter of each event can be; or `tracewise check` runs them on a stored trace",
         )?;
+        let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
+        let spec = ending.as_ref().unwrap_or(spec);
+        refuse_elapsed(spec, options)?;
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -52,10 +56,34 @@ pub(crate) fn watch(
         let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
     }
+    let alone = [(options.until.is_some(), Setting::Until), (options.idle.is_some(), Setting::Idle)];
+    if let Some((_, option)) = alone.iter().find(|(given, _)| *given) {
+        return Err(Error::refused_instead(
+            format!("{option} ends the trace of a value"),
+            format!("name the column of the values: {}", Setting::By),
+        ));
+    }
     let queries = QueryMonitor::open(session, spec)?;
     let whole = spec;
     let spec = &*spec.of_kind(RootKind::Property);
     Run::open(session, [whole, spec], options, (name, format), queries, sink)?.watch(session, control)
+}
+
+/// Where a value's trace ends is found while a batch is judged, what has passed since its last position before that.
+fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Error> {
+    let ends = options.until.is_some() || options.idle.is_some();
+    let elapsed = spec.program.timings().any(|(_, timing)| timing.measure == Measure::Elapsed);
+    if ends && elapsed {
+        return Err(Error::refused_instead(
+            format!(
+                "`elapsed` is not known where {} or {} end the traces of values",
+                Setting::Until,
+                Setting::Idle
+            ),
+            "bound the time between events by an interval: `G (a -> F[0,5s] b)`",
+        ));
+    }
+    Ok(())
 }
 
 /// How a live source is called in reports, and the path that tells its format.
@@ -218,7 +246,8 @@ impl<'r, W: Watcher> Run<'r, W> {
         // Held until the end.
         let _lock = checkpoint.map(Lock::take).transpose()?;
         let resume = self.resume()?;
-        let feed = Feed::open(self.options, resume, session.read.max_record, control)?;
+        let feed =
+            Feed::open(self.options, resume, session.read.max_record, self.live.has_header(), control)?;
         feed.notes.iter().for_each(|note| self.judge.sink().note(note));
         let ended = match self.follow(&feed, control) {
             Ok(ended) => ended,
@@ -297,6 +326,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                     feed.recycle(bytes);
                     self.judge_names();
                 }
+                Message::Skipped { bytes, lines } => self.live.begin_at(bytes, lines),
                 Message::Restarted(note) => {
                     self.judge.sink().note(&note);
                     self.live.restart(&mut self.judge)?;
@@ -328,11 +358,12 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
     }
 
-    /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon.
+    /// Lets everybody hear what was said, and keeps it: a property's verdict at once, further violations soon, and nothing
+    /// more often than once a second.
     fn said(&mut self, (verdicts, lines): (usize, u64)) -> Result<(), Stop> {
         self.judge.sink().flush()?;
         let now = self.judge.heard();
-        if now.0 > verdicts {
+        if now.0 > verdicts && !self.next.just_kept() {
             self.checkpoint()?;
         } else if now.1 > lines && self.options.checkpoints.is_some() {
             self.next.soon();

@@ -39,6 +39,8 @@ pub(super) fn settings(
         (Setting::Observers, on(options.observers)),
         (Setting::First, on(options.first)),
         (Setting::By, options.by.clone().unwrap_or("off".into())),
+        (Setting::Until, options.until.clone().unwrap_or("off".into())),
+        (Setting::Idle, options.idle.map_or("off".into(), |idle| format!("{} ns", idle.as_nanos()))),
         (Setting::Watermark, options.watermark.clone().unwrap_or("off".into())),
         (Setting::SkipBadLines, on(options.skip_bad_lines)),
         (Setting::Time, column(&read.time, "time")),

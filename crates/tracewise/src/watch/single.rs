@@ -23,7 +23,7 @@ impl Judge<'_> {
         if self.options.tells_each() {
             for found in &open.settled {
                 if let Some(about) = found.about {
-                    self.tell_position(found, about, false, None)?;
+                    self.tell_position(found, about, (false, None), None)?;
                 }
             }
             return self.sink.flush();

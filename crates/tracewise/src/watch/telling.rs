@@ -44,6 +44,7 @@ impl Judge<'_> {
             violation_count: told.failures,
             severity: Severity::Error,
             bindings: told.key.clone(),
+            ended: None,
         })
     }
 
@@ -52,7 +53,7 @@ impl Judge<'_> {
         &mut self,
         found: &Settled,
         about: Position,
-        settled: bool,
+        (settled, line): (bool, Option<LogLine>),
         due: Option<&Obligation>,
     ) -> io::Result<()> {
         let root = &self.spec.program.roots[found.root];
@@ -69,13 +70,14 @@ impl Judge<'_> {
             time: time.map(|time| self.clock.stamp(time)),
             due: self.due(due),
             settled,
-            line: None,
+            line,
             pending: None,
             more_pending: 0,
             violation: None,
             violation_count: 0,
             severity: Severity::Error,
             bindings: Vec::new(),
+            ended: None,
         })
     }
 
@@ -102,9 +104,12 @@ impl Judge<'_> {
         let Place { line, time, due, failed } = place;
         let each = self.options.tells_each();
         if each {
+            let first_failed = earliest(group).and_then(|found| found.about);
             for found in group {
                 if let Some(about) = found.about {
-                    self.tell_position(found, about, true, due.as_ref())?;
+                    let failed = failed.1.as_ref().filter(|_| first_failed == Some(about));
+                    let line = self.log_line(if about == found.at { line.as_ref() } else { failed });
+                    self.tell_position(found, about, (true, line), due.as_ref())?;
                 }
             }
         }

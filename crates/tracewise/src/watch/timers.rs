@@ -22,6 +22,8 @@ pub(super) struct Timers {
     pub silence: Option<Instant>,
     /// When lines that were told have to be kept at the latest.
     owed: Option<Instant>,
+    /// When the state was last kept.
+    kept: Option<Instant>,
 }
 
 impl Timers {
@@ -31,7 +33,15 @@ impl Timers {
         let values = options.values_every.filter(|every| matches!(every, Every::Time(_)));
         let (pending, values) = (Timer::new(options.pending_every), Timer::new(values));
         let heartbeat = Heartbeat::new(options.heartbeat);
-        Self { pending, values, checkpoint: Timer::new(checkpoint), heartbeat, silence: None, owed: None }
+        Self {
+            pending,
+            values,
+            checkpoint: Timer::new(checkpoint),
+            heartbeat,
+            silence: None,
+            owed: None,
+            kept: None,
+        }
     }
 
     /// When the next is due by time.
@@ -65,9 +75,15 @@ impl Timers {
         self.owed.is_some_and(|owed| owed <= Instant::now())
     }
 
+    /// Whether the state was kept a moment ago.
+    pub fn just_kept(&self) -> bool {
+        self.kept.is_some_and(|kept| kept.elapsed() < SOON)
+    }
+
     /// The state was kept.
     pub fn kept(&mut self, positions: u64) {
         self.owed = None;
+        self.kept = Some(Instant::now());
         self.checkpoint.done(positions);
     }
 }

@@ -255,7 +255,10 @@ impl<'p> Builder<'p> {
             Gate::Atom(place) => Formula::Bit(*place, false),
             Gate::Pattern(place, columns) => {
                 let named = columns.iter().map(|(level, column)| (names[*level as usize], *column));
-                Formula::Atom(*place, named.collect())
+                let mut named: Vec<_> = named.collect();
+                // By column, not by variable: what differs in the names of variables alone is one.
+                named.sort_unstable_by_key(|(_, column)| *column);
+                Formula::Atom(*place, named)
             }
             Gate::Predicate(number) => {
                 let variable = |(_, input): &(_, Input)| match input {

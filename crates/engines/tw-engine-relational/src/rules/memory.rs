@@ -6,7 +6,7 @@ use super::table::{Stamp, Table};
 use crate::answers::in_order;
 use crate::key::Key;
 use std::collections::VecDeque;
-use tw_core::{Position, Relation, Time};
+use tw_core::{Column, Position, Relation, Time};
 use tw_ir::Ticks;
 
 /// A position for those who read tables.
@@ -36,6 +36,10 @@ impl Flat {
         'events: for number in relation.tuples(place) {
             let before = self.keys.len();
             for (column, whole) in columns {
+                if let Column::Int { values, .. } = &relation.columns()[*column] {
+                    self.keys.push(Key::Int(values[number]));
+                    continue;
+                }
                 match Key::of(&relation.columns()[*column], number) {
                     Some(key) if !whole || key.is_whole() => self.keys.push(key),
                     _ => {
@@ -158,6 +162,17 @@ pub(crate) struct Finite {
 }
 
 impl Finite {
+    /// Where rows that go are put, by what they are found.
+    #[inline]
+    pub(crate) fn deleted(&mut self, index: Option<usize>) -> &mut Flat {
+        let own = self.deletes.iter().position(|(own, _)| *own == index);
+        let own = own.unwrap_or_else(|| {
+            self.deletes.push((index, Flat::default()));
+            self.deletes.len() - 1
+        });
+        &mut self.deletes[own].1
+    }
+
     /// Whether a row with this stamp is seen here, or was at the position before.
     #[inline]
     pub(crate) fn sees(&self, stamp: Stamp, before: bool, now: Now) -> bool {

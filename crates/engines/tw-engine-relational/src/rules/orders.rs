@@ -58,9 +58,9 @@ impl Orders {
         self.block = None;
     }
 
-    /// What is to be done at a position, and its number, under which it is given back.
+    /// The number of the order in which things are done at a position.
     #[inline]
-    pub(crate) fn take(&mut self, rules: &Rules, relations: &[Relation], place: usize) -> (usize, Vec<Op>) {
+    pub(crate) fn at(&mut self, rules: &Rules, relations: &[Relation], place: usize) -> usize {
         if self.block != Some(place / BLOCK) {
             self.look(relations, place / BLOCK);
         }
@@ -68,7 +68,17 @@ impl Orders {
         if self.known.get(self.last).is_none_or(|(own, _)| *own != happens) {
             self.last = self.find(rules, happens);
         }
-        (self.last, std::mem::take(&mut self.known[self.last].1))
+        self.last
+    }
+
+    #[inline]
+    pub(crate) fn len(&self, order: usize) -> usize {
+        self.known[order].1.len()
+    }
+
+    #[inline]
+    pub(crate) fn op(&self, order: usize, turn: usize) -> Op {
+        self.known[order].1[turn]
     }
 
     fn look(&mut self, relations: &[Relation], block: usize) {
@@ -81,10 +91,6 @@ impl Orders {
                 *happens |= u64::from(pair[0] != pair[1]) << bit;
             }
         }
-    }
-
-    pub(crate) fn give_back(&mut self, number: usize, order: Vec<Op>) {
-        self.known[number].1 = order;
     }
 
     fn find(&mut self, rules: &Rules, happens: u64) -> usize {

@@ -160,9 +160,9 @@ impl Runner {
         let rules = &*plan.rules;
         let now = Now { at: self.len, time, before: self.before };
         let here = Here { positions, place, about: number, now };
-        let (number_of_order, order) = self.orders.take(rules, positions.relations, place);
-        for op in &order {
-            match *op {
+        let order = self.orders.at(rules, positions.relations, place);
+        for turn in 0..self.orders.len(order) {
+            match self.orders.op(order, turn) {
                 Op::Rule(rule) => self.rule(plan, rule, here, out, refused),
                 Op::Commit(table) => self.tables[table].commit(now),
                 Op::Deliver(window) => self.deliver(plan, window, out),
@@ -181,12 +181,10 @@ impl Runner {
                 }
             }
         }
-        self.orders.give_back(number_of_order, order);
         for asked in 0..self.outboxes.len() {
             if !self.outboxes[asked].here.is_empty() {
                 let here = std::mem::take(&mut self.outboxes[asked].here);
-                self.told[asked] += here.len();
-                tell(asked, number, here, out);
+                self.told[asked] += tell(asked, number, here, out);
             }
         }
         for (bit, atom) in self.bits.iter_mut().zip(&rules.bits) {
@@ -206,18 +204,22 @@ impl Runner {
     ) {
         let rules = &*plan.rules;
         let rule = &rules.rules[number];
-        let mut rows = std::mem::take(&mut self.rows);
         if let Some((pattern, columns)) = &rule.plain {
-            rows.push_events(&positions.relations[*pattern], place, columns);
-            if rows.rows > 0 {
-                self.found(plan, number, (now, about), &mut rows, Vec::new(), out);
+            let relation = &positions.relations[*pattern];
+            // What events alone change is told to the table at once.
+            if rule.waits.is_empty()
+                && let Some(rows) = self.changes(&rule.target)
+            {
+                return rows.push_events(relation, place, columns);
             }
-            rows.clear();
-            self.rows = rows;
+            self.rows.push_events(relation, place, columns);
+            if self.rows.rows > 0 {
+                self.put_out(plan, number, (now, about), Vec::new(), out);
+            }
             return;
         }
         let mut narrows: Vec<(Row, Vec<Key>)> = Vec::new();
-        let Self { tables, bits, env, cursors, .. } = self;
+        let Self { tables, bits, env, cursors, rows, .. } = self;
         let mut solve = Solve { plan, rules, tables, positions, place, now, bits, env, cursors, refused };
         let slots = if rule.waits.is_empty() { &rule.row } else { &rule.kept };
         match &rule.target {
@@ -243,10 +245,39 @@ impl Runner {
             }
         }
         if rows.rows > 0 || !narrows.is_empty() {
-            self.found(plan, number, (now, about), &mut rows, narrows, out);
+            self.put_out(plan, number, (now, about), narrows, out);
         }
+    }
+
+    /// Hands on the rows at hand.
+    fn put_out(
+        &mut self,
+        plan: &Plan,
+        number: usize,
+        at: (Now, Position),
+        narrows: Vec<(Row, Vec<Key>)>,
+        out: &mut Vec<Found>,
+    ) {
+        let mut rows = std::mem::take(&mut self.rows);
+        self.found(plan, number, at, &mut rows, narrows, out);
         rows.clear();
         self.rows = rows;
+    }
+
+    /// Where the rows that a table takes in or loses are put, if that is what solutions are for.
+    #[inline]
+    fn changes(&mut self, target: &Target) -> Option<&mut Flat> {
+        match target {
+            Target::Insert(table) => match &mut self.tables[*table] {
+                Memory::Finite(finite) => Some(&mut finite.inserts),
+                _ => None,
+            },
+            Target::Delete(table, index) => match &mut self.tables[*table] {
+                Memory::Finite(finite) => Some(finite.deleted(*index)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What the solutions of a rule are for.
@@ -265,19 +296,9 @@ impl Runner {
                 let stamp = Stamp { time: now.time, at: now.at };
                 rows.distinct(|row| self.wait(plan, number, row, stamp, about, out));
             }
-            (Target::Insert(table), _) => {
-                if let Memory::Finite(finite) = &mut self.tables[*table] {
-                    finite.inserts.append(rows);
-                }
-            }
-            (Target::Delete(table, index), _) => {
-                if let Memory::Finite(finite) = &mut self.tables[*table] {
-                    let own = finite.deletes.iter().position(|(own, _)| own == index);
-                    let own = own.unwrap_or_else(|| {
-                        finite.deletes.push((*index, Flat::default()));
-                        finite.deletes.len() - 1
-                    });
-                    finite.deletes[own].1.append(rows);
+            (target @ (Target::Insert(_) | Target::Delete(..)), _) => {
+                if let Some(changes) = self.changes(target) {
+                    changes.append(rows);
                 }
             }
             (Target::Clear(table), _) => {
@@ -385,9 +406,11 @@ impl Runner {
     }
 }
 
-/// Tells violations of a position, each once, in order.
-pub(super) fn tell(asked: usize, about: Position, mut rows: Vec<Row>, out: &mut Vec<Found>) {
+/// Tells violations of a position, each once, in order; and how many they are.
+pub(super) fn tell(asked: usize, about: Position, mut rows: Vec<Row>, out: &mut Vec<Found>) -> usize {
     rows.sort_by(|a, b| in_order(a.iter(), b.iter()));
     rows.dedup();
+    let count = rows.len();
     out.push(Found { asked, about, first: false, fails: Fails::Rows(Arc::new(rows)) });
+    count
 }

@@ -327,7 +327,9 @@ impl Table {
                 rows.len() as u32 - 1
             }
             (one, _) => {
-                *one = Equal::Many(vec![one.rows()[0], row]);
+                let mut rows = Vec::with_capacity(4);
+                rows.extend([one.rows()[0], row]);
+                *one = Equal::Many(rows);
                 1
             }
         };
@@ -366,10 +368,8 @@ impl Table {
             let Equal::Many(rows) = equal else { return false };
             rows.swap_remove(back);
             moved = rows.get(back).copied();
-            if let [last] = **rows {
-                *equal = Equal::One(last);
-            }
-            true
+            // One that was many stays so: what comes and goes by twos would be made anew each time.
+            !rows.is_empty()
         });
         if let Some(moved) = moved {
             *self.back(moved, number) = back as u32;

@@ -114,7 +114,8 @@ impl Runner {
             return outbox.here.push(row);
         }
         if self.early && alone {
-            return tell(asked, about, vec![row], out);
+            tell(asked, about, vec![row], out);
+            return;
         }
         let (_, rows) = outbox.open.entry(about).or_insert_with(|| (time, Vec::new()));
         if let Err(place) = rows.binary_search_by(|own| in_order(own.iter(), row.iter())) {
@@ -258,8 +259,7 @@ impl Runner {
             {
                 let (about, (_, rows)) = entry.remove_entry();
                 if !self.early {
-                    self.told[asked] += rows.len();
-                    tell(asked, about, rows, out);
+                    self.told[asked] += tell(asked, about, rows, out);
                 }
             }
         }

@@ -80,9 +80,12 @@ impl<'t> Expander<'t, '_> {
             None if name.name == "has" => Ok(self.has(frame, arguments, values, span)),
             None => match patterns::find(&name.name) {
                 Some((index, pattern)) => {
-                    let Some(items) = self.macro_arguments(&name.name, arguments, values) else {
-                        return Ok(self.out.error(span));
+                    let named = arguments.iter().any(|argument| argument.name.is_some());
+                    let items = match named {
+                        true => self.named_arguments(pattern, arguments, values, span),
+                        false => self.macro_arguments(&name.name, arguments, values),
                     };
+                    let Some(items) = items else { return Ok(self.out.error(span)) };
                     if items.len() != pattern.parameters.len() {
                         let wanted = pattern.parameters.len();
                         return Ok(self.arity_mismatch(&name.name, wanted, items.len(), span, None));
@@ -93,6 +96,55 @@ impl<'t> Expander<'t, '_> {
                 None => Ok(self.undeclared_event(&name.name, false, arguments, values, span)),
             },
         }
+    }
+
+    /// The arguments of a pattern by name, in the order of its parameters: `between(from: q, to: r, holds: p)`.
+    fn named_arguments(
+        &mut self,
+        pattern: &patterns::PatternDoc,
+        arguments: &[Argument],
+        values: &[Option<ItemId>],
+        span: Span,
+    ) -> Option<Vec<ItemId>> {
+        let form = || {
+            let named = |letter: &&str| format!("{}: {letter}", patterns::word(letter));
+            let list: Vec<String> = pattern.parameters.iter().map(named).collect();
+            format!("write `{}({})`", pattern.name, list.join(", "))
+        };
+        let mut items = vec![None; pattern.parameters.len()];
+        let mut refuse = |message: String, at: Span| {
+            let found = Diagnostic::error("bad-argument", message).at(at, "not possible here");
+            self.findings.add(found.help(form()));
+        };
+        for (argument, value) in arguments.iter().zip(values) {
+            let Some(label) = &argument.name else {
+                refuse("either all arguments of a pattern have names or none has".into(), argument.span);
+                return None;
+            };
+            let is = |letter: &&str| *letter == label.name || patterns::word(letter) == label.name;
+            let place = pattern.parameters.iter().position(|letter| is(letter));
+            match (place, value) {
+                (Some(place), Some(value)) if items[place].is_none() => items[place] = Some(*value),
+                (Some(_), Some(_)) => {
+                    refuse(format!("the argument `{}` is given twice", label.name), argument.span);
+                    return None;
+                }
+                (Some(_), None) => {
+                    refuse("`_` stands for any value of an event's argument".into(), argument.span);
+                    return None;
+                }
+                (None, _) => {
+                    refuse(format!("`{}` has no argument `{}`", pattern.name, label.name), argument.span);
+                    return None;
+                }
+            }
+        }
+        let missing = pattern.parameters.iter().zip(&items).find(|(_, item)| item.is_none());
+        if let Some((letter, _)) = missing {
+            refuse(format!("`{}` lacks its argument `{}`", pattern.name, patterns::word(letter)), span);
+            return None;
+        }
+        items.into_iter().collect()
     }
 
     /// `has(x)`: x has a value here.

@@ -280,6 +280,9 @@ impl Parser<'_> {
             },
             "during" => "did you mean `while`, inside the brackets: `avg[x while p]`?",
             "over" | "window" => "windows of time are written at the end of the query: `every 5m`",
+            "contains" | "like" | "includes" | "regex" | "startswith" | "endswith" => {
+                "texts are searched with a regular expression: `name matches \"part\"`, from its start `\"^part\"`"
+            }
             "default" | "otherwise" => "did you mean `??`, as in `count[p] ?? 0`?",
             _ => return None,
         })

@@ -29,6 +29,10 @@ pub struct Check {
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
+    /// This property or query alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// How many violations to list for each property, or `all`
     #[arg(long, value_name = "N", default_value = "10", value_parser = limit)]
     violations: usize,
@@ -82,6 +86,7 @@ impl Runnable for Check {
 impl Check {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             // "All of nothing holds" would pass for a success.

@@ -140,6 +140,12 @@ fn automata() -> impl TypedValueParser<Value = AutomatonKind> {
     named(&AutomatonKind::ALL)
 }
 
+/// Sets of names: `{m, c}, {i}`.
+fn sets(sets: &[Vec<String>]) -> String {
+    let set = |set: &Vec<String>| format!("{{{}}}", set.join(", "));
+    sets.iter().map(set).collect::<Vec<_>>().join(", ")
+}
+
 fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let row = |out: &mut dyn Write, key: &str, value: &str| {
         let value = words::printable(value);
@@ -215,6 +221,29 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
         }
         writeln!(out)?;
     }
+    for monitor in &report.monitors {
+        let title = words::printable(monitor.title.as_deref().unwrap_or("(monitor)"));
+        writeln!(out, "{}  {title}", style.paint(Ink::Strong, words::printable(&monitor.name)))?;
+        row(out, "automaton", &words::counted(monitor.states as u64, "state"))?;
+        let none = || "no event, so that nothing is ever reported".to_owned();
+        row(
+            out,
+            "creation",
+            &if monitor.creation.is_empty() { none() } else { monitor.creation.join(", ") },
+        )?;
+        for (event, before) in &monitor.enable {
+            row(out, "enable", &format!("{event}: {}", sets(before)))?;
+        }
+        for (bound, keys) in &monitor.trees {
+            row(out, "bindings", &format!("{} found by {}", sets(std::slice::from_ref(bound)), sets(keys)))?;
+        }
+        row(out, "memory", &format!("{} bytes a binding, values and indexes aside", monitor.bytes))?;
+        if let Some(parameter) = &monitor.shard {
+            row(out, "threads", &format!("divided by {parameter}"))?;
+        }
+        row(out, "engine", "parametric")?;
+        writeln!(out)?;
+    }
     if !report.patterns.is_empty() {
         writeln!(out, "{}", style.paint(Ink::Strong, "patterns"))?;
         for (call, meaning) in &report.patterns {
@@ -274,6 +303,26 @@ fn engine(name: Option<&str>, reason: &str) -> String {
 fn write_json(name: &str, report: &SpecReport, out: &mut dyn Write) -> io::Result<()> {
     for root in &report.roots {
         writeln!(out, "{}", root_json(root))?;
+    }
+    for monitor in &report.monitors {
+        let lists = |sets: &[Vec<String>]| array(sets.iter().map(|set| serde_json::json!(set).to_string()));
+        let enable = monitor.enable.iter().map(|(event, before)| {
+            Object::new().field("event", event.as_str()).raw("before", &lists(before)).end()
+        });
+        let trees = monitor.trees.iter().map(|(bound, keys)| {
+            Object::new().field("parameters", bound.clone()).raw("found_by", &lists(keys)).end()
+        });
+        let object = Object::new()
+            .field("monitor", monitor.name.as_str())
+            .maybe("title", monitor.title.as_deref())
+            .field("states", monitor.states)
+            .field("creation", monitor.creation.clone())
+            .raw("enable", &array(enable))
+            .raw("bindings", &array(trees))
+            .field("bytes", monitor.bytes)
+            .field("divided_by", monitor.shard.as_deref())
+            .field("engine", "parametric");
+        writeln!(out, "{}", object.end())?;
     }
     let pattern = |(call, meaning): &(String, String)| {
         Object::new().field("call", call.as_str()).field("meaning", meaning.as_str()).end()

@@ -10,7 +10,7 @@ use crate::words;
 use clap::Args;
 use std::io::{self, Write};
 use tracewise::findings::json::{self, Object, array};
-use tracewise::inspect::{ColumnSummary, InspectReport};
+use tracewise::inspect::{ColumnSummary, InspectReport, event_word, word};
 use tracewise::trace::{Arguments, Row};
 use tracewise::{Evaluating, Value};
 
@@ -54,7 +54,7 @@ impl Runnable for Inspect {
                     if index > 0 {
                         writeln!(context.out)?;
                     }
-                    write_text(&report, context.style, &mut context.out)?;
+                    write_text(&report, &self.read, context.style, &mut context.out)?;
                 }
             }
         }
@@ -65,7 +65,7 @@ impl Runnable for Inspect {
 /// How many event names text output lists; JSON has them all.
 const NAMES: usize = 30;
 
-fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(report: &InspectReport, read: &ReadArgs, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut head = vec![report.format.to_string(), words::counted(report.positions, "position")];
     if let Some((first, last)) = &report.span {
         head.push(format!("time {first} to {last}"));
@@ -85,7 +85,7 @@ fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::
         section(out, style, "events")?;
         let listed = report.events.iter().take(NAMES);
         let rows: Vec<[String; 2]> = listed
-            .map(|(name, times)| [words::printable(name), format!("{}×", words::count(*times))])
+            .map(|(name, times)| [words::printable(&event_word(name)), format!("{}×", words::count(*times))])
             .collect();
         table(out, style, &rows)?;
         if report.events.len() > NAMES {
@@ -109,14 +109,43 @@ fn write_text(report: &InspectReport, style: Style, out: &mut dyn Write) -> io::
             writeln!(out, "{bar} {text}")?;
         }
     }
+    if let Some((count, skew)) = &report.back {
+        let times = if *count == 1 { "time goes back once" } else { "time goes back" };
+        let often = if *count == 1 { String::new() } else { format!(" {count} times") };
+        writeln!(out, "\n{times}{often}; `--sort {skew}` puts positions in order")?;
+    }
+    if let Some(column) = &report.time_like {
+        writeln!(out, "\nno timestamps; `{column}` looks like time: `--time {}`", shell(column))?;
+    }
+    let given = given(read);
     if !report.suggestions.is_empty() {
         section(out, style, "try")?;
         for formula in &report.suggestions {
-            let command = format!("tracewise check -e {} {}", shell(formula), shell(&report.trace));
+            let command = format!("tracewise check -e {}{given} {}", shell(formula), shell(&report.trace));
             writeln!(out, "  {}", words::printable(&command))?;
         }
     }
     Ok(())
+}
+
+/// The options that were given, to be pasted with a command.
+fn given(read: &ReadArgs) -> String {
+    let mut out = String::new();
+    let mut add = |flag: &str, value: &Option<String>| {
+        if let Some(value) = value {
+            out.push_str(&format!(" {flag} {}", shell(value)));
+        }
+    };
+    add("--format", &read.format);
+    add("--time", &read.time);
+    add("--event", &read.event);
+    add("--time-unit", &read.time_unit.map(|unit| unit.name().to_string()));
+    add("--delimiter", &read.delimiter.map(|byte| char::from(byte).to_string()));
+    add("--sort", &read.sort.as_ref().map(ToString::to_string));
+    if read.timed {
+        out.push_str(" --timed");
+    }
+    out
 }
 
 fn section(out: &mut dyn Write, style: Style, title: &str) -> io::Result<()> {
@@ -165,7 +194,7 @@ fn column_cells(column: &ColumnSummary, positions: u64) -> [String; 4] {
         Some((low, high)) if column.kind == "int" || column.kind == "real" => format!("{low} to {high}"),
         _ => examples(),
     };
-    [words::printable(&column.name), column.kind.clone(), present, values]
+    [words::printable(&word(&column.name)), column.kind.clone(), present, values]
 }
 
 fn row_text(row: &Row) -> String {

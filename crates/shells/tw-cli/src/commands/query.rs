@@ -40,6 +40,10 @@ pub struct Query {
     #[arg(long, value_name = "WHERE", value_parser = ["all"])]
     at: Option<String>,
 
+    /// This property or query alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// The positions and log lines that a value comes from
     #[arg(long)]
     witness: bool,
@@ -171,6 +175,7 @@ impl Runnable for Query {
 impl Query {
     fn query(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Queries, &self.queries, &self.files, "query")?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         if let Some(path) = &self.plot {
             // Before the work, not after it.

@@ -78,7 +78,7 @@ impl Runnable for SliceBy {
 /// One slice per line.
 fn write_slices(report: &SliceReport, context: &mut Context) -> io::Result<()> {
     let style = context.style;
-    for slice in &report.slices {
+    for slice in report.slices() {
         let pairs = report.variables.iter().zip(&slice.bindings);
         let bound = pairs.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)));
         let bindings = bound.collect::<Vec<_>>().join(", ");
@@ -91,7 +91,7 @@ fn write_slices(report: &SliceReport, context: &mut Context) -> io::Result<()> {
     }
     let summary = format!(
         "{} of {} of {}",
-        words::counted(report.slices.len() as u64, "slice"),
+        words::counted(report.count() as u64, "slice"),
         words::counted(report.events as u64, "position"),
         words::printable(&report.trace)
     );

@@ -34,6 +34,10 @@ pub struct Watch {
     #[arg(value_name = "FILE", value_hint = FILES, num_args = 0..=2)]
     files: Vec<String>,
 
+    /// This property or query alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// A formula to watch; may be given several times
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
@@ -53,6 +57,19 @@ pub struct Watch {
     /// Watch every property once per value of this column (per request id, per user)
     #[arg(long, value_name = "COL", conflicts_with = "observers")]
     by: Option<String>,
+
+    /// With --by: a value's trace is over with a line where this formula holds; its verdicts are told, its state is freed,
+    /// and the same value later is a new trace
+    #[arg(long, value_name = "FORMULA", allow_hyphen_values = true)]
+    until: Option<String>,
+
+    /// With --by: a value's trace is over when no line of it came for longer than this (1h), by the stream's time
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    idle: Option<Duration>,
+
+    /// Begin at the end that the followed file has now
+    #[arg(long, requires = "follow")]
+    from_end: bool,
 
     /// Tell the first violation of a property `G φ` alone, not each event or deadline that settles some
     #[arg(long, conflicts_with_all = ["each_position", "observers"])]
@@ -103,7 +120,7 @@ pub struct Watch {
     #[arg(long, requires = "listen")]
     last_line: bool,
 
-    /// Keep the state in a file: after every settled verdict, at the end, and as --checkpoint-every says
+    /// Keep the state in a file: after settled verdicts (at most once a second), at the end, and as --checkpoint-every says
     #[arg(long, value_name = "FILE", value_hint = FILES)]
     checkpoint: Option<PathBuf>,
 
@@ -139,7 +156,9 @@ impl Runnable for Watch {
 impl Watch {
     fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
+        context.warnings(&spec.doubts(), &spec.sources);
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
@@ -155,6 +174,9 @@ impl Watch {
         });
         let options = WatchOptions {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
+            until: self.until.clone(),
+            idle: self.idle,
+            from_end: self.from_end,
             first: self.first,
             each_position: self.each_position,
             observers: self.observers,
@@ -172,7 +194,10 @@ impl Watch {
         let control = Control::new();
         signals::install(&control).map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
         let alarm = self.on_violation.as_deref().map(Alarm::new);
-        let (json, sources) = (self.form.output == "json", &spec.sources);
+        // Warnings may point into what ends traces.
+        let whole = self.until.as_ref().map(|until| spec.ending(until)).transpose()?;
+        let sources = &whole.as_ref().unwrap_or(&spec).sources;
+        let json = self.form.output == "json";
         let (observers, started) = (self.observers, std::time::Instant::now());
         let gathers = !report::streams(&self.form.output);
         let gathered = gathers.then(|| Gathered::new(&spec, self.semantics.name()));

@@ -2,8 +2,9 @@
 
 use crate::style::{Ink, Style};
 use crate::words;
-use tracewise::check::{Part, StatisticReport, Wait};
+use tracewise::check::{Elapsed, Part, StatisticReport, Wait};
 use tracewise::findings::Item;
+use tracewise::trace::duration;
 
 /// Lines to print below the verdict.
 pub fn text(item: &Item, statistic: &StatisticReport, style: Style) -> Vec<String> {
@@ -87,6 +88,10 @@ fn waiting(wait: &Wait) -> String {
             ", met {}; waited {low} to {high} positions, {mean:.2} on average",
             words::count(wait.met as u64)
         ));
+    }
+    if let Some(Elapsed { shortest, longest, mean, .. }) = wait.elapsed {
+        let [shortest, longest, mean] = [shortest, longest, mean].map(duration);
+        line.push_str(&format!(" ({shortest} to {longest}, {mean} on average)"));
     }
     if open > 0 {
         line.push_str(&format!("; {} not met before the trace ended", words::count(open as u64)));

@@ -259,7 +259,10 @@ impl Page<'_> {
             }
             None => format!("also at {place}"),
         };
-        self.note(&text)
+        match &violation.text {
+            Some(said) => self.note(&format!("{text}: {}", words::printable(said))),
+            None => self.note(&text),
+        }
     }
 
     /// How many violations are not listed.

@@ -41,6 +41,15 @@ pub fn cases() -> Vec<Case> {
         formula("formula-megabyte-of-a-word", "")
             .command("check s.tw t.csv")
             .file("s.tw", format!("property p : G {};\n", "a".repeat(1 << 20))),
+        formula("formula-match-of-other-languages", "G (name =~ \"bob\")"),
+        formula("formula-contains", "G (name contains \"bob\")"),
+        // Time as a value.
+        formula("formula-time-without-timestamps", "G (time > 3)"),
+        formula("formula-elapsed-compared-with-text", "G (elapsed == \"2s\")"),
+        formula("formula-length-out-of-range", "G (elapsed < 99999999999d)"),
+        formula("formula-length-in-a-set", "G (n in {5s})"),
+        formula("formula-has-nothing", "G has()"),
+        formula("formula-pattern-argument-unknown", "between(from: a, until: b, holds: n > 0)"),
         // Reserved words.
         formula("formula-reserved-letter", "G (T -> a)"),
         formula("formula-reserved-letter-compared", "G (U > 3)"),
@@ -56,7 +65,13 @@ pub fn cases() -> Vec<Case> {
         spec("trace-unknown-format", "trace { format: cvs; }\nproperty p : G a;\n"),
         spec("trace-by-a-number", "trace { by: 5; }\nproperty p : G a;\n"),
         // Monitors.
-        spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n"),
+        spec("monitor-not-run", "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n")
+            .command("robust s.tw t.csv"),
+        spec(
+            "monitor-engine-for-a-property",
+            "property p : G a;\nmonitor Opened(f) {\n    event open(f);\n}\n",
+        )
+        .command("check --engine parametric s.tw t.csv"),
         spec("monitor-unknown-event", "monitor Opened(f) {\n    event open(f);\n    ere : open oepn;\n}\n"),
         spec("monitor-unbound-parameter", "monitor Opened(f, g) {\n    event open(f);\n}\n"),
         spec("monitor-unknown-parameter", "monitor Opened(f) {\n    event open(f, g);\n}\n"),
@@ -166,7 +181,7 @@ pub fn cases() -> Vec<Case> {
             .file("s.tw", deep(100_000, "G a")),
         fine("fine-deep-100000-negations", "check --output json s.tw t.csv")
             .file("t.csv", TRACE)
-            .file("s.tw", format!("property p : {}(a & b);\n", "! ".repeat(100_000))),
+            .file("s.tw", format!("property p : G {}(a & b);\n", "! ".repeat(100_000))),
         fine("fine-spec-byte-order-mark", "check --output json s.tw t.csv")
             .file("t.csv", TRACE)
             .file("s.tw", "\u{feff}property p : G a;\n"),

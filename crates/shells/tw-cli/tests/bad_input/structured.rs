@@ -95,10 +95,10 @@ pub fn cases() -> Vec<Case> {
         jsonl("jsonl-event-not-a-text", "G !login", "{\"event\": \"login\"}\n{\"event\": 5}\n"),
         jsonl("jsonl-key-and-event", "G !login", "{\"event\": \"login\", \"login\": true}\n"),
         // Time.
-        jsonl("jsonl-decreasing-time", "G a", "{\"time\": 2, \"a\": 1}\n{\"time\": 1, \"a\": 1}\n"),
+        jsonl("jsonl-decreasing-time", "G[0,9] a", "{\"time\": 2, \"a\": 1}\n{\"time\": 1, \"a\": 1}\n"),
         jsonl(
             "jsonl-decreasing-dates",
-            "G a",
+            "G (elapsed > 0 | a)",
             "{\"time\": \"2026-01-02T00:00:00Z\", \"a\": 1}\n{\"time\": \"2026-01-01T00:00:00Z\", \"a\": 1}\n",
         ),
         jsonl("jsonl-time-is-no-time", "G a", "{\"time\": \"yesterday\", \"a\": 1}\n"),

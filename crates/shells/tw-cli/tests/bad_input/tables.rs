@@ -87,7 +87,7 @@ pub fn cases() -> Vec<Case> {
             .command("check s.tw t.csv")
             .file("s.tw", "var queue: int;\nproperty p : G (queue < 3);\n"),
         // Time.
-        csv("csv-decreasing-time", "G a", "time,a\n1,1\n3,1\n2,1\n"),
+        csv("csv-decreasing-time", "G[0,9] a", "time,a\n1,1\n3,1\n2,1\n"),
         csv("csv-time-is-no-time", "G a", "time,a\n1,1\nsoon,1\n"),
         csv("csv-time-too-fine", "G a", "time,a\n0.0000000001,1\n"),
         csv("csv-time-out-of-range", "G a", "time,a\n1e30,1\n"),
@@ -133,7 +133,7 @@ pub fn cases() -> Vec<Case> {
             bytes
         }),
         // Several files.
-        bad("concat-decreasing", "check --concat -e 'G a' one.csv two.csv")
+        bad("concat-decreasing", "check --concat -e 'G[0,9] a' one.csv two.csv")
             .file("one.csv", "time,a\n5,1\n")
             .file("two.csv", "time,a\n4,1\n"),
         bad("line-beyond-the-limit", "check -e 'G a' t.csv").sparse("t.csv", b"a,b\n1,", 70 << 20),
@@ -164,7 +164,8 @@ fn lines() -> Vec<Case> {
         of("props-empty", "t.props", b""),
         of("props-some-with-time", "t.props", b"@1 p\nq\n"),
         of("props-time-later-on", "t.props", b"p\n@1 q\n"),
-        of("props-decreasing-time", "t.props", b"@5 p\n@4 q\n"),
+        of("props-decreasing-time", "t.props", b"@5 p\n@4 q\n")
+            .command("check -e 'G (p -> F[0,9] q)' t.props"),
         of("props-time-is-no-time", "t.props", b"@1 p\n@soon q\n"),
         of("props-invalid-utf8", "t.props", b"p\nq \xff\n"),
         of("props-compared", "t.props", b"p\nq\n").command("check -e 'G (p > 3)' t.props"),
@@ -176,7 +177,8 @@ fn lines() -> Vec<Case> {
         of("monpoly-garbage", "t.log", b"@1 p (a)\n)Nov 15 10:00:00 accepted\n"),
         of("monpoly-unclosed", "t.log", b"@1 p (a,b\n@2 q ()\n"),
         of("monpoly-no-time", "t.log", b"@1 p (a)\n@ q (b)\n"),
-        of("monpoly-decreasing-time", "t.log", b"@10 p (a)\n@9 q (b)\n"),
+        of("monpoly-decreasing-time", "t.log", b"@10 p (a)\n@9 q (b)\n")
+            .command("check -e 'G (p -> F[0,9] q)' t.log"),
         of("monpoly-cut", "t.log", b"@10 p (a)\n@11 q (\"b"),
         flag("csrv-csv-no-equals", "csrv-csv", b"p, x = 1\np, 2\n"),
         flag("csrv-csv-no-name", "csrv-csv", b", x = 1\n"),

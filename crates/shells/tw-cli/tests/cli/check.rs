@@ -252,3 +252,38 @@ fn deadlines_of_keys_pass_with_the_log() {
     let open = tracewise_with(line, "time,event,id\n1,req,a\n6,idle,b\n");
     assert_eq!((open.code, &open.json()[0]["verdict"]), (3, &json!("unknown")));
 }
+
+/// Deciding what infinite continuations satisfy has a budget: an answer, or a refusal that names what is in the way.
+#[test]
+fn three_valued_verdicts_have_a_budget() {
+    let folder = directory("three-valued-budget");
+    std::fs::write(folder.join("t.csv"), "a,b,c,d,e,h\nfalse,true,false,true,false,false\n").unwrap();
+    let run = |arguments: &[&str]| finish(command().current_dir(&folder).args(arguments), "");
+    let chain = |depth: usize| {
+        let mut text = "let m0 = a ^ X b;\n".to_owned();
+        (1..=depth).for_each(|at| text += &format!("let m{at} = m{0} ^ X m{0};\n", at - 1));
+        std::fs::write(folder.join("chain.tw"), format!("{text}property p : G m{depth};\n")).unwrap();
+    };
+    chain(7);
+    assert_eq!(run(&["check", "--semantics", "ltl3", "chain.tw", "t.csv"]).code, 3);
+    chain(20);
+    for verb in [["check", "--semantics", "ltl3"], ["watch", "--semantics", "ltl3"]] {
+        let refused = run(&[&verb[..], &["chain.tw", "t.csv"]].concat());
+        assert_eq!((refused.code, refused.out.as_str()), (2, ""), "{}", refused.err);
+        assert!(refused.err.contains("steps to find out which infinite continuations"), "{}", refused.err);
+    }
+    let thirty_two = "F ((((((N (h)) R (G (d))) M (!((d) W (c)))) M (N (N (a)))) | ((((N (d)) -> ((d) ^ (e))) -> (F (h))) \
+                      -> ((F ((c) U (b))) W (G (G (c)))))) | (G (N ((b) -> (c)))))";
+    for verb in [vec!["check", "--semantics", "ltl3"], vec!["watch"], vec!["explain"]] {
+        let traces: &[&str] = if verb[0] == "explain" { &[] } else { &["t.csv"] };
+        let told = run(&[&verb[..], &["-e", thirty_two], traces].concat());
+        assert_eq!(told.code, 0, "{verb:?}: {}", told.err);
+    }
+    let many: Vec<String> = ["a", "b", "c", "d", "e", "h"]
+        .iter()
+        .flat_map(|name| ["X", "F", "G"].map(|step| format!("O ({step} {name})")))
+        .collect();
+    let refused = run(&["check", "--semantics", "ltl3", "-e", &format!("G ({})", many.join(" & ")), "t.csv"]);
+    assert_eq!(refused.code, 2, "{}", refused.err);
+    assert!(refused.err.contains("more than 16 future operators inside past ones"), "{}", refused.err);
+}

@@ -1,7 +1,8 @@
 //! Events that are templates of texts, and `templates`, which finds them.
 
-use crate::common::{Folder, tracewise, tracewise_with};
+use crate::common::{tracewise, tracewise_with};
 use serde_json::{Value, json};
+use std::path::PathBuf;
 
 const SPEC: &str = r#"
 event failed(user, ip, port: int) = text "Failed password for {user} from {ip} port {port} ssh2";
@@ -13,6 +14,21 @@ property guessed "no success from an address with three failures in the last min
   G forall u, i. accepted(u, i) -> count(p : O[<=1m] failed(_, i, p)) < 3;
 property tidy "every opened session is closed" : G forall u. opened(u) -> F closed(u);
 "#;
+
+/// A folder of files.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        Self(crate::shared::directory(name))
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("a file");
+        path.to_str().expect("a name").to_owned()
+    }
+}
 
 /// Lines of a log as CSV, its text in the column of that name.
 fn log() -> String {
@@ -31,8 +47,8 @@ fn log() -> String {
     "time,text\n".to_owned() + &lines.map(row).concat()
 }
 
-fn checked(options: &str, spec: &str, log: &str) -> Vec<Value> {
-    let folder = Folder::new("templates-check");
+fn checked(name: &str, options: &str, spec: &str, log: &str) -> Vec<Value> {
+    let folder = Folder::new(name);
     let (spec, log) = (folder.file("s.tw", spec), folder.file("l.csv", log));
     let run = tracewise(&format!("check {spec} {log} --output json {options}"));
     assert!(run.code < 2, "{}", run.err);
@@ -41,14 +57,14 @@ fn checked(options: &str, spec: &str, log: &str) -> Vec<Value> {
 
 #[test]
 fn events_of_a_text_are_events_like_any() {
-    let found = checked("", SPEC, &log());
+    let found = checked("templates-events", "", SPEC, &log());
     assert_eq!(found[0]["verdict"], "violated");
     assert_eq!(found[0]["violations"][0]["position"], 5);
     assert_eq!(found[0]["violations"][0]["bindings"], json!({"u": "root", "i": "10.0.0.9"}));
     assert_eq!(found[1]["verdict"], "violated");
     assert_eq!(found[1]["violations"][0]["bindings"], json!({"u": "root"}));
     for engine in ["reference", "relational"] {
-        let other = checked(&format!("--engine {engine}"), SPEC, &log());
+        let other = checked("templates-engines", &format!("--engine {engine}"), SPEC, &log());
         for (one, other) in found.iter().zip(&other) {
             assert_eq!(one["violations"][0]["bindings"], other["violations"][0]["bindings"], "{engine}");
         }
@@ -58,11 +74,11 @@ fn events_of_a_text_are_events_like_any() {
 #[test]
 fn placeholders_are_columns_and_keys() {
     let spec = r#"event failed(user, ip, port: int) = text "Failed password for {user} from {ip} port {port} ssh2";
-        property few : G (count[failed over 100s] <= 2);
+        property thrice : G (failed -> O Y failed);
         property low : G (port < 1004);
         property root : G (failed -> user == "root");
         property event_with_constants : G !failed("root", _, 1002);"#;
-    let found = checked("--by ip", spec, &log());
+    let found = checked("templates-by", "--by ip", spec, &log());
     let key = json!({"ip": "10.0.0.9"});
     assert!(
         found.iter().all(|one| one["bindings"] == key || one["violations"][0]["bindings"] == key),
@@ -70,7 +86,12 @@ fn placeholders_are_columns_and_keys() {
     );
     let verdicts: Vec<&Value> = found.iter().map(|one| &one["verdict"]).collect();
     assert_eq!(verdicts.len(), 4, "{found:#?}");
-    let whole = checked("", &spec.replace("property few : G (count[failed over 100s] <= 2);", ""), &log());
+    let whole = checked(
+        "templates-columns",
+        "",
+        &spec.replace("property thrice : G (failed -> O Y failed);", ""),
+        &log(),
+    );
     let at: Vec<&Value> = whole.iter().map(|one| &one["violations"][0]["position"]).collect();
     // A null number is not below anything: the comparison is false.
     assert_eq!(at, [&json!(2), &json!(4), &json!(1)]);
@@ -113,7 +134,7 @@ fn a_template_that_matches_nothing_is_told_with_the_nearest_line() {
 
 #[test]
 fn the_first_template_wins() {
-    let spec = r#"event a(x) = text "for {x} from"; event b(x) = text "from {x} port"; property p : G (x != "10.0.0.7");"#;
+    let spec = r#"event a(x) = text "for {x} from"; event b(x) = text "from {x} port"; property p : G (x == "10.0.0.7" -> false);"#;
     let folder = Folder::new("templates-disagree");
     let (spec, log) = (folder.file("s.tw", spec), folder.file("l.csv", &log()));
     let run = tracewise(&format!("check {spec} {log}"));

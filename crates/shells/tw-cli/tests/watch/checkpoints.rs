@@ -227,6 +227,17 @@ fn a_checkpoint_of_something_else_is_refused() {
     let same = go(&["-e", "G /* always */ p", "--resume"], "p\np\n");
     assert_eq!(same.code, Some(2), "its name is the text");
 
+    // Of an older format, by its number, which stands behind sixteen bytes that say what it is.
+    let mut older = whole.clone();
+    older[16] -= 1;
+    std::fs::write(&state, &older).unwrap();
+    let (end, why) = (
+        go(&["-e", "G p", "--resume"], "p\np\n"),
+        format!("it has version {} of the format, this build reads {}", older[16], whole[16]),
+    );
+    assert_eq!((end.code, end.out.len()), (Some(2), 0), "{end:?}");
+    assert!(end.err.iter().any(|line| line.contains(&why)), "{:?}", end.err);
+
     for damage in [&whole[..whole.len() - 1], &whole[..20], b"", b"something else altogether"] {
         std::fs::write(&state, damage).unwrap();
         let end = go(&["-e", "G p", "--resume"], "p\np\n");

@@ -3,6 +3,7 @@
 mod checkpoints;
 #[path = "../common/mod.rs"]
 mod common;
+mod ended;
 mod ending;
 mod keys;
 mod late;

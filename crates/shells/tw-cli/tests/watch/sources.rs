@@ -329,3 +329,43 @@ fn a_client_is_told_where_to_go_on() {
     second.signal("TERM");
     assert_eq!(second.end().code, Some(1));
 }
+
+#[test]
+fn a_file_that_does_not_exist_yet_is_waited_for() {
+    let folder = directory("wait");
+    let trace = folder.join("late.props").to_str().unwrap().to_string();
+    let _ = std::fs::remove_file(&trace);
+    let watch = watch(&["-e", "G !bad", &trace, "--follow", "--output", "json"]);
+    watch.error_line("does not exist yet; waiting for it");
+    std::fs::write(&trace, "p\nbad\n").unwrap();
+    assert_eq!(watch.json()["position"], 1);
+    watch.signal("INT");
+    let end = watch.end();
+    // Said once.
+    assert!(end.err.iter().all(|line| !line.contains("waiting")), "{:?}", end.err);
+}
+
+#[test]
+fn a_watch_may_begin_at_the_end_of_a_file() {
+    for (name, before, after, line) in [
+        ("t.props", "bad\nbad\n", "p\nbad\n", 4),
+        ("t.csv", "a,bad\n1,1\n0,1\n", "1,0\n0,1\n", 5),
+        ("t.jsonl", "{\"bad\":true}\n{\"bad\":tr", "ue}\n", 2),
+        ("e.csv", "a,ba", "d\n0,1\n", 2),
+    ] {
+        let trace = file("from-end", name, before);
+        let watch = watch(&["-e", "G !bad", &trace, "--follow", "--from-end", "--output", "json"]);
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        assert!(watch.is_silent(), "{name}");
+        use std::io::Write;
+        std::fs::OpenOptions::new().append(true).open(&trace).unwrap().write_all(after.as_bytes()).unwrap();
+        let told = watch.json();
+        assert_eq!(
+            (&told["verdict"], &told["line"]["line"]),
+            (&"violated".into(), &line.into()),
+            "{name} {told}"
+        );
+        watch.signal("INT");
+        watch.end();
+    }
+}

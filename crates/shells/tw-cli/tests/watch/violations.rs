@@ -143,3 +143,24 @@ fn a_command_runs_for_each_line() {
     positions.sort_unstable();
     assert_eq!(positions, [0, 2, 3]);
 }
+
+/// Deadlines that time passes, and positions that are told one by one, too.
+#[test]
+fn commands_have_line_and_key_always() {
+    let out = directory("alarm-key").join("out").to_str().unwrap().to_string();
+    let command = format!("echo \"$TRACEWISE_KEY|$TRACEWISE_LINE\" >> {out}");
+    let input = "{\"time\":1,\"event\":\"req\",\"k\":\"x\"}\n{\"watermark\":9}\n{\"time\":9,\"event\":\"bad\",\"k\":\"y\"}\n";
+    for (extra, expected) in [
+        (&["-e", "G (req -> F[0,2s] ack)", "--by", "k", "--watermark", "watermark"][..], "x|1\n"),
+        (&["-e", "G !bad", "--by", "k", "--watermark", "watermark", "--each-position"][..], "y|3\n"),
+        (&["-e", "G (req -> F ack)", "--by", "k", "--idle", "3s", "--watermark", "watermark"][..], "x|1\n"),
+        (&["-e", "G (req -> F[0,2s] ack)", "--watermark", "watermark"][..], "|1\n"),
+    ] {
+        let _ = std::fs::remove_file(&out);
+        let mut all = extra.to_vec();
+        all.extend(["--on-violation", &command]);
+        run(&all, input);
+        let told = std::fs::read_to_string(&out).unwrap_or_default();
+        assert_eq!(told, expected, "{extra:?}");
+    }
+}

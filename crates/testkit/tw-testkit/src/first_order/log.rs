@@ -121,6 +121,17 @@ impl Log {
                     self.events.iter().map(|events| events.iter().any(|(n, _)| *n == name)).collect(),
                 )
             }
+            What::Timing(timing) => {
+                let of = |at: usize| match timing.measure {
+                    Measure::Time => TimeUnit::Seconds.value(self.times[at].into()),
+                    Measure::Elapsed if at == 0 => Value::Null,
+                    Measure::Elapsed => {
+                        let since = i128::from(self.times[at]) - i128::from(self.times[at - 1]);
+                        TimeUnit::Seconds.value(since)
+                    }
+                };
+                Column::of_values((0..self.times.len()).map(of).collect())
+            }
             What::Variable(path, _) => {
                 let name = path.to_string();
                 let name = name.strip_suffix("[*]").unwrap_or(&name);

@@ -42,6 +42,10 @@ impl TraceFormat for Csv {
         }
     }
 
+    fn has_header(&self) -> bool {
+        true
+    }
+
     fn rows<'a>(&self, input: Bytes<'a>, options: &ReadOptions) -> Reading<'a> {
         Ok(Box::new(rows::Rows::new(input, options)?))
     }

@@ -16,6 +16,9 @@ pub(crate) struct Keys {
     pub(crate) stamps: Stamps,
     /// `--time` names the key: a trace without it is an error.
     time_named: bool,
+    /// Where they may stand inside nested data, unless a key has the very name.
+    time_path: Option<Path>,
+    event_path: Option<Path>,
     max_columns: usize,
 }
 
@@ -26,6 +29,8 @@ impl Keys {
             event: options.event.clone().unwrap_or_else(|| "event".to_string()),
             stamps: options.stamps(),
             time_named: options.time.is_some(),
+            time_path: nested(&options.time),
+            event_path: nested(&options.event),
             max_columns: options.max_columns,
         };
         if keys.time == keys.event {
@@ -34,6 +39,16 @@ impl Keys {
         }
         Ok(keys)
     }
+
+    /// Whether the time or the event may stand inside nested data.
+    pub(crate) fn are_nested(&self) -> bool {
+        self.time_path.is_some() || self.event_path.is_some()
+    }
+}
+
+/// The path of a name with dots.
+fn nested(name: &Option<String>) -> Option<Path> {
+    name.as_deref().filter(|name| name.contains('.')).map(Path::parse)
 }
 
 /// Reads records into rows.
@@ -133,7 +148,46 @@ impl RecordReader {
         if parser.peek().is_some() {
             return Err(parser.fail(end));
         }
+        if !seen_time && let Some(path) = &self.keys.time_path {
+            row.time = self.nested_stamp(crate::value_at(row, path), start)?;
+        }
+        if !seen_event && let Some(path) = &self.keys.event_path {
+            match crate::value_at(row, path) {
+                Value::Null => {}
+                Value::Str(name) => row.events.push(Event { name, arguments: Arguments::OfRow }),
+                other => {
+                    let message = format!(
+                        "`{}`: found {}, expected the event's name as text, or null",
+                        self.keys.event,
+                        other.kind()
+                    );
+                    return Err(Fault::new(start, TraceErrorKind::Type, message));
+                }
+            }
+        }
         self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
+    }
+
+    /// A timestamp inside nested data.
+    fn nested_stamp(&self, value: Value, at: usize) -> Result<Option<Stamp>, Fault> {
+        let stamps = self.keys.stamps;
+        let stamp = match &value {
+            Value::Null => return Ok(None),
+            Value::Str(text) => stamps.parse(text).map_err(|error| error.to_string()),
+            Value::Int(_) | Value::Real(_) => {
+                stamps.number(&value.to_string()).map_err(|error| error.to_string())
+            }
+            _ => Err("not a time".to_string()),
+        };
+        stamp.map(Some).map_err(|error| {
+            let message = format!(
+                "`{}`: found {} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
+                self.keys.time,
+                quote(&value.to_string()),
+                stamps.numbers.name()
+            );
+            Fault::new(at, TraceErrorKind::Time, message)
+        })
     }
 
     /// Where the value of a variable of the last record starts.

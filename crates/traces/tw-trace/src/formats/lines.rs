@@ -76,6 +76,10 @@ impl LineFormat for PlainLines {
         true
     }
 
+    fn is_plain(&self) -> bool {
+        true
+    }
+
     fn names(&self) -> &'static [&'static str] {
         &[]
     }

@@ -1,6 +1,7 @@
 //! What the formats of text logs share: a record is a line, with the lines that continue it; it has a timestamp near its
 //! start, the variable `text`, and the fields that its format finds in it.
 
+mod fast;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,11 @@ pub(super) trait LineFormat: Sync + Send {
 
     /// Whether the timestamp is found by looking ([`ReadOptions::written`]), and lines without one continue others.
     fn continues(&self) -> bool;
+
+    /// Whether a record is its text and nothing else.
+    fn is_plain(&self) -> bool {
+        false
+    }
 
     /// Its fields, which every record has.
     fn names(&self) -> &'static [&'static str];
@@ -96,6 +102,8 @@ pub(super) struct Source<'a> {
     written: Option<Written>,
     own: bool,
     pending: Option<Pending>,
+    /// What is wrong with a line behind the record delivered last.
+    failed: Option<TraceError>,
     text: Arc<str>,
 }
 
@@ -104,7 +112,16 @@ impl<'a> Source<'a> {
         let written = options.written.clone().filter(|_| format.continues());
         let calendar = options.calendar.unwrap_or_else(|| Calendar::new(options.year));
         let with = With { names: Names::default(), options: options.clone(), calendar, months: None };
-        Self { lines, format, with, written, own: options.own_lines, pending: None, text: "text".into() }
+        Self {
+            lines,
+            format,
+            with,
+            written,
+            own: options.own_lines,
+            pending: None,
+            failed: None,
+            text: "text".into(),
+        }
     }
 
     /// Turns a whole record into a row.
@@ -125,19 +142,18 @@ impl<'a> Source<'a> {
     }
 }
 
-impl RowSource for Source<'_> {
-    fn next(&mut self, row: &mut Row) -> Result<bool, TraceError> {
+impl Source<'_> {
+    /// Reads on to the end of a record.
+    fn record(&mut self) -> Result<Option<Pending>, TraceError> {
         loop {
             if !self.lines.advance()? {
-                let Some(record) = self.pending.take() else { return Ok(false) };
-                return self.deliver(&record, row).map(|()| true);
+                return Ok(self.pending.take());
             }
             let (number, line) = (self.lines.number(), self.lines.text()?);
+            let record = |time, first| Pending { line: number, text: line.to_string(), time, first };
             let Some(written) = &self.written else {
                 if self.format.continues() || !line.trim_ascii().is_empty() {
-                    let record =
-                        Pending { line: number, text: line.to_string(), time: None, first: line.len() };
-                    return self.deliver(&record, row).map(|()| true);
+                    return Ok(Some(record(None, line.len())));
                 }
                 continue;
             };
@@ -147,9 +163,8 @@ impl RowSource for Source<'_> {
                     let place = Row { line: number, ..Row::default() };
                     let at = column(line.as_bytes(), lead + at);
                     let time = Some(self.with.stamp(written.form.has_year, found.time, &place, at)?);
-                    let record = Pending { line: number, text: line.to_string(), time, first: line.len() };
-                    if let Some(before) = self.pending.replace(record) {
-                        return self.deliver(&before, row).map(|()| true);
+                    if let Some(before) = self.pending.replace(record(time, line.len())) {
+                        return Ok(Some(before));
                     }
                 }
                 Place::Wrong(at, len, miss) => {
@@ -159,10 +174,8 @@ impl RowSource for Source<'_> {
                     // Before the first timestamp: skipped, as is said when the trace is opened.
                     None => {}
                     Some(before) if self.own => {
-                        let (text, time) = (line.to_string(), before.time);
-                        let record = Pending { line: number, text, time, first: usize::MAX };
-                        let before = std::mem::replace(before, record);
-                        return self.deliver(&before, row).map(|()| true);
+                        let next = record(before.time, usize::MAX);
+                        return Ok(Some(std::mem::replace(before, next)));
                     }
                     Some(before) => {
                         if before.text.len() + line.len() > self.with.options.max_record {
@@ -174,6 +187,27 @@ impl RowSource for Source<'_> {
                 },
             }
         }
+    }
+}
+
+impl RowSource for Source<'_> {
+    fn next(&mut self, row: &mut Row) -> Result<bool, TraceError> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let record = match self.record() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(false),
+            // The record before the bad line comes first.
+            Err(error) => match self.pending.take() {
+                None => return Err(error),
+                Some(before) => {
+                    self.failed = Some(error);
+                    before
+                }
+            },
+        };
+        self.deliver(&record, row).map(|()| true)
     }
 
     fn header(&self) -> Option<Vec<Arc<str>>> {
@@ -247,6 +281,12 @@ impl Reader {
 impl BlockReader for Reader {
     fn read(&self, block: Block<'_>) -> Result<BlockBatch, TraceError> {
         let calendar = *self.calendar.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.format.is_plain()
+            && let Some((batch, seen)) = fast::read(block.bytes, &self.projection, &self.options, calendar)
+        {
+            self.vocabulary().merge(&seen);
+            return Ok(batch);
+        }
         let options = ReadOptions { calendar: Some(calendar), ..self.options.clone() };
         let mut source = Source::new(Lines::of_block(block.bytes, &options), self.format, &options);
         let (mut batch, seen) =

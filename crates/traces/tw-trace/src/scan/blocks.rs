@@ -104,7 +104,10 @@ pub(super) fn scan<T: Send>(
         carry: None,
         calendar: None,
         stopped: false,
-        probe: &|source, skip, bytes| first_stamp(source, skip, bytes, format, plan, options),
+        probe: &|source, skip, bytes, calendar| {
+            let options = ReadOptions { calendar, ..options.clone() };
+            first_stamp(source, skip, bytes, format, plan, &options)
+        },
     };
     for (file, &(skip, skip_lines)) in plan.skips.iter().enumerate() {
         let source = input.source(file)?;

@@ -31,7 +31,7 @@ pub(super) struct Progress<'w, 'f, T> {
     pub probe: Probe<'w>,
 }
 
-pub(super) type Probe<'w> = &'w dyn Fn(&Source, u64, &[u8]) -> Option<Stamp>;
+pub(super) type Probe<'w> = &'w dyn Fn(&Source, u64, &[u8], Option<Calendar>) -> Option<Stamp>;
 
 /// A record that was open where its block ended.
 pub(super) struct Carry {
@@ -137,7 +137,13 @@ impl<T: Send> Progress<'_, '_, T> {
         if outcome.positions > 0 {
             self.order(&outcome, file, source, bytes)?;
             let len = outcome.open_from.unwrap_or(len);
-            self.locator.block(self.positions, file, (offset, len), (self.lines, outcome.plain));
+            self.locator.block(
+                self.positions,
+                file,
+                (offset, len),
+                (self.lines, outcome.plain),
+                outcome.months.map(|months| months.before),
+            );
             self.positions += outcome.positions as u64;
         }
         self.bytes += outcome.open_from.unwrap_or(len) as u64;
@@ -212,7 +218,7 @@ impl<T: Send> Progress<'_, '_, T> {
         bytes: &[u8],
     ) -> Result<(), TraceError> {
         let skip = self.work.plan.skips.get(file).map_or(0, |(skip, _)| *skip);
-        let probed = (self.probe)(source, skip, bytes);
+        let probed = (self.probe)(source, skip, bytes, self.calendar);
         let style = probed.map_or(TimeStyle::Number(self.options.unit), |stamp| stamp.style);
         match (known.or(probed.map(|stamp| stamp.time)), self.previous) {
             (Some(now), Some(before)) if now < before => {

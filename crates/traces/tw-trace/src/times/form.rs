@@ -151,6 +151,57 @@ impl Form {
         Err(Miss::Other)
     }
 
+    /// How many bytes of a timestamp stand before its seconds, and the time of its minute as if it were UTC; of forms in
+    /// which nothing but decimals and an offset follows the seconds.
+    pub(crate) fn minute(&self, text: &[u8]) -> Option<(usize, Time)> {
+        let at = self.items.iter().position(|item| matches!(item, Item::Digits(Field::Second, 1, 2)))?;
+        let plain = |item: &Item| matches!(item, Item::PointFraction | Item::PerhapsZone);
+        if !self.items[at + 1..].iter().all(plain) || self.items.contains(&Item::Meridiem) {
+            return None;
+        }
+        let mut reading = Reading::default();
+        let mut len = 0;
+        for &item in &self.items[..at] {
+            len += reading.item(item, &text[len..])?;
+        }
+        Some((len, reading.time(self).ok()?))
+    }
+
+    /// What a timestamp says from its seconds on, in nanoseconds after its minute; `None` also where that is odd.
+    #[inline]
+    pub(crate) fn seconds(&self, text: &[u8]) -> Option<Time> {
+        let &[tens, ones, ref rest @ ..] = text else { return None };
+        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+        if tens > 5 || ones > 9 {
+            return None;
+        }
+        let mut time = i64::from(tens * 10 + ones) * 1_000_000_000;
+        let mut rest = rest;
+        if let [b'.' | b',', digits @ ..] = rest
+            && digits.first().is_some_and(u8::is_ascii_digit)
+        {
+            if !self.items.contains(&Item::PointFraction) {
+                return None;
+            }
+            let (part, len) = fraction(digits)?;
+            time += part;
+            rest = &digits[len..];
+        }
+        match rest {
+            [] | [b']' | b'|' | b')', ..] => Some(time),
+            [b' ' | b'\t', ..] if !self.may_have_zone() || Reading::default().perhaps_zone(rest) == 0 => {
+                Some(time)
+            }
+            [b',' | b';', next, ..] if !next.is_ascii_digit() => Some(time),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn may_have_zone(&self) -> bool {
+        self.items.last() == Some(&Item::PerhapsZone)
+    }
+
     /// Reads the timestamp at the start of a text. What follows must not be more of it.
     pub(crate) fn start(&self, text: &[u8]) -> Result<Found, Miss> {
         let mut reading = Reading::default();

@@ -2,6 +2,7 @@
 
 use super::write::{Object, array};
 use crate::check::{Part, StatisticReport, Wait};
+use tw_core::{Time, TimeUnit};
 
 /// The value of the field `stat`.
 pub(super) fn statistic(statistic: &StatisticReport) -> String {
@@ -32,6 +33,9 @@ pub(super) fn statistic(statistic: &StatisticReport) -> String {
                     .field("min", wait.range.map(|range| range.0))
                     .field("max", wait.range.map(|range| range.1))
                     .field("mean", wait.mean)
+                    .raw("min_time", &in_unit(wait.elapsed.map(|time| (time.unit, time.shortest))))
+                    .raw("max_time", &in_unit(wait.elapsed.map(|time| (time.unit, time.longest))))
+                    .raw("mean_time", &in_unit(wait.elapsed.map(|time| (time.unit, time.mean))))
                     .field("longest_from", wait.longest_from)
                     .end()
             };
@@ -55,4 +59,9 @@ fn part(part: &Part) -> String {
         Some((start, end)) => object.field("start", start).field("end", end).end(),
         None => object.end(),
     }
+}
+
+/// A length of time as a number of the trace's unit.
+fn in_unit(time: Option<(TimeUnit, Time)>) -> String {
+    time.map_or("null".into(), |(unit, time)| super::value(&unit.value(time.into())))
 }

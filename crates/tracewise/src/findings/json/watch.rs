@@ -30,6 +30,7 @@ pub fn value(value: &WatchValue) -> String {
     }
     .raw("value", &json::value(&value.value))
     .field("position", value.position)
+    .maybe("ended", value.ended.map(|ended| ended.name()))
     .maybe("error", value.fault.as_deref());
     match value.approximate.as_slice() {
         [] => object.end(),
@@ -58,11 +59,14 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
         object = object.field("at", verdict.position);
     }
     object = with_time(object, "deadline", deadline).field("settled", verdict.settled);
+    object = object.maybe("ended", verdict.ended.map(|ended| ended.name()));
     if verdict.about.is_some() {
         return if observers { object.end() } else { object.field("by", verdict.position).end() };
     }
     if verdict.settled {
-        object = object.raw("line", &verdict.line.as_ref().map_or("null".into(), json::line));
+        // A deadline that time passed has no line of its own: that of the position that failed stands for it.
+        let line = verdict.line.as_ref().or(verdict.violation.as_ref().and_then(|found| found.line.as_ref()));
+        object = object.raw("line", &line.map_or("null".into(), json::line));
     }
     if let Some(violation) = &verdict.violation {
         let found = Object::new()

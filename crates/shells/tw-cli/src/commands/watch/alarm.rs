@@ -21,6 +21,7 @@ struct Job {
     property: String,
     position: String,
     line: String,
+    key: String,
     object: String,
 }
 
@@ -51,7 +52,16 @@ impl Alarm {
             // Nothing in the environment may hold a NUL; a formula in quotes could.
             property: verdict.property.replace('\0', "\u{FFFD}"),
             position: verdict.about.unwrap_or(verdict.position).to_string(),
-            line: verdict.line.as_ref().map_or(String::new(), |line| line.line.to_string()),
+            // A deadline has no line of its own: that of the position that failed stands for it.
+            line: verdict
+                .line
+                .as_ref()
+                .or(verdict.violation.as_ref().and_then(|violation| violation.line.as_ref()))
+                .map_or(String::new(), |line| line.line.to_string()),
+            key: verdict.bindings.first().map_or(String::new(), |(_, key)| match key {
+                tracewise::Value::Str(text) => text.replace('\0', "\u{FFFD}"),
+                other => other.to_string(),
+            }),
             object,
         };
         self.left_out += u64::from(self.jobs.try_send(job).is_err());
@@ -94,6 +104,7 @@ fn run(command: &str, job: &Job) -> std::io::Result<bool> {
         .env("TRACEWISE_PROPERTY", &job.property)
         .env("TRACEWISE_POSITION", &job.position)
         .env("TRACEWISE_LINE", &job.line)
+        .env("TRACEWISE_KEY", &job.key)
         .stdin(Stdio::piped())
         // Standard output is for verdicts alone.
         .stdout(std::io::stderr())

@@ -68,7 +68,10 @@ impl Printer<'_> {
             [] => String::new(),
             key => format!("{}; ", words::bindings(key)),
         };
-        let place = style.paint(Ink::Faint, format!("({key}up to position {}{bounds})", value.position));
+        let ended =
+            value.ended.map_or(String::new(), |ended| format!(", where its trace ended ({})", ended.name()));
+        let place = format!("({key}up to position {}{ended}{bounds})", value.position);
+        let place = style.paint(Ink::Faint, place);
         format!("= {} {shown} {place}", style.paint(Ink::Strong, name))
     }
 
@@ -105,10 +108,13 @@ impl Printer<'_> {
                 text.push_str(&format!(" if the trace ends here, at position {}", verdict.position))
             }
         }
+        if let Some(ended) = verdict.ended {
+            text.push_str(&format!(", where its trace ended ({})", ended.name()));
+        }
         if !verdict.bindings.is_empty() {
             text.push_str(&format!("  {}", style.paint(Ink::Faint, words::bindings(&verdict.bindings))));
         }
-        if let Some(line) = &verdict.line {
+        if let Some(line) = verdict.line.as_ref().filter(|_| verdict.about.is_none()) {
             let shown = words::clip(&words::printable(&line.text), SHOWN);
             let place = words::printable(&format!("{}:{}", line.file, line.line));
             text.push_str(&format!("  {} {shown}", style.paint(Ink::Frame, place)));
@@ -149,17 +155,15 @@ impl Printer<'_> {
 
 /// Which positions failed, where that is more than the line says already.
 fn failures(verdict: &WatchVerdict<'_>) -> String {
-    let Some((violation, position)) =
-        verdict.violation.as_ref().and_then(|found| found.position.map(|at| (found, at)))
-    else {
-        return String::new();
-    };
+    let Some(violation) = &verdict.violation else { return String::new() };
     let line = violation.line.as_ref().map_or(String::new(), |line| format!(" (line {})", line.line));
     let bound = !violation.bindings.is_empty() || violation.infinite;
     let with = match violation.bindings.as_slice() {
         [] => String::new(),
         bindings => format!(" with {}", words::bindings(bindings)),
     };
+    // What a monitor reports where the trace ends is nowhere.
+    let Some(position) = violation.position else { return with };
     match verdict.violation_count {
         0 | 1 if position == verdict.position && verdict.settled => with,
         0 | 1 => format!("; fails at position {position}{line}{with}"),

@@ -1,0 +1,3 @@
+#![no_main]
+//! The `syslog` reader: see `tracewise_fuzz::reader`.
+libfuzzer_sys::fuzz_target!(|data: &[u8]| tracewise_fuzz::reader("syslog", data));
