@@ -85,6 +85,8 @@ impl Default for PropertyReport {
             time: None,
             violations: Vec::new(),
             violation_count: 0,
+            ranges: Vec::new(),
+            timeline: None,
             explanation: None,
             statistic: None,
             guarantee: None,

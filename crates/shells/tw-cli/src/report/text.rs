@@ -259,7 +259,7 @@ impl Page<'_> {
             }
             None => format!("also at {place}"),
         };
-        match &violation.text {
+        match &range.first.text {
             Some(said) => self.note(&format!("{text}: {}", words::printable(said))),
             None => self.note(&text),
         }
