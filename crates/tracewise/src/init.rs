@@ -101,7 +101,7 @@ impl Writer<'_> {
     fn is_key(&self, column: &ColumnSummary) -> bool {
         let several =
             column.distinct.is_none_or(|distinct| distinct > 1 && distinct as u64 * 2 <= self.seen.positions);
-        column.present == self.seen.positions && several && candidates::looks_like_key(column)
+        column.present * 2 >= self.seen.positions && several && candidates::looks_like_key(column)
     }
 
     /// What could hold, likeliest to matter first.
@@ -132,7 +132,15 @@ impl Writer<'_> {
             self.check(&candidate.property("p"))
                 .is_some_and(|(verdicts, warned)| !warned && verdicts == [Verdict::Satisfied])
         };
-        held.filter(clean).take(4 * PROPERTIES).collect()
+        // Some of each kind: many pairs of events follow one another by chance.
+        let mut kept: Vec<Candidate> = Vec::new();
+        for candidate in held {
+            let alike = kept.iter().filter(|other| other.kind == candidate.kind).count();
+            if alike < PROPERTIES && clean(&candidate) {
+                kept.push(candidate);
+            }
+        }
+        kept
     }
 
     fn check(&self, text: &str) -> Option<(Vec<Verdict>, bool)> {
