@@ -153,6 +153,23 @@ fn one_argument_may_have_several_types() {
     assert_eq!(found(&run), [(0, json!({"x": 1}))]);
 }
 
+/// What a declared type leaves out is told, once.
+#[test]
+fn values_of_another_type_than_declared_are_told() {
+    let directory = crate::common::directory("other-type");
+    let path = directory.join("s.tw");
+    let spec =
+        "event p(x: int);\nproperty a : G forall x. p(x) -> x > 0;\nproperty b : G forall y. p(y) -> y < 9;";
+    std::fs::write(&path, spec).unwrap();
+    let check = |log: &str| tracewise_with(&format!("check {} - --format events", path.display()), log);
+    let run = check("p,1\np,2.0\np,abc\np,2.5\n");
+    let message = "warning[other-type]: `x` stands for whole numbers, as a declaration says: 2 events `p` with other values, \
+                   the first `abc` at position 2, left out";
+    assert!(run.code == 0 && run.err.contains(message), "{}", run.err);
+    let run = check("p,1\np,2.0\n");
+    assert!(run.code == 0 && run.err.is_empty(), "{}", run.err);
+}
+
 /// Where arguments have places, their number tells events apart; where it is declared, it is checked.
 #[test]
 fn events_with_another_number_of_arguments_are_others() {
@@ -184,6 +201,8 @@ fn infinitely_many_values_have_no_aggregate() {
             assert!(run.code == 2 && run.out.is_empty(), "{formula}: {run:?}");
             assert!(run.err.contains("infinitely many values of `x`"), "{formula}: {}", run.err);
             assert!(run.err.contains("help: "), "{formula}: {}", run.err);
+            // The aggregate is underlined.
+            assert!(run.err.contains("this part"), "{formula}: {}", run.err);
         }
     }
 }
