@@ -351,7 +351,7 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
                     );
                 }
             },
-            What::Event { .. } | What::Tuples { .. } => {}
+            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => {}
         }
     }
     for (name, kind) in [
