@@ -48,6 +48,15 @@ fn batches(program: &Program, names: &[String], events: &[Event]) -> Vec<Batch> 
     events.chunks(BATCH).map(batch).collect()
 }
 
+/// Processor time of the process so far in nanoseconds, to the hundredth of a second: on a machine with other work, what wall
+/// clocks say is about that work.
+fn processor() -> Option<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = |field: usize| fields.get(field)?.parse::<f64>().ok();
+    Some((ticks(11)? + ticks(12)?) * 1e7)
+}
+
 fn measure(what: &str, text: &str, names: &[String], events: &[Event], threads: usize) {
     let program = texts::specification(text);
     let plan = Arc::new(Plan::new(&program).expect("automata"));
@@ -57,11 +66,14 @@ fn measure(what: &str, text: &str, names: &[String], events: &[Event], threads: 
     for _ in 0..3 {
         let mut monitors = Monitors::new(&plan, usize::MAX, threads);
         let mut found = Vec::new();
-        let started = Instant::now();
+        let (started, before) = (Instant::now(), processor());
         for batch in &batches {
             monitors.feed(batch, &mut found).expect("no budget");
         }
-        let nanoseconds = started.elapsed().as_secs_f64() * 1e9 / events.len() as f64;
+        let spent = processor().zip(before).map(|(after, before)| (after - before) / events.len() as f64);
+        let wall = started.elapsed().as_secs_f64() * 1e9 / events.len() as f64;
+        // Of several threads the wall clock is what counts.
+        let nanoseconds = if threads == 1 { spent.unwrap_or(wall) } else { wall };
         if nanoseconds < best {
             best = nanoseconds;
             let held: Vec<_> = (0..program.monitors.len()).map(|own| monitors.held(own)).collect();
