@@ -176,7 +176,10 @@ Commands:
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
   import       Read the specification of another monitor and print it as a `.tw` file
+  test         Specifications with small traces and expected verdicts: does what is expected come
+               out?
   inspect      Columns, types, event names, time span and sample rows of a trace
+  init         A first specification for a trace, with properties that hold in it now
   convert      Write a trace in another format
   slice        For each binding of variables, the positions that are about nothing else
   templates    The templates of a text log, as events that a specification can declare

@@ -48,7 +48,7 @@ fn violations_are_the_states_during_which_it_fails() {
     // Positions alone do not see it at 1.
     assert_eq!(check("", "G O[0,5] p", csv).1["violations"][0]["position"], 2);
     let text = tracewise_with("check --clock dense -e 'G O[0,5] p' --format csv -", csv);
-    assert!(text.out.contains("<stdin>:3 · position 1") && text.err.is_empty(), "{text:?}");
+    assert!(text.out.contains("<stdin>:3–4 · positions 1 to 2") && text.err.is_empty(), "{text:?}");
 }
 
 #[test]

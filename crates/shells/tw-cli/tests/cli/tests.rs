@@ -37,14 +37,14 @@ fn what_is_not_met_is_a_difference() {
     let run = |arguments: &[&str]| finish(command().args(["test", name]).args(arguments), "");
     let text = run(&[]);
     assert_eq!(text.code, 1, "{text:?}");
-    let expected = format!("✗ {name}:14  Doors: one · verdicts · p\n  - satisfied\n  + violated 3\n");
+    let expected = format!("✗ {name}:13  Doors: one · verdicts · p\n  - satisfied\n  + violated 3\n");
     assert!(text.out.starts_with(&expected), "{}", text.out);
     let objects = run(&["--output", "json"]).json();
     assert_eq!(
         (objects.len(), &objects[0]["passed"], &objects[0]["found"]),
         (2, &false.into(), &"violated 3".into())
     );
-    assert_eq!((&objects[1]["passed"], &objects[1]["line"]), (&true.into(), &17.into()));
+    assert_eq!((&objects[1]["passed"], &objects[1]["line"]), (&true.into(), &16.into()));
     let xml = run(&["--output", "junit"]).out;
     let elements = crate::outputs::elements(&xml);
     let count = |name: &str| elements.iter().filter(|(element, _)| element == name).count();
