@@ -122,7 +122,7 @@ impl<'t> Expander<'t, '_> {
                 return None;
             };
             let is = |letter: &&str| *letter == label.name || patterns::word(letter) == label.name;
-            let place = pattern.parameters.iter().position(|letter| is(letter));
+            let place = pattern.parameters.iter().position(is);
             match (place, value) {
                 (Some(place), Some(value)) if items[place].is_none() => items[place] = Some(*value),
                 (Some(_), Some(_)) => {

@@ -57,7 +57,7 @@ pub(super) fn read(
 /// Whether a slot is the line, as text.
 fn is_text(what: &What) -> bool {
     match what {
-        What::Variable(path, Expect::Text | Expect::Any) => {
+        What::Variable(path, Expect::Text | Expect::Line | Expect::Any) => {
             matches!(path.steps.as_slice(), [PathStep::Field(name)] if name == "text")
         }
         _ => false,
