@@ -9,12 +9,15 @@
 use crate::{Binding, Lattice, Object, Partial};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Who binds some variables to what.
+type Index = FxHashMap<Box<[Object]>, Vec<u32>>;
+
 /// Bindings that bind the same variables.
 struct Group {
     mask: u64,
     numbers: Vec<u32>,
     /// Of some of these variables: who binds them to what.
-    indices: Vec<(u64, FxHashMap<Box<[Object]>, Vec<u32>>)>,
+    indices: Vec<(u64, Index)>,
 }
 
 /// The bindings of a trace.
@@ -106,7 +109,7 @@ impl Group {
         }
         let place =
             self.indices.iter().position(|(variables, _)| *variables == common).unwrap_or_else(|| {
-                let mut index: FxHashMap<Box<[Object]>, Vec<u32>> = FxHashMap::default();
+                let mut index = Index::default();
                 for &number in &self.numbers {
                     index.entry(project(&bindings[number as usize], common)).or_default().push(number);
                 }

@@ -85,9 +85,7 @@ fn moves(cursor: &mut Cursor<'_>, events: &[&str]) -> Result<Vec<(Ident, Ident)>
     let mut others: Option<Ident> = None;
     while cursor.accept("]").is_none() {
         let event = ident(cursor, "an event, `default` or `]`")?;
-        if event.name == "default" && !cursor.is("->")
-            || event.name == "default" && !events.contains(&"default")
-        {
+        if event.name == "default" && !(cursor.is("->") && events.contains(&"default")) {
             cursor.accept("->");
             others = Some(ident(cursor, "a state")?);
         } else {

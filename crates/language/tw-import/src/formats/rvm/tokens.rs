@@ -56,8 +56,8 @@ impl<'a> Tokens<'a> {
             {
                 // `#include` and the like.
                 at += line();
-            } else if rest.starts_with("/*") {
-                let Some(length) = rest[2..].find("*/") else { return unclosed(at, 2, "comment", "*/") };
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                let Some(length) = inside.find("*/") else { return unclosed(at, 2, "comment", "*/") };
                 let end = at + length + 4;
                 if rest.starts_with("/**") && length > 1 {
                     all.push(Token { kind: Kind::Doc, span: span(at, end) });
