@@ -331,6 +331,7 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
     };
     for (what, kind) in &chosen {
         match what {
+            What::Timing(_) => {}
             What::Proposition(path) | What::Variable(path, _) => match path.as_name() {
                 Some("time") => {}
                 Some("login") if rng.one_in(8) => add("login", 'b'),
