@@ -277,13 +277,16 @@ pub struct Violation {
     pub around: Vec<LogLine>,
 }
 
+/// Position, timestamp, file and line.
+pub type Whereabouts = (Position, Option<Stamp>, Option<(String, u64)>);
+
 /// Violations at positions that follow one another, for the same values.
 #[derive(Clone, Debug)]
 pub struct ViolationRange {
     /// The first of them.
     pub first: Violation,
-    /// Position, timestamp, file and line of the last, if it is another one.
-    pub last: Option<(Position, Option<Stamp>, Option<(String, u64)>)>,
+    /// Where the last of them is, if it is another one.
+    pub last: Option<Whereabouts>,
     /// How many there are.
     pub count: usize,
 }

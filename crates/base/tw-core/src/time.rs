@@ -211,7 +211,7 @@ mod tests {
         let s = TimeUnit::Seconds;
         assert_eq!(s.value(3_000_000_000), Value::Int(3));
         assert_eq!(s.value(-250_000_000), Value::Real(-0.25));
-        assert_eq!(s.value(1_700_000_000_123_456_789), Value::Real(1_700_000_000.123_456_789));
+        assert_eq!(s.value(1_700_000_000_123_456_789), Value::Real(1_700_000_000.123_456_7));
         assert_eq!(TimeUnit::Milliseconds.value(1_500_000), Value::Real(1.5));
         assert_eq!(TimeUnit::Nanoseconds.value(i128::from(i64::MAX) * 2), Value::Real(2f64.powi(64)));
     }

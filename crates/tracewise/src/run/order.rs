@@ -69,7 +69,7 @@ impl StepsBack {
                  positions stay in the order of the lines",
                 tw_core::duration(self.step)
             );
-            let sort = Setting::Sort.to(&tw_core::duration(self.skew));
+            let sort = Setting::Sort.to(tw_core::duration(self.skew));
             Diagnostic::warning("time-goes-back", message).help(format!("`{sort}` puts them in order"))
         })
     }

@@ -36,7 +36,7 @@ fn shown(slot: &tw_ir::Slot) -> String {
     let what = match &slot.what {
         What::Proposition(path) => format!("{path}"),
         What::Variable(path, expect) => format!("{path}: {expect:?}"),
-        What::Timing(timing) => format!("{}()", timing.path()),
+        What::Timing(timing) => format!("{}()", timing.measure.name()),
         What::Event { name, arguments, arity } => {
             let keys = arguments.iter().map(|(key, value)| match key {
                 ArgumentKey::Index(at) => format!("{at}={value}"),

@@ -193,7 +193,7 @@ const ERRORS: &[(&str, &[Finding], &str)] = &[
     ("x > 9223372036854775808", &[("number-out-of-range", "9223372036854775808")], "64 bits"),
     ("x > 1e400", &[("number-out-of-range", "1e400")], "1.8e308"),
     ("x > NaN", &[("number-out-of-range", "NaN")], "no value NaN"),
-    ("x > 3s", &[("bad-number", "3s")], "units are written in intervals"),
+    ("x in {3s}", &[("bad-number", "3s")], "a set holds plain numbers"),
     ("x > 3abc", &[("bad-number", "3abc")], "`3abc`"),
     ("x > .5", &[("missing-operand", ".")], "write `0.5`"),
     ("s == \"\\d\"", &[("bad-escape", "\\d")], "written `\\\\d`"),
