@@ -86,13 +86,12 @@ pub(super) struct Idles {
 const NEVER: Time = Time::MIN;
 
 impl Idles {
-    pub fn open(&mut self) {
-        self.last.push(NEVER);
-        self.queued.push(false);
-    }
-
     pub fn seen(&mut self, key: u32, time: Time, idle: Option<Time>) {
         let Some(idle) = idle else { return };
+        if self.last.len() <= key as usize {
+            self.last.resize(key as usize + 1, NEVER);
+            self.queued.resize(key as usize + 1, false);
+        }
         self.last[key as usize] = time;
         if !std::mem::replace(&mut self.queued[key as usize], true) {
             self.queue.push(Reverse((time.saturating_add(idle), key)));
@@ -124,7 +123,9 @@ impl Idles {
     }
 
     fn forget(&mut self, key: u32) {
-        self.last[key as usize] = NEVER;
+        if let Some(last) = self.last.get_mut(key as usize) {
+            *last = NEVER;
+        }
     }
 
     pub fn heap_bytes(&self) -> usize {

@@ -277,7 +277,6 @@ impl ShardMonitor {
         if number as usize * self.monitors.len() == self.places.len() {
             self.places.resize(self.places.len() + self.monitors.len(), Place::NEW);
             self.deadlines.open();
-            self.idles.open();
         }
         number
     }

@@ -99,7 +99,7 @@ pub(crate) fn time_like(opened: &Opened) -> Option<String> {
     first.map(|(path, _)| path.clone())
 }
 
-/// The same as a half-sentence: ` (`ts` looks like time: `--time ts`)`.
+/// The same as a half-sentence: ` (`ts` looks like time: `⟨time: ts⟩`)`.
 pub(crate) fn proposed_time(opened: &Opened) -> String {
     time_like(opened).map_or(String::new(), |name| {
         let quoted = if name.contains(' ') { format!("'{name}'") } else { name.clone() };

@@ -85,6 +85,13 @@ fn add(
         reading.report(left_out(span, format!("`{}` has code of its own", spec.name.name), help));
     }
     let events = events(reading, tokens, spec)?;
+    let bound = |own: &&Word| {
+        spec.events.iter().any(|event| event.parameters.iter().any(|word| word.name == own.name))
+    };
+    if let Some(Word { name, span }) = spec.parameters.iter().find(|own| !bound(own)) {
+        let found = Diagnostic::error("import-syntax", format!("no event binds the parameter `{name}`"));
+        return Err(found.at(*span, "never gets a value").help("give it to an event, or remove it"));
+    }
     let raw = [Logic { name: Word { name: "raw".into(), span: spec.name.span }, ..Logic::default() }];
     let logics = if spec.logics.is_empty() { &raw[..] } else { &spec.logics };
     for (number, logic) in logics.iter().enumerate() {
