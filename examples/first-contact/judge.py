@@ -140,7 +140,7 @@ def main():
         right = list(judge())
         assert right, f"{judge.__name__}: nothing to find"
         same = len(found) == len(right) and all(
-            (position is None or position == own) and (key is None or list(key if isinstance(key, tuple) else [key]) == values)
+            (position is None or position == own) and (key is None or list(key if isinstance(key, tuple) else [str(key)]) == values)
             for (position, key), (own, values) in zip(right, found))
         assert same, f"{judge.__name__}: Tracewise finds {found}, expected {right}"
         print(f"ok: {judge.__name__}, {len(right)} found")

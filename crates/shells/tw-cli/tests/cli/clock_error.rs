@@ -22,6 +22,16 @@ fn refusal(line: &str, trace: &str) -> String {
 }
 
 #[test]
+fn what_is_too_long_is_told_so() {
+    let rows: String = (0..3000).map(|at| format!("{at},{},{}\n", at % 2, at % 3)).collect();
+    for by in ["", "--by k "] {
+        let line = format!("check --clock-error 1s {by}--memory 1KB -e 'G (p -> F[0,5s] !p)' - --format csv");
+        let told = refusal(&line, &format!("time,p,k\n{rows}"));
+        assert!(told.contains("positions take") && told.contains("raise it with --memory"), "{told}");
+    }
+}
+
+#[test]
 fn the_five_answers() {
     const SOON: &str = "G (req -> F[0,5s] ack)";
     for (formula, at, verdict, guarantee, code) in [
