@@ -77,9 +77,26 @@ pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
                 .at(slot.span, "not bound by a quantifier around it")
                 .help(format!("write `forall {path}. …`, or quote it if you mean the text \"{path}\""))
         }
-        _ => Diagnostic::error(trace_code(&error.kind), error.to_string()).at(slot.span, "asked for here"),
+        _ => {
+            let asked = Diagnostic::error(trace_code(&error.kind), error.to_string());
+            match absent(&error) {
+                Some(word) => {
+                    asked.help(format!("if `{word}` says that there is no value: {}", Setting::Null.to(word)))
+                }
+                None => asked,
+            }
+            .at(slot.span, "asked for here")
+        }
     });
     Error::Trace { error: Box::new(error), asked, sources: Box::new(spec.sources.clone()) }
+}
+
+/// The word that was found in place of a value, if it is one of those that people write where there is none.
+fn absent(error: &TraceError) -> Option<&'static str> {
+    const WORDS: [&str; 8] = ["N/A", "n/a", "NA", "NULL", "null", "None", "-", "?"];
+    let of_type = error.kind == TraceErrorKind::Type;
+    let found = |word: &&str| of_type && error.message.contains(&format!("found `{word}`,"));
+    WORDS.into_iter().find(found)
 }
 
 /// A term without a value at a position, where the error knows its line.

@@ -179,7 +179,11 @@ impl RowSource for Elements<'_> {
         if self.state == State::Start {
             if self.source.skip_blank()? != Some(b'[') {
                 let other = self.source.peek()? == Some(b'{');
-                let hint = if other { " (for one object a line, use `⟨format: jsonl⟩`)" } else { "" };
+                let hint = if other {
+                    " (for one object a line, use `⟨format: jsonl⟩`; for an export of OpenTelemetry, `⟨format: otlp-json⟩`)"
+                } else {
+                    ""
+                };
                 return Err(self.source.fail(&format!("an array of objects, `[`{hint}")));
             }
             self.source.take(b'[');
