@@ -137,9 +137,9 @@ fn type_name(ty: Type) -> &'static str {
     Type::ALL.iter().find(|(_, other)| *other == ty).map_or("string", |(name, _)| name)
 }
 
-/// A name, in backquotes if it needs them.
+/// A name, in backquotes if it needs them; `_` alone is no name.
 fn quote_name(name: &str) -> String {
-    if is_plain_name(name) { name.to_owned() } else { backquote(name) }
+    if name != "_" && is_plain_name(name) { name.to_owned() } else { backquote(name) }
 }
 
 /// A name in backquotes ends on its line, so a line break inside (in the text of a formula as a name) is folded.

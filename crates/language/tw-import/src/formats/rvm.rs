@@ -172,6 +172,12 @@ fn events(reading: &mut Reading<'_>, tokens: &Tokens<'_>, spec: &Spec) -> Result
             .filter(own)
             .map(|word| Ident { name: word.name.clone(), span: word.span })
             .collect();
+        for (number, Word { name, span }) in event.parameters.iter().enumerate() {
+            if event.parameters[..number].iter().any(|other| other.name == *name) {
+                let found = Diagnostic::error("import-duplicate", format!("`{name}` is declared twice"));
+                return Err(found.at(*span, "again in this event"));
+            }
+        }
         let others = event.parameters.iter().filter(|word| !own(word));
         let mut comments = Vec::new();
         if !event.place.is_empty() {
