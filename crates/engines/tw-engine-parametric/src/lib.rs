@@ -4,7 +4,7 @@
 //! events can come to ([`Shape`]) there is a record of a few words: the state of the monitor's automaton, the values by number, and
 //! the next record of each list that it is in. Lists take the place of the paper's indexing trees: of every domain one per set of
 //! parameters by which events ask for its bindings, the heads in dense arrays where that is one parameter. Values have numbers
-//! that all monitors share ([`values`]). A binding leaves the lists whose events change nothing in its state, and is dropped when no
+//! that all monitors share (`values`). A binding leaves the lists whose events change nothing in its state, and is dropped when no
 //! set of COENABLE has all its things alive.
 //!
 //! An event costs a look at each list that it names and a step per binding there; what no monitor mentions costs nothing.
