@@ -250,14 +250,14 @@ impl Default for Reading {
     }
 }
 
-/// A number of between so many digits, and how many there are.
+/// A number of between so many digits, and how many there are; none if it is beyond 64 bits.
 #[inline]
 fn number(text: &[u8], least: usize, most: usize) -> Option<(i64, usize)> {
     let (mut value, mut at) = (0i64, 0);
     while at < most
         && let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10)
     {
-        value = value * 10 + i64::from(digit);
+        value = value.checked_mul(10)?.checked_add(i64::from(digit))?;
         at += 1;
     }
     (at >= least).then_some((value, at))

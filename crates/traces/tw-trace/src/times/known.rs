@@ -98,8 +98,17 @@ mod tests {
             let found = read(text);
             assert!(found.len() == 1 && found[0].1 == at(time), "{text}: {found:?}, expected {}", at(time));
         }
-        for text in ["", "soon", "12345", "2015-10-18", "18:01:47", "2015-13-18 18:01:47", "Foo 10 06:55:46"]
-        {
+        for text in [
+            "",
+            "soon",
+            "12345",
+            "2015-10-18",
+            "18:01:47",
+            "2015-13-18 18:01:47",
+            "Foo 10 06:55:46",
+            "9999999999999999999",
+            "999999999999999999999",
+        ] {
             assert_eq!(read(text), [], "{text}");
         }
     }
