@@ -4,8 +4,10 @@ mod ranges;
 mod report;
 
 use crate::imprecise::ClockError;
+use crate::monitors::Stored;
 use crate::narrate::Narrator;
 use crate::plan::Who;
+use crate::run::columns::Taker;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
@@ -68,13 +70,17 @@ pub(crate) fn check(
     let waits = options.statistic == Some(Statistic::Waiting);
     let times = waits || options.violations > LOCATED;
     let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
-    let mut run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), asked)?;
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
         0 => 1,
         _ if options.overview => ranges::COUNTED,
         _ => ranges::MERGED,
     };
+    let most = if options.overview { options.violations.max(ranges::COUNTED) } else { options.violations };
+    let by_key = options.by.is_some();
+    let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
+    let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
+    let mut run = Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker)?;
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
     let answers = run.answers(limit)?;
 
@@ -112,8 +118,8 @@ pub(crate) fn check(
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let mut properties = narrator.tell(findings, options);
-    if let Some(plan) = &monitors {
-        properties.extend(monitors::check(session, spec, plan, &mut run, options)?);
+    if let Some(fed) = fed {
+        properties.extend(fed.verdicts(&mut run, options)?);
     }
     let mut report = report(&mut run, options, properties);
     report.warnings.extend(warnings);
@@ -281,6 +287,17 @@ pub(crate) fn report(
         warnings,
         ticks,
     }
+}
+
+/// How many reports of a monitor there are in each part of the log; none of those about its end.
+pub(crate) fn monitor_timeline(
+    positions: impl Iterator<Item = Position>,
+    all: u64,
+    cut: bool,
+) -> Option<Timeline> {
+    let mut positions = positions.peekable();
+    positions.peek()?;
+    Some(ranges::timeline(positions, all, cut))
 }
 
 /// A few positions of the log with their timestamps.

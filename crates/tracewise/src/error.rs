@@ -272,6 +272,7 @@ pub(crate) fn trace_code(kind: &TraceErrorKind) -> &'static str {
         TraceErrorKind::Io => "trace-io",
         TraceErrorKind::Syntax => "trace-syntax",
         TraceErrorKind::Type => "trace-type",
+        TraceErrorKind::Arity => "event-arity",
         TraceErrorKind::Time => "trace-time",
         TraceErrorKind::UnknownName => "unknown-name",
         TraceErrorKind::AmbiguousName => "ambiguous-name",

@@ -1,23 +1,27 @@
 //! Monitors beside properties: what the engine `parametric` reports, as verdicts with violations.
 
-use crate::check::{CheckOptions, LOCATED, PropertyReport, Step, Violation, log_line};
+mod explanation;
+mod many;
+mod stored;
+
+pub(crate) use many::Many;
+pub(crate) use stored::Stored;
+
+use crate::check::Violation;
 use crate::error::{Budget, Setting};
 use crate::findings::{Severity, words};
-use crate::run::Run;
 use crate::{Error, Session, Specification};
 use std::borrow::Cow;
 use std::sync::Arc;
 use tw_automata::deterministic::Stop;
-use tw_core::{Batch, Bits, Column, Position, Value, Verdict};
+use tw_core::{Batch, Bits, Column, Position, Value};
 use tw_diag::Diagnostic;
-use tw_engine_parametric::{Found, Line, Monitors, Over, Plan, Shape};
+use tw_engine_parametric::{Found, Over, Plan, Shape};
 use tw_ir::SlotId;
-use tw_ir::monitor::{Category, Formalism, Monitor, Piece};
+use tw_ir::monitor::{Category, Monitor, Piece};
 
 /// The engine's name.
 pub(crate) const ENGINE: &str = "parametric";
-/// Lines of a binding's trace that an explanation shows: so many at its end, and the first.
-const SHOWN: usize = 50;
 
 /// The monitors of a specification, made ready; `None` if it has none.
 pub(crate) fn plan(spec: &Specification) -> Result<Option<Arc<Plan>>, Error> {
@@ -134,10 +138,10 @@ pub(crate) fn meaning(spec: &Specification, monitor: &Monitor) -> String {
 }
 
 /// That monitors keep more than they may.
-pub(crate) fn over(spec: &Specification, over: &Over, allowed: usize, trace: &str) -> Error {
+pub(crate) fn over(spec: &Specification, over: &Over, allowed: usize, trace: &str) -> Budget {
     let monitor = &spec.program.monitors[over.monitor].name;
     let bindings = words::count(over.bindings as u64);
-    Error::Budget(Budget {
+    Budget {
         setting: Setting::Memory,
         what: format!(
             "after {} positions the {bindings} bindings of the monitor `{monitor}` and the others'",
@@ -147,7 +151,7 @@ pub(crate) fn over(spec: &Specification, over: &Over, allowed: usize, trace: &st
         allowed,
         instead: Some("let values `end`, or constrain the parameters with `where`".into()),
         trace: trace.to_string(),
-    })
+    }
 }
 
 /// What is said of a report: what the monitor says, else its name.
@@ -177,223 +181,16 @@ pub(crate) fn violation(monitor: &Monitor, found: &Found, position: Option<Posit
     }
 }
 
-/// The slots of a batch as the engine reads them, from those that were kept.
-fn batch(plan: &Plan, slots: usize, kept: Vec<Column>, len: usize) -> Batch {
-    let mut columns = vec![Column::Truth(Bits::new()); slots];
-    for (slot, column) in plan.slots().into_iter().zip(kept) {
-        columns[slot as usize] = column;
-    }
-    Batch { len, slots: columns, times: None }
-}
-
 /// The slots that monitors read.
 pub(crate) fn slots(plan: Option<&Arc<Plan>>) -> Vec<SlotId> {
     plan.map_or(Vec::new(), |plan| plan.slots())
 }
 
-/// A trace: that of the log or of one key, with the places of its positions in the log.
-struct Part {
-    batch: Batch,
-    order: Option<Vec<u32>>,
-    key: Option<Value>,
-}
-
-impl Part {
-    fn original(&self, position: u64) -> Position {
-        self.order.as_ref().map_or(position as Position, |order| order[position as usize] as Position)
+/// A batch as the engine reads it: the columns of some slots, in their order, and no others.
+pub(crate) fn batch(program: &tw_ir::Program, slots: &[SlotId], columns: Vec<Column>, len: usize) -> Batch {
+    let mut all = vec![Column::Truth(Bits::new()); program.slots.len()];
+    for (slot, column) in slots.iter().zip(columns) {
+        all[*slot as usize] = column;
     }
-}
-
-/// The verdicts of all monitors on a trace that was read, whole or by key.
-pub(crate) fn check(
-    session: &Session,
-    spec: &Specification,
-    plan: &Arc<Plan>,
-    run: &mut Run<'_>,
-    options: &CheckOptions,
-) -> Result<Vec<PropertyReport>, Error> {
-    let kept = std::mem::take(&mut run.loaded.kept);
-    let len = run.loaded.trace.len;
-    let whole = batch(plan, spec.program.slots.len(), kept, len);
-    let parts = divided(run, whole);
-    let budget = session.evaluate.memory_budget;
-    let threads = if parts.len() > 1 { 1 } else { session.evaluate_options().threads };
-    let limit = options.violations.max(1);
-    // Of each monitor the reports, with the number of their part.
-    let mut found: Vec<Vec<(usize, Found)>> = vec![Vec::new(); spec.program.monitors.len()];
-    let mut counts = vec![0usize; found.len()];
-    for (number, part) in parts.iter().enumerate() {
-        let mut monitors = Monitors::new(plan, budget, threads);
-        let mut own = Vec::new();
-        monitors
-            .feed(&part.batch, &mut own)
-            .map_err(|found| over(spec, &found, budget, run.loaded.name()))?;
-        monitors.finish(&mut own);
-        for one in own {
-            counts[one.monitor] += 1;
-            // Of a whole trace the first stand first; of many, which do is known at the end.
-            if parts.len() > 1 || found[one.monitor].len() < limit {
-                found[one.monitor].push((number, one));
-            }
-        }
-    }
-    let mut reports = Vec::new();
-    for (number, (monitor, mut found)) in spec.program.monitors.iter().zip(found).enumerate() {
-        let place = |(part, found): &(usize, Found)| {
-            found.position.map_or(usize::MAX, |at| parts[*part].original(at))
-        };
-        if parts.len() > 1 {
-            found.sort_by_key(|one| (place(one), one.0));
-        }
-        let mut report = report(spec, monitor, counts[number]);
-        for (part, one) in found.iter().take(limit) {
-            let part = &parts[*part];
-            let position = one.position.map(|at| part.original(at));
-            let mut violation = violation(monitor, one, position);
-            violation.bindings.extend(options.by.clone().zip(part.key.clone()));
-            report.violations.push(violation);
-        }
-        let lines = found.first().filter(|_| options.explain).map(|(part, one)| {
-            let part = &parts[*part];
-            let at = one.position.map(|at| at as usize);
-            let mut lines = plan.trace(&part.batch, number, &one.bindings, at, one.category);
-            lines.iter_mut().for_each(|line| line.position = part.original(line.position as u64));
-            lines
-        });
-        let mut positions: Vec<Position> =
-            report.violations.iter().take(LOCATED).filter_map(|found| found.position).collect();
-        positions.extend(lines.iter().flatten().map(|line| line.position));
-        positions.sort_unstable();
-        positions.dedup();
-        let located = run.locate(&positions);
-        for violation in report.violations.iter_mut().take(LOCATED) {
-            let Some(located) = violation.position.and_then(|at| located.get(&at)) else { continue };
-            (violation.line, violation.time) = (log_line(located), located.time);
-        }
-        if let Some(first) = report.violations.first() {
-            (report.position, report.time) = (first.position, first.time);
-        }
-        if let (Some(lines), Some((_, one))) = (lines, found.first()) {
-            let line = |position: Position| located.get(&position);
-            report.explanation = Some(explanation(monitor, one, report.position, len, &lines, line));
-        }
-        report.violations.truncate(options.violations);
-        reports.push(report);
-    }
-    Ok(reports)
-}
-
-/// The traces: one, or one per key.
-fn divided(run: &Run<'_>, whole: Batch) -> Vec<Part> {
-    let Some(keys) = run.loaded.keys.as_ref().filter(|_| run.order.by_key()) else {
-        return vec![Part { batch: whole, order: None, key: None }];
-    };
-    let mut orders: Vec<Vec<u32>> = vec![Vec::new(); keys.names.len()];
-    for (at, &key) in keys.ids.iter().enumerate() {
-        if let Some(order) = orders.get_mut(key as usize) {
-            order.push(at as u32);
-        }
-    }
-    let part = |(order, name): (Vec<u32>, &Arc<str>)| {
-        let column = |column: &Column| match column.is_empty() {
-            true => column.clone(),
-            false => column.gather(&order),
-        };
-        let batch = Batch { len: order.len(), slots: whole.slots.iter().map(column).collect(), times: None };
-        Part { batch, order: Some(order), key: Some(Value::Str(name.clone())) }
-    };
-    orders.into_iter().zip(&keys.names).map(part).collect()
-}
-
-/// A monitor with so many reports.
-fn report(spec: &Specification, monitor: &Monitor, count: usize) -> PropertyReport {
-    let (file, line) = words::source(monitor.span, &spec.sources);
-    PropertyReport {
-        name: monitor.name.clone(),
-        title: monitor.title.clone(),
-        formula: format!("monitor {}({})", monitor.name, monitor.parameters.join(", ")),
-        source: (file, line),
-        verdict: if count == 0 { Verdict::Satisfied } else { Verdict::Violated },
-        severity: severity(monitor),
-        engine: Some(ENGINE),
-        violation_count: count,
-        ..PropertyReport::default()
-    }
-}
-
-/// The trace of a binding, line by line, and which step of the automaton each was.
-fn explanation<'l>(
-    monitor: &Monitor,
-    found: &Found,
-    position: Option<Position>,
-    len: usize,
-    lines: &[Line],
-    located: impl Fn(Position) -> Option<&'l tw_trace::Located>,
-) -> Step {
-    let category = monitor.reports.iter().find(|report| report.category == found.category);
-    let category = category.map_or("", |report| &report.name);
-    let last = lines.last().map_or(0, |line| line.position);
-    let from = position.unwrap_or(len.saturating_sub(1));
-    let name = |state: u32| match &monitor.formalism {
-        Formalism::Fsm { states, .. } => {
-            states.get(state as usize).map_or("failed".to_owned(), |own| format!("`{own}`"))
-        }
-        _ => state.to_string(),
-    };
-    let step = |(number, line): (usize, &Line)| {
-        let event = &monitor.events[line.event];
-        let bound = event.source.parameters();
-        let arguments: Vec<&str> =
-            bound.iter().map(|&own| monitor.parameters[own as usize].as_str()).collect();
-        let values = bound.iter().filter_map(|&own| {
-            Some((monitor.parameters[own as usize].clone(), found.bindings[own as usize].clone()?))
-        });
-        let formula = match arguments.is_empty() {
-            true => event.name.clone(),
-            false => format!("{}({})", event.name, arguments.join(", ")),
-        };
-        let change = match line.from == line.to {
-            true => format!("the state stays {}", name(line.to)),
-            false => format!("from state {} to {}", name(line.from), name(line.to)),
-        };
-        let place = located(line.position);
-        Step {
-            formula,
-            holds: true,
-            from: line.position,
-            to: line.position,
-            time: place.and_then(|place| place.time),
-            reason: format!("step {} of its trace, {change}", number + 1),
-            values: values.collect(),
-            line: place.and_then(log_line),
-            pending_since: None,
-            because: Vec::new(),
-        }
-    };
-    // Of a long trace its beginning and its end.
-    let left_out = lines.len().saturating_sub(SHOWN + 1);
-    let shown = lines.iter().enumerate().filter(|(number, _)| *number == 0 || *number > left_out);
-    let about = match found.bindings.iter().flatten().count() {
-        0 => "its events".to_owned(),
-        _ => {
-            let pairs = monitor.parameters.iter().zip(&found.bindings);
-            let pairs = pairs.filter_map(|(name, value)| Some(format!("{name} = {}", value.as_ref()?)));
-            format!("the events about {}", pairs.collect::<Vec<_>>().join(", "))
-        }
-    };
-    let count =
-        if left_out > 0 { format!(" ({left_out} of {} are not shown)", lines.len()) } else { String::new() };
-    let ended = if position.is_none() { " where the trace ends" } else { "" };
-    Step {
-        formula: text(monitor, found.category, &found.bindings),
-        holds: false,
-        from,
-        to: from,
-        time: located(from).and_then(|place| place.time),
-        reason: format!("{about} come to `{category}`{ended}{count}"),
-        values: Vec::new(),
-        line: None,
-        pending_since: position.is_none().then_some(last),
-        because: shown.map(step).collect(),
-    }
+    Batch { len, slots: all, times: None }
 }

@@ -18,7 +18,7 @@ pub(crate) mod vacuous;
 
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
-use columns::{Loaded, Need};
+use columns::{Loaded, Need, Taker};
 use divide::{Divided, Labels, Order};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -59,7 +59,19 @@ impl<'p> Run<'p> {
         who: Who<'_>,
         asked: Asked<'_>,
     ) -> Result<Self, Error> {
-        let mut run = Self::open(session, spec, files, who, asked, asked.by.is_some())?;
+        Self::fed(session, spec, files, who, asked, None)
+    }
+
+    /// The same, with somebody who takes the columns that would be kept.
+    pub fn fed(
+        session: &'p Session,
+        spec: &'p Specification,
+        files: &[String],
+        who: Who<'_>,
+        asked: Asked<'_>,
+        taker: Option<&mut dyn Taker>,
+    ) -> Result<Self, Error> {
+        let mut run = Self::open(session, spec, files, who, asked, (asked.by.is_some(), taker))?;
         if let Some(column) = asked.by {
             let division = Division { by: Some(Path::parse(column)), every: None };
             // The trace as it was read is not needed any more: what is gathered takes its place.
@@ -79,7 +91,7 @@ impl<'p> Run<'p> {
         who: Who<'_>,
         asked: Asked<'_>,
     ) -> Result<Self, Error> {
-        Self::open(session, spec, files, who, asked, false)
+        Self::open(session, spec, files, who, asked, (false, None))
     }
 
     fn open(
@@ -88,12 +100,12 @@ impl<'p> Run<'p> {
         files: &[String],
         who: Who<'_>,
         asked: Asked<'_>,
-        divided: bool,
+        (divided, taker): (bool, Option<&mut dyn Taker>),
     ) -> Result<Self, Error> {
         let chosen = plan::choose(session, spec, &session.evaluate_options(), who)?;
         let (wanted, key) = (chosen.evaluator.wanted(), asked.by);
         let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept };
-        let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals())?;
+        let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals(), taker)?;
         faults::refuse_empty(&loaded)?;
         let (chosen, options) = clock::settle(session, spec, &loaded, chosen, who)?;
         Ok(Self { session, spec, loaded, chosen, options, order: Order::default(), labels: Labels::Whole })

@@ -3,12 +3,11 @@
 use crate::run::columns::{self, Need};
 use crate::{Error, Session, Specification, Value};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use tw_core::{Column, Position};
 use tw_diag::{Diagnostic, Sources};
-use tw_ir::{Slot, SlotId, What};
+use tw_ir::SlotId;
 use tw_slicing::{Binding, Constraint, Joined, Objects, Occurrences, Partial};
-use tw_trace::{TraceError, TraceErrorKind};
 
 /// Bindings kept at most, of some hundred bytes each.
 const BINDINGS: usize = 2_000_000;
@@ -95,22 +94,9 @@ fn within(
         Some(constraint) => format!("{} where {constraint}", options.patterns),
         None => options.patterns.clone(),
     };
-    let mut spec = Specification::from_patterns(&text)?;
-    let arities = Arities::add(&mut spec);
+    let spec = Specification::from_patterns(&text)?;
     let slots: Vec<SlotId> = (0..spec.program.slots.len() as SlotId).collect();
-    let loaded = columns::read(session, &spec, files, Need { kept: &slots, ..Need::default() }, None)?;
-    if let Some((position, name)) = arities.wrong(&loaded.kept, loaded.trace.len) {
-        let message = format!(
-            "the event `{name}` has another number of arguments here than in every pattern; write `_` for those that may be anything"
-        );
-        let mut error = TraceError::new(TraceErrorKind::Type, message);
-        let place = loaded.locate(&[position]).remove(&position);
-        if let Some(line) = place.as_ref().and_then(|place| place.line) {
-            error = error.at(line, 1);
-        }
-        return Err(error.in_file(place.as_ref().map_or(loaded.name(), |place| &place.file)).into());
-    }
-
+    let loaded = columns::read(session, &spec, files, Need { kept: &slots, ..Need::default() }, None, None)?;
     let monitor = spec.program.monitors[0].clone();
     let variables = monitor.parameters.len();
     if variables > Joined::VARIABLES {
@@ -188,50 +174,6 @@ fn worst(about: &[(Position, Binding)], variables: usize) -> (usize, usize) {
         .map(values)
         .max_by_key(|&(count, variable)| (count, Reverse(variable)))
         .map_or((0, 0), |(count, variable)| (variable, count))
-}
-
-/// Whether events have as many arguments as a pattern of them: of each name the slot of such an event, and those of events with
-/// the arguments of a pattern.
-#[derive(Default)]
-struct Arities {
-    names: BTreeMap<String, (SlotId, Vec<SlotId>)>,
-}
-
-impl Arities {
-    /// Adds what has to be read for that.
-    fn add(spec: &mut Specification) -> Self {
-        let mut arities = Self::default();
-        let slots = &mut spec.program.slots;
-        for number in 0..slots.len() {
-            let (name, arity) = match &slots[number].what {
-                What::Event { name, arity, .. } | What::Tuples { name, arity, .. } => (name.clone(), *arity),
-                _ => continue,
-            };
-            let span = slots[number].span;
-            let mut slot = |arity| {
-                // It may never happen, which the pattern is told of.
-                let what = What::Event { name: name.clone(), arguments: Vec::new(), arity };
-                slots.push(Slot { what, declared: true, span });
-                (slots.len() - 1) as SlotId
-            };
-            let fitting = slot(arity);
-            let own = arities.names.entry(name.clone()).or_insert_with(|| (slot(None), Vec::new()));
-            own.1.push(fitting);
-        }
-        arities
-    }
-
-    /// The first position with an event that fits no pattern of its name.
-    fn wrong(&self, columns: &[Column], len: usize) -> Option<(Position, &str)> {
-        let holds = |slot: SlotId, at: usize| columns[slot as usize].value(at) == Value::Bool(true);
-        (0..len).find_map(|at| {
-            let wrong = |(any, fitting): &(SlotId, Vec<SlotId>)| {
-                holds(*any, at) && !fitting.iter().any(|&slot| holds(slot, at))
-            };
-            let found = self.names.iter().find(|(_, slots)| wrong(slots));
-            found.map(|(name, _)| (at, name.as_str()))
-        })
-    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub enum TraceErrorKind {
     Syntax,
     /// A cell does not fit what the specification does with it.
     Type,
+    /// An event has another number of arguments than the specification gives it.
+    Arity,
     /// A timestamp is missing, malformed or decreasing.
     Time,
     /// The trace has no such variable or event; the known names nearest first.

@@ -37,7 +37,7 @@ pub use input::Input;
 pub use live::{Arrival, Live, Progress, Receiver, Unreadable};
 pub use locate::{Located, Locator, LocatorBuilder};
 pub use look::{Likeness, detect, is_ambiguous, recognise};
-pub use options::{Key, Projection, ReadOptions};
+pub use options::{Exact, Key, Projection, ReadOptions};
 pub use order::Order;
 pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
 pub use row::{Arguments, Event, Mark, Row, RowSink, RowSource};

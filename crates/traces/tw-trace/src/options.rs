@@ -101,6 +101,56 @@ pub struct Projection {
     pub templates: Arc<[TextEvent]>,
     /// Slots of columns that may not be there, because their bare names mean what timestamps say.
     pub bare: Arc<[SlotId]>,
+    /// Events that have as many arguments as the specification gives them, where arguments are known by position.
+    pub exact: Arc<[Exact]>,
+}
+
+/// An event whose number of arguments is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Exact {
+    /// Its name.
+    pub name: String,
+    /// How many arguments it may have, ascending.
+    pub arities: Vec<usize>,
+    /// A slot that asks for it.
+    pub slot: SlotId,
+}
+
+impl Exact {
+    /// The events of a program's monitors. An event that is asked for without arguments, or declared, may have any.
+    fn of(program: &Program) -> Vec<Exact> {
+        let of = |slot: &Slot| match &slot.what {
+            What::Event { name, arity, .. } | What::Tuples { name, arity, .. } => {
+                Some((name.clone(), *arity))
+            }
+            _ => None,
+        };
+        let mut all: Vec<Exact> = Vec::new();
+        let sources = program.monitors.iter().flat_map(|monitor| {
+            let ends = monitor.ends.iter().map(|end| &end.source);
+            monitor.events.iter().map(|event| &event.source).chain(ends)
+        });
+        for source in sources {
+            if all.iter().all(|known| known.name != source.name) {
+                all.push(Exact { name: source.name.clone(), arities: Vec::new(), slot: source.slot });
+            }
+        }
+        all.retain_mut(|exact| {
+            let own = program.slots.iter().filter_map(of).filter(|(name, _)| *name == exact.name);
+            let arities: Option<Vec<usize>> = own.map(|(_, arity)| arity).collect();
+            exact.arities = arities.unwrap_or_default();
+            exact.arities.sort_unstable();
+            exact.arities.dedup();
+            !exact.arities.is_empty()
+        });
+        all
+    }
+
+    /// Whether so many arguments are fine.
+    #[inline]
+    pub fn allows(&self, arguments: usize) -> bool {
+        self.arities.contains(&arguments)
+    }
 }
 
 /// A column or nested path: `a.b` is a column of that very name, else `b` inside `a`.
@@ -146,13 +196,14 @@ impl Projection {
             times,
             bare,
             templates: [].into(),
+            exact: [].into(),
         }
     }
 
     /// What a program asks for: its slots and templates.
     pub fn of(program: &Program, key: Option<&str>, times: bool) -> Self {
         let templates = program.templates.as_slice().into();
-        Self { templates, ..Self::new(&program.slots, key, times) }
+        Self { templates, exact: Exact::of(program).into(), ..Self::new(&program.slots, key, times) }
     }
 
     /// Whether events are asked for with their arguments ([`What::Tuples`]), which the fast paths of formats with named

@@ -2,7 +2,7 @@
 //! through [`ColumnBuilder`], so a fast path can differ from the definition in speed only.
 
 use crate::templates::Derivation;
-use crate::{Arguments, Event, Projection, Row, Stamp, TraceError, TraceErrorKind};
+use crate::{Arguments, Event, Exact, Projection, Row, Stamp, TraceError, TraceErrorKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value, Words};
@@ -459,6 +459,15 @@ impl SlotBuilder {
         {
             return Err(row.twice(&key));
         }
+        for exact in self.projection.exact.iter() {
+            let named = row.events.iter().filter(|event| *event.name == *exact.name);
+            for event in named {
+                let Arguments::Positional(values) = &event.arguments else { continue };
+                if !exact.allows(values.len()) {
+                    return Err(other_arity(exact, values.len()).at(row.line, 1));
+                }
+            }
+        }
         for (index, slot) in self.projection.slots.iter().enumerate() {
             let column = match &mut self.columns[index] {
                 Building::Column(column) => column,
@@ -652,6 +661,18 @@ fn matches(
         Arguments::Positional(values) => values.len() == arity,
         Arguments::OfRow => true,
     }))
+}
+
+/// That an event has another number of arguments than it is declared with.
+fn other_arity(exact: &Exact, found: usize) -> TraceError {
+    let plural = if found == 1 { "" } else { "s" };
+    let expected: Vec<String> = exact.arities.iter().map(usize::to_string).collect();
+    let message = format!(
+        "found the event `{}` with {found} argument{plural}, expected {}",
+        exact.name,
+        expected.join(" or ")
+    );
+    TraceError::new(TraceErrorKind::Arity, message).for_slot(exact.slot)
 }
 
 /// An argument of an event, if it has it; an error where the trace's arguments are not given that way.

@@ -10,7 +10,7 @@ mod one;
 #[cfg(test)]
 mod tests;
 
-use crate::{Projection, TraceError, TraceWarning, TraceWarningKind};
+use crate::{Exact, Projection, TraceError, TraceWarning, TraceWarningKind};
 pub(crate) use columns::value;
 use columns::{Asked, Column};
 use matcher::{Hits, Matcher};
@@ -142,7 +142,12 @@ impl Derivation {
             ..Seen::default()
         };
         let bare = |&(_, id): &(usize, &SlotId)| projection.bare.contains(id);
+        let exact = |exact: &Exact| {
+            let slot = slots.iter().position(|id| *id == exact.slot)? as SlotId;
+            Some(Exact { slot, ..exact.clone() })
+        };
         let reading = Projection {
+            exact: projection.exact.iter().filter_map(exact).collect(),
             bare: slots.iter().enumerate().filter(bare).map(|(own, _)| own as SlotId).collect(),
             slots: reading.into(),
             key: projection.key.clone().filter(|_| own_key.is_none()),

@@ -47,7 +47,7 @@ pub(crate) fn rewriting(
     files: &[String],
 ) -> Result<Vec<ResidualReport>, Error> {
     let spec = &*spec.properties()?;
-    let loaded = read(session, spec, files, Need::default(), None)?;
+    let loaded = read(session, spec, files, Need::default(), None, None)?;
     refuse_empty(&loaded)?;
     let options = session.evaluate_options();
     let mut reports = Vec::with_capacity(spec.program.roots.len());

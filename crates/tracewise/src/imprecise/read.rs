@@ -29,17 +29,17 @@ pub(super) fn in_order(
     };
     let skew = match (session.read.sort, error) {
         (None, ClockError::Same(error @ 1..)) => error.saturating_mul(2),
-        _ => return Ok((own(read(session, spec, files, need, None))?, session.clone())),
+        _ => return Ok((own(read(session, spec, files, need, None, None))?, session.clone())),
     };
     if !files.iter().any(|file| file == "-") {
-        match own(read(session, spec, files, need, None)) {
+        match own(read(session, spec, files, need, None, None)) {
             Err(Error::Trace { error, .. }) if error.kind == TraceErrorKind::Time => {}
             other => return Ok((other?, session.clone())),
         }
     }
     let mut sorting = session.clone();
     sorting.read.sort = Some(skew);
-    let loaded = own(read(&sorting, spec, files, need, None)).map_err(|error| match error {
+    let loaded = own(read(&sorting, spec, files, need, None, None)).map_err(|error| match error {
         Error::Trace { mut error, asked, sources } => {
             // It is the clock error that has it sorted.
             let (allows, needs) =

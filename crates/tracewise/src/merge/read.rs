@@ -248,7 +248,7 @@ fn by_properties(
     }
     if let Some((spec, names)) = &properties.terms {
         let need = Need { wanted: Wanted::TERMS, ..Need::default() };
-        let loaded = read_columns(session, spec, files, need, None)?;
+        let loaded = read_columns(session, spec, files, need, None, None)?;
         refuse_empty(&loaded)?;
         let terms = spec.program.terms();
         for (&name, root) in names.iter().zip(&spec.program.roots) {

@@ -6,6 +6,7 @@ use super::open::{Opened, skipped_note};
 use super::order::StepsBack;
 use super::timing::{Timings, reads_times, refuse_without_time};
 use super::vacuous::never_held;
+use crate::error::Budget;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -15,7 +16,7 @@ use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value
 use tw_diag::Diagnostic;
 use tw_ir::SlotId;
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
-use tw_trace::{Located, Projection, Summary};
+use tw_trace::{Located, Projection, Summary, TraceError};
 
 /// A trace in memory and the way back to its lines.
 pub(crate) struct Loaded {
@@ -23,9 +24,17 @@ pub(crate) struct Loaded {
     pub trace: Trace,
     pub summary: Summary,
     pub keys: Option<Keys>,
-    /// The columns of [`Need::kept`].
+    /// The columns of [`Need::kept`], unless somebody took them.
     pub kept: Vec<Column>,
     pub warnings: Vec<Diagnostic>,
+    projection: Projection,
+    divided: bool,
+}
+
+/// Takes the columns of [`Need::kept`] while a trace is read, batch by batch and in its order, so that nobody has to keep them.
+pub(crate) trait Taker {
+    /// `keys` are the numbers of the positions' keys, where there is a key: `u32::MAX` is none.
+    fn take(&mut self, columns: Vec<Column>, len: usize, keys: Option<&[u32]>) -> Result<(), Budget>;
 }
 
 impl Loaded {
@@ -37,6 +46,18 @@ impl Loaded {
     /// The trace as reports call it.
     pub fn name(&self) -> &str {
         &self.opened.name
+    }
+
+    /// Reads the trace once more, as [`Opened::scan`] does; `fold` says when it has seen enough.
+    pub fn again<T: Send>(
+        &self,
+        session: &Session,
+        spec: &Specification,
+        map: &(dyn Fn(Batch) -> T + Sync),
+        fold: &mut dyn FnMut(T) -> ControlFlow<()>,
+    ) -> Result<(), TraceError> {
+        let (opened, read) = (&self.opened, (&self.projection, self.divided));
+        scan(session, spec, opened, read, map, &mut |part| Ok(fold(part))).map(drop)
     }
 }
 
@@ -124,6 +145,7 @@ pub(crate) fn read(
     files: &[String],
     need: Need<'_>,
     signals: Option<Arc<dyn Signals>>,
+    mut taker: Option<&mut dyn Taker>,
 ) -> Result<Loaded, Error> {
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
@@ -134,7 +156,14 @@ pub(crate) fn read(
     let mut fault = Fault::default();
     // Only the fold knows where a batch begins, and so where a value is missing.
     let mut fold = |part: Result<Part, PredicateError>| {
-        reader.fold(part.map_err(|error| fault.note(error, reader.trace.len))?);
+        let mut part = part.map_err(|error| fault.note(error, reader.trace.len))?;
+        let (start, len) = (reader.trace.len, part.len);
+        let kept = taker.is_some().then(|| std::mem::take(&mut part.kept));
+        reader.fold(part);
+        if let (Some(taker), Some(kept)) = (&mut taker, kept) {
+            let keys = need.key.map(|_| &reader.keys.ids[start..]);
+            taker.take(kept, len, keys).map_err(|budget| fault.out_of(budget))?;
+        }
         let held = reader.held();
         if held > budget {
             let what = format!("the columns of {} positions", reader.trace.len);
@@ -142,25 +171,7 @@ pub(crate) fn read(
         }
         Ok(ControlFlow::Continue(()))
     };
-    let timings = Timings::new(&spec.program, session.read.unit, need.key, need.divided);
-    let scanned = match timings {
-        None => opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold),
-        Some(timings) if timings.is_local() => {
-            let map = |mut batch: Batch| {
-                timings.fill_local(&mut batch);
-                Ok(take(batch))
-            };
-            opened.scan(session, &projection, &map, &mut fold)
-        }
-        // What has passed since the position before is known in the order of the trace alone.
-        Some(mut timings) => {
-            let mut fold = |mut batch: Batch| {
-                timings.fill(&mut batch);
-                fold(take(batch))
-            };
-            opened.scan(session, &projection, &Ok, &mut fold)
-        }
-    };
+    let scanned = scan(session, spec, &opened, (&projection, need.divided), &take, &mut fold);
     let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
@@ -176,7 +187,38 @@ pub(crate) fn read(
         warnings.extend(never_held(spec, &trace, &opened));
         warnings.extend(not_whole(spec, &trace.relations));
     }
-    Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
+    let (keys, divided) = (need.key.map(|_| keys), need.divided);
+    Ok(Loaded { opened, trace, summary, keys, kept, warnings, projection, divided })
+}
+
+/// Scans a trace with what timestamps say of its positions filled in.
+fn scan<T: Send>(
+    session: &Session,
+    spec: &Specification,
+    opened: &Opened,
+    (projection, divided): (&Projection, bool),
+    take: &(dyn Fn(Batch) -> T + Sync),
+    fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+) -> Result<Summary, TraceError> {
+    let key = projection.key.as_ref().map(|key| key.name.as_str());
+    match Timings::new(&spec.program, session.read.unit, key, divided) {
+        None => opened.scan(session, projection, &|batch| Ok(take(batch)), fold),
+        Some(timings) if timings.is_local() => {
+            let map = |mut batch: Batch| {
+                timings.fill_local(&mut batch);
+                Ok(take(batch))
+            };
+            opened.scan(session, projection, &map, fold)
+        }
+        // What has passed since the position before is known in the order of the trace alone.
+        Some(mut timings) => {
+            let mut fold = |mut batch: Batch| {
+                timings.fill(&mut batch);
+                fold(take(batch))
+            };
+            opened.scan(session, projection, &Ok, &mut fold)
+        }
+    }
 }
 
 /// The columns under construction.
@@ -305,7 +347,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {
+pub(crate) fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {
     if columns.is_empty() {
         *columns = more;
         texts.resize(columns.len(), GrowingTexts::default());

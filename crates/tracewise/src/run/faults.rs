@@ -42,6 +42,13 @@ impl Fault {
         TraceError::new(TraceErrorKind::Budget, message)
     }
 
+    /// Notes that a budget ran out.
+    pub fn out_of(&mut self, budget: Budget) -> TraceError {
+        let message = budget.what.clone();
+        self.over = Some(budget);
+        TraceError::new(TraceErrorKind::Budget, message)
+    }
+
     /// The error that ended the reading: of a term, with its line and the place of the specification; or of the trace.
     pub fn word(&self, session: &Session, spec: &Specification, opened: &Opened, error: TraceError) -> Error {
         if let Some(budget) = &self.over {
@@ -83,6 +90,10 @@ pub(crate) fn trace_error(spec: &Specification, error: TraceError) -> Error {
                 Some(word) => {
                     asked.help(format!("if `{word}` says that there is no value: {}", Setting::Null.to(word)))
                 }
+                None if error.kind == TraceErrorKind::Arity => asked.help(
+                    "write `_` for an argument that may be anything; events with other numbers of arguments are patterns of \
+                     their own",
+                ),
                 None => asked,
             }
             .at(slot.span, "asked for here")

@@ -155,7 +155,7 @@ impl Judge<'_> {
                 return Err(Halt::Enough);
             }
         }
-        fed.map_err(|over| Halt::Fault(monitors::over(self.spec, &over, budget, self.name)))
+        fed.map_err(|over| Halt::Fault(Error::Budget(monitors::over(self.spec, &over, budget, self.name))))
     }
 
     /// Tells a report, unless the first is enough.

@@ -52,6 +52,9 @@ impl Found {
         let (word, bit) = (position / 64, 1 << (position % 64));
         self.seen[name] = true;
         self.names[name][word] |= bit;
+        if wanted.exact[name].as_ref().is_some_and(|exact| !exact.allows(cells.len())) {
+            return None;
+        }
         for &slot in &wanted.patterns[name] {
             let what = &wanted.projection.slots[slot].what;
             match (&mut self.slots[slot], what) {

@@ -1,7 +1,9 @@
 //! What a projection asks of a trace that is made of events alone: names to look for, and what each slot makes of them.
 
 use super::line::by_rows;
-use crate::{BlockBatch, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of};
+use crate::{
+    BlockBatch, Exact, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of,
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value};
@@ -17,6 +19,8 @@ pub(super) struct Wanted {
     pub(super) name_of_slot: Vec<Option<usize>>,
     /// For each name, the slots that also look at arguments.
     pub(super) patterns: Vec<Vec<usize>>,
+    /// For each name, how many arguments its events have, where that is known.
+    pub(super) exact: Vec<Option<Exact>>,
     vocabulary: Mutex<Vocabulary>,
 }
 
@@ -49,7 +53,10 @@ impl Wanted {
             }
         }
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
-        Self { projection: projection.clone(), names: Table::new(names), name_of_slot, patterns, vocabulary }
+        let exact = |name: &String| projection.exact.iter().find(|exact| exact.name == *name).cloned();
+        let exact = names.iter().map(exact).collect();
+        let names = Table::new(names);
+        Self { projection: projection.clone(), names, name_of_slot, patterns, exact, vocabulary }
     }
 
     fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
