@@ -29,6 +29,9 @@
 //!
 //! **Keys** are texts, numbers as they were written. Positions where the key is null or empty belong to no key.
 //!
+//! **Monitors** of a specification have numbers behind those of properties and queries; each of their reports is an [`Outcome`] with its
+//! [`report`](Outcome::report).
+//!
 //! **Memory.** A key costs its text, some 15 bytes, and 4 for each property; a property that an automaton runs and that is open
 //! 25 bytes more, one with an interval some 850, a query its statistics. Vectors that grow have room to spare, up to as much
 //! again. What is settled costs nothing beyond the key. `tests/shards.rs` measures, with texts of six bytes: 36 bytes for a key
@@ -38,6 +41,7 @@ mod deadlines;
 mod ending;
 mod feed;
 mod keys;
+mod parametric;
 mod plan;
 mod rows;
 mod shard;

@@ -4,7 +4,7 @@ mod explanation;
 mod many;
 mod stored;
 
-pub(crate) use many::Many;
+pub(crate) use many::{Many, pick};
 pub(crate) use stored::Stored;
 
 use crate::check::Violation;

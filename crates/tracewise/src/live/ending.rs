@@ -2,6 +2,7 @@
 //! was kept of them is given back; the same value later is a new trace.
 
 use super::shard::{Outcome, Place, ShardMonitor, Worth};
+use crate::findings::Severity;
 use crate::{Error, Verdict};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -52,8 +53,18 @@ pub struct EndedValue {
     pub ended: Ended,
 }
 
-/// Where the traces of keys are cut: before which position of a batch, and why.
-pub(super) type Cuts = FxHashMap<u32, Vec<(usize, Ended)>>;
+/// Where the trace of a key is cut.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    /// Before which position of a batch.
+    pub at: usize,
+    pub why: Ended,
+    /// When that was.
+    pub time: Option<Time>,
+}
+
+/// Where the traces of keys are cut.
+pub(super) type Cuts = FxHashMap<u32, Vec<Cut>>;
 
 /// What has ended lately.
 #[derive(Clone, Debug, Default)]
@@ -168,7 +179,9 @@ impl ShardMonitor {
             self.let_go(key, property);
         }
         if let Some(at) = self.over.at {
-            self.over.cuts.entry(key).or_default().push((at, ended));
+            self.over.cuts.entry(key).or_default().push(Cut { at, why: ended, time });
+        } else {
+            self.end_monitors(key, Cut { at: 0, why: ended, time }, told);
         }
         self.deadlines.forget(key);
         self.idles.forget(key);
@@ -205,6 +218,8 @@ impl ShardMonitor {
             overdue: false,
             bindings: Bindings::default(),
             ended: Some(ended),
+            severity: Severity::Error,
+            report: None,
         });
         Ok(())
     }
@@ -235,7 +250,8 @@ impl ShardMonitor {
         for key in std::mem::take(&mut self.over.keys) {
             let width = self.monitors.len();
             let places = &self.places[key as usize * width..][..width];
-            if self.key.is_some() && places.iter().all(|place| *place == Place::NEW) {
+            let begun = self.parametric.as_ref().is_some_and(|own| own.knows(key));
+            if self.key.is_some() && !begun && places.iter().all(|place| *place == Place::NEW) {
                 self.keys.forget(key);
             }
         }

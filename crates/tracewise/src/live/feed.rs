@@ -1,6 +1,6 @@
 //! Positions into monitors, and time.
 
-use super::ending::{Cuts, Ended};
+use super::ending::{Cut, Cuts, Ended};
 use super::plan::Planned;
 use super::{Outcome, ShardMonitor};
 use crate::Error;
@@ -23,6 +23,7 @@ pub(crate) struct Prepared {
     atoms: Vec<Bits>,
     terms: Vec<Term>,
     beside: Option<Beside>,
+    monitors: Option<Batch>,
     key: Option<Column>,
     pub times: Option<Vec<Time>>,
 }
@@ -63,6 +64,7 @@ impl ShardMonitor {
             atoms: self.plan.predicates().evaluate(batch)?,
             terms: if reads_terms { self.plan.terms().evaluate(batch) } else { Vec::new() },
             beside: self.plan.beside(batch),
+            monitors: self.parametric.as_ref().map(|own| own.read(batch)),
             key: self.key.is_some().then(|| batch.slots.last().cloned()).flatten(),
             times: batch.times.clone(),
         })
@@ -104,7 +106,7 @@ impl ShardMonitor {
         told: &mut dyn FnMut(Outcome<'_>),
     ) -> Result<(), Error> {
         let plan = self.plan.clone();
-        let Prepared { len, atoms, terms, beside, key, times } = prepared;
+        let Prepared { len, atoms, terms, beside, monitors, key, times } = prepared;
         let times = times.as_deref();
         self.check_times(times, *len)?;
         let keys = self.numbers(key.as_ref(), *len);
@@ -125,6 +127,7 @@ impl ShardMonitor {
         };
         let judged = |property| Judged { property, atoms: columns(property), beside: beside(property) };
         let verdicts: Vec<Judged> = verdicts.into_iter().map(judged).collect();
+        let begin = self.positions;
         for start in (0..*len).step_by(BLOCK) {
             let range = start..(*len).min(start + BLOCK);
             self.judge(&verdicts, &keys, times, range, told)?;
@@ -132,6 +135,9 @@ impl ShardMonitor {
         let cuts = self.over.cuts();
         for property in queries {
             self.count((property, &columns(property), terms), &keys, times, cuts.clone())?;
+        }
+        if let Some(read) = monitors {
+            self.report(read, &keys, (begin, times), cuts, told)?;
         }
         self.forget_ended();
         Ok(())
@@ -251,25 +257,14 @@ impl ShardMonitor {
         (property, atoms, terms): (usize, &[Bits], &[Term]),
         keys: &[u32],
         times: Option<&[Time]>,
-        mut cuts: Cuts,
+        cuts: Cuts,
     ) -> Result<(), Error> {
         let mut order: Vec<u32> = (0..keys.len() as u32).filter(|&at| keys[at as usize] != NOBODY).collect();
         order.sort_by_key(|&at| keys[at as usize]);
         let terms: Vec<&Term> =
             self.plan.properties()[property].terms.iter().filter_map(|&term| terms.get(term)).collect();
-        let mut pieces: Vec<(u32, &[u32], Option<Ended>)> = Vec::new();
-        for mut group in order.chunk_by(|&a, &b| keys[a as usize] == keys[b as usize]) {
-            let key = keys[group[0] as usize];
-            for (at, why) in cuts.remove(&key).unwrap_or_default() {
-                let (before, after) = group.split_at(group.partition_point(|&own| (own as usize) < at));
-                pieces.push((key, before, Some(why)));
-                group = after;
-            }
-            pieces.push((key, group, None));
-        }
-        // Keys whose time has come though nothing came of them.
-        pieces.extend(cuts.into_iter().map(|(key, cuts)| (key, &[][..], cuts.first().map(|(_, why)| *why))));
-        for (key, group, ended) in pieces {
+        for (key, group, cut) in pieces(&order, keys, cuts) {
+            let ended = cut.map(|cut| cut.why);
             if group.is_empty() {
                 self.end_value(key, property, ended)?;
                 continue;
@@ -339,4 +334,25 @@ impl ShardMonitor {
         }
         Ok(())
     }
+}
+
+/// The positions of each key, given in the order of keys: up to where its trace is cut, and what is left.
+pub(super) fn pieces<'o>(
+    order: &'o [u32],
+    keys: &[u32],
+    mut cuts: Cuts,
+) -> Vec<(u32, &'o [u32], Option<Cut>)> {
+    let mut pieces: Vec<(u32, &[u32], Option<Cut>)> = Vec::new();
+    for mut group in order.chunk_by(|&a, &b| keys[a as usize] == keys[b as usize]) {
+        let key = keys[group[0] as usize];
+        for cut in cuts.remove(&key).unwrap_or_default() {
+            let (before, after) = group.split_at(group.partition_point(|&own| (own as usize) < cut.at));
+            pieces.push((key, before, Some(cut)));
+            group = after;
+        }
+        pieces.push((key, group, None));
+    }
+    // Keys whose time has come though nothing came of them.
+    pieces.extend(cuts.into_iter().map(|(key, cuts)| (key, &[][..], cuts.first().copied())));
+    pieces
 }

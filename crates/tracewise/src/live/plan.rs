@@ -55,6 +55,7 @@ struct Inner {
     atoms: AtomParts,
     terms: AtomParts,
     beside: Option<BesideReader>,
+    parametric: Option<Arc<tw_engine_parametric::Plan>>,
 }
 
 /// A property or query with its engine.
@@ -86,7 +87,6 @@ pub struct Planned {
 impl Plan {
     /// Chooses an engine for each property and query, or refuses with the subformula that none can run.
     pub fn new(spec: &Specification, options: &PlanOptions) -> Result<Self, Error> {
-        crate::monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
         let spec = &*spec.counted_in(options.unit);
         let evaluate = EvaluateOptions {
             semantics: options.semantics,
@@ -102,15 +102,16 @@ impl Plan {
             Clock::Index => refuse_units(spec, &evaluate, "positions are the clock")?,
             Clock::Stamps => {}
         }
-        if spec.program.roots.is_empty() {
-            return Err(Error::refused("the specification has no properties and no queries"));
+        let parametric = crate::monitors::plan(spec)?;
+        if spec.program.roots.is_empty() && parametric.is_none() {
+            return Err(Error::refused("the specification has no properties, no queries and no monitors"));
         }
         let planned = |root| Planned::new(spec, root, options, &evaluate);
         let properties = (0..spec.program.roots.len()).map(planned).collect::<Result<Vec<_>, Error>>()?;
         let (atoms, terms) = (Predicates::new(&spec.program).parts(), Terms::new(&spec.program).parts());
         let (spec, options) = (spec.clone(), options.clone());
         let beside = BesideReader::new(&spec.program);
-        Ok(Self(Arc::new(Inner { spec, options, properties, atoms, terms, beside })))
+        Ok(Self(Arc::new(Inner { spec, options, properties, atoms, terms, beside, parametric })))
     }
 
     /// The specification.
@@ -141,6 +142,20 @@ impl Plan {
     /// Whether terms read the time of positions.
     pub(super) fn measures(&self) -> bool {
         measures(self.program())
+    }
+
+    /// What its monitors mean.
+    pub(super) fn meaning(&self) -> [u8; 32] {
+        let mut hash = blake3::Hasher::new();
+        for monitor in &self.program().monitors {
+            hash.update(crate::monitors::meaning(&self.0.spec, monitor).as_bytes());
+        }
+        *hash.finalize().as_bytes()
+    }
+
+    /// The monitors, made ready.
+    pub(super) fn parametric(&self) -> Option<&Arc<tw_engine_parametric::Plan>> {
+        self.0.parametric.as_ref()
     }
 
     pub(super) fn program(&self) -> &Program {

@@ -3,7 +3,10 @@
 use super::deadlines::Deadlines;
 use super::ending::{Ended, Ending, Idles, Over};
 use super::keys::Keys;
+use super::parametric::Parametric;
 use super::{Fingerprint, Plan};
+use crate::check::Violation;
+use crate::findings::Severity;
 use crate::{Error, Verdict};
 use tw_core::{Position, Time};
 use tw_ir::{Expect, Path, Slot, What};
@@ -32,6 +35,7 @@ pub struct ShardMonitor {
     pub(super) ending: Ending,
     pub(super) idles: Idles,
     pub(super) over: Over,
+    pub(super) parametric: Option<Parametric>,
 }
 
 /// What a property of a key has come to: the number of its trace, or that it has none.
@@ -65,7 +69,7 @@ impl Place {
 /// Something that no continuation changes.
 #[derive(Clone, Debug)]
 pub struct Outcome<'a> {
-    /// The property, by number in [`Plan::properties`] …
+    /// The property, by number in [`Plan::properties`], or a monitor, numbered behind these …
     pub property: usize,
     /// … and by name.
     pub name: &'a str,
@@ -89,12 +93,16 @@ pub struct Outcome<'a> {
     pub bindings: Bindings,
     /// Why the key's trace is over, if it is that which settled it.
     pub ended: Option<Ended>,
+    /// How much a violation weighs: that of a monitor may be less than an error.
+    pub severity: Severity,
+    /// What a monitor reports.
+    pub report: Option<Violation>,
 }
 
-/// What a property or query of a key is worth if the log ends here.
+/// What a property, query or monitor of a key is worth if the log ends here.
 #[derive(Clone, Debug)]
 pub struct End<'a> {
-    /// The property, by number in [`Plan::properties`] …
+    /// The property, by number in [`Plan::properties`], or a monitor, numbered behind these …
     pub property: usize,
     /// … and by name.
     pub name: &'a str,
@@ -108,6 +116,8 @@ pub struct End<'a> {
     pub violations: Vec<(Position, u64)>,
     /// The last position of the key.
     pub position: Position,
+    /// What a monitor reports because of the end.
+    pub reports: Vec<Violation>,
 }
 
 /// What a property or query is worth if its trace ends.
@@ -149,6 +159,7 @@ impl ShardMonitor {
             ending: Ending::default(),
             idles: Idles::default(),
             over: Over::default(),
+            parametric: None,
         };
         shard.clear()?;
         Ok(shard)
@@ -163,6 +174,8 @@ impl ShardMonitor {
         (self.idles, self.over) = (Idles::default(), Over::default());
         self.deadlines = Deadlines::new(self.plan.properties().iter().map(|property| property.timed));
         (self.positions, self.now) = (0, None);
+        let budget = self.plan.options().memory_budget;
+        self.parametric = self.plan.parametric().map(|plan| Parametric::new(plan, budget));
         if self.key.is_none() {
             self.number("");
         }
@@ -197,6 +210,7 @@ impl ShardMonitor {
             + self.places.capacity() * 4
             + self.deadlines.heap_bytes()
             + self.idles.heap_bytes()
+            + self.parametric.as_ref().map_or(0, Parametric::heap_bytes)
             + monitors
     }
 
@@ -219,8 +233,9 @@ impl ShardMonitor {
                 };
                 let name = self.plan.properties()[property].name.as_str();
                 let key = self.key.as_ref().map(|_| self.keys.text(key));
-                told(End { property, name, key, known, settled, violations, position });
+                told(End { property, name, key, known, settled, violations, position, reports: Vec::new() });
             }
+            self.finish_monitors(key, told);
         }
         Ok(())
     }
@@ -325,6 +340,8 @@ impl ShardMonitor {
                 overdue,
                 bindings: settled.bindings,
                 ended: None,
+                severity: Severity::Error,
+                report: None,
             });
         }
         let place = &mut self.places[key as usize * self.monitors.len() + property];

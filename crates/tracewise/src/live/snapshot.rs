@@ -10,7 +10,7 @@ use tw_core::codec::{
     put, put_bytes, put_option, put_text, take, take_bytes, take_len, take_option, take_text,
 };
 
-const HEADER: &[u8] = b"tracewise shard 2\n";
+const HEADER: &[u8] = b"tracewise shard 3\n";
 
 /// What became of the state that was restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,6 +68,12 @@ impl ShardMonitor {
                     (None, None) => put(0, &mut states),
                 }
             }
+            put_bytes(&states, &mut out);
+        }
+        if let Some(parametric) = &self.parametric {
+            out.extend(self.plan.meaning());
+            states.clear();
+            (0..self.keys.bound() as u32).for_each(|key| parametric.save(key, &mut states));
             put_bytes(&states, &mut out);
         }
         let hash = blake3::hash(&out);
@@ -142,6 +148,12 @@ impl ShardMonitor {
             let (fingerprint, engine) = (Fingerprint(*fingerprint), take_text(from)?);
             saved.push(Saved { name, fingerprint, engine, states: take_bytes(from)?, taken: false });
         }
+        let mut monitors = None;
+        if !from.is_empty() {
+            let (meaning, rest) = from.split_first_chunk::<32>().ok_or_else(damaged)?;
+            *from = rest;
+            monitors = Some((*meaning, take_bytes(from)?));
+        }
         if !from.is_empty() {
             return Err(damaged());
         }
@@ -160,6 +172,22 @@ impl ShardMonitor {
                     restored.kept.push(property);
                 }
                 None => restored.anew.push(property),
+            }
+        }
+        if let Some(parametric) = &mut self.parametric {
+            // They share their values, and go on together or not at all.
+            let numbers = (0..plan.program().monitors.len()).map(|own| plan.properties().len() + own);
+            match monitors.filter(|(meaning, _)| *meaning == plan.meaning()) {
+                Some((_, mut states)) => {
+                    for key in 0..keys as u32 {
+                        parametric.load(key, &mut states)?;
+                    }
+                    if !states.is_empty() {
+                        return Err(damaged());
+                    }
+                    restored.kept.extend(numbers);
+                }
+                None => restored.anew.extend(numbers),
             }
         }
         let dropped = saved.iter().filter(|saved| !saved.taken);

@@ -1,10 +1,13 @@
 //! What live monitors read of positions beside the truth of atoms: the tuples of event patterns with variables, and the
 //! columns that variables are compared with. Programs without quantifiers have none.
 
-use tw_core::codec::{Corrupt, put, put_value, take_len, take_value};
+use tw_core::codec::{Corrupt, put, put_value, take, take_len, take_value};
 use tw_core::{Batch, Bits, Column, Relation, Time, Value};
 use tw_ir::{NodeId, Program, SlotId};
 use tw_monitor::{AtomParts, Monitor, Positions, Sink, Term, Terms, Unsupported};
+
+/// Arguments of an event at most, as far as saved states are believed.
+const COLUMNS: usize = 1 << 16;
 
 /// Reads it from batches.
 #[derive(Clone)]
@@ -62,6 +65,16 @@ impl Beside {
         }
     }
 
+    /// Bytes held, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let relations: usize = self.relations.iter().map(Relation::heap_bytes).sum();
+        let terms: usize = self.terms.iter().map(|term| term.column.heap_bytes()).sum();
+        relations
+            + terms
+            + self.relations.len() * size_of::<Relation>()
+            + self.terms.len() * size_of::<Term>()
+    }
+
     /// Feeds one position to a monitor, whose atoms are packed 64 to a word.
     pub(crate) fn step(
         &self,
@@ -108,7 +121,10 @@ impl Beside {
     pub(crate) fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
         let mut beside = Beside::default();
         for _ in 0..take_len(from)? {
-            let (tuples, columns) = (take_len(from)?, take_len(from)?);
+            let tuples = take_len(from)?;
+            // Columns without tuples take no bytes.
+            let columns = usize::try_from(take(from)?).ok().filter(|&columns| columns <= COLUMNS);
+            let columns = columns.ok_or_else(|| Corrupt("the saved state has too many columns".into()))?;
             let mut values: Vec<Vec<Value>> = vec![Vec::new(); columns];
             for _ in 0..tuples {
                 for column in &mut values {

@@ -3,32 +3,31 @@
 //! Memory: what a shard keeps of each key ([`crate::live`]), and the lines and times of the latest positions. Time passes in
 //! every key's trace as the log goes on, so that a deadline is told when it is missed, whoever's line came next.
 
-use super::checkpoint::Checkpoint;
+mod watcher;
+
 use super::clock::StreamClock;
-use super::halt::{self, BadLines, Halt, unwritten};
+use super::halt::{BadLines, Halt};
 use super::lines::LineMap;
 use super::times::LatestTimes;
-use super::watcher::Watcher;
-use super::{Deadline, LiveSink, Pending, WatchOptions, WatchReport, WatchSink, WatchValue, WatchVerdict};
+use super::{WatchOptions, WatchSink, WatchValue, WatchVerdict};
 use crate::check::{LogLine, Violation};
-use crate::error::Setting;
+use crate::error::{Budget, Setting};
+use crate::findings::Severity;
 use crate::live::{Ended, EndedValue, Ending, Plan, PlanOptions, Prepared, ShardMonitor};
+use crate::monitors::{ENGINE, severity};
 use crate::run::clock::needs_times;
 use crate::run::timing::without_time;
 use crate::{Error, Session, Specification, Verdict};
 use rustc_hash::FxHashSet;
 use std::io;
 use std::time::Instant;
-use tw_core::codec::put;
 use tw_core::{Batch, Position, Time, Value};
-use tw_ir::{Clock, RootKind};
-use tw_monitor::{Bindings, Computed, Known};
+use tw_ir::Clock;
+use tw_monitor::{Bindings, Computed};
 use tw_trace::{Arrival, Progress, Receiver, Stamp, TraceError, TraceErrorKind};
 
 /// Characters kept of a log line.
 const TEXT: usize = 400;
-/// Obligations listed.
-const LISTED: usize = 1000;
 
 /// Reads positions into a monitor of many traces and tells what they settle.
 pub(super) struct Keyed<'k> {
@@ -70,6 +69,9 @@ struct Outcome {
     overdue: bool,
     bindings: Bindings,
     ended: Option<Ended>,
+    severity: Severity,
+    /// Of a monitor.
+    report: Option<Violation>,
 }
 
 impl Outcome {
@@ -86,6 +88,8 @@ impl Outcome {
             overdue: outcome.overdue,
             bindings: outcome.bindings,
             ended: outcome.ended,
+            severity: outcome.severity,
+            report: outcome.report,
         }
     }
 }
@@ -146,7 +150,7 @@ impl<'k> Keyed<'k> {
             told: Vec::new(),
             first: FxHashSet::default(),
             told_lines: (0, 0),
-            violated: vec![false; spec.program.roots.len()],
+            violated: vec![false; spec.program.roots.len() + spec.program.monitors.len()],
             some_ended: false,
             ending,
             bad_lines: BadLines::default(),
@@ -161,7 +165,27 @@ impl<'k> Keyed<'k> {
                 names.push(property.engine);
             }
         }
+        if !self.spec.program.monitors.is_empty() {
+            names.push(ENGINE);
+        }
         names.join(", ")
+    }
+
+    /// Name and sentence of a property or monitor.
+    fn called(&self, property: usize) -> (&'k str, Option<&'k str>) {
+        let program = &self.spec.program;
+        match program.roots.get(property) {
+            Some(root) => (&root.name, root.title.as_deref()),
+            None => {
+                let monitor = &program.monitors[property - program.roots.len()];
+                (&monitor.name, monitor.title.as_deref())
+            }
+        }
+    }
+
+    /// A monitor tells each of its reports.
+    fn is_monitor(&self, property: usize) -> bool {
+        property >= self.spec.program.roots.len()
     }
 
     fn key(&self, key: &str) -> Vec<(String, Value)> {
@@ -193,13 +217,15 @@ impl<'k> Keyed<'k> {
     /// Tells what was settled: one line for what one event, or one deadline, settles of a property of a key.
     fn say(&mut self, arrival: Option<(&Arrival<'_>, Position, Option<&[Time]>)>) -> Result<(), Halt> {
         let told = std::mem::take(&mut self.told);
+        let roots = self.spec.program.roots.len();
         let same = |a: &Outcome, b: &Outcome| {
-            (a.property, a.number, a.position, a.overdue, a.time, a.ended)
-                == (b.property, b.number, b.position, b.overdue, b.time, b.ended)
+            a.property < roots
+                && (a.property, a.number, a.position, a.overdue, a.time, a.ended)
+                    == (b.property, b.number, b.position, b.overdue, b.time, b.ended)
         };
         let mut enough = false;
         for group in told.chunk_by(same) {
-            enough |= group.iter().any(|outcome| !outcome.holds);
+            enough |= group.iter().any(|outcome| !outcome.holds && outcome.severity == Severity::Error);
             self.violated[group[0].property] |= group.iter().any(|outcome| !outcome.holds);
             self.tell(group, arrival)?;
             // The same value later is another.
@@ -231,6 +257,19 @@ impl<'k> Keyed<'k> {
             return Ok(());
         }
         self.told_lines.0 += usize::from(new);
+        if self.is_monitor(first.property) {
+            let (time, line) = match first.ended {
+                Some(Ended::Idle) => (first.time, self.known_of(first.position, arrival).1),
+                _ => self.known_of(first.position, arrival),
+            };
+            let time = time.or(first.time);
+            let violation = first.report.clone().map(|report| Violation {
+                time: report.position.and(time).map(|time| self.clock.stamp(time)),
+                ..report
+            });
+            let count = u64::from(violation.is_some());
+            return self.line(first, (None, time, line), true, violation, count);
+        }
         if each {
             // As at the end of the stream.
             for outcome in group.iter().filter(|outcome| outcome.about.is_some() && outcome.ended.is_none()) {
@@ -292,10 +331,10 @@ impl<'k> Keyed<'k> {
         violation_count: u64,
     ) -> io::Result<()> {
         self.told_lines.1 += 1;
-        let root = &self.spec.program.roots[outcome.property];
+        let (property, title) = self.called(outcome.property);
         let verdict = WatchVerdict {
-            property: &root.name,
-            title: root.title.as_deref(),
+            property,
+            title,
             about,
             verdict: super::judge::verdict(outcome.holds),
             position: outcome.position,
@@ -307,7 +346,7 @@ impl<'k> Keyed<'k> {
             more_pending: 0,
             violation,
             violation_count,
-            severity: crate::findings::Severity::Error,
+            severity: outcome.severity,
             bindings: self.key(&outcome.key),
             ended: outcome.ended,
         };
@@ -327,6 +366,27 @@ impl<'k> Keyed<'k> {
             position,
             bindings: self.key(&key),
             ended: Some(ended),
+        }
+    }
+
+    /// What the end of the log says of a property or monitor of a key.
+    fn at_end(&self, property: usize, key: String, holds: bool, position: Position) -> Outcome {
+        let roots = self.spec.program.roots.len();
+        let monitor = property.checked_sub(roots).map(|own| &self.spec.program.monitors[own]);
+        Outcome {
+            property,
+            number: 0,
+            key,
+            holds,
+            about: None,
+            count: 1,
+            position,
+            time: None,
+            overdue: false,
+            bindings: Bindings::default(),
+            ended: None,
+            severity: monitor.map_or(Severity::Error, severity),
+            report: None,
         }
     }
 
@@ -390,7 +450,12 @@ impl Receiver for Keyed<'_> {
         self.say(Some((arrival, before, times)))?;
         times.into_iter().flatten().for_each(|&time| self.times.push(time));
         self.read = arrival.after();
-        fed.map_err(Halt::Fault)
+        fed.map_err(|error| match error {
+            Error::Budget(budget) => {
+                Halt::Fault(Error::Budget(Budget { trace: self.name.to_string(), ..budget }))
+            }
+            error => Halt::Fault(error),
+        })
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
@@ -401,215 +466,6 @@ impl Receiver for Keyed<'_> {
         match self.clock.watermark(stamp) {
             Some(time) => self.come_to(time),
             None => Ok(()),
-        }
-    }
-}
-
-impl Watcher for Keyed<'_> {
-    fn sink(&mut self) -> &mut dyn LiveSink {
-        self.sink
-    }
-
-    fn heard(&self) -> (usize, u64) {
-        self.told_lines
-    }
-
-    fn beat(&mut self, now: Instant) -> Result<(), Halt> {
-        match self.clock.beat(now) {
-            Some(time) => self.come_to(time),
-            None => Ok(()),
-        }
-    }
-
-    fn release(&mut self) -> Result<(), Halt> {
-        Ok(())
-    }
-
-    fn list_pending(&mut self, now: Progress) -> io::Result<()> {
-        let (roots, mut listed, mut more) = (&self.spec.program.roots, Vec::new(), false);
-        let (clock, lines, by) = (&self.clock, &mut self.lines, self.by);
-        let counts = self.shard.plan().options().clock == Clock::Index;
-        self.shard.pending(&mut |property, key, owed| {
-            more = listed.len() == LISTED;
-            if !more {
-                let deadline = owed.deadline.map(|deadline| match counts {
-                    true => Deadline::Position(usize::try_from(deadline).unwrap_or(0)),
-                    false => Deadline::Time(clock.stamp(deadline)),
-                });
-                listed.push(Pending {
-                    property: roots[property].name.as_str(),
-                    since: owed.since,
-                    line: lines.line(owed.since, now),
-                    owed: format!("{} ({by} = {})", owed.residual, key.unwrap_or_default()),
-                    deadline,
-                });
-            }
-            !more
-        });
-        self.sink.pending(now.positions, &listed)?;
-        if more {
-            self.sink.note(&format!("more than {LISTED} obligations are pending"));
-        }
-        Ok(())
-    }
-
-    fn tell_values(&mut self) -> Result<(), Error> {
-        let (mut values, roots, by) = (Vec::new(), &self.spec.program.roots, self.by);
-        let last = self.shard.positions().saturating_sub(1);
-        self.shard.finish(&mut |end| {
-            let Known::Value(computed) = end.known else { return };
-            let (value, fault) = self::computed(computed);
-            values.push(WatchValue {
-                query: end.name.to_string(),
-                title: roots[end.property].title.clone(),
-                value,
-                fault,
-                approximate: Vec::new(),
-                position: last,
-                bindings: vec![(by.to_string(), Value::Str(end.key.unwrap_or_default().into()))],
-                ended: None,
-            });
-        })?;
-        values.iter().try_for_each(|value| self.sink.value(value)).map_err(unwritten)
-    }
-
-    fn last_words(&mut self, _: Progress) -> Result<(), Error> {
-        let mut open = Vec::new();
-        self.shard.finish(&mut |end| {
-            let Known::Truth(holds) = end.known else { return };
-            let repeats = end.settled && end.violations.is_empty();
-            if !repeats {
-                let key = end.key.unwrap_or_default().to_string();
-                open.push((end.property, key, holds, end.settled, end.violations, end.position));
-            }
-        })?;
-        for (property, key, holds, settled, violations, position) in open {
-            if self.options.tells_each() || settled && self.options.first {
-                continue;
-            }
-            self.violated[property] |= !holds;
-            let earliest = violations.iter().map(|&(at, _)| at).min();
-            let violation = earliest.map(|at| {
-                let (time, line) = self.known_of(at, None);
-                self.violation(at, time, line, &Bindings::default())
-            });
-            let count = violations.iter().map(|(_, count)| count).sum();
-            let outcome = Outcome {
-                property,
-                number: 0,
-                key,
-                holds: holds && !settled,
-                about: None,
-                count: 1,
-                position,
-                time: None,
-                overdue: false,
-                bindings: Bindings::default(),
-                ended: None,
-            };
-            self.line(&outcome, (None, None, None), false, violation, count).map_err(unwritten)?;
-        }
-        self.sink.flush().map_err(unwritten)
-    }
-
-    fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
-        let (fault, engines) = (self.bad_lines.fault.take(), self.engines());
-        halt::conclude(self.spec, halt, fault, |refusal| crate::plan::refused(self.spec, &engines, refusal))
-    }
-
-    fn save(&mut self, state: &mut Checkpoint) {
-        state.bad_lines = self.bad_lines.count;
-        self.clock.save(&mut state.time);
-        self.times.save(&mut state.time);
-        state.monitor = self.shard.snapshot();
-        // How the queries are counted stands with the monitors; here is how much was told.
-        put(self.told_lines.0 as u64, &mut state.queries);
-        put(self.told_lines.1, &mut state.queries);
-        let mut first: Vec<(u32, usize)> = match self.options.first {
-            true => self.first.iter().copied().collect(),
-            false => Vec::new(),
-        };
-        first.sort_unstable();
-        put(first.len() as u64, &mut state.queries);
-        for (key, property) in first {
-            put(u64::from(key), &mut state.queries);
-            put(property as u64, &mut state.queries);
-        }
-        // Of values that have ended nothing else is left.
-        self.violated.iter().for_each(|&violated| put(u64::from(violated), &mut state.queries));
-        put(u64::from(self.some_ended), &mut state.queries);
-    }
-
-    fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
-        let mut time = state.time.as_slice();
-        self.clock.load(&mut time)?;
-        self.clock.go_on(Instant::now());
-        self.times.load(&mut time)?;
-        if !time.is_empty() {
-            return Err("it is longer than it should be".into());
-        }
-        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
-            (Ok(restored), _) => Ok(restored),
-            // It may have been a stream without timestamps.
-            (Err(error), Some(Ok(plan))) => {
-                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
-                let mut shard = shard.ending(self.ending);
-                let restored = shard.restore(&state.monitor).map_err(|_| error);
-                self.shard = shard;
-                restored
-            }
-            (Err(error), _) => Err(error),
-        };
-        restored.map_err(|error| error.to_string())?;
-        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
-            self.counting = None;
-        }
-        let mut from = state.queries.as_slice();
-        let mut number = || super::state::number(&mut from);
-        self.told_lines = (number()? as usize, number()?);
-        for _ in 0..number()? {
-            let key = u32::try_from(number()?).map_err(|_| "it has too many keys")?;
-            self.first.insert((key, number()? as usize));
-        }
-        for violated in &mut self.violated {
-            *violated = number()? == 1;
-        }
-        self.some_ended = number()? == 1;
-        self.bad_lines.count = state.bad_lines;
-        Ok(())
-    }
-
-    /// Lines are not kept: there may be one for each of a million keys.
-    fn tell_again(&mut self, _: Checkpoint) -> io::Result<()> {
-        if self.told_lines.1 > 0 {
-            self.sink.note(&format!("told before and not told again: {} lines", self.told_lines.1));
-        }
-        self.sink.flush()
-    }
-
-    fn report(&mut self, _: bool, positions: u64) -> WatchReport {
-        let mut verdicts: Vec<Option<bool>> = vec![None; self.spec.program.roots.len()];
-        // What was read up to here counts, whether or not it is the end.
-        let _ = self.shard.finish(&mut |end| {
-            if let Known::Truth(holds) = end.known {
-                let verdict = verdicts[end.property].get_or_insert(true);
-                *verdict &= holds;
-            }
-        });
-        for (verdict, violated) in verdicts.iter_mut().zip(&self.violated) {
-            *verdict = verdict.or(self.some_ended.then_some(true)).map(|holds| holds && !violated);
-        }
-        for (property, root) in self.spec.program.roots.iter().enumerate() {
-            if root.kind != RootKind::Property || self.ending.until == Some(property) {
-                verdicts[property] = None;
-            }
-        }
-        WatchReport {
-            positions,
-            bad_lines: self.bad_lines.count,
-            engine: self.shard.plan().properties().first().map_or("", |property| property.engine),
-            verdicts: verdicts.into_iter().flatten().collect(),
-            monitors: Vec::new(),
         }
     }
 }

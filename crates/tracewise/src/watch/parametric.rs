@@ -8,20 +8,23 @@ use super::told::Place;
 use crate::check::LogLine;
 use crate::findings::Severity;
 use crate::monitors::{self, severity, violation};
+use crate::run::beside::Beside;
 use crate::{Error, Session, Specification};
 use std::io;
 use std::sync::Arc;
 use tw_core::codec::{put, put_bytes, put_option, put_value, take_value};
 use tw_core::{Batch, Bits, Column, Position, Time, Verdict};
 use tw_engine_parametric::{Found, Monitors, Plan};
-use tw_ir::SlotId;
-use tw_trace::Arrival;
+use tw_ir::{SlotId, What};
+use tw_monitor::Term;
 
 /// The monitors of a stream.
 pub(super) struct Parametric {
     plan: Arc<Plan>,
     monitors: Monitors,
     slots: Vec<SlotId>,
+    /// Of each slot of the program whether it has tuples.
+    tuples: Vec<bool>,
     budget: usize,
     /// Of each monitor how many lines were told, and the first.
     told: Vec<(u64, Option<First>)>,
@@ -43,6 +46,7 @@ impl Parametric {
         Ok(Some(Self {
             monitors: Monitors::new(&plan, budget, 1),
             slots: plan.slots(),
+            tuples: spec.program.slots.iter().map(|slot| matches!(slot.what, What::Tuples { .. })).collect(),
             told: vec![(0, None); spec.program.monitors.len()],
             budget,
             plan,
@@ -56,6 +60,32 @@ impl Parametric {
             slots[slot as usize] = batch.slots[slot as usize].clone();
         }
         Batch { len: batch.len, slots, times: None }
+    }
+
+    /// What they read of one position of a batch, for as long as that waits.
+    pub fn at(&self, batch: &Batch, index: usize) -> Beside {
+        let mut beside = Beside::default();
+        for column in monitors::pick(batch, &self.slots, &[index as u32]) {
+            match column {
+                Column::Tuples(relation) => beside.relations.push(relation),
+                column => beside.terms.push(Term { column, errors: Vec::new() }),
+            }
+        }
+        beside
+    }
+
+    /// The batch of one position that [`Parametric::at`] took.
+    pub fn row(&self, beside: Beside) -> Batch {
+        let (mut relations, mut terms) = (beside.relations.into_iter(), beside.terms.into_iter());
+        let mut column = |&slot: &SlotId| match self.tuples[slot as usize] {
+            true => Column::Tuples(relations.next().unwrap_or_default()),
+            false => terms.next().map_or(Column::Any(Vec::new()), |term| term.column),
+        };
+        let mut slots = vec![Column::Truth(Bits::new()); self.tuples.len()];
+        for slot in &self.slots {
+            slots[*slot as usize] = column(slot);
+        }
+        Batch { len: 1, slots, times: None }
     }
 
     /// How many have reported, and how many lines were told.
@@ -138,8 +168,7 @@ impl Judge<'_> {
     pub(super) fn monitor(
         &mut self,
         batch: &Batch,
-        arrival: &Arrival<'_>,
-        times: Option<&[Time]>,
+        place: impl Fn(&Self, usize) -> Place,
     ) -> Result<(), Halt> {
         let Some(parametric) = &mut self.parametric else { return Ok(()) };
         let before = parametric.monitors.positions();
@@ -148,7 +177,7 @@ impl Judge<'_> {
         let budget = parametric.budget;
         for one in found {
             let index = one.position.map_or(0, |at| (at - before) as usize);
-            let Place { line, time, .. } = self.place(arrival, index, times);
+            let Place { line, time, .. } = place(self, index);
             let fails = self.spec.program.monitors[one.monitor].severity == tw_ir::monitor::Severity::Error;
             self.report(one, time, line)?;
             if self.options.stop_on_violation && fails {

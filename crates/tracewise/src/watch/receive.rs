@@ -135,7 +135,7 @@ impl Judge<'_> {
             fed.map_err(Halt::Refused)?;
         }
         if let Some(batch) = &atoms.monitors {
-            self.monitor(batch, arrival, times)?;
+            self.monitor(batch, |judge, index| judge.place(arrival, index, times))?;
         }
         match &atoms.queries {
             Some(read) => self.count(before, arrival.len, read, times),
@@ -217,7 +217,9 @@ impl Judge<'_> {
             for (index, &time) in times.iter().enumerate() {
                 let read = atoms.queries.as_ref().map(|read| read.part(index, 1));
                 let beside = atoms.beside.as_ref().map(|beside| beside.at(index));
-                sorter.push(time, lines[index], stretch.row(index).to_vec(), (beside, read));
+                let own = self.parametric.as_ref().zip(atoms.monitors.as_ref());
+                let monitors = own.map(|(own, batch)| own.at(batch, index));
+                sorter.push(time, lines[index], stretch.row(index).to_vec(), (beside, read, monitors));
             }
             if sorter.heap_bytes() > self.memory_budget {
                 return Err(Halt::Fault(Error::Budget(Budget {
@@ -235,16 +237,17 @@ impl Judge<'_> {
 
     /// Hands over the positions that none can come before any more: up to this time, or all at the end.
     pub(super) fn release_up_to(&mut self, up_to: Option<Time>) -> Result<(), Halt> {
-        while let Some(Waiting { time, line, atoms, beside, read, .. }) =
+        while let Some(Waiting { time, line, atoms, beside, read, monitors, .. }) =
             self.sorter.as_mut().and_then(|sorter| sorter.pop(up_to))
         {
             let before = self.monitor.positions();
             let line = (line > 0).then(|| (line, String::new()));
-            self.step(Some(time), &atoms, beside, |_| Place {
-                line: line.clone(),
-                time: Some(time),
-                ..Place::default()
-            })?;
+            let place = || Place { line: line.clone(), time: Some(time), ..Place::default() };
+            self.step(Some(time), &atoms, beside, |_| place())?;
+            if let Some((own, row)) = self.parametric.as_ref().zip(monitors) {
+                let batch = own.row(row);
+                self.monitor(&batch, |_, _| place())?;
+            }
             if let Some(read) = read {
                 self.count(before, 1, &read, Some(&[time]))?;
             }

@@ -42,10 +42,6 @@ pub(crate) fn watch(
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
     if let Some(by) = &options.by {
-        monitors::refuse(
-            spec,
-            "leave out the key, which a parameter of each event can be; or `tracewise check` runs them on a stored trace",
-        )?;
         let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
         let spec = ending.as_ref().unwrap_or(spec);
         refuse_elapsed(spec, options)?;
@@ -171,12 +167,6 @@ impl<'r> Run<'r, Judge<'r>> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
         let sorted = session.read.sort.is_some();
         let parametric = Parametric::open(session, whole)?;
-        if sorted && parametric.is_some() {
-            return Err(Error::refused_instead(
-                format!("monitors do not wait for earlier lines (`{}`)", Setting::Sort),
-                "`tracewise check` runs them on a stored trace that is sorted",
-            ));
-        }
         if sorted && queries.is_some() && options.checkpoints.is_some() {
             return Err(Error::refused(format!(
                 "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \

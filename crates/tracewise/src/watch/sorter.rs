@@ -22,7 +22,12 @@ pub(super) struct Waiting {
     pub beside: Option<Beside>,
     /// What queries read of it.
     pub read: Option<Read>,
+    /// What monitors read of it.
+    pub monitors: Option<Beside>,
 }
+
+/// What is read of a position beside its atoms: by properties, by queries and by monitors.
+pub(super) type Also = (Option<Beside>, Option<Read>, Option<Beside>);
 
 impl PartialEq for Waiting {
     fn eq(&self, other: &Self) -> bool {
@@ -45,6 +50,12 @@ impl Ord for Waiting {
     }
 }
 
+impl Waiting {
+    fn bytes(&self) -> usize {
+        self.beside.iter().chain(&self.monitors).map(Beside::heap_bytes).sum()
+    }
+}
+
 /// All of them.
 #[derive(Default)]
 pub(super) struct Sorter {
@@ -52,26 +63,24 @@ pub(super) struct Sorter {
     ordinal: u64,
     /// Words of each position.
     width: usize,
-    /// Whether the monitor reads more of them.
-    more: bool,
+    /// Whether properties read more of them, and whether monitors do.
+    more: (bool, bool),
+    /// Bytes of what is read more.
+    bytes: usize,
     /// Lines of the positions handed out last, and how many positions were handed out.
     lines: VecDeque<u64>,
     out: u64,
 }
 
 impl Sorter {
-    pub fn new(width: usize, more: bool) -> Self {
+    pub fn new(width: usize, more: (bool, bool)) -> Self {
         Self { width, more, ..Self::default() }
     }
 
-    pub fn push(
-        &mut self,
-        time: Time,
-        line: u64,
-        atoms: Vec<u64>,
-        (beside, read): (Option<Beside>, Option<Read>),
-    ) {
-        self.waiting.push(Waiting { time, ordinal: self.ordinal, line, atoms, beside, read });
+    pub fn push(&mut self, time: Time, line: u64, atoms: Vec<u64>, (beside, read, monitors): Also) {
+        let next = Waiting { time, ordinal: self.ordinal, line, atoms, beside, read, monitors };
+        self.bytes += next.bytes();
+        self.waiting.push(next);
         self.ordinal += 1;
     }
 
@@ -82,6 +91,7 @@ impl Sorter {
             return None;
         }
         let next = self.waiting.pop()?;
+        self.bytes -= next.bytes();
         if self.lines.len() == KEPT {
             self.lines.pop_front();
         }
@@ -99,7 +109,7 @@ impl Sorter {
 
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
-        self.waiting.len() * (size_of::<Waiting>() + self.width * 8)
+        self.waiting.len() * (size_of::<Waiting>() + self.width * 8) + self.bytes
     }
 
     pub fn save(&self, out: &mut Vec<u8>) {
@@ -111,9 +121,7 @@ impl Sorter {
             number_out(row.ordinal, out);
             number_out(row.line, out);
             row.atoms.iter().for_each(|&word| number_out(word, out));
-            if let Some(beside) = &row.beside {
-                beside.save(out);
-            }
+            row.beside.iter().chain(&row.monitors).for_each(|beside| beside.save(out));
         }
     }
 
@@ -123,8 +131,12 @@ impl Sorter {
             let time = signed(from)?;
             let (ordinal, line) = (number(from)?, number(from)?);
             let atoms = (0..self.width).map(|_| number(from)).collect::<Result<_, _>>()?;
-            let beside = self.more.then(|| Beside::load(from)).transpose().map_err(|corrupt| corrupt.0)?;
-            self.waiting.push(Waiting { time, ordinal, line, atoms, beside, read: None });
+            let mut load = |more: bool| more.then(|| Beside::load(from)).transpose();
+            let beside = load(self.more.0).map_err(|corrupt| corrupt.0)?;
+            let monitors = load(self.more.1).map_err(|corrupt| corrupt.0)?;
+            let waiting = Waiting { time, ordinal, line, atoms, beside, read: None, monitors };
+            self.bytes += waiting.bytes();
+            self.waiting.push(waiting);
         }
         Ok(())
     }
@@ -136,13 +148,13 @@ mod tests {
 
     #[test]
     fn the_earliest_comes_first_and_equals_as_they_came() {
-        let mut sorter = Sorter::new(1, false);
+        let mut sorter = Sorter::new(1, (false, false));
         for (line, time) in [5, 3, 4, 3, 9].into_iter().enumerate() {
-            sorter.push(time, line as u64 + 1, vec![line as u64], (None, None));
+            sorter.push(time, line as u64 + 1, vec![line as u64], (None, None, None));
         }
         let mut saved = Vec::new();
         sorter.save(&mut saved);
-        let mut again = Sorter::new(1, false);
+        let mut again = Sorter::new(1, (false, false));
         again.load(&mut saved.as_slice()).unwrap();
         for sorter in [&mut sorter, &mut again] {
             let lines: Vec<u64> = std::iter::from_fn(|| sorter.pop(Some(5)).map(|row| row.line)).collect();
