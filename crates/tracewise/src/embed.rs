@@ -56,11 +56,30 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Monitors are given events by name, too; what they report at a position stands in [`RowMonitor::reports`]:
+//!
+//! ```
+//! use tracewise::embed::RowMonitor;
+//! use tracewise::{Specification, Value};
+//! # fn main() -> Result<(), tracewise::Error> {
+//! let text = "monitor Twice(file) { event open(file); event close(file); fsm : shut [ open -> ready ] ready [ close -> shut ]; }";
+//! let mut monitor = RowMonitor::new(&Specification::from_text("files.tw", text)?)?;
+//! let file = [("file", Value::text("a.txt"))];
+//! monitor.event("open", &file)?;
+//! assert!(monitor.reports().is_empty());
+//! monitor.event("open", &file)?;
+//! assert_eq!(monitor.reports()[0].to_string(), "Twice reports `fail` at position 1 with file = \"a.txt\"");
+//! # Ok(())
+//! # }
+//! ```
 
 mod bound;
 mod cells;
+mod reports;
 mod row;
 
+pub use reports::Report;
 pub use row::{Row, SlotHandle};
 
 use crate::findings::words;
@@ -69,7 +88,9 @@ use crate::run::timing::{elapsed, measures, reads_times};
 use crate::{Error, Session, Specification, monitors, plan};
 use bound::Bound;
 use cells::Cells;
+use reports::Parametric;
 use std::sync::Arc;
+use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Column, Time, TimeUnit, Value};
 use tw_ir::{Measure, Semantics};
 pub use tw_monitor::{Bindings, Known, Obligation, Settled};
@@ -90,6 +111,8 @@ pub struct RowMonitor {
     bits_alone: bool,
     /// What properties with quantified variables read beside.
     bound: Option<Bound>,
+    /// The monitors, if there are some.
+    parametric: Option<Parametric>,
     projection: Projection,
     /// Whether terms read the time of positions, in which unit, and when the latest was.
     measures: bool,
@@ -104,7 +127,7 @@ impl RowMonitor {
     }
 
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
-        monitors::refuse(spec, "`tracewise check` and `tracewise watch` run them")?;
+        let session = &*monitors::beside(session, spec)?;
         let spec = spec.properties()?;
         let spec = &*spec.counted_in(session.read.unit);
         // Which values violate is told by violations alone.
@@ -112,7 +135,8 @@ impl RowMonitor {
         let (engine, inner) = plan::choose_monitor(session, spec, telling, &mut |_| {})?;
         let cells = Cells::new(&spec.program);
         let bound = Bound::new(&spec.program);
-        let bits_alone = cells.are_bits() && bound.is_none();
+        let parametric = Parametric::new(session, spec)?;
+        let bits_alone = cells.are_bits() && bound.is_none() && parametric.is_none();
         let atoms = vec![0; tw_monitor::words(spec.program.atoms().len())];
         let timed = reads_times(session, spec);
         let (spec, engine) = (spec.clone(), engine.name());
@@ -132,6 +156,7 @@ impl RowMonitor {
             timed,
             bits_alone,
             bound,
+            parametric,
             projection,
         })
     }
@@ -204,6 +229,12 @@ impl RowMonitor {
         let done = if self.bits_alone {
             self.inner.step_at(time, &row.atoms, &mut self.sink)
         } else {
+            if self.parametric.is_some() {
+                return Err(Error::refused(
+                    "monitors are about the arguments of events, so events are given by name: `event` or `event_at` \
+                     instead of `push` or `push_at`",
+                ));
+            }
             self.bound.as_ref().map_or(Ok(()), Bound::accepts_rows)?;
             self.atoms.copy_from_slice(&row.atoms);
             if let Err(error) = self.cells.fill(&self.spec.program, &row.values, &mut self.atoms) {
@@ -282,6 +313,7 @@ impl RowMonitor {
             self.latest = time.or(self.latest);
         }
         let beside = self.bound.as_ref().map(|bound| bound.read(&self.spec.program, &batch));
+        let monitors = self.parametric.as_ref().map(|own| own.read(&batch));
         let columns = predicates.evaluate_owned(batch).map_err(not_computable);
         let columns = columns.map_err(|error| self.fault(error))?;
         self.atoms.fill(0);
@@ -293,7 +325,25 @@ impl RowMonitor {
             None => self.inner.step_at(time, &self.atoms, &mut self.sink),
             Some((bound, beside)) => bound.step(&beside, &mut *self.inner, time, &self.atoms, &mut self.sink),
         };
+        if let (Some(own), Some(read), Ok(())) = (&mut self.parametric, monitors, &done) {
+            own.take(&self.spec, &read)?;
+        }
         self.settled_by(done)
+    }
+
+    /// What monitors reported at the last position.
+    pub fn reports(&self) -> &[Report] {
+        self.parametric.as_ref().map_or(&[], |own| &own.told)
+    }
+
+    /// What they report beside that if the trace ends here.
+    pub fn last_reports(&self) -> Vec<Report> {
+        self.parametric.as_ref().map_or(Vec::new(), |own| own.finish(&self.spec))
+    }
+
+    /// Of each monitor whether it has reported something, in the order of the specification.
+    pub fn reported(&self) -> &[bool] {
+        self.parametric.as_ref().map_or(&[], |own| &own.reported)
     }
 
     /// Time has passed strictly beyond `time` though nothing happened: no later position is at `time` or before. Returns
@@ -352,12 +402,21 @@ impl RowMonitor {
     pub fn save(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.inner.save(&mut bytes);
-        bytes
+        let Some(own) = &self.parametric else { return bytes };
+        let mut both = Vec::new();
+        put_bytes(&bytes, &mut both);
+        own.save(&mut both);
+        both
     }
 
     /// Goes on from a saved state.
     pub fn restore(&mut self, saved: &[u8]) -> Result<(), Error> {
-        self.inner.restore(saved).map_err(|corrupt| Error::refused(format!("cannot resume: {corrupt}")))
+        let mut saved = saved;
+        let refused = |corrupt: Corrupt| Error::refused(format!("cannot resume: {corrupt}"));
+        let Some(own) = &mut self.parametric else { return self.inner.restore(saved).map_err(refused) };
+        let properties = take_bytes(&mut saved).map_err(refused)?;
+        self.inner.restore(properties).map_err(refused)?;
+        own.restore(saved).map_err(refused)
     }
 
     /// What quantified variables are, where something was settled for some values: names and values, in the order of the

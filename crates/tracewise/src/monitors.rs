@@ -186,6 +186,15 @@ pub(crate) fn slots(plan: Option<&Arc<Plan>>) -> Vec<SlotId> {
     plan.map_or(Vec::new(), |plan| plan.slots())
 }
 
+/// What monitors read of a batch.
+pub(crate) fn read(batch: &Batch, slots: &[SlotId]) -> Batch {
+    let mut all = vec![Column::Truth(Bits::new()); batch.slots.len()];
+    for &slot in slots {
+        all[slot as usize] = batch.slots[slot as usize].clone();
+    }
+    Batch { len: batch.len, slots: all, times: None }
+}
+
 /// A batch as the engine reads it: the columns of some slots, in their order, and no others.
 pub(crate) fn batch(program: &tw_ir::Program, slots: &[SlotId], columns: Vec<Column>, len: usize) -> Batch {
     let mut all = vec![Column::Truth(Bits::new()); program.slots.len()];

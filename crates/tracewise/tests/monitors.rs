@@ -4,18 +4,25 @@ use std::io;
 use std::path::PathBuf;
 use tracewise::check::{CheckOptions, Violation};
 use tracewise::diag::Diagnostic;
+use tracewise::embed::{Report, RowMonitor};
+use tracewise::live::{Plan, PlanOptions, Row, ShardMonitor};
 use tracewise::watch::{
     Checkpoints, Control, LiveSink, Pending, WatchOptions, WatchSink, WatchSource, WatchValue, WatchVerdict,
     watch_channel,
 };
-use tracewise::{Error, Evaluating, Reading, Semantics, Session, Specification, Verdict};
+use tracewise::{Error, Evaluating, Reading, Semantics, Session, Specification, Value, Verdict};
 use tw_testkit::{Rng, cases, parametric};
 
 /// A specification of some monitors, and lines with their times.
 struct Case {
     text: String,
     lines: Vec<(i64, String)>,
+    /// Name, and arguments and variables, of each line.
+    events: Vec<(String, Vec<(&'static str, Value)>)>,
 }
+
+/// The names that lines have, beside `event` and `time`.
+const NAMES: [&str; 8] = ["a0", "a1", "a2", "x", "y", "z", "c", "k"];
 
 /// `= s0(x, y)` as `= s0(a0: x, a1: y)`: the arguments of lines of JSON have names.
 fn named(text: &str, monitor: usize) -> String {
@@ -36,35 +43,31 @@ fn case(seed: u64, rng: &mut Rng) -> Case {
     let monitors = 1 + rng.below(3);
     let own: Vec<_> = (0..monitors).map(|own| parametric::case(seed * 3 + own as u64)).collect();
     let text: String = own.iter().enumerate().map(|(nth, case)| named(&case.text, nth)).collect();
-    let mut lines = Vec::new();
+    let (mut lines, mut events) = (Vec::new(), Vec::new());
     let keys = 1 + rng.below(4);
     let mut time = 0;
     for _ in 0..1 + rng.below(30) {
         let case = &own[rng.below(own.len())];
         let at = rng.below(case.log.events.len());
-        let c = &case.log.columns[0].1[at];
+        let c = case.log.columns[0].1[at].clone();
         // Some lines belong to no key, some are no event.
-        let key = if rng.one_in(10) { "null".to_owned() } else { format!("\"u{}\"", rng.below(keys)) };
-        let event = match case.log.events[at].first() {
-            Some((name, arguments)) => {
-                let argument = |nth: usize| {
-                    let value = arguments.get(nth).map_or("null".to_owned(), ToString::to_string);
-                    format!(",\"a{nth}\":{value}")
-                };
-                let arguments: String = (0..3).map(argument).collect();
-                let value = case.log.events[at][0].1.first().map_or("null".to_owned(), ToString::to_string);
-                format!("\"event\":\"{name}\"{arguments},\"x\":{value},\"y\":{value},\"z\":{value}")
-            }
-            None => {
-                let nulls: Vec<String> =
-                    ["x", "y", "z", "a0", "a1", "a2"].map(|name| format!("\"{name}\":null")).to_vec();
-                format!("\"event\":\"nothing\",{}", nulls.join(","))
-            }
-        };
+        let key = if rng.one_in(10) { Value::Null } else { Value::text(&format!("u{}", rng.below(keys))) };
+        let nothing = ("nothing".to_owned(), Vec::new());
+        let (name, arguments) = case.log.events[at].first().unwrap_or(&nothing);
+        let argument = |nth: usize| arguments.get(nth).cloned().unwrap_or(Value::Null);
+        // What ends a value has it under the name of the parameter.
+        let values = [argument(0), argument(1), argument(2), argument(0), argument(0), argument(0), c, key];
+        let values: Vec<(&str, Value)> = NAMES.into_iter().zip(values).collect();
         time += rng.below(3) as i64;
-        lines.push((time, format!("{{\"time\":{time},{event},\"c\":{c},\"k\":{key}}}\n")));
+        let json = |(name, value): &(&str, Value)| match value {
+            Value::Str(text) => format!(",\"{name}\":\"{text}\""),
+            value => format!(",\"{name}\":{value}"),
+        };
+        let fields: String = values.iter().map(json).collect();
+        lines.push((time, format!("{{\"time\":{time},\"event\":\"{name}\"{fields}}}\n")));
+        events.push((name.clone(), values));
     }
-    Case { text, lines }
+    Case { text, lines, events }
 }
 
 /// Monitor, where, whose and what was said; the settled ones apart from those of the end.
@@ -76,7 +79,7 @@ struct Heard {
     notes: Vec<String>,
 }
 
-fn entry(property: &str, violation: &Violation, key: &[(String, tracewise::Value)]) -> String {
+fn entry(property: &str, violation: &Violation, key: &[(String, Value)]) -> String {
     let mut bindings: Vec<String> =
         violation.bindings.iter().chain(key).map(|(name, value)| format!("{name}={value}")).collect();
     bindings.sort();
@@ -316,4 +319,84 @@ fn sorted_they_report_what_they_do_of_the_sorted_log() {
         }
     }
     assert!(reports as u64 > cases(400), "{reports}");
+}
+
+#[test]
+fn from_code_they_report_what_they_do_of_the_stored_log() {
+    let mut reports = 0;
+    for seed in 0..cases(400) {
+        let mut rng = Rng::new(seed ^ 0xc0de);
+        let case = case(seed, &mut rng);
+        let spec = spec(&case);
+        let defined = stored(&spec, &case.lines, None);
+        let said = |report: &Report| entry(&report.name, &report.violation, &[]);
+        let mut monitor = RowMonitor::new(&spec).expect("a monitor");
+        let mut told = Vec::new();
+        for (name, values) in &case.events {
+            monitor.event(name, values).expect("an event");
+            told.extend(monitor.reports().iter().map(said));
+            if rng.one_in(4) {
+                let saved = monitor.save();
+                monitor = RowMonitor::new(&spec).expect("a monitor");
+                monitor.restore(&saved).expect("what was saved");
+            }
+        }
+        told.extend(monitor.last_reports().iter().map(said));
+        assert_eq!(sorted(told), defined, "seed {seed}\n{}{}", case.text, log(&case));
+        reports += defined.len();
+
+        // And by key.
+        let plan = Plan::new(&spec, &PlanOptions::default()).expect("a plan");
+        let shard = || ShardMonitor::new(&plan, Some("k")).expect("a shard");
+        let (mut monitor, mut told) = (shard(), Vec::new());
+        let key = |key: Option<&str>| [("k".to_owned(), Value::text(key.unwrap_or_default()))];
+        for (name, values) in &case.events {
+            let row = Row { time: None, event: Some(name), values };
+            let fed = monitor.feed_rows(&[row], &mut |outcome| {
+                let report = outcome.report.as_ref().expect("a report");
+                assert_eq!(outcome.about, Some(outcome.position));
+                told.push(entry(outcome.name, report, &key(outcome.key)));
+            });
+            fed.expect("a row");
+            if rng.one_in(6) {
+                let saved = monitor.snapshot();
+                monitor = shard();
+                let restored = monitor.restore(&saved).expect("what was saved");
+                assert_eq!(restored.kept.len(), spec.program.monitors.len());
+            }
+        }
+        let finished = monitor.finish(&mut |end| {
+            let reports = end.reports.iter();
+            told.extend(reports.map(|report| entry(end.name, report, &key(end.key))));
+        });
+        finished.expect("an end");
+        let defined = stored(&spec, &case.lines, Some("k"));
+        assert_eq!(sorted(told), defined, "by key, seed {seed}\n{}{}", case.text, log(&case));
+    }
+    assert!(reports as u64 > cases(400), "{reports}");
+}
+
+#[test]
+fn a_shard_goes_on_with_the_same_monitors_alone() {
+    let spec = |text: &str| Specification::from_text("s.tw", text).expect("a specification");
+    let plan = |text: &str| Plan::new(&spec(text), &PlanOptions::default()).expect("a plan");
+    let first = plan("monitor Twice(x) { event f(x); ere : f f; }");
+    let mut shard = ShardMonitor::new(&first, Some("k")).expect("a shard");
+    let values = [("x", Value::Int(1)), ("k", Value::text("u"))];
+    let row = || Row { time: None, event: Some("f"), values: &values };
+    shard.feed_rows(&[row()], &mut |_| panic!("nothing to report")).expect("a row");
+    let saved = shard.snapshot();
+    let goes_on = |text: &str| {
+        let mut shard = ShardMonitor::new(&plan(text), Some("k")).expect("a shard");
+        let restored = shard.restore(&saved).expect("a snapshot");
+        let mut reports = 0;
+        shard.feed_rows(&[row()], &mut |_| reports += 1).expect("a row");
+        (restored.kept, restored.anew, reports)
+    };
+    assert_eq!(goes_on("monitor  Twice(x)  { event f(x); ere : f f; } // again"), (vec![0], vec![], 1));
+    assert_eq!(goes_on("monitor Twice(x) { event f(x); ere : f f f; }"), (vec![], vec![0], 0));
+    assert_eq!(
+        goes_on("property p : G !g; monitor Twice(x) { event f(x); ere : f f; }"),
+        (vec![1], vec![0], 1)
+    );
 }

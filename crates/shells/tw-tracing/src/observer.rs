@@ -6,7 +6,8 @@ use crate::{Record, Violation};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tracewise::embed::{RowMonitor, Settled};
+use tracewise::embed::{Report, RowMonitor, Settled};
+use tracewise::findings::Severity;
 use tracewise::{Error, Value};
 
 /// What is called for violations.
@@ -89,11 +90,12 @@ impl Observer {
             recent.pop_front();
         }
         recent.push_back(record);
-        if violated.is_empty() {
+        if violated.is_empty() && monitor.reports().is_empty() {
             return;
         }
-        let violations: Vec<Violation> =
-            violated.iter().map(|settled| violation(monitor, settled, recent)).collect();
+        let of_properties = violated.iter().map(|settled| violation(monitor, settled, recent));
+        let reports = monitor.reports().iter().map(|report| reported(monitor, report, recent));
+        let violations: Vec<Violation> = of_properties.chain(reports).collect();
         // Whoever is called may log, which comes here again.
         drop(state);
         violations.iter().for_each(|violation| (self.on_violation)(violation));
@@ -126,21 +128,40 @@ fn violation(monitor: &RowMonitor, settled: &Settled, recent: &VecDeque<Record>)
         property: root.name.clone(),
         title: root.title.clone(),
         formula: spec.words(root.node),
+        report: None,
+        severity: Severity::Error,
         position: settled.at,
         bindings: monitor.bindings(settled),
         recent: recent.iter().cloned().collect(),
     }
 }
 
-/// How a property came out.
+fn reported(monitor: &RowMonitor, report: &Report, recent: &VecDeque<Record>) -> Violation {
+    let own = &monitor.specification().program.monitors[report.monitor];
+    let found = &report.violation;
+    Violation {
+        property: report.name.clone(),
+        title: report.title.clone(),
+        formula: format!("{}({})", own.name, own.parameters.join(", ")),
+        report: found.text.clone().zip(found.category.clone()),
+        severity: report.severity,
+        position: found.position.unwrap_or_else(|| monitor.positions().saturating_sub(1)),
+        bindings: found.bindings.clone(),
+        recent: recent.iter().cloned().collect(),
+    }
+}
+
+/// How a property or monitor came out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Name of the property.
+    /// Name of the property, or of a monitor: these stand behind the properties.
     pub property: String,
-    /// Whether it holds of the run, now that the run is over.
+    /// Whether it holds of the run, now that the run is over; a monitor does if it has reported nothing.
     pub holds: bool,
     /// Whether that was settled before the end, whatever might have followed.
     pub settled: bool,
+    /// What a monitor reports because the run is over: a file that was left open.
+    pub reports: Vec<String>,
 }
 
 /// Ends the observation, at the latest when it is dropped.
@@ -165,8 +186,19 @@ impl Guard {
             property: root.name.clone(),
             holds,
             settled: settled.is_some(),
+            reports: Vec::new(),
         };
-        Ok(roots.iter().zip(last).zip(settled).map(outcome).collect())
+        let mut outcomes: Vec<Outcome> = roots.iter().zip(last).zip(settled).map(outcome).collect();
+        if monitor.positions() > 0 {
+            let last = monitor.last_reports();
+            for (number, own) in monitor.specification().program.monitors.iter().enumerate() {
+                let reports = last.iter().filter(|report| report.monitor == number).map(Report::to_string);
+                let (reports, settled): (Vec<String>, bool) = (reports.collect(), monitor.reported()[number]);
+                let holds = !settled && reports.is_empty();
+                outcomes.push(Outcome { property: own.name.clone(), holds, settled, reports });
+            }
+        }
+        Ok(outcomes)
     }
 
     /// Lets deadlines pass though nothing happens: whoever wants to hear of an event that does not come (`F[0,5s] ack`)

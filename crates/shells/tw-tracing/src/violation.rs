@@ -3,20 +3,24 @@
 use crate::Record;
 use std::fmt;
 use tracewise::Value;
-use tracewise::findings::words;
+use tracewise::findings::{Severity, words};
 
-/// A property that no continuation of this run can satisfy.
+/// A property that no continuation of this run can satisfy, or what a monitor reports.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Name of the property.
+    /// Name of the property or monitor.
     pub property: String,
     /// Its sentence.
     pub title: Option<String>,
-    /// Its formula.
+    /// Its formula; of a monitor its name and parameters.
     pub formula: String,
+    /// What a monitor says, and which category it came to.
+    pub report: Option<(String, String)>,
+    /// How bad it is: the reports of a monitor may be less than errors.
+    pub severity: Severity,
     /// The position that settled it, from 0.
     pub position: usize,
-    /// The values that violate a property with outer quantifiers, by the names of its variables.
+    /// The values that violate a property with outer quantifiers, by the names of its variables; those of a monitor's parameters.
     pub bindings: Vec<(String, Value)>,
     /// The last positions up to that one, the oldest first.
     pub recent: Vec<Record>,
@@ -54,6 +58,9 @@ impl fmt::Display for Violation {
             let line = format!("{position:>gutter$} │ {text:width$}  {source}");
             writeln!(f, "{}", line.trim_end())?;
         }
-        write!(f, "{:>gutter$} = `{}` is false from here on, whatever follows", "", self.formula)
+        match &self.report {
+            Some((text, category)) => write!(f, "{:>gutter$} = {text} (`{category}`)", ""),
+            None => write!(f, "{:>gutter$} = `{}` is false from here on, whatever follows", "", self.formula),
+        }
     }
 }

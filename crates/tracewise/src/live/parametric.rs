@@ -52,11 +52,7 @@ impl Parametric {
 
     /// What monitors read of a batch.
     pub fn read(&self, batch: &Batch) -> Batch {
-        let mut slots = vec![tw_core::Column::Truth(tw_core::Bits::new()); batch.slots.len()];
-        for &slot in &self.slots {
-            slots[slot as usize] = batch.slots[slot as usize].clone();
-        }
-        Batch { len: batch.len, slots, times: None }
+        monitors::read(batch, &self.slots)
     }
 
     /// Whether the trace of a key has begun.

@@ -55,11 +55,7 @@ impl Parametric {
 
     /// What they read of a batch.
     pub fn read(&self, batch: &Batch) -> Batch {
-        let mut slots = vec![Column::Truth(Bits::new()); batch.slots.len()];
-        for &slot in &self.slots {
-            slots[slot as usize] = batch.slots[slot as usize].clone();
-        }
-        Batch { len: batch.len, slots, times: None }
+        monitors::read(batch, &self.slots)
     }
 
     /// What they read of one position of a batch, for as long as that waits.
