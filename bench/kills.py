@@ -3,7 +3,7 @@
 
     bench/kills.py BINARY [--kills 1000] [--seed N] [--keep]
 
-Every combination of `--each-position`, `--sort`, `--heartbeat`, `--query` and `--by` on traces in `jsonl` and `csv`,
+Every combination of `--each-position`, `--sort`, `--heartbeat`, `--query`, `--by` and monitors on traces in `jsonl` and `csv`,
 in a file that lies there and in one that grows while it is watched (`--follow`): one watch that nobody disturbs, then
 one with a checkpoint that is killed (`kill -9`) a few times, at its start, somewhere, or just while a checkpoint is
 being written, and resumed until the end. Their lines together, without the repeats that docs/watch.md ("Checkpoints")
@@ -35,7 +35,12 @@ BEAT = "G (n > 90 -> F[0,20ms] ack)"
 UNTIMED = ["G (req -> F ack)", "G (n > 90 -> X ack)", "G (ack -> O req)", "F done", "G (n < 3 -> X X (n > 20))"]
 TIMED = [f"G (req -> F[0,{DEADLINE}s] ack)", f"G (n > 95 -> O[0,{DEADLINE}s] req)"]
 QUERIES = ["count[req]", "max[n] - min[n]", "avg[req : n]", "max[count[n > 20 while n < 80]]", "sum[n]"]
-OPTIONS = ["each-position", "sort", "heartbeat", "query", "by"]
+MONITORS = """
+monitor Twice(user) { event req(user); event ack(user); ere : (req | ack)* req req ack; }
+monitor Answered(user, n) warning { event req(user, n); event ack(user); event tick(n); end tick(n); ltl : req -> F ack; }
+monitor Steps(n) { event req(n); event ack(n); fsm : idle [ req -> busy, ack -> idle ] busy [ ack -> idle ]; on fail; on idle; }
+"""
+OPTIONS = ["each-position", "sort", "heartbeat", "query", "by", "monitors"]
 
 
 class Difference(Exception):
@@ -62,10 +67,18 @@ class Scenario:
             if "each-position" not in chosen:
                 formulas.remove(TIMED[0])
         self.command = [binary, "watch", "--output", "json"]
-        for formula in formulas:
-            self.command += ["-e", formula]
-        for query in QUERIES if "query" in chosen else []:
-            self.command += ["--query", query]
+        queries = QUERIES if "query" in chosen else []
+        if "monitors" in chosen:
+            # Named by their own texts, as they are without a file.
+            spec = "".join(f"property `{text}` : {text};\n" for text in formulas)
+            spec += "".join(f"query `{text}` : {text};\n" for text in queries)
+            (folder / "spec.tw").write_text(spec + MONITORS)
+            self.command.append(str(folder / "spec.tw"))
+        else:
+            for formula in formulas:
+                self.command += ["-e", formula]
+            for query in queries:
+                self.command += ["--query", query]
         for name, option in [("each-position", ["--each-position"]), ("sort", ["--sort", f"{SKEW}s"]),
                              ("heartbeat", ["--heartbeat", "25ms"]), ("by", ["--by", "user"])]:
             self.command += option if name in chosen else []
@@ -236,6 +249,9 @@ class Scenario:
                 continue
             bindings = json.dumps(line.get("bindings", {}), sort_keys=True)
             name, position = line["property"], line["position"]
+            if "category" in line.get("violation", {}):
+                # One position may make a monitor report several bindings.
+                bindings += json.dumps(line["violation"]["bindings"], sort_keys=True) + line["violation"]["category"]
             if name in self.racing:
                 # Who was first is not compared: what failed is.
                 if "each-position" not in self.chosen and line["settled"]:

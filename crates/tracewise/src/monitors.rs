@@ -110,6 +110,65 @@ pub(crate) fn refuse(spec: &Specification, instead: &str) -> Result<(), Error> {
     Err(Error::unsupported(spec, found.at(monitor.span, "this is a monitor").help(instead)))
 }
 
+/// Monitors that can report nothing, whatever happens.
+pub(crate) fn doubts(spec: &Specification) -> Vec<Diagnostic> {
+    // What cannot be run is said elsewhere.
+    let Ok(Some(plan)) = plan(spec) else { return Vec::new() };
+    let silent = |shape: &&Shape| {
+        let (monitor, automaton) = (&shape.monitor, &shape.automaton);
+        let begins = |event: &usize| monitor.strict || shape.enables.creation[*event];
+        let events = 0..monitor.events.len();
+        let mut todo: Vec<u32> =
+            events.clone().filter(begins).map(|event| automaton.step(0, event)).collect();
+        let mut seen = vec![false; automaton.len()];
+        while let Some(state) = todo.pop() {
+            if automaton.is_goal(monitor, state) {
+                return false;
+            }
+            if !std::mem::replace(&mut seen[state as usize], true) {
+                todo.extend(automaton.row(state));
+            }
+        }
+        true
+    };
+    // An expression without words is told where it is written.
+    let told = spec.warnings.iter().filter(|known| known.code == "empty-language");
+    let told: Vec<_> = told.flat_map(|known| known.labels.first().map(|label| label.0)).collect();
+    let place = |monitor: &Monitor| {
+        let next =
+            spec.program.monitors.iter().map(|own| own.span).find(|own| own.start > monitor.span.start);
+        told.iter().any(|at| {
+            at.source == monitor.span.source
+                && at.start > monitor.span.start
+                && next.is_none_or(|next| at.start < next.start)
+        })
+    };
+    let word = |shape: &Shape| {
+        let monitor = &shape.monitor;
+        let names: Vec<String> = monitor.reports.iter().map(|own| format!("`{}`", own.name)).collect();
+        let declared: Vec<String> = monitor
+            .events
+            .iter()
+            .filter(|event| event.creation && !monitor.strict)
+            .map(|event| format!("`{}`", event.name))
+            .collect();
+        let message = format!("the monitor `{}` can never report anything", monitor.name);
+        let found = Diagnostic::warning("never-reports", message);
+        let (label, help) = match declared.is_empty() {
+            true => (
+                format!("no events come to {}", names.join(" or ")),
+                "look at what is reported: `on` names it".to_owned(),
+            ),
+            false => (
+                format!("no trace from {} on comes to {}", declared.join(" or "), names.join(" or ")),
+                "leave `creation` out: then the events that can begin a report create bindings".to_owned(),
+            ),
+        };
+        found.at(monitor.span, label).help(help)
+    };
+    plan.shapes().iter().filter(silent).filter(|shape| !place(&shape.monitor)).map(word).collect()
+}
+
 /// How bad the reports of a monitor are.
 pub(crate) fn severity(monitor: &Monitor) -> Severity {
     match monitor.severity {

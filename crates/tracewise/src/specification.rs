@@ -220,24 +220,29 @@ impl Specification {
         other
     }
 
-    /// Its properties and queries of these names alone; itself, if no names are given.
+    /// Its properties, queries and monitors of these names alone; itself, if no names are given.
     pub fn only(&self, names: &[String]) -> Result<Cow<'_, Specification>, Error> {
-        let Some(first) = self.program.roots.first().filter(|_| !names.is_empty()) else {
+        let program = &self.program;
+        let known = || {
+            let monitors = program.monitors.iter().map(|monitor| monitor.name.as_str());
+            program.roots.iter().map(|root| root.name.as_str()).chain(monitors)
+        };
+        let Some(first) = known().next().filter(|_| !names.is_empty()) else {
             return Ok(Cow::Borrowed(self));
         };
-        let known = || self.program.roots.iter().map(|root| root.name.as_str());
         if let Some(unknown) = names.iter().find(|name| !known().any(|known| known == *name)) {
             let hint = match tw_core::suggest(unknown, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the first is `{}`", first.name),
+                None => format!("the first is `{first}`"),
             };
             return Err(Error::refused(format!(
-                "`{}`: the specification has no property or query of that name; {hint}",
+                "`{}`: the specification has no property, query or monitor of that name; {hint}",
                 Setting::Only.to(unknown)
             )));
         }
         let roots = self.program.roots.iter().filter(|root| names.contains(&root.name)).cloned().collect();
         let mut only = self.with_roots(roots);
+        only.program.monitors.retain(|monitor| names.contains(&monitor.name));
         only.program.drop_unused();
         Ok(Cow::Owned(only))
     }

@@ -177,10 +177,17 @@ impl Program {
         }
     }
 
-    /// Lets a trace do without what no root reads: its slots need not be there.
+    /// Lets a trace do without what no root and no monitor reads: its slots need not be there.
     pub fn drop_unused(&mut self) {
-        let roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
+        let mut roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
         let mut used = vec![false; self.slots.len()];
+        for monitor in &self.monitors {
+            let ends = monitor.ends.iter().map(|end| &end.source);
+            for source in monitor.events.iter().map(|event| &event.source).chain(ends) {
+                used[source.slot as usize] = true;
+                roots.extend(source.when.as_ref().map(|when| when.node));
+            }
+        }
         for id in self.reachable(&roots) {
             let slot = match self.dag.node(id) {
                 Node::Slot(slot) | Node::Truth(slot) => Some(slot),

@@ -94,6 +94,8 @@ pub fn place(violation: &Violation, separator: &str) -> String {
     let mut parts = Vec::new();
     if let Some(position) = violation.position {
         parts.push(format!("position {position}"));
+    } else if violation.category.is_some() {
+        parts.push("the end of the trace".to_owned());
     }
     if let Some(time) = violation.time {
         parts.push(format!("time {}", time.format()));
@@ -245,6 +247,8 @@ pub fn undecided(item: &Item) -> Option<String> {
 /// The part of an item's explanation that is news: for `G φ`, whose violation is shown already, why φ fails there.
 pub fn core(item: &Item) -> Option<&Step> {
     match item.explanation.as_ref()? {
+        // What a monitor says stands in the first step.
+        whole if item.violations.first().is_some_and(|found| found.text.is_some()) => Some(whole),
         Step { holds: false, because, .. } if item.position.is_some() && because.len() == 1 => {
             because.first()
         }

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value};
 use tw_diag::Diagnostic;
-use tw_ir::SlotId;
+use tw_ir::{Program, SlotId, What};
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
 use tw_trace::{Located, Projection, Summary, TraceError};
 
@@ -123,6 +123,11 @@ impl Keys {
     }
 }
 
+/// Slots with tuples that are few.
+const FEW: usize = 16;
+/// Bytes of a block times how many slots with tuples there are.
+const BLOCK: usize = 32 << 20;
+
 /// What is read of one batch, on the thread that reads it.
 #[derive(Default)]
 struct Part {
@@ -149,6 +154,7 @@ pub(crate) fn read(
 ) -> Result<Loaded, Error> {
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
+    opened.read.block = opened.read.block.min(block(&spec.program));
     let times = need.times || reads_times(session, spec);
     let mut reader = Reader::new(spec, need, signals, (times, lenient));
     let projection = Projection::of(&spec.program, need.key, times || lenient);
@@ -189,6 +195,15 @@ pub(crate) fn read(
     }
     let (keys, divided) = (need.key.map(|_| keys), need.divided);
     Ok(Loaded { opened, trace, summary, keys, kept, warnings, projection, divided })
+}
+
+/// Bytes of a block for the slots of a program: each with tuples takes four bytes for every position, whatever happens there.
+fn block(program: &Program) -> usize {
+    let tuples = program.slots.iter().filter(|slot| matches!(slot.what, What::Tuples { .. })).count();
+    match tuples {
+        0..FEW => usize::MAX,
+        many => (BLOCK / many).max(1 << 15),
+    }
 }
 
 /// Scans a trace with what timestamps say of its positions filled in.

@@ -102,7 +102,8 @@ fn texts(opened: &Opened, paths: &[&Path]) -> Vec<BTreeSet<String>> {
 /// What the text of properties alone shows.
 pub(crate) fn as_written(spec: &Specification) -> Vec<Diagnostic> {
     let properties = spec.program.roots.iter().filter(|root| root.kind == RootKind::Property);
-    properties.flat_map(|root| [one_position(spec, root), loose(spec, root)]).flatten().collect()
+    let doubts = properties.flat_map(|root| [one_position(spec, root), loose(spec, root)]).flatten();
+    doubts.chain(crate::monitors::doubts(spec)).collect()
 }
 
 /// A property without temporal operators.

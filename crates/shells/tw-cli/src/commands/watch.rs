@@ -7,7 +7,7 @@ pub(super) mod signals;
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, engines, inline, semantics, specification};
+use crate::options::{FILES, ReadArgs, bytes, engines, inline, semantics, specification};
 use crate::report::{self, FormArgs, Reporter, Silent};
 use alarm::Alarm;
 use clap::Args;
@@ -143,6 +143,10 @@ pub struct Watch {
     #[arg(long, value_name = "NAME", default_value = "ltl3", value_parser = semantics(), help_heading = "Evaluation")]
     semantics: Semantics,
 
+    /// Memory that a property, the monitors or waiting lines may take, e.g. 500MB or 2GB
+    #[arg(long, value_name = "BYTES", value_parser = bytes, help_heading = "Evaluation")]
+    memory: Option<usize>,
+
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -162,10 +166,12 @@ impl Watch {
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
+        let defaults = Evaluating::default();
         let session = self.read.with(&spec.settings).session(Evaluating {
             engine: self.engine.clone(),
             semantics: self.semantics,
-            ..Evaluating::default()
+            memory_budget: self.memory.unwrap_or(defaults.memory_budget),
+            ..defaults
         })?;
         let checkpoints = self.checkpoint.clone().map(|path| Checkpoints {
             path,

@@ -153,8 +153,10 @@ impl Page<'_> {
             self.instants(property)?;
             return self.statistic(property);
         }
-        if let Some(explanation) = words::core(property) {
-            self.explanation(explanation)?;
+        match (words::core(property), property.violations.first().and_then(|found| found.text.as_ref())) {
+            (Some(explanation), _) => self.explanation(explanation)?,
+            (None, Some(said)) => self.note(&words::printable(said))?,
+            (None, None) => {}
         }
         for violation in violations {
             self.other_violation(violation)?;

@@ -12,6 +12,12 @@ fn spec(name: &'static str, text: impl AsRef<[u8]>) -> Case {
     bad(name, "check s.tw t.csv").file("t.csv", TRACE).file("s.tw", text)
 }
 
+/// A monitor of events with two arguments.
+fn events(name: &'static str, command: &str) -> Case {
+    let text = "monitor Used(f, t) {\n    event use(f, t);\n    event free(f);\n    ere : use free;\n}\n";
+    bad(name, command).file("s.tw", text).file("t.events", "use,1,2\nuse,1\n")
+}
+
 pub fn cases() -> Vec<Case> {
     let deep = |depth: usize, inside: &str| {
         format!("property p : {}{inside}{};\n", "(".repeat(depth), ")".repeat(depth))
@@ -96,6 +102,11 @@ pub fn cases() -> Vec<Case> {
             "monitor-empty-language",
             "monitor Opened(f) {\n    event open(f);\n    ere : open & epsilon;\n}\n",
         ),
+        events("monitor-wrong-number-of-arguments", "check s.tw t.events"),
+        events("monitor-wrong-number-of-arguments-live", "watch s.tw t.events"),
+        events("monitor-wrong-number-of-arguments-beside-others", "check --skip-bad-lines s.tw t.events"),
+        spec("monitor-unknown-name", "monitor Opened(f) {\n    event open(f);\n}\n")
+            .command("check --only Opend s.tw t.csv"),
         spec("monitor-bad-line", "monitor Opened(f) {\n    evnt open(f);\n}\n"),
         // Intervals.
         formula("interval-empty", "F[5,3] a"),
