@@ -20,7 +20,7 @@ pub struct ReadArgs {
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
 
-    /// Column that is the timestamp [default: time]
+    /// Column that is the timestamp, or columns that are it together ('Date Time') [default: time]
     #[arg(long, value_name = "COL")]
     pub time: Option<String>,
 
@@ -52,8 +52,8 @@ pub struct ReadArgs {
     #[arg(long, value_name = "HOW", default_value = "join", value_parser = ["join", "own"])]
     pub continuation: String,
 
-    /// Whether bad lines are left out, where the command has an option for it.
-    #[arg(skip)]
+    /// Leave out lines that cannot be read, and say how many, instead of ending with the first
+    #[arg(long)]
     pub skip_bad_lines: bool,
 
     /// In `events` files the last field is the timestamp

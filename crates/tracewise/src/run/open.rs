@@ -175,7 +175,10 @@ fn format_by_name(session: &Session, first: &str) -> Result<Option<&'static dyn 
     let all = formats();
     if let Some(name) = &session.read.format {
         return format_named(name).map(Some).ok_or_else(|| {
-            let near = tw_core::suggest(name, all.iter().map(|format| format.name()))
+            let names = || all.iter().map(|format| format.name());
+            let begins = || names().find(|known| known.starts_with(name.as_str()) && !name.is_empty());
+            let near = tw_core::suggest(name, names())
+                .or_else(begins)
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
             Error::refused(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))

@@ -119,10 +119,6 @@ struct LiveArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
     listen: Option<Address>,
 
-    /// Report lines that cannot be read and go on, instead of ending with the first
-    #[arg(long)]
-    skip_bad_lines: bool,
-
     /// Draw signals and robustness in the terminal as they come
     #[arg(long)]
     live_plot: bool,
@@ -167,8 +163,8 @@ impl Robust {
             }
             return follow::run(self, &spec, &files, &session, reporter, context);
         }
-        if self.live.skip_bad_lines || self.live.period.is_some() {
-            return Err(usage("--skip-bad-lines and --period are for streams: add --live"));
+        if self.live.period.is_some() {
+            return Err(usage("--period is for streams: add --live"));
         }
         self.stored(&spec, &files, &session, reporter, context)
     }
