@@ -124,7 +124,7 @@ pub(crate) fn time_among(paths: &BTreeMap<String, Value>, opened: &Opened) -> Op
     candidates.sort_by_key(|(path, _)| !named(path));
     let first = candidates.first().copied();
     let first = first.or_else(|| paths.iter().find(|(path, value)| named(path) && number(value)));
-    first.map(|(path, _)| path.clone()).or_else(|| in_two(paths, opened))
+    in_two(paths, opened).or_else(|| first.map(|(path, _)| path.clone()))
 }
 
 /// A column of days beside one of times, together a timestamp.

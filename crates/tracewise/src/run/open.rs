@@ -90,9 +90,9 @@ pub(crate) fn preamble_note(lines: u64, trace: &str) -> Diagnostic {
 }
 
 /// What to say of lines that were left out.
-pub(crate) fn skipped_note(summary: &Summary, trace: &str) -> Option<Diagnostic> {
-    let first = summary.bad_lines.first()?;
-    let (lines, were) = match summary.skipped {
+pub(crate) fn skipped_note(count: u64, first: Option<&TraceError>, trace: &str) -> Option<Diagnostic> {
+    let first = first?;
+    let (lines, were) = match count {
         1 => ("1 line".to_string(), "was"),
         many => (format!("{many} lines"), "were"),
     };

@@ -100,7 +100,7 @@ impl Merge {
 
     /// What of the traces the model does not show.
     fn warnings(report: &MergeReport, by: Option<&String>) -> Vec<Warning> {
-        let mut found = Vec::new();
+        let mut found = report.warnings.clone();
         if let Some(column) = by.filter(|_| report.without_key > 0) {
             let (positions, have) = match report.without_key {
                 1 => ("1 position".to_string(), "has"),
