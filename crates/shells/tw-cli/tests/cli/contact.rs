@@ -272,3 +272,40 @@ fn time_passes_in_every_keys_trace() {
         );
     }
 }
+
+#[test]
+fn each_formula_is_a_text_of_its_own() {
+    let log = file("texts", "t.csv", "x,y\n1,2\n");
+    let run = tracewise(&format!("check -e 'G x > 0' -e 'G (x > 0 -> F zz > 1)' -e 'G y > 5' {log}"));
+    assert!(run.code == 2 && run.err.contains("<formula>:1:15"), "{run:?}");
+    assert!(run.err.contains("1 | G (x > 0 -> F zz > 1)") && !run.err.contains("property"), "{run:?}");
+    // The same text may be given twice, and comments end with it.
+    let run = tracewise(&format!("check --output json -e 'G x > 0 // so' -e 'G y > 5' -e 'G y > 5' {log}"));
+    let names: Vec<String> = run.json().iter().map(|own| own["property"].to_string()).collect();
+    assert_eq!(names, ["\"G x > 0 // so\"", "\"G y > 5\"", "\"G y > 5\""], "{run:?}");
+    assert_eq!(run.json()[1]["verdict"], "violated");
+    let run = tracewise(&format!("query --output json -e 'sum[x]' -e 'sum[y] by x' {log}"));
+    assert_eq!(run.json().iter().map(|own| own["value"].as_i64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[test]
+fn a_declared_type_converts_texts() {
+    let text = "{\"t\":\"17.5\",\"n\":\"17\"}\n{\"t\":\"3\",\"n\":4}\n{\"t\":2.5,\"n\":5}\n{\"n\":6}\n";
+    let log = file("declared", "d.jsonl", text);
+    let spec = file(
+        "declared-spec",
+        "d.tw",
+        "var t: real; var n: int;\nproperty p : G (has(t) -> t > 2 & n > 3);\nquery s : sum[t];\n",
+    );
+    for command in ["check", "watch"] {
+        assert_eq!(tracewise(&format!("{command} {spec} {log}")).code, 0);
+    }
+    let run = tracewise(&format!("query {spec} {log} --output json"));
+    assert_eq!(run.json()[0]["value"].as_f64(), Some(23.0), "{run:?}");
+    let bad = file("declared-bad", "b.jsonl", "{\"t\":\"warm\",\"n\":1}\n");
+    let run = tracewise(&format!("check {spec} {bad}"));
+    assert!(run.code == 2 && run.err.contains("because it is declared `real`"), "{run:?}");
+    // Who declares nothing compares texts with numbers by mistake.
+    let run = tracewise(&format!("check -e 'G t > 2' {log}"));
+    assert!(run.code == 2 && run.err.contains("uses it as a number"), "{run:?}");
+}
