@@ -1,5 +1,6 @@
 //! Monitors beside properties: what the engine `parametric` reports, as verdicts with violations.
 
+use crate::check::ranges;
 use crate::check::{CheckOptions, LOCATED, PropertyReport, Step, Violation, log_line};
 use crate::error::{Budget, Setting};
 use crate::findings::{Severity, words};
@@ -222,6 +223,8 @@ pub(crate) fn check(
     // Of each monitor the reports, with the number of their part.
     let mut found: Vec<Vec<(usize, Found)>> = vec![Vec::new(); spec.program.monitors.len()];
     let mut counts = vec![0usize; found.len()];
+    // With an overview, where all of them are.
+    let mut failing: Vec<Vec<Position>> = vec![Vec::new(); found.len()];
     for (number, part) in parts.iter().enumerate() {
         let mut monitors = Monitors::new(plan, budget, threads);
         let mut own = Vec::new();
@@ -231,6 +234,10 @@ pub(crate) fn check(
         monitors.finish(&mut own);
         for one in own {
             counts[one.monitor] += 1;
+            let position = one.position.filter(|_| options.overview).map(|at| part.original(at));
+            if failing[one.monitor].len() < ranges::COUNTED {
+                failing[one.monitor].extend(position);
+            }
             // Of a whole trace the first stand first; of many, which do is known at the end.
             if parts.len() > 1 || found[one.monitor].len() < limit {
                 found[one.monitor].push((number, one));
@@ -246,6 +253,12 @@ pub(crate) fn check(
             found.sort_by_key(|one| (place(one), one.0));
         }
         let mut report = report(spec, monitor, counts[number]);
+        let failing = std::mem::take(&mut failing[number]);
+        if !failing.is_empty() {
+            let cut = failing.len() == ranges::COUNTED;
+            let all = run.loaded.summary.positions;
+            report.timeline = Some(ranges::timeline(failing.into_iter(), all, cut));
+        }
         for (part, one) in found.iter().take(limit) {
             let part = &parts[*part];
             let position = one.position.map(|at| part.original(at));

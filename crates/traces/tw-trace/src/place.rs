@@ -24,6 +24,11 @@ impl TimePlace {
         Some(Self { name: name.into(), parts })
     }
 
+    /// As it was written.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The columns in which its parts begin.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|path| match path.steps.first() {

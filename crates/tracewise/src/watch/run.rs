@@ -20,7 +20,7 @@ use crate::explain::horizon;
 use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::run::order::uses_time;
-use crate::run::timing::{measures, reads_times};
+use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
 use tw_ir::{Clock, Measure, RootKind};
@@ -74,8 +74,7 @@ pub(crate) fn watch(
 /// Where a value's trace ends is found while a batch is judged, what has passed since its last position before that.
 fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Error> {
     let ends = options.until.is_some() || options.idle.is_some();
-    let elapsed = spec.program.timings().any(|(_, timing)| timing.measure == Measure::Elapsed);
-    if ends && elapsed {
+    if ends && has_elapsed(spec) {
         return Err(Error::refused_instead(
             format!(
                 "`elapsed` is not known where {} or {} end the traces of values",
@@ -86,6 +85,11 @@ fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Er
         ));
     }
     Ok(())
+}
+
+/// Whether something asks how long ago the position before was.
+fn has_elapsed(spec: &Specification) -> bool {
+    spec.program.timings().any(|(_, timing)| timing.measure == Measure::Elapsed)
 }
 
 /// How a live source is called in reports, and the path that tells its format.
@@ -187,9 +191,10 @@ impl<'r> Run<'r, Judge<'r>> {
                 Setting::Checkpoint
             )));
         }
-        if sorted && measures(&whole.program) {
+        if sorted && has_elapsed(whole) {
             return Err(Error::refused(format!(
-                "`time` and `elapsed` are read as lines come, before `{}` puts them in order; sort the log first, or                  leave out `{}`",
+                "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
+                 `{}`",
                 Setting::Sort,
                 Setting::Sort
             )));

@@ -44,6 +44,10 @@ pub struct Robust {
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
+    /// This property alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// The value at each position (`all`) instead of the first
     #[arg(long, value_name = "WHERE", value_parser = ["all"])]
     at: Option<String>,
@@ -146,6 +150,7 @@ impl Runnable for Robust {
 impl Robust {
     fn compute(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = self.specification_and_files()?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         let defaults = Evaluating::default();
         let read = self.read.with(&spec.settings);
