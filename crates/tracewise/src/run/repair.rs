@@ -166,10 +166,21 @@ impl Case<'_> {
     /// A line that is wrong, in a format where others can be read without it.
     fn by_line(&mut self, format: Option<&dyn TraceFormat>) {
         let Some(format) = format.filter(|format| format.lines_end_records()) else { return };
-        let line = self.error.line.filter(|line| *line > 1 || !format.has_header());
-        if line.is_some() && self.error.is_about_a_line() && !self.session.read.skip_bad_lines {
-            let setting = Setting::SkipBadLines;
-            self.help(format!("correct the line, or leave out lines that cannot be read: `{setting}`"));
+        let header = u64::from(format.has_header());
+        let Some(line) = self.error.line.filter(|line| *line > header) else { return };
+        // What does not fit on the first line most often fits on none.
+        let first = line == header + 1;
+        match self.error.kind {
+            TraceErrorKind::Time if first && self.error.message.contains("expected a timestamp") => {
+                let setting = Setting::TimeFormat.to("'%d.%m.%y %H:%M'");
+                self.help(format!("if they are written in a way of their own: `{setting}`"));
+            }
+            TraceErrorKind::Time | TraceErrorKind::Type if first => {}
+            _ if self.error.is_about_a_line() && !self.session.read.skip_bad_lines => {
+                let setting = Setting::SkipBadLines;
+                self.help(format!("correct the line, or leave out lines that cannot be read: `{setting}`"));
+            }
+            _ => {}
         }
     }
 
