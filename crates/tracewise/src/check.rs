@@ -1,8 +1,9 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
-mod ranges;
+pub(crate) mod ranges;
 mod report;
 
+use crate::findings::words;
 use crate::imprecise::ClockError;
 use crate::monitors::Stored;
 use crate::narrate::Narrator;
@@ -246,7 +247,12 @@ pub(crate) fn property(
     verdict: Verdict,
 ) -> PropertyReport {
     let source = spec.sources.get(root.span.source);
-    let line = newlines.partition_point(|&newline| newline < root.span.start) as u64 + 1;
+    // Of the text that the first property stands in, where most often all do.
+    let known = spec.program.roots.first().is_some_and(|first| first.span.source == root.span.source);
+    let line = match known {
+        true => newlines.partition_point(|&newline| newline < root.span.start) as u64 + 1,
+        false => words::source(root.span, &spec.sources).1,
+    };
     PropertyReport {
         name: root.name.clone(),
         title: root.title.clone(),

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 use tw_core::{NewFile, Value};
+use tw_diag::Diagnostic;
 use tw_trace::{Arguments, Row, TraceError, TraceErrorKind, TraceFormat};
 
 /// How a trace is converted.
@@ -29,6 +30,8 @@ pub struct ConvertReport {
     pub format: &'static str,
     /// Positions written.
     pub positions: u64,
+    /// What is to be said of the trace: lines left out, timestamps that go back.
+    pub warnings: Vec<Diagnostic>,
 }
 
 pub(crate) fn convert(
@@ -42,7 +45,7 @@ pub(crate) fn convert(
         let message = format!("{} is for `csv`, and `{}` is written", Setting::CsvGuard, target.name());
         return Err(Error::refused(message));
     }
-    let Opened { input, format, read, .. } = Opened::new(session, files)?;
+    let mut opened = Opened::new(session, files)?;
     if files.iter().any(|file| same_file(file, output)) {
         return Err(Error::refused(format!("`{output}` is the input itself; write to another file")));
     }
@@ -56,7 +59,7 @@ pub(crate) fn convert(
     let mut arity = 0;
     let mut kept: Vec<Row> = Vec::new();
     let mut cells = Cells::default();
-    tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
+    let aside = opened.rows(&mut |row: &Row| {
         if let Some(number) = row.unfit.first() {
             let what =
                 format!("the number {} fits neither 64 bits nor a double", tw_trace::quote(&number.text));
@@ -100,7 +103,7 @@ pub(crate) fn convert(
     let mut sink = target.writer(file, tw_trace::Outline { columns, has_time, has_event, texts, guard })?;
     let mut positions = 0;
     if rereadable {
-        tw_trace::read_rows(&input, format, &read, &mut |row: &Row| {
+        opened.rows(&mut |row: &Row| {
             positions += 1;
             sink.write(row).map(|()| true)
         })?;
@@ -115,7 +118,8 @@ pub(crate) fn convert(
     if let Some(new) = new {
         new.commit().map_err(failed)?;
     }
-    Ok(ConvertReport { output: output.to_string(), format: target.name(), positions })
+    let warnings = aside.warnings(&opened.name);
+    Ok(ConvertReport { output: output.to_string(), format: target.name(), positions, warnings })
 }
 
 /// What the untyped cells of each column look like: a column has one type, not each of its cells.

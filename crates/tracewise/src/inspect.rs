@@ -7,6 +7,7 @@ use crate::{Error, Session};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tw_core::Value;
+use tw_diag::Diagnostic;
 use tw_trace::Row;
 
 /// What a trace consists of.
@@ -32,6 +33,8 @@ pub struct InspectReport {
     pub back: Option<(u64, String)>,
     /// Where there are no timestamps: a column that looks like them.
     pub time_like: Option<String>,
+    /// What is to be said of lines that were left out.
+    pub skipped: Option<Diagnostic>,
     /// A few properties one could ask of this trace, ready to paste after `-e`.
     pub suggestions: Vec<String>,
 }
@@ -153,14 +156,13 @@ impl Column {
 
 pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
     let mut opened = Opened::new(session, files)?;
-    opened.read.any_order = opened.read.sort.is_none();
     let mut back = StepsBack::default();
     let mut columns: Vec<Column> = Vec::new();
     let mut index: HashMap<String, usize> = HashMap::new();
     let mut events: HashMap<Arc<str>, u64> = HashMap::new();
     let mut sample: Vec<Row> = Vec::new();
     let (mut positions, mut first, mut last) = (0u64, None, None);
-    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut |row: &Row| {
+    let aside = opened.rows(&mut |row: &Row| {
         positions += 1;
         if sample.len() < SAMPLE {
             sample.push(row.clone());
@@ -202,6 +204,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
     let columns: Vec<ColumnSummary> = columns.into_iter().map(Column::summary).collect();
     let time_like = if first.is_none() { time_like(&opened) } else { None };
     Ok(InspectReport {
+        skipped: aside.skipped(&opened.name),
         trace: opened.name,
         format: opened.format.name(),
         back: (back.count > 0).then(|| (back.count, tw_core::duration(back.skew))),

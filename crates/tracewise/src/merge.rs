@@ -14,12 +14,14 @@ mod splice;
 
 use crate::error::Setting;
 use crate::run::open::{Opened, display_name};
+use crate::run::order::Aside;
 use crate::{Error, Session};
 use lines::Lines;
 use names::Valuations;
 use read::{Source, readable_once};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use tw_diag::Diagnostic;
 use tw_merge::{Limits, MAX_HISTORY, Merger, TooLarge};
 use tw_model::{Model, Place, State};
 use tw_trace::{TraceError, TraceErrorKind};
@@ -42,6 +44,8 @@ pub struct MergeReport {
     pub lost_ends: u64,
     /// Positions that belong to no trace, as the column that divides them ([`MergeOptions::by`]) has no value there.
     pub without_key: u64,
+    /// What is to be said of the traces: lines left out, timestamps that go back.
+    pub warnings: Vec<Diagnostic>,
 }
 
 pub(crate) fn merge(
@@ -56,13 +60,14 @@ pub(crate) fn merge(
         Some(column) => vec![by_key(session, &source, traces, column, options)?],
         None => side_by_side(session, &source, traces, options)?,
     };
-    let Part { mut merger, mut valuations, mut lines, mut positions, without_key } =
+    let Part { mut merger, mut valuations, mut lines, mut positions, without_key, mut aside } =
         parts.pop().unwrap_or_else(|| Part::new(&source, options));
     for part in parts.into_iter().rev() {
         let rename = valuations.absorb(&part.valuations);
         merger.absorb(part.merger, &rename).map_err(too_large)?;
         lines.extend(part.lines);
         positions += part.positions;
+        aside.also(part.aside);
     }
     lines.sort_by_key(|lines| lines.trace);
     let names = lines.iter().map(|lines| lines.name.clone()).collect();
@@ -73,7 +78,12 @@ pub(crate) fn merge(
         merged.options = options::remember(session, options, traces);
     }
     let lost_ends = lost_ends(&model);
-    Ok(MergeReport { model, traces: lines.len(), positions, lost_ends, without_key })
+    let all = match traces {
+        [one] => display_name(one),
+        many => format!("{} traces", many.len()),
+    };
+    let warnings = aside.warnings(&all);
+    Ok(MergeReport { model, traces: lines.len(), positions, lost_ends, without_key, warnings })
 }
 
 /// Refuses what cannot be merged, or not that way.
@@ -206,12 +216,14 @@ struct Part {
     lines: Vec<Lines>,
     positions: u64,
     without_key: u64,
+    aside: Aside,
 }
 
 impl Part {
     fn new(source: &Source, options: &MergeOptions) -> Self {
         let merger = Merger::new(options.keep, options.limits);
-        Self { merger, valuations: source.valuations(), lines: Vec::new(), positions: 0, without_key: 0 }
+        let (valuations, aside) = (source.valuations(), Aside::default());
+        Self { merger, valuations, lines: Vec::new(), positions: 0, without_key: 0, aside }
     }
 
     /// Reads one trace into the merger.
@@ -232,6 +244,7 @@ impl Part {
         refuse_empty(read.positions, files)?;
         refuse_found(source, &self.valuations, keep)?;
         self.positions += read.positions;
+        self.aside.also(read.aside);
         let name = display_name(files);
         self.lines.push(Lines { trace, name, files: files.to_vec(), locator: read.locator, order: None });
         Ok(())
@@ -307,10 +320,11 @@ fn by_key(
     let mut part = Part::new(source, options);
     for files in traces {
         let first = part.lines.len() as u32;
-        let (sequences, without_key) =
+        let (sequences, without_key, aside) =
             divide::divide_counting(session, source, files, Some(column), &mut part.valuations, first)?;
         refuse_found(source, &part.valuations, options.keep)?;
         part.without_key += without_key;
+        part.aside.also(aside);
         for (lines, codes) in sequences {
             part.merger.begin(lines.trace);
             part.merger.extend(&codes).map_err(too_large)?;
@@ -350,9 +364,9 @@ fn source(session: &Session, traces: &[Vec<String>], names: &StateNames) -> Resu
                     )),
                 };
             };
-            let opened = Opened::new(session, first)?;
+            let mut opened = Opened::new(session, first)?;
             let (columns, events) =
-                read::columns_of(&opened, "state").map_err(|error| error.in_file(&opened.name))?;
+                read::columns_of(&mut opened, "state").map_err(|error| error.in_file(&opened.name))?;
             Ok(match (columns.iter().any(|column| column == "state"), columns.is_empty() && events) {
                 (true, _) => Source::Column("state".into()),
                 (_, true) => Source::EventsAlone,

@@ -277,8 +277,7 @@ impl<'a> Narrator<'a> {
     /// One sentence for one claim.
     fn reason(&self, claim: &Claim, explanation: &Explanation, located: Option<&Located>) -> String {
         let dag = &self.spec.program.dag;
-        let words =
-            |node: NodeId| format!("`{}`", shorten(&self.spec.words_with(node, &claim.bindings), QUOTED));
+        let words = |node: NodeId| cited(&self.spec.words_with(node, &claim.bindings));
         let (first, last) = claim.range;
         let (from, to) = (self.original(first), self.original(last));
         let end = self.loaded.trace.segment_of(first).1 - 1;
@@ -360,6 +359,12 @@ const MOST_LINES: usize = 20_000;
 
 /// Most characters of a subformula shown on its own.
 pub(crate) const SHOWN: usize = 400;
+
+/// A formula as a sentence quotes it: shortened, and between two backquotes on each side where it has some itself.
+pub(crate) fn cited(words: &str) -> String {
+    let words = shorten(words, QUOTED);
+    if words.contains('`') { format!("``{words}``") } else { format!("`{words}`") }
+}
 
 /// Most characters of a subformula quoted in a sentence.
 pub(crate) const QUOTED: usize = 60;

@@ -3,13 +3,15 @@
 use crate::check::LogLine;
 use crate::check::log_line;
 use crate::run::open::Opened;
+use crate::run::order::Aside;
 use crate::{Error, Session};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use tw_core::Position;
+use tw_diag::Diagnostic;
 use tw_races::Report;
 pub use tw_races::{Deadlock, Fields, Limits, Oddity, OddityKind, Place, Race, Turn, Use};
-use tw_trace::{Projection, TraceError};
+use tw_trace::{Projection, Row, TraceError};
 
 /// Where the events say what they are about, and how far to search.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +29,8 @@ pub struct RacesReport {
     pub trace: String,
     /// The findings.
     pub found: Report,
+    /// What is to be said of the trace: lines left out, timestamps that go back.
+    pub warnings: Vec<Diagnostic>,
     lines: HashMap<u64, LogLine>,
 }
 
@@ -46,13 +50,19 @@ pub(crate) fn races(
     files: &[String],
     options: &RacesOptions,
 ) -> Result<RacesReport, Error> {
-    let opened = Opened::new(session, files)?;
-    let found = tw_races::read(&opened.input, opened.format, &opened.read, &options.fields, options.limits)
+    let mut opened = Opened::new(session, files)?;
+    let mut aside = Aside::default();
+    let mut rows = |each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>| {
+        aside = opened.rows(each)?;
+        Ok(())
+    };
+    let found = tw_races::read_rows(&mut rows, &options.fields, options.limits)
         .map_err(|error| error.in_file(&opened.name))?;
+    let warnings = aside.warnings(&opened.name);
     let places = places(&found);
     // What cannot be read again is told without its text: the findings stand.
     let lines = lines(session, &opened, &places).unwrap_or_default();
-    Ok(RacesReport { trace: opened.name, found, lines })
+    Ok(RacesReport { trace: opened.name, found, warnings, lines })
 }
 
 /// Every place that a report speaks of.

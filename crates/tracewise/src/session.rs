@@ -13,6 +13,7 @@ use crate::model::{self, Model, ModelOptions, ModelReport, Question};
 use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
+use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
@@ -150,13 +151,14 @@ impl Session {
             ));
         }
         let spec = &*spec.counted_in(self.read.unit);
-        match &options.clock_error {
+        let checked = match &options.clock_error {
             Some(error) => {
                 monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
                 imprecise::check(self, spec, files, options, error)
             }
             None => check::check(self, spec, files, options),
-        }
+        };
+        self.repaired(files, checked)
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.
@@ -167,7 +169,7 @@ impl Session {
         options: &QueryOptions,
     ) -> Result<QueryReport, Error> {
         let spec = &*spec.counted_in(self.read.unit);
-        query::query(self, spec, files, options, None)
+        self.repaired(files, query::query(self, spec, files, options, None))
     }
 
     /// The same, one trace of several: what its aggregates collect goes into the totals, too.
@@ -179,7 +181,7 @@ impl Session {
         totals: &mut Totals,
     ) -> Result<QueryReport, Error> {
         let spec = &*spec.counted_in(self.read.unit);
-        query::query(self, spec, files, options, Some(totals))
+        self.repaired(files, query::query(self, spec, files, options, Some(totals)))
     }
 
     /// A monitor to feed from code. Verdicts settle by this session's semantics: over infinite continuations under
@@ -190,7 +192,7 @@ impl Session {
 
     /// Truth of the (first) formula at every position.
     pub fn eval(&self, spec: &Specification, files: &[String]) -> Result<EvalReport, Error> {
-        eval::eval(self, &spec.counted_in(self.read.unit), files)
+        self.repaired(files, eval::eval(self, &spec.counted_in(self.read.unit), files))
     }
 
     /// How far one trace is from violating each property, or from satisfying it, and what decides that.
@@ -201,7 +203,7 @@ impl Session {
         options: &RobustOptions,
     ) -> Result<RobustReport, Error> {
         monitors::refuse(spec, "they have no robustness; `tracewise check` runs them")?;
-        robust::robust(self, &spec.counted_in(self.read.unit), files, options)
+        self.repaired(files, robust::robust(self, &spec.counted_in(self.read.unit), files, options))
     }
 
     /// The same of a trace that is still being written, told to `sink` as values are settled, bounded or predicted;
@@ -214,17 +216,18 @@ impl Session {
         sink: &mut dyn RobustSink,
     ) -> Result<RobustLiveReport, Error> {
         monitors::refuse(spec, "they have no robustness; `tracewise watch` runs them")?;
-        robust::live(self, &spec.counted_in(self.read.unit), options, control, sink)
+        let told = robust::live(self, &spec.counted_in(self.read.unit), options, control, sink);
+        self.repaired(options.source.files(), told)
     }
 
     /// Columns, types, event names, time span and sample rows of a trace.
     pub fn inspect(&self, files: &[String]) -> Result<InspectReport, Error> {
-        inspect::inspect(self, files)
+        self.repaired(files, inspect::inspect(self, files))
     }
 
     /// A first specification for a trace, from what can be seen in it, with properties that hold there.
     pub fn init(&self, files: &[String]) -> Result<Draft, Error> {
-        init::init(self, files)
+        self.repaired(files, init::init(self, files))
     }
 
     /// What comes out of the tests in a file, beside what they expect.
@@ -234,22 +237,23 @@ impl Session {
 
     /// A trace cut by what its events are about, one slice per binding of variables.
     pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
-        slice::slice(self, files, options)
+        self.repaired(files, slice::slice(self, files, options))
     }
 
     /// The templates of a text log, found by looking at it.
     pub fn templates(&self, files: &[String], options: &TemplatesOptions) -> Result<TemplatesReport, Error> {
-        templates::templates(self, files, options)
+        self.repaired(files, templates::templates(self, files, options))
     }
 
     /// Deadlocks and data races that other schedules of the same program could have, from one trace of its locks.
     pub fn races(&self, files: &[String], options: &RacesOptions) -> Result<RacesReport, Error> {
-        races::races(self, files, options)
+        self.repaired(files, races::races(self, files, options))
     }
 
     /// Many traces, each a file, to one model.
     pub fn merge(&self, traces: &[Vec<String>], options: &MergeOptions) -> Result<MergeReport, Error> {
-        merge::merge(self, traces, options)
+        let merged = merge::merge(self, traces, options);
+        self.repaired(of_error(traces, &merged), merged)
     }
 
     /// Whether a model satisfies formulas, and which paths show it.
@@ -269,7 +273,7 @@ impl Session {
         output: &str,
         options: &ConvertOptions,
     ) -> Result<ConvertReport, Error> {
-        convert::convert(self, files, output, options)
+        self.repaired(files, convert::convert(self, files, output, options))
     }
 
     /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream
@@ -281,7 +285,8 @@ impl Session {
         control: &Control,
         sink: &mut dyn WatchSink,
     ) -> Result<WatchReport, Error> {
-        watch::watch(self, &spec.counted_in(self.read.unit), options, control, sink)
+        let watched = watch::watch(self, &spec.counted_in(self.read.unit), options, control, sink);
+        self.repaired(options.source.files(), watched)
     }
 
     /// Every property rewritten event by event: the formula that is still owed after each.
@@ -293,7 +298,7 @@ impl Session {
             ));
         }
         monitors::refuse(spec, "they are no formulas; `tracewise check` runs them")?;
-        explain::rewriting(self, &spec.counted_in(self.read.unit), files)
+        self.repaired(files, explain::rewriting(self, &spec.counted_in(self.read.unit), files))
     }
 
     /// The automaton of each property and query, with its name.

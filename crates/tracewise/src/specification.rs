@@ -131,6 +131,47 @@ impl Specification {
         Self::build("<query>", text, tw_spec::parse_query)
     }
 
+    /// Formulas and queries, each a text of its own and named by it. They are read as one specification, so that one pass
+    /// over a trace answers all.
+    pub fn from_texts(formulas: &[String], queries: &[String]) -> Result<Self, Error> {
+        match (formulas, queries) {
+            ([formula], []) => return Self::from_formula(formula),
+            ([], [query]) => return Self::from_query(query),
+            _ => {}
+        }
+        let all = formulas.iter().map(|text| (text, Self::from_formula(text)));
+        let all = all.chain(queries.iter().map(|text| (text, Self::from_query(text))));
+        let (mut sources, mut tree, mut names) = (Sources::default(), Tree::default(), Vec::new());
+        for (text, read) in all {
+            // Read alone first: what is wrong with one is told of it alone.
+            read?;
+            let query = names.len() >= formulas.len();
+            let source = sources.add(if query { "<query>" } else { "<formula>" }, text.as_str());
+            let parse = if query { tw_spec::parse_query } else { tw_spec::parse_formula };
+            let mut own = parse(text, source).value;
+            for declaration in &mut own.declarations {
+                if let DeclarationKind::Property { name, .. } | DeclarationKind::Query { name, .. } =
+                    &mut declaration.kind
+                {
+                    // The same text may be given twice.
+                    names.push(std::mem::replace(&mut name.name, format!("formula{}", names.len() + 1)));
+                }
+            }
+            tree.append(own);
+        }
+        let lowered = tw_spec::lower(&tree, &tw_spec::LowerOptions::default());
+        if lowered.has_errors() {
+            let diagnostics = lowered.diagnostics;
+            return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
+        }
+        let (warnings, mut program) = (lowered.diagnostics, lowered.value);
+        for (root, name) in program.roots.iter_mut().zip(names) {
+            root.name = name;
+        }
+        let settings = tree.settings();
+        Ok(Self { sources, tree, program, settings, warnings })
+    }
+
     /// Patterns of events, as the events of a monitor that is run by none but `slice`.
     pub(crate) fn from_patterns(text: &str) -> Result<Self, Error> {
         Self::lowered("<patterns>", text, tw_spec::parse_patterns)

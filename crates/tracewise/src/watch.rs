@@ -66,6 +66,14 @@ pub enum WatchSource {
 }
 
 impl WatchSource {
+    /// Its file, if it is one.
+    pub(crate) fn files(&self) -> &[String] {
+        match self {
+            WatchSource::File(path) | WatchSource::Follow(path) => std::slice::from_ref(path),
+            _ => &[],
+        }
+    }
+
     /// As reports name it.
     pub fn name(&self) -> &str {
         match self {

@@ -80,6 +80,8 @@ pub enum Expect {
     Number,
     /// Declared `int`: a number that must be whole. Column: `Int`.
     Int,
+    /// Declared `real`: as for [`Expect::Number`], also where the number is written as a text.
+    Real,
     /// Compared with text. Column: `Text`.
     Text,
     /// A text that is looked into, of which few are alike: a line of a log. Column: `Words`, in which null is the empty text,

@@ -186,29 +186,6 @@ impl OutputArgs {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::program;
-    use crate::flags::{flag, flagged};
-    use tracewise::error::Setting;
-
-    #[test]
-    fn the_command_line_is_consistent() {
-        program().debug_assert();
-    }
-
-    #[test]
-    fn every_setting_is_a_flag_of_some_command() {
-        let mut commands = program();
-        // Only then does each have its `--help`.
-        commands.build();
-        let all: Vec<&clap::Command> = commands.get_subcommands().collect();
-        let known = |flag: &str| {
-            let long = flag.trim_start_matches("--");
-            all.iter().any(|command| command.get_arguments().any(|arg| arg.get_long() == Some(long)))
-        };
-        for &setting in Setting::ALL {
-            assert!(known(&flag(setting)), "{} of {setting}", flag(setting));
-        }
-        assert_eq!(flagged("leave out ⟨by⟩: use `⟨clock: stamps⟩`"), "leave out --by: use `--clock stamps`");
-    }
-}
+mod exits;
+#[cfg(test)]
+mod tests;

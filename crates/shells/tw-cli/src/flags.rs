@@ -19,7 +19,15 @@ pub fn flag(setting: Setting) -> String {
 /// A message of the library as users of the command read it.
 pub fn flagged(text: &str) -> String {
     spelled(text, |setting, value| match value {
-        Some(value) => format!("{} {value}", flag(setting)),
+        Some(value) => format!("{} {}", flag(setting), pasted(value)),
         None => flag(setting),
     })
+}
+
+/// A value as it is pasted into a command: one word, whatever blanks are in it.
+fn pasted(value: &str) -> String {
+    match value.contains(' ') && !value.starts_with('\'') {
+        true => format!("'{value}'"),
+        false => value.to_string(),
+    }
 }

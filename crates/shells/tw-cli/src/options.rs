@@ -20,7 +20,7 @@ pub struct ReadArgs {
     #[arg(long, value_name = "NAME", value_parser = formats())]
     pub format: Option<String>,
 
-    /// Column that is the timestamp [default: time]
+    /// Column that is the timestamp, or columns that are it together ('Date Time') [default: time]
     #[arg(long, value_name = "COL")]
     pub time: Option<String>,
 
@@ -52,8 +52,8 @@ pub struct ReadArgs {
     #[arg(long, value_name = "HOW", default_value = "join", value_parser = ["join", "own"])]
     pub continuation: String,
 
-    /// Whether bad lines are left out, where the command has an option for it.
-    #[arg(skip)]
+    /// Leave out lines that cannot be read, and say how many, instead of ending with the first
+    #[arg(long)]
     pub skip_bad_lines: bool,
 
     /// In `events` files the last field is the timestamp
@@ -222,28 +222,7 @@ pub enum Given {
 
 /// The specification made of formulas and queries given on the command line, each named by its text.
 pub fn inline(formulas: &[String], queries: &[String]) -> Result<Specification, Failure> {
-    match (formulas, queries) {
-        ([formula], []) => return Ok(Specification::from_formula(formula)?),
-        ([], [query]) => return Ok(Specification::from_query(query)?),
-        _ => {}
-    }
-    // Each is read alone first, so that its errors show the text as given, and so that the file made of them
-    // below is well-formed. One file means one pass over the trace and shared subformulas.
-    let mut joined = String::new();
-    for (index, text) in formulas.iter().enumerate() {
-        Specification::from_formula(text)?;
-        // The semicolon stands on its own line: a formula may end in a comment.
-        joined.push_str(&format!("property formula{} : {text}\n;\n", index + 1));
-    }
-    for (index, text) in queries.iter().enumerate() {
-        Specification::from_query(text)?;
-        joined.push_str(&format!("query query{} : {text}\n;\n", index + 1));
-    }
-    let mut spec = Specification::from_text("<formula>", &joined)?;
-    for (root, text) in spec.program.roots.iter_mut().zip(formulas.iter().chain(queries)) {
-        root.name = text.trim().to_string();
-    }
-    Ok(spec)
+    Ok(Specification::from_texts(formulas, queries)?)
 }
 
 /// The specification made of formulas or queries, whichever each text is.

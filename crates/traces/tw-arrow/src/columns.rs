@@ -61,7 +61,7 @@ impl Mapper {
     /// The columns of a batch that has rows; `None` if its rows are to be read, because they hold an error.
     pub(crate) fn read(&self, batch: &RecordBatch, seen: &mut Vocabulary) -> Option<PartBatch> {
         let len = batch.num_rows();
-        if batch.num_columns() != self.layout.names.len() {
+        if batch.num_columns() != self.layout.names.len() || self.layout.needs_rows() {
             return None;
         }
         let times = match self.layout.time {

@@ -26,7 +26,7 @@ pub(crate) fn parts<'a>(
     let most = rows(layout.names.len(), options);
     let mapper = Arc::new(Mapper::new(Arc::new(layout), projection, options));
     Parts {
-        has_events: mapper.layout.event.is_some(),
+        has_events: mapper.layout.has_events(),
         source: Box::new(Cut { batches, mapper, most, batch: None, at: 0 }),
     }
 }

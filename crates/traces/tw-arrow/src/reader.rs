@@ -45,7 +45,7 @@ impl Reader {
     ) -> Result<Self, TraceError> {
         let layout = Arc::new(Layout::new(schema, options)?);
         let mut seen = Vocabulary::new(projection.slots.len());
-        seen.has_events = layout.event.is_some();
+        seen.has_events = layout.has_events();
         Ok(Self {
             mapper: Mapper::new(layout, projection, options),
             schema: schema.clone(),

@@ -7,7 +7,10 @@ use arrow::datatypes::SchemaRef;
 use std::collections::HashSet;
 use std::sync::Arc;
 use tw_core::Value;
-use tw_trace::{Arguments, Event, ReadOptions, Row, RowSource, Stamps, TraceError, TraceErrorKind, quote};
+use tw_ir::Path;
+use tw_trace::{
+    Arguments, Event, ReadOptions, Row, RowSource, Stamps, TimePlace, TraceError, TraceErrorKind, quote,
+};
 
 /// Delivers record batches.
 pub(crate) trait Batches: Send {
@@ -19,6 +22,9 @@ pub(crate) trait Batches: Send {
 pub(crate) struct Layout {
     pub(crate) time: Option<usize>,
     pub(crate) event: Option<usize>,
+    /// Where they stand instead: inside columns, or in several of them. Only rows are read so.
+    pub(crate) time_place: Option<TimePlace>,
+    pub(crate) event_path: Option<Path>,
     pub(crate) variables: Vec<(usize, Arc<str>)>,
     pub(crate) names: Vec<Arc<str>>,
     pub(crate) stamps: Stamps,
@@ -54,8 +60,16 @@ impl Layout {
             }
             Ok(found)
         };
-        let time = find(&options.time, "time")?;
-        let event = find(&options.event, "event")?;
+        let has = |name: &str| names.iter().any(|known| **known == *name);
+        let elsewhere = |wanted: &Option<String>| match wanted {
+            Some(name) if !has(name) => TimePlace::of(name).filter(|place| place.columns().all(has)),
+            _ => None,
+        };
+        let time_place = elsewhere(&options.time);
+        let time = if time_place.is_some() { None } else { find(&options.time, "time")? };
+        let inside = options.event.as_ref().filter(|name| name.contains('.') && !name.contains(' '));
+        let event_path = inside.filter(|_| elsewhere(&options.event).is_some()).map(|name| Path::parse(name));
+        let event = if event_path.is_some() { None } else { find(&options.event, "event")? };
         if time.is_some() && time == event {
             return Err(usage(
                 "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)".into(),
@@ -63,7 +77,17 @@ impl Layout {
         }
         let variables =
             names.iter().cloned().enumerate().filter(|(at, _)| ![time, event].contains(&Some(*at))).collect();
-        Ok(Self { time, event, variables, names, stamps: options.stamps() })
+        Ok(Self { time, event, time_place, event_path, variables, names, stamps: options.stamps() })
+    }
+
+    /// Whether rows have events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.event.is_some() || self.event_path.is_some()
+    }
+
+    /// Whether columns alone do not say when and what happens.
+    pub(crate) fn needs_rows(&self) -> bool {
+        self.time_place.is_some() || self.event_path.is_some()
     }
 
     /// The column of a variable.
@@ -148,6 +172,30 @@ impl<B: Batches> RowSource for Source<B> {
                 .map_err(|error| error.into_trace_error(name, None).at(line, place(*index)))?;
             row.variables.push((name.clone(), cell));
         }
+        if let Some(path) = &self.layout.event_path {
+            match tw_trace::value_at(row, path) {
+                Value::Null => {}
+                Value::Str(name) if !name.is_empty() => {
+                    row.events.push(Event { name, arguments: Arguments::OfRow });
+                }
+                other => {
+                    let found = other.kind();
+                    let message =
+                        format!("`{path}`: found {found}, expected the event's name as text, or null");
+                    return Err(TraceError::new(TraceErrorKind::Type, message).at(line, 1));
+                }
+            }
+        }
+        if let Some(place) = &self.layout.time_place {
+            let stamp = place.stamp(row, self.layout.stamps);
+            row.time = stamp.map_err(|message| TraceError::new(TraceErrorKind::Time, message).at(line, 1))?;
+            if row.time.is_none() && line == 1 {
+                let name = place.name();
+                let message = format!("found no timestamp, expected `{name}` that `⟨time⟩` names");
+                return Err(TraceError::new(TraceErrorKind::Time, message).naming(name).at(line, 1));
+            }
+            place.take_out(row);
+        }
         Ok(true)
     }
 
@@ -156,7 +204,7 @@ impl<B: Batches> RowSource for Source<B> {
     }
 
     fn has_events(&self) -> bool {
-        self.layout.event.is_some()
+        self.layout.has_events()
     }
 }
 

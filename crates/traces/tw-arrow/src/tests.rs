@@ -195,6 +195,55 @@ fn time_and_event_columns() {
 }
 
 #[test]
+fn time_and_event_may_stand_inside_columns_or_in_several() {
+    let text = |values: [&str; 2]| Arc::new(StringArray::from(values.to_vec())) as ArrayRef;
+    let field = |name: &str| Arc::new(Field::new(name, DataType::Utf8, true));
+    let inner = StructArray::from(vec![
+        (field("at"), text(["2024-05-01T12:00:00Z", "2024-05-01T12:00:01Z"])),
+        (field("kind"), text(["up", "down"])),
+    ]);
+    let day: ArrayRef = Arc::new(Date32Array::from(vec![19844, 19844]));
+    let batch = batch(vec![
+        ("meta", Arc::new(inner)),
+        ("Date", day),
+        ("Time", text(["12:00:00", "12:00:01"])),
+        ("x", Arc::new(Int64Array::from(vec![1, 2]))),
+    ]);
+    let projection = Projection::new(&[], None, true);
+    for (format, bytes) in files(&batch) {
+        for (time, event) in [("meta.at", Some("meta.kind")), ("Date Time", None)] {
+            let options = ReadOptions {
+                time: Some(time.into()),
+                event: event.map(str::to_string),
+                ..ReadOptions::default()
+            };
+            let rows = rows_of(format, &bytes, &options).unwrap();
+            let times: Vec<String> = rows.iter().filter_map(|row| Some(row.time?.format())).collect();
+            assert_eq!(times, ["2024-05-01T12:00:00Z", "2024-05-01T12:00:01Z"], "{time}");
+            let events: Vec<&str> = rows.iter().flat_map(|row| &row.events).map(|own| &*own.name).collect();
+            assert_eq!(events, event.map_or(vec![], |_| vec!["up", "down"]));
+            let names: Vec<&str> = rows[0].variables.iter().map(|(name, _)| &**name).collect();
+            assert_eq!(
+                names,
+                if event.is_some() { vec!["meta", "Date", "Time", "x"] } else { vec!["meta", "x"] }
+            );
+            let input = Input::from_bytes("t", bytes.clone());
+            let mut scanned = Vec::new();
+            let mut fold = |batch: tw_core::Batch| {
+                scanned.extend(batch.times.unwrap_or_default());
+                Ok(std::ops::ControlFlow::Continue(()))
+            };
+            tw_trace::scan(&input, format, &projection, &options, &Ok, &mut fold).unwrap();
+            assert_eq!(scanned.iter().map(|time| time / 1_000_000_000 % 60).collect::<Vec<_>>(), [0, 1]);
+        }
+        for wrong in ["meta.att", "mta.at", "Date Tim"] {
+            let options = ReadOptions { time: Some(wrong.into()), ..ReadOptions::default() };
+            assert!(rows_of(format, &bytes, &options).is_err(), "{wrong}");
+        }
+    }
+}
+
+#[test]
 fn what_no_trace_may_hold_is_an_error() {
     let cases: [(&str, ArrayRef, &str); 8] = [
         (

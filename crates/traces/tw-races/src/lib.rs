@@ -53,4 +53,4 @@ pub use access::{Access, Action, Place};
 pub use analysis::Analysis;
 pub use cycle::Limits;
 pub use report::{Deadlock, Exceeded, Oddity, OddityKind, Race, Report, Search, Seen, Turn, Use};
-pub use rows::{Fields, read};
+pub use rows::{Fields, Rows, read, read_rows};

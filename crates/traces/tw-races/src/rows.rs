@@ -54,11 +54,20 @@ pub fn read(
     fields: &Fields,
     limits: Limits,
 ) -> Result<Report, TraceError> {
+    read_rows(&mut |each| tw_trace::read_rows(input, format, options, each).map(drop), fields, limits)
+}
+
+/// Whoever gives each row to somebody, until that one has enough.
+pub type Rows<'r> =
+    dyn FnMut(&mut dyn FnMut(&Row) -> Result<bool, TraceError>) -> Result<(), TraceError> + 'r;
+
+/// The same of rows that somebody else reads.
+pub fn read_rows(rows: &mut Rows<'_>, fields: &Fields, limits: Limits) -> Result<Report, TraceError> {
     let mut analysis = Analysis::new().limits(limits);
     let mut texts = (String::new(), String::new());
     let (mut position, mut found) = (0, false);
     let mut others: Vec<String> = Vec::new();
-    tw_trace::read_rows(input, format, options, &mut |row: &Row| {
+    rows(&mut |row: &Row| {
         let place = Place { position, line: row.line };
         position += 1;
         for event in &row.events {

@@ -12,6 +12,13 @@ pub(crate) fn is_needed(format: &dyn TraceFormat, options: &ReadOptions) -> bool
     options.null.is_some() || options.form.is_some() && !format.resolves_years()
 }
 
+/// Whether rows of this format need more than its blocks do.
+pub(crate) fn is_beyond_blocks(format: &dyn TraceFormat, options: &ReadOptions) -> bool {
+    // Years turn in the order of the trace.
+    let turning = options.form.is_some_and(|form| !form.has_year) && !format.resolves_years();
+    is_needed(format, options) && (turning || !format.blocks_adapt())
+}
+
 /// Rows as the options want them.
 pub(crate) fn adapted<'a>(format: &dyn TraceFormat, rows: Reading<'a>, options: &ReadOptions) -> Reading<'a> {
     if !is_needed(format, options) {
@@ -39,16 +46,7 @@ impl RowSource for Adapted<'_> {
             row.time = Some(Stamp { time, ..stamp });
         }
         if let Some(null) = &self.null {
-            let variables = row.variables.iter_mut().map(|(_, value)| value);
-            let arguments = row.events.iter_mut().flat_map(|event| match &mut event.arguments {
-                Arguments::Positional(values) => values.as_mut_slice(),
-                Arguments::OfRow => &mut [],
-            });
-            for value in variables.chain(arguments) {
-                if matches!(value, Value::Str(text) if **text == **null) {
-                    *value = Value::Null;
-                }
-            }
+            empty(row, null);
         }
         Ok(true)
     }
@@ -67,6 +65,20 @@ impl RowSource for Adapted<'_> {
 
     fn place(&self, variable: &str) -> Option<(u64, u64)> {
         self.inner.place(variable)
+    }
+}
+
+/// Makes nothing of the texts that say so.
+pub(crate) fn empty(row: &mut Row, null: &str) {
+    let variables = row.variables.iter_mut().map(|(_, value)| value);
+    let arguments = row.events.iter_mut().flat_map(|event| match &mut event.arguments {
+        Arguments::Positional(values) => values.as_mut_slice(),
+        Arguments::OfRow => &mut [],
+    });
+    for value in variables.chain(arguments) {
+        if matches!(value, Value::Str(text) if **text == *null) {
+            *value = Value::Null;
+        }
     }
 }
 

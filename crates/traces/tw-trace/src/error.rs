@@ -27,6 +27,12 @@ pub enum TraceErrorKind {
     Usage,
 }
 
+/// A quote that takes all that follows with it.
+pub(crate) const NEVER_CLOSED: &str = "a quote that is never closed";
+
+/// What timestamps must not do.
+const DECREASES: &str = "timestamps must not decrease";
+
 /// An error about a trace. Prints as `file:line:column: message`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceError {
@@ -43,18 +49,38 @@ pub struct TraceError {
     pub message: String,
     /// The slot whose use asks for what was not found, so that the specification can be shown too.
     pub slot: Option<SlotId>,
+    /// The name of what was not found.
+    pub name: Option<String>,
 }
 
 impl TraceError {
     /// Whether it is a line that is wrong, and not the file, the trace as a whole or what was asked of it.
-    pub(crate) fn is_about_a_line(&self) -> bool {
+    pub fn is_about_a_line(&self) -> bool {
         use TraceErrorKind::{Budget, Syntax, Time, Type};
         matches!(self.kind, Syntax | Type | Time | Budget)
     }
 
+    /// Whether the next line can be read whatever this one holds.
+    pub(crate) fn ends_with_its_line(&self) -> bool {
+        self.is_about_a_line() && self.kind != TraceErrorKind::Budget && !self.message.contains(NEVER_CLOSED)
+    }
+
+    /// Whether it is the order of timestamps that is wrong.
+    pub fn is_about_order(&self) -> bool {
+        self.kind == TraceErrorKind::Time && self.message.contains(DECREASES)
+    }
+
     /// An error without a place.
     pub fn new(kind: TraceErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, file: String::new(), line: None, column: None, message: message.into(), slot: None }
+        Self {
+            kind,
+            file: String::new(),
+            line: None,
+            column: None,
+            message: message.into(),
+            slot: None,
+            name: None,
+        }
     }
 
     /// A syntax error at a place.
@@ -69,7 +95,7 @@ impl TraceError {
     /// A timestamp earlier than the one before it.
     pub fn decreasing(now: Stamp, before: Stamp) -> Self {
         let message = format!(
-            "the timestamp `{}` is earlier than `{}` before it; timestamps must not decrease (`⟨sort: SKEW⟩` sorts disorder up to a bound)",
+            "the timestamp `{}` is earlier than `{}` before it; {DECREASES} (`⟨sort: SKEW⟩` sorts disorder up to a bound)",
             now.format(),
             before.format()
         );
@@ -90,6 +116,13 @@ impl TraceError {
         if self.file.is_empty() {
             self.file = file.to_string();
         }
+        self
+    }
+
+    /// Because nothing has this name.
+    #[must_use]
+    pub fn naming(mut self, name: &str) -> Self {
+        self.name = Some(name.to_string());
         self
     }
 

@@ -84,6 +84,12 @@ pub trait TraceFormat: Sync {
         Ok(None)
     }
 
+    /// Whether its blocks mind the texts that stand for nothing, and timestamps of a given form, as far as they have years;
+    /// blocks of other formats are left to rows then.
+    fn blocks_adapt(&self) -> bool {
+        false
+    }
+
     /// The fast path of a format whose files have columns instead of lines: a line is then the number of a row, and its
     /// text the row as JSON.
     fn parted(&self) -> Option<&dyn PartFormat> {
@@ -105,6 +111,11 @@ pub trait TraceFormat: Sync {
     /// Whether the end of a line tells that the record on it has ended, if no quotes are open. A live stream of a format
     /// where only the next record tells is read row by row.
     fn lines_end_records(&self) -> bool {
+        true
+    }
+
+    /// Whether the line on which a position begins shows what it holds; otherwise the position is shown as JSON.
+    fn lines_tell(&self) -> bool {
         true
     }
 

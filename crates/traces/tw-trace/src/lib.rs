@@ -16,6 +16,7 @@ mod look;
 mod options;
 mod order;
 mod parts;
+mod place;
 mod row;
 mod scan;
 mod settle;
@@ -40,8 +41,9 @@ pub use look::{Likeness, detect, is_ambiguous, recognise};
 pub use options::{Exact, Key, Projection, ReadOptions};
 pub use order::Order;
 pub use parts::{Part, PartBatch, PartFormat, PartSource, Parts, Table};
+pub use place::TimePlace;
 pub use row::{Arguments, Event, Mark, Row, RowSink, RowSource};
-pub use scan::{Summary, read_rows, scan};
+pub use scan::{LeftOut, Summary, read_rows, scan};
 pub use settle::Settled;
 pub use slots::{
     CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,

@@ -361,9 +361,12 @@ fn in_rows(
         let mut row = Row::default();
         while ordinal <= last && rows.next(&mut row).map_err(|error| error.in_file(name))? {
             if let Some(&position) = wanted.get(&ordinal) {
-                lines.entry(row.line).or_default().push(position);
+                let text = if format.lines_tell() { None } else { as_json(&row) };
+                if text.is_none() {
+                    lines.entry(row.line).or_default().push(position);
+                }
                 let (line, time, row) = (Some(row.line), row.time, Some(row.clone()));
-                let located = Located { position, file: name.to_string(), line, text: None, row, time };
+                let located = Located { position, file: name.to_string(), line, text, row, time };
                 found.insert(position, located);
             }
             ordinal += 1;

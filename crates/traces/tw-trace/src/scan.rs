@@ -77,30 +77,65 @@ pub fn scan<T: Send>(
     rows::scan(input, format, projection, options, map, fold)
 }
 
+/// Lines that were left out.
+#[derive(Clone, Debug, Default)]
+pub struct LeftOut {
+    /// How many.
+    pub count: u64,
+    /// What was wrong with the first.
+    pub first: Option<TraceError>,
+}
+
+impl LeftOut {
+    fn note(&mut self, error: TraceError) {
+        self.count += 1;
+        self.first.get_or_insert(error);
+    }
+}
+
 /// Reads a trace row by row, as rows arrive (sorted if asked for), until `each` returns false. Whoever takes whole rows
-/// reads every key, so that one that an object has twice is an error.
+/// reads every key, so that one that an object has twice is an error. Says which lines were left out, if the options ask
+/// for that.
 pub fn read_rows(
     input: &Input,
     format: &dyn TraceFormat,
     options: &ReadOptions,
     each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
-) -> Result<(), TraceError> {
-    drive_rows(input, format, options, &mut |_| {}, &mut |row| match row.repeated.first() {
+) -> Result<LeftOut, TraceError> {
+    let (mut left_out, mut twice) = (LeftOut::default(), LeftOut::default());
+    let skips = options.skip_bad_lines;
+    let mut bad = |error| match skips {
+        true => {
+            left_out.note(error);
+            Ok(())
+        }
+        false => Err(error),
+    };
+    drive_rows(input, format, options, &mut |_| {}, &mut bad, &mut |row| match row.repeated.first() {
+        Some(repeated) if skips => {
+            twice.note(row.twice(&repeated.text));
+            Ok(true)
+        }
         Some(repeated) => Err(row.twice(&repeated.text)),
         None => each(row),
-    })
+    })?;
+    left_out.count += twice.count;
+    left_out.first = left_out.first.or(twice.first);
+    Ok(left_out)
 }
 
-/// As [`read_rows`]; `opened` is told of each file whether its trace has events at all.
+/// As [`read_rows`]; `opened` is told of each file whether its trace has events at all, `bad` of lines that cannot be read
+/// where the next can.
 pub(crate) fn drive_rows(
     input: &Input,
     format: &dyn TraceFormat,
     options: &ReadOptions,
     opened: &mut dyn FnMut(bool),
+    bad: &mut dyn FnMut(TraceError) -> Result<(), TraceError>,
     each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
 ) -> Result<(), TraceError> {
     let mut opened = |source: &dyn RowSource| opened(source.has_events());
-    rows::drive(input, format, options, &mut opened, &mut |arrival| each(arrival.row)).map(drop)
+    rows::drive(input, format, options, &mut opened, bad, &mut |arrival| each(arrival.row)).map(drop)
 }
 
 /// Gives an error about a slot the place of its cell, if the source knows it.

@@ -69,6 +69,8 @@ pub enum ColumnBuilder {
     },
     /// Numbers, whole and not.
     Mixed(Vec<Value>),
+    /// [`Expect::Real`]: numbers, also those that are written as texts.
+    Reals(Box<ColumnBuilder>),
     /// [`Expect::Text`].
     Text {
         /// Ids.
@@ -93,6 +95,7 @@ pub enum ColumnBuilder {
 const BOOL: &str = "a truth value (`true`, `false`, `1`, `0` or nothing), because the specification uses it as a proposition";
 const NUMBER: &str = "a finite number, because the specification uses it as a number";
 const WHOLE: &str = "a whole number of 64 bits, because it is declared `int`";
+const REAL: &str = "a finite number, because it is declared `real`";
 const TEXT: &str = "text, because the specification compares it with text";
 const LINE: &str = "text, because templates look into it";
 const FINITE: &str = "a finite value";
@@ -105,6 +108,7 @@ impl ColumnBuilder {
             Expect::Number | Expect::Int => {
                 ColumnBuilder::Int { values: Vec::new(), valid: Bits::new(), only: expect == Expect::Int }
             }
+            Expect::Real => ColumnBuilder::Reals(Box::new(ColumnBuilder::new(Expect::Number))),
             Expect::Text => ColumnBuilder::Text {
                 ids: Vec::new(),
                 index: FxHashMap::default(),
@@ -134,7 +138,7 @@ impl ColumnBuilder {
             ColumnBuilder::Real { values, .. } => values.reserve(additional),
             ColumnBuilder::Text { ids, .. } => ids.reserve(additional),
             ColumnBuilder::Lines(lines) => lines.reserve(additional),
-            ColumnBuilder::Texts(texts) => texts.reserve(additional),
+            ColumnBuilder::Texts(inner) | ColumnBuilder::Reals(inner) => inner.reserve(additional),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.reserve(additional),
         }
     }
@@ -156,7 +160,7 @@ impl ColumnBuilder {
                 valid.push(false);
             }
             ColumnBuilder::Lines(lines) => drop(lines.push_any("")),
-            ColumnBuilder::Texts(texts) => texts.push_null(),
+            ColumnBuilder::Texts(inner) | ColumnBuilder::Reals(inner) => inner.push_null(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.push(Value::Null),
         }
     }
@@ -180,6 +184,7 @@ impl ColumnBuilder {
                     _ => return Err(self.misfit(quote(cell))),
                 }
             }
+            ColumnBuilder::Reals(numbers) => numbers.push_cell(cell)?,
             ColumnBuilder::Text { .. } | ColumnBuilder::Lines(_) => self.push_text(cell)?,
             ColumnBuilder::Texts(texts) => {
                 match if is_plain_text(cell) { Some(Value::Null) } else { Value::from_cell(cell) } {
@@ -212,6 +217,7 @@ impl ColumnBuilder {
                     self.push_value(value)?;
                 }
                 ColumnBuilder::Any(values) => values.push(value.clone()),
+                ColumnBuilder::Reals(numbers) => numbers.push_value(value)?,
                 _ => return Err(self.misfit(value.kind().to_string())),
             },
         }
@@ -224,6 +230,7 @@ impl ColumnBuilder {
         match self {
             ColumnBuilder::Truth(bits) => bits.push(bool),
             ColumnBuilder::Any(values) => values.push(Value::Bool(bool)),
+            ColumnBuilder::Reals(numbers) => numbers.push_bool(bool)?,
             _ => return Err(self.misfit(format!("`{bool}`"))),
         }
         Ok(())
@@ -245,6 +252,7 @@ impl ColumnBuilder {
                 self.push_int(int)?;
             }
             ColumnBuilder::Mixed(values) => values.push(Value::Int(int)),
+            ColumnBuilder::Reals(numbers) => numbers.push_int(int)?,
             ColumnBuilder::Truth(bits) if int == 0 || int == 1 => bits.push(int == 1),
             ColumnBuilder::Any(values) => values.push(Value::Int(int)),
             _ => return Err(self.misfit(format!("`{int}`"))),
@@ -277,6 +285,7 @@ impl ColumnBuilder {
                 self.push_real(real)?;
             }
             ColumnBuilder::Mixed(values) => values.push(Value::Real(real)),
+            ColumnBuilder::Reals(numbers) => numbers.push_real(real)?,
             ColumnBuilder::Any(values) => values.push(Value::Real(real)),
             _ => return Err(self.misfit(format!("`{real:?}`"))),
         }
@@ -314,6 +323,10 @@ impl ColumnBuilder {
             }
             ColumnBuilder::Texts(texts) => texts.push_text(text)?,
             ColumnBuilder::Any(values) => values.push(Value::text(text)),
+            ColumnBuilder::Reals(numbers) => match Value::from_cell(text) {
+                Some(Value::Int(_) | Value::Real(_)) => numbers.push_cell(text)?,
+                _ => return Err(CellError { found: format!("the text {}", quote(text)), expected: REAL }),
+            },
             // Who declares `int` asks for the number that a text holds: ids and nanoseconds are often written so.
             ColumnBuilder::Int { only: true, .. }
                 if matches!(Value::from_cell(text), Some(Value::Int(_))) =>
@@ -337,6 +350,7 @@ impl ColumnBuilder {
             ColumnBuilder::Truth(_) => BOOL,
             ColumnBuilder::Int { only: true, .. } => WHOLE,
             ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } | ColumnBuilder::Mixed(_) => NUMBER,
+            ColumnBuilder::Reals(_) => REAL,
             ColumnBuilder::Text { .. } => TEXT,
             ColumnBuilder::Lines(_) => LINE,
             ColumnBuilder::Texts(_) | ColumnBuilder::Any(_) => FINITE,
@@ -352,7 +366,7 @@ impl ColumnBuilder {
             ColumnBuilder::Real { values, .. } => values.len(),
             ColumnBuilder::Text { ids, .. } => ids.len(),
             ColumnBuilder::Lines(lines) => lines.len(),
-            ColumnBuilder::Texts(texts) => texts.len(),
+            ColumnBuilder::Texts(inner) | ColumnBuilder::Reals(inner) => inner.len(),
             ColumnBuilder::Any(values) | ColumnBuilder::Mixed(values) => values.len(),
         }
     }
@@ -370,6 +384,7 @@ impl ColumnBuilder {
             ColumnBuilder::Real { values, valid } => Column::Real { values, valid },
             ColumnBuilder::Text { ids, dictionary, valid, .. } => Column::Text { ids, dictionary, valid },
             ColumnBuilder::Lines(lines) => Column::Words(lines),
+            ColumnBuilder::Reals(numbers) => numbers.finish(),
             ColumnBuilder::Texts(texts) => match texts.finish() {
                 // Of nulls alone nothing is known.
                 Column::Text { ids, dictionary, .. } if dictionary.entries.is_empty() => {

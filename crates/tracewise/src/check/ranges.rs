@@ -6,7 +6,7 @@ use tw_core::Position;
 /// Violations that are looked at for ranges, however few are listed.
 pub(super) const MERGED: usize = 10_000;
 /// Violations that a timeline counts.
-pub(super) const COUNTED: usize = 1_000_000;
+pub(crate) const COUNTED: usize = 1_000_000;
 /// Parts of a timeline.
 const PARTS: usize = 240;
 /// Positions named along a timeline, beside the last.
@@ -33,7 +33,7 @@ pub(super) fn ranges(
 }
 
 /// How many of the positions, of which there are `all`, lie in each part of a log.
-pub(super) fn timeline(failing: impl Iterator<Item = Position>, positions: u64, cut: bool) -> Timeline {
+pub(crate) fn timeline(failing: impl Iterator<Item = Position>, positions: u64, cut: bool) -> Timeline {
     let parts = PARTS.min(positions.max(1) as usize);
     let mut counts = vec![0; parts];
     for position in failing {
@@ -44,7 +44,7 @@ pub(super) fn timeline(failing: impl Iterator<Item = Position>, positions: u64, 
 }
 
 /// The positions that are named along a timeline.
-pub(super) fn ticks(positions: u64) -> Vec<Position> {
+pub(crate) fn ticks(positions: u64) -> Vec<Position> {
     let last = positions.saturating_sub(1);
     let mut ticks: Vec<Position> = (0..=TICKS)
         .map(|tick| (u128::from(last) * u128::from(tick) / u128::from(TICKS)) as Position)

@@ -217,7 +217,7 @@ fn race(report: &RacesReport, found: &crate::races::Race) -> Item {
 
 fn warnings(report: &RacesReport) -> Vec<Diagnostic> {
     let found = &report.found;
-    let mut warnings: Vec<Diagnostic> = Vec::new();
+    let mut warnings: Vec<Diagnostic> = report.warnings.clone();
     for oddity in found.oddities.iter().take(TOLD) {
         let (thread, lock) = (words::printable(&oddity.thread), words::printable(&oddity.lock));
         let line = report.line(oddity.at);

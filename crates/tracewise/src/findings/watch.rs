@@ -3,12 +3,14 @@
 
 use super::warning::owned;
 use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
+use crate::check::ranges;
 use crate::query::{Approximation, Group, QueryResult};
 use crate::watch::{WatchReport, WatchValue, WatchVerdict};
 use crate::{Specification, monitors};
 use std::time::Duration;
-use tw_core::Verdict;
+use tw_core::{Position, Verdict};
 use tw_ir::RootKind;
+use tw_trace::Stamp;
 
 /// Violations of one property that are kept; a stream may have any number, which are counted.
 const KEPT: usize = 100;
@@ -20,6 +22,10 @@ pub struct Gathered {
     queries: Vec<Item>,
     monitors: Vec<Item>,
     semantics: &'static str,
+    /// Of the properties, then the monitors, the positions that failed.
+    failing: Vec<Vec<Position>>,
+    /// The first and the latest position that were told of, with their timestamps.
+    ends: Option<[(Position, Option<Stamp>); 2]>,
 }
 
 impl Gathered {
@@ -48,18 +54,20 @@ impl Gathered {
             engine: Some(monitors::ENGINE),
             ..Item::default()
         };
-        Self {
-            properties: items(RootKind::Property, About::Property),
-            queries: items(RootKind::Query, About::Query),
-            monitors: spec.program.monitors.iter().map(monitor).collect(),
-            semantics,
-        }
+        let properties = items(RootKind::Property, About::Property);
+        let monitors: Vec<Item> = spec.program.monitors.iter().map(monitor).collect();
+        let failing = vec![Vec::new(); properties.len() + monitors.len()];
+        let queries = items(RootKind::Query, About::Query);
+        Self { properties, queries, monitors, semantics, failing, ends: None }
     }
 
     /// A verdict was told.
     pub fn verdict(&mut self, told: &WatchVerdict<'_>) {
-        let mut items = self.properties.iter_mut().chain(&mut self.monitors);
-        let Some(item) = items.find(|item| item.name == told.property) else { return };
+        let now = (told.position, told.time);
+        let [first, _] = self.ends.unwrap_or([now; 2]);
+        self.ends = Some([first, now]);
+        let mut items = self.properties.iter_mut().chain(&mut self.monitors).enumerate();
+        let Some((number, item)) = items.find(|(_, item)| item.name == told.property) else { return };
         if let Some(pending) = &told.pending {
             item.pending = Some(Owed {
                 owed: pending.owed.clone(),
@@ -72,6 +80,10 @@ impl Gathered {
             return;
         }
         item.violation_count += (told.violation_count as usize).max(1);
+        let about = told.violation.as_ref().and_then(|found| found.position).or(told.about);
+        if told.settled && self.failing[number].len() < ranges::COUNTED {
+            self.failing[number].push(about.unwrap_or(told.position));
+        }
         if item.violations.len() == KEPT {
             return;
         }
@@ -156,7 +168,21 @@ impl Gathered {
         for (item, (_, silent)) in self.monitors.iter_mut().zip(&report.monitors) {
             item.verdict = Some(if *silent { Verdict::Satisfied } else { Verdict::Violated });
         }
+        let items = self.properties.iter_mut().chain(&mut self.monitors);
+        for (item, failing) in items.zip(std::mem::take(&mut self.failing)) {
+            if !failing.is_empty() {
+                let cut = failing.len() == ranges::COUNTED;
+                item.timeline = Some(ranges::timeline(failing.into_iter(), report.positions, cut));
+            }
+        }
+        // A stream is not read again: of most positions nobody knows the time.
+        let time = |position: Position| {
+            let known = self.ends.iter().flatten().find(|(known, _)| *known == position);
+            known.and_then(|(_, time)| *time)
+        };
+        let ticks = ranges::ticks(report.positions);
         Report {
+            ticks: ticks.into_iter().map(|position| (position, time(position))).collect(),
             command: "watch",
             subject: trace.to_string(),
             statistics: Statistics {

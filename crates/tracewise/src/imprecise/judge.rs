@@ -2,6 +2,7 @@
 
 use super::read::{at_line, errors_of, in_order};
 use super::{ClockError, Guarantee, Obstacle, Stretch};
+use crate::check::ranges;
 use crate::check::{CheckOptions, CheckReport, Finding, Violation, newlines, property};
 use crate::error::Setting;
 use crate::narrate::Narrator;
@@ -165,7 +166,8 @@ impl Known<'_> {
         options: &tw_monitor::EvaluateOptions,
     ) -> Result<Vec<Judgement>, Error> {
         // With several segments, violations are listed in the order of the log.
-        let limit = if self.order.by_key() { usize::MAX } else { self.asked.violations.max(1) };
+        let least = if self.asked.overview { ranges::COUNTED } else { 1 };
+        let limit = if self.order.by_key() { usize::MAX } else { self.asked.violations.max(least) };
         let judge = |segment| {
             let observation = self.observation(segment);
             tw_engine_dense::judge(&self.spec.program, root.node, &observation, options, limit)
@@ -225,6 +227,12 @@ impl Known<'_> {
             }
         }
         failing.sort_unstable();
+        if self.asked.overview && !failing.is_empty() {
+            let own = failing.iter().filter(|(.., own)| *own).map(|(position, ..)| *position);
+            let cut = finding.report.violation_count > failing.len();
+            let all = self.loaded.summary.positions;
+            finding.report.timeline = Some(ranges::timeline(own, all, cut));
+        }
         let times = self.loaded.trace.times.as_deref().unwrap_or_default();
         for (position, at, segment, own) in failing.into_iter().take(self.asked.violations.max(1)) {
             let violation = Violation {

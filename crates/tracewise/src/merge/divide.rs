@@ -6,6 +6,7 @@ use super::read::{Source, read, read_with_keys};
 use super::{limit_message, refuse_empty, too_many};
 use crate::run::divide::Groups;
 use crate::run::open::display_name;
+use crate::run::order::Aside;
 use crate::{Error, Session};
 use tw_model::Place;
 
@@ -21,7 +22,7 @@ pub(super) fn divide(
     valuations: &mut Valuations,
     first: u32,
 ) -> Result<Sequences, Error> {
-    divide_counting(session, source, files, by, valuations, first).map(|(sequences, _)| sequences)
+    divide_counting(session, source, files, by, valuations, first).map(|(sequences, ..)| sequences)
 }
 
 /// The same, and the number of positions that belong to no trace: those without a key.
@@ -32,7 +33,7 @@ pub(super) fn divide_counting(
     by: Option<&str>,
     valuations: &mut Valuations,
     first: u32,
-) -> Result<(Sequences, u64), Error> {
+) -> Result<(Sequences, u64, Aside), Error> {
     valuations.begin(first);
     let mut codes: Vec<u32> = Vec::new();
     let mut keep = |more: &[u32]| {
@@ -59,7 +60,7 @@ pub(super) fn divide_counting(
         order,
     };
     let Some((column, keys)) = keys else {
-        return Ok((vec![(lines(first, whole, None), codes)], 0));
+        return Ok((vec![(lines(first, whole, None), codes)], 0, read_once.aside));
     };
     let groups = Groups::of(keys.names.len(), &keys.ids);
     let without = codes.len() - groups.order.len();
@@ -79,5 +80,5 @@ pub(super) fn divide_counting(
         let name = format!("{whole} ({column}={text})");
         sequences.push((lines(trace, name, Some(order)), own));
     }
-    Ok((sequences, without as u64))
+    Ok((sequences, without as u64, read_once.aside))
 }

@@ -8,6 +8,7 @@ use crate::plan::Who;
 use crate::run::columns::{Keys, Need, read as read_columns};
 use crate::run::faults::{refuse_empty, trace_error};
 use crate::run::open::Opened;
+use crate::run::order::{Aside, StepsBack};
 use crate::run::{Asked, Run};
 use crate::{Error, Session, Specification};
 use rows::{named_by, rows};
@@ -65,6 +66,7 @@ impl Source {
 pub(crate) struct Read {
     pub positions: u64,
     pub locator: Locator,
+    pub aside: Aside,
 }
 
 /// Reads a trace; `states` is given the codes of its states, stretch by stretch.
@@ -78,11 +80,12 @@ pub(crate) fn read(
     if let Source::Specification(properties) = source {
         return by_properties(session, properties, files, valuations, states);
     }
-    let opened = Opened::new(session, files)?;
+    let mut opened = Opened::new(session, files)?;
+    opened.read.any_order |= opened.read.sort.is_none();
     let read = match source {
         Source::Column(column) => one_column(session, &opened, column, valuations, states),
         Source::Columns(columns) => several_columns(session, &opened, columns, valuations, states),
-        _ => rows(&opened, source, None, valuations, states),
+        _ => rows(&mut opened, source, None, valuations, states),
     };
     read.map_err(|error| error.in_file(&opened.name).into())
 }
@@ -99,7 +102,9 @@ pub(crate) fn read_with_keys(
     let mut keys = Keys::default();
     if !files.iter().any(|file| readable_once(file)) {
         let read = read(session, source, files, valuations, states)?;
-        keys_of(session, &Opened::new(session, files)?, column, &mut keys)?;
+        let mut opened = Opened::new(session, files)?;
+        opened.read.any_order |= opened.read.sort.is_none();
+        keys_of(session, &opened, column, &mut keys)?;
         return Ok((read, keys));
     }
     if matches!(source, Source::Specification(_)) {
@@ -110,8 +115,8 @@ pub(crate) fn read_with_keys(
             Setting::StateSpecification
         )));
     }
-    let opened = Opened::new(session, files)?;
-    let read = rows(&opened, source, Some((column, &mut keys)), valuations, states);
+    let mut opened = Opened::new(session, files)?;
+    let read = rows(&mut opened, source, Some((column, &mut keys)), valuations, states);
     Ok((read.map_err(|error| error.in_file(&opened.name))?, keys))
 }
 
@@ -139,10 +144,11 @@ fn one_column(
     valuations: &mut Valuations,
     states: &mut dyn FnMut(&[u32]) -> Result<(), TraceError>,
 ) -> Result<Read, TraceError> {
-    let projection = Projection::new(&[], Some(column), false);
-    let map = |mut batch: tw_core::Batch| Ok(batch.slots.pop());
-    let mut codes = Vec::new();
-    let mut fold = |column: Option<Column>| {
+    let projection = Projection::new(&[], Some(column), true);
+    let map = |mut batch: tw_core::Batch| Ok((StepsBack::in_batch(&batch), batch.slots.pop()));
+    let (mut codes, mut back) = (Vec::new(), StepsBack::default());
+    let mut fold = |(own, column): (StepsBack, Option<Column>)| {
+        back.then(own);
         let Some(Column::Text { ids, dictionary, valid }) = column else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -164,7 +170,8 @@ fn one_column(
         Ok(ControlFlow::Continue(()))
     };
     let summary = opened.scan(session, &projection, &map, &mut fold)?;
-    Ok(Read { positions: summary.positions, locator: summary.locator })
+    let aside = Aside::of(back, &summary);
+    Ok(Read { positions: summary.positions, locator: summary.locator, aside })
 }
 
 fn several_columns(
@@ -181,9 +188,10 @@ fn several_columns(
             Slot { what, declared: false, span: Default::default() }
         })
         .collect();
-    let projection = Projection::new(&slots, None, false);
-    let mut codes = Vec::new();
+    let projection = Projection::new(&slots, None, true);
+    let (mut codes, mut back) = (Vec::new(), StepsBack::default());
     let mut fold = |batch: tw_core::Batch| {
+        back.then(StepsBack::in_batch(&batch));
         let numbered: Vec<Vec<u32>> = batch
             .slots
             .iter()
@@ -212,7 +220,8 @@ fn several_columns(
         Ok(ControlFlow::Continue(()))
     };
     let summary = opened.scan(session, &projection, &Ok, &mut fold)?;
-    Ok(Read { positions: summary.positions, locator: summary.locator })
+    let aside = Aside::of(back, &summary);
+    Ok(Read { positions: summary.positions, locator: summary.locator, aside })
 }
 
 /// Formulas by an engine, over the whole trace: they may speak of other positions, too.
@@ -244,7 +253,8 @@ fn by_properties(
             let [no, yes] = [false, true].map(|value| valuations.value_code(name, &Value::Bool(value)));
             columns[name] = (0..truth.len()).map(|at| if truth.get(at) { yes } else { no }).collect();
         }
-        read = Some(Read { positions: loaded.trace.len as u64, locator: loaded.summary.locator });
+        let (positions, locator) = (loaded.trace.len as u64, loaded.summary.locator);
+        read = Some(Read { positions, locator, aside: Aside::default() });
     }
     if let Some((spec, names)) = &properties.terms {
         let need = Need { wanted: Wanted::TERMS, ..Need::default() };
@@ -280,7 +290,8 @@ fn by_properties(
                 }
             };
         }
-        read = Some(Read { positions: loaded.trace.len as u64, locator: loaded.summary.locator });
+        let (positions, locator) = (loaded.trace.len as u64, loaded.summary.locator);
+        read = Some(Read { positions, locator, aside: Aside::default() });
     }
     let Some(read) = read else { return Err(Error::Internal("no state properties were read".into())) };
     let codes: Vec<u32> = (0..read.positions as usize)
@@ -296,7 +307,7 @@ fn by_properties(
 }
 
 /// The variables of a trace, read up to the first row that has the one called `until`; and whether it has events.
-pub(crate) fn columns_of(opened: &Opened, until: &str) -> Result<(Vec<String>, bool), TraceError> {
+pub(crate) fn columns_of(opened: &mut Opened, until: &str) -> Result<(Vec<String>, bool), TraceError> {
     let (mut names, mut events): (Vec<String>, bool) = (Vec::new(), false);
     let mut each = |row: &Row| {
         events |= !row.events.is_empty();
@@ -309,6 +320,6 @@ pub(crate) fn columns_of(opened: &Opened, until: &str) -> Result<(Vec<String>, b
         }
         Ok(!names.iter().any(|name| name == until))
     };
-    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut each)?;
+    opened.rows(&mut each)?;
     Ok((names, events))
 }

@@ -1,6 +1,6 @@
 //! Sentences about temporal operators, by their properties.
 
-use super::{Narrator, QUOTED, shorten};
+use super::{Narrator, cited};
 use tw_core::Position;
 use tw_ir::{Applied, Form, NodeId};
 use tw_monitor::{Claim, Explanation};
@@ -35,8 +35,7 @@ impl Narrator<'_> {
     ) -> Option<String> {
         let Applied { form, past, weak, left, right, .. } = operator;
         let Some(left) = left else { return self.alone(claim, operator, explanation) };
-        let words =
-            |node: NodeId| format!("`{}`", shorten(&self.spec.words_with(node, &claim.bindings), QUOTED));
+        let words = |node: NodeId| cited(&self.spec.words_with(node, &claim.bindings));
         let from = self.original(claim.range.0);
         // What has to hold, and what ends that.
         let (hold, goal) = if form == Form::Until { (left, right) } else { (right, left) };
@@ -74,7 +73,7 @@ impl Narrator<'_> {
     /// The same of an operator with one operand.
     fn alone(&self, claim: &Claim, operator: Applied, explanation: &Explanation) -> Option<String> {
         let Applied { form, past, interval, right, .. } = operator;
-        let a = format!("`{}`", shorten(&self.spec.words_with(right, &claim.bindings), QUOTED));
+        let a = cited(&self.spec.words_with(right, &claim.bindings));
         let (begin, end) = self.loaded.trace.segment_of(claim.range.0);
         let from = self.original(claim.range.0);
         let decided = self.child_at(claim, right, explanation);

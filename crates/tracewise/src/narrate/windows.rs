@@ -1,6 +1,6 @@
 //! Sentences about operators with an interval: what was missed by how much, and what is still awaited.
 
-use super::{Narrator, QUOTED, shorten};
+use super::{Narrator, cited};
 use tw_core::{Position, duration};
 use tw_ir::{Clock, Form, Interval, NodeId};
 use tw_monitor::{Claim, Rule};
@@ -17,8 +17,7 @@ impl Narrator<'_> {
             (Form::Release, Some(left)) => (Some(operator.right), left),
             (_, left) => (left, operator.right),
         };
-        let words =
-            |node: NodeId| format!("`{}`", shorten(&self.spec.words_with(node, &claim.bindings), QUOTED));
+        let words = |node: NodeId| cited(&self.spec.words_with(node, &claim.bindings));
         let side = if !operator.past { "after" } else { "before" };
         let within = format!("within {} {side} position {}", span(&interval), self.original(at));
         let asked = if claim.holds { ", so nothing is asked" } else { "" };

@@ -5,7 +5,7 @@ use super::{Group, QueryOptions, QueryReport, QueryResult, failed, missing};
 use crate::engines;
 use crate::run::faults::{Fault, never_occurs, nothing_to};
 use crate::run::open::Opened;
-use crate::run::order::StepsBack;
+use crate::run::order::{Aside, StepsBack};
 use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, plan};
 use std::ops::ControlFlow;
@@ -103,8 +103,9 @@ pub(super) fn run(
         });
     }
     let mut warnings = spec.warnings.clone();
+    warnings.extend(opened.notes());
     warnings.extend(never_occurs(spec, &summary));
-    warnings.extend(back.warning(&opened.name));
+    warnings.extend(Aside::of(back, &summary).warnings(&opened.name));
     Ok(QueryReport {
         trace: opened.name,
         positions: summary.positions,

@@ -184,7 +184,7 @@ pub(crate) fn read(
         refuse_without_time(spec, &opened)?;
     }
     let mut warnings = opened.notes();
-    warnings.extend(skipped_note(&summary, &opened.name));
+    warnings.extend(skipped_note(summary.skipped, summary.bad_lines.first(), &opened.name));
     warnings.extend(never_occurs(spec, &summary));
     warnings.extend(reader.back.warning(&opened.name));
     let (trace, keys, kept) = reader.finish(timed);

@@ -1,7 +1,6 @@
 //! What is wrong with a trace, or with a specification on it, in words that point at both.
 
 use super::columns::Loaded;
-use super::hints::nested;
 use super::open::Opened;
 use crate::error::{Budget, Setting, trace_code};
 use crate::narrate::{QUOTED, shorten};
@@ -55,11 +54,6 @@ impl Fault {
             return Error::Budget(Budget { trace: opened.name.clone(), ..budget.clone() });
         }
         let Some((node, position)) = self.term else {
-            let slot = error.slot.and_then(|slot| spec.program.slots.get(slot as usize));
-            let error = match slot {
-                Some(slot) => nested(opened, &tw_trace::describe(&slot.what), error),
-                None => error,
-            };
             return trace_error(spec, error);
         };
         let mut error = error;
@@ -210,8 +204,9 @@ pub(crate) fn not_whole(spec: &Specification, relations: &[Relation]) -> Vec<Dia
 
 /// An empty trace has no position 0 for anything to hold at.
 pub(crate) fn refuse_empty(loaded: &Loaded) -> Result<(), Error> {
-    match loaded.trace.len {
-        0 => Err(nothing_to(&loaded.opened.name, "check")),
+    match (loaded.trace.len, loaded.summary.bad_lines.first()) {
+        (0, Some(first)) => Err(first.clone().into()),
+        (0, None) => Err(nothing_to(&loaded.opened.name, "check")),
         _ => Ok(()),
     }
 }

@@ -2,10 +2,11 @@
 //! wrong, from the first positions.
 
 use super::open::Opened;
+use crate::Reading;
 use crate::error::Setting;
 use std::collections::BTreeMap;
 use tw_core::Value;
-use tw_trace::{Row, TraceError, TraceErrorKind};
+use tw_trace::Row;
 
 /// Positions looked at.
 const LOOKED_AT: usize = 200;
@@ -23,60 +24,87 @@ const NAMES: &[&str] = &[
     "eventtime",
 ];
 
-/// The paths of the first positions, each with a value that is not null if there is one.
-fn paths(opened: &Opened) -> BTreeMap<String, Value> {
-    let mut found: BTreeMap<String, Value> = BTreeMap::new();
-    // What came through a pipe is gone.
-    if opened.input.names().any(|name| name == "<stdin>") {
-        return found;
+/// What the first positions of a trace have.
+#[derive(Default)]
+pub(crate) struct Looked {
+    /// Paths, each with a value that is not null if there is one.
+    pub paths: BTreeMap<String, Value>,
+    /// A path that holds the text that was looked for.
+    pub holder: Option<String>,
+    /// Whether there are timestamps and events.
+    pub timed: bool,
+    pub has_events: bool,
+}
+
+impl Looked {
+    /// The first positions as these options read them; `text` is looked for among their values.
+    pub fn at(opened: &Opened, read: &Reading, text: Option<&str>) -> Self {
+        let mut looked = Self::default();
+        // What came through a pipe is gone.
+        if opened.input.names().any(|name| name == "<stdin>") {
+            return looked;
+        }
+        let mut left = LOOKED_AT;
+        let read = Reading { sort: None, any_order: true, skip_bad_lines: true, ..read.clone() };
+        let _ = tw_trace::read_rows(&opened.input, opened.format, &read, &mut |row: &Row| {
+            looked.note(row, text);
+            left -= 1;
+            Ok(left > 0)
+        });
+        looked
     }
-    let mut left = LOOKED_AT;
-    let _ = tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut |row: &Row| {
+
+    fn note(&mut self, row: &Row, text: Option<&str>) {
+        self.timed |= row.time.is_some();
+        self.has_events |= !row.events.is_empty();
         let mut stack: Vec<(String, &Value)> =
             row.variables.iter().map(|(name, value)| (name.to_string(), value)).collect();
         while let Some((path, value)) = stack.pop() {
             if let Value::Object(fields) = value {
                 stack.extend(fields.iter().map(|(key, value)| (format!("{path}.{key}"), value)));
             }
-            let known = found.entry(path).or_insert(Value::Null);
+            if self.holder.is_none()
+                && matches!((value, text), (Value::Str(own), Some(text)) if **own == *text)
+            {
+                self.holder = Some(path.clone());
+            }
+            let known = self.paths.entry(path).or_insert(Value::Null);
             if known.is_null() && !matches!(value, Value::Object(_)) {
                 *known = value.clone();
             }
         }
-        left -= 1;
-        Ok(left > 0)
-    });
-    found
-}
+    }
 
-/// An unknown name, with a nested one that may be meant: `status` for `http.status`, `http.stauts`.
-pub(crate) fn nested(opened: &Opened, name: &str, mut error: TraceError) -> TraceError {
-    if error.kind != TraceErrorKind::UnknownName || error.message.contains("did you mean") {
-        return error;
+    /// Whether something has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.paths.contains_key(name)
     }
-    let paths = paths(opened);
-    let dotted = || paths.keys().filter(|path| path.contains('.'));
-    fn last(path: &str) -> &str {
-        path.rsplit('.').next().unwrap_or(path)
+
+    /// The path that a name is most likely meant for: `http.status` for `status`, for `http.stauts`.
+    pub fn near(&self, name: &str) -> Option<String> {
+        let paths = || self.paths.keys().map(String::as_str);
+        let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_string();
+        let own = last(name);
+        let inside = || paths().filter(|path| path.contains('.'));
+        let near = || inside().find(|path| last(path) == own && *path != name).map(str::to_string);
+        let nearly = || {
+            let lasts: Vec<String> = inside().map(last).collect();
+            let near = tw_core::suggest(&own, lasts.iter().map(String::as_str))?;
+            inside().find(|path| last(path) == near).map(str::to_string)
+        };
+        let usual = [("time", self.timed), ("event", self.has_events)];
+        let usual = usual.into_iter().filter_map(|(name, there)| there.then_some(name));
+        tw_core::suggest(name, paths().chain(usual)).map(str::to_string).or_else(near).or_else(nearly)
     }
-    let own = last(name);
-    let inside: Vec<&String> = dotted().filter(|path| last(path) == own).collect();
-    let near = match inside.as_slice() {
-        [] => tw_core::suggest(name, dotted().map(String::as_str)).map(str::to_string).or_else(|| {
-            let near = tw_core::suggest(own, dotted().map(|path| last(path)))?;
-            dotted().find(|path| last(path) == near).cloned()
-        }),
-        [one, ..] => Some(one.to_string()),
-    };
-    if let Some(near) = near {
-        error.message = format!("unknown variable {}: did you mean `{near}`?", tw_trace::quote(name));
-    }
-    error
 }
 
 /// A column that looks like the time of its positions.
 pub(crate) fn time_like(opened: &Opened) -> Option<String> {
-    let paths = paths(opened);
+    time_among(&Looked::at(opened, &opened.read, None).paths, opened)
+}
+
+/// The same among these paths.
+pub(crate) fn time_among(paths: &BTreeMap<String, Value>, opened: &Opened) -> Option<String> {
     let dated = |value: &Value| match value {
         Value::Str(text) => {
             text.parse::<f64>().is_err() && tw_trace::parse_stamp(text, opened.read.unit).is_ok()
@@ -96,13 +124,24 @@ pub(crate) fn time_like(opened: &Opened) -> Option<String> {
     candidates.sort_by_key(|(path, _)| !named(path));
     let first = candidates.first().copied();
     let first = first.or_else(|| paths.iter().find(|(path, value)| named(path) && number(value)));
-    first.map(|(path, _)| path.clone())
+    in_two(paths, opened).or_else(|| first.map(|(path, _)| path.clone()))
+}
+
+/// A column of days beside one of times, together a timestamp.
+fn in_two(paths: &BTreeMap<String, Value>, opened: &Opened) -> Option<String> {
+    let named = |word: &str| {
+        let is = move |path: &&String| path.to_ascii_lowercase().ends_with(word);
+        paths.keys().filter(is).cloned().collect::<Vec<_>>()
+    };
+    let (days, times) = (named("date"), named("time"));
+    let pair = days.first().zip(times.first()).map(|(day, time)| format!("{day} {time}"))?;
+    let read = Reading { time: Some(pair.clone()), ..opened.read.clone() };
+    let looked = Looked::at(opened, &read, None);
+    looked.timed.then_some(pair)
 }
 
 /// The same as a half-sentence: ` (`ts` looks like time: `⟨time: ts⟩`)`.
 pub(crate) fn proposed_time(opened: &Opened) -> String {
-    time_like(opened).map_or(String::new(), |name| {
-        let quoted = if name.contains(' ') { format!("'{name}'") } else { name.clone() };
-        format!(" (`{name}` looks like time: `{}`)", Setting::Time.to(&quoted))
-    })
+    time_like(opened)
+        .map_or(String::new(), |name| format!(" (`{name}` looks like time: `{}`)", Setting::Time.to(&name)))
 }

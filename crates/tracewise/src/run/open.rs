@@ -90,9 +90,9 @@ pub(crate) fn preamble_note(lines: u64, trace: &str) -> Diagnostic {
 }
 
 /// What to say of lines that were left out.
-pub(crate) fn skipped_note(summary: &Summary, trace: &str) -> Option<Diagnostic> {
-    let first = summary.bad_lines.first()?;
-    let (lines, were) = match summary.skipped {
+pub(crate) fn skipped_note(count: u64, first: Option<&TraceError>, trace: &str) -> Option<Diagnostic> {
+    let first = first?;
+    let (lines, were) = match count {
         1 => ("1 line".to_string(), "was"),
         many => (format!("{many} lines"), "were"),
     };
@@ -175,7 +175,10 @@ fn format_by_name(session: &Session, first: &str) -> Result<Option<&'static dyn 
     let all = formats();
     if let Some(name) = &session.read.format {
         return format_named(name).map(Some).ok_or_else(|| {
-            let near = tw_core::suggest(name, all.iter().map(|format| format.name()))
+            let names = || all.iter().map(|format| format.name());
+            let begins = || names().find(|known| known.starts_with(name.as_str()) && !name.is_empty());
+            let near = tw_core::suggest(name, names())
+                .or_else(begins)
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let feature = missing_feature(name);
             Error::refused(format!("unknown format `{name}`{near}{feature} (formats: {})", known()))

@@ -1,12 +1,13 @@
 //! Timestamps that go back: where nobody uses time they are counted, and told once.
 
-use super::open::Opened;
+use super::open::{Opened, skipped_note};
 use super::timing::measures;
 use crate::error::Setting;
 use crate::{Session, Specification};
 use tw_core::Time;
 use tw_diag::Diagnostic;
 use tw_ir::Clock;
+use tw_trace::{LeftOut, Row, Summary, TraceError};
 
 /// How far timestamps go back.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,6 +38,11 @@ impl StepsBack {
         }
         back.ends = times.first().copied().zip(times.last().copied());
         back
+    }
+
+    /// Those of a batch.
+    pub fn in_batch(batch: &tw_core::Batch) -> Self {
+        batch.times.as_deref().map(Self::of).unwrap_or_default()
     }
 
     /// Goes on with those of later positions.
@@ -83,7 +89,59 @@ pub(crate) fn uses_time(session: &Session, spec: &Specification) -> bool {
         || windows && session.evaluate.clock != Clock::Index
 }
 
+/// What is to be said of rows that were read, beside what they hold.
+#[derive(Default)]
+pub(crate) struct Aside {
+    back: StepsBack,
+    left_out: LeftOut,
+}
+
+impl Aside {
+    /// Of a trace that was scanned.
+    pub fn of(back: StepsBack, summary: &Summary) -> Self {
+        let left_out = LeftOut { count: summary.skipped, first: summary.bad_lines.first().cloned() };
+        Self { back, left_out }
+    }
+
+    /// Adds what is to be said of another trace.
+    pub fn also(&mut self, other: Self) {
+        self.back.count += other.back.count;
+        self.back.step = self.back.step.max(other.back.step);
+        self.back.skew = self.back.skew.max(other.back.skew);
+        self.left_out.count += other.left_out.count;
+        if self.left_out.first.is_none() {
+            self.left_out.first = other.left_out.first;
+        }
+    }
+
+    /// As findings that did not stop the run.
+    pub fn warnings(self, trace: &str) -> Vec<Diagnostic> {
+        self.skipped(trace).into_iter().chain(self.back.warning(trace)).collect()
+    }
+
+    /// What is to be said of lines that were left out.
+    pub fn skipped(&self, trace: &str) -> Option<Diagnostic> {
+        skipped_note(self.left_out.count, self.left_out.first.as_ref(), trace)
+    }
+}
+
 impl Opened {
+    /// Reads rows, for who uses no time: it may go back.
+    pub fn rows(
+        &mut self,
+        each: &mut dyn FnMut(&Row) -> Result<bool, TraceError>,
+    ) -> Result<Aside, TraceError> {
+        self.read.any_order |= self.read.sort.is_none();
+        let mut back = StepsBack::default();
+        let left_out = tw_trace::read_rows(&self.input, self.format, &self.read, &mut |row: &Row| {
+            if let Some(stamp) = row.time {
+                back.then(StepsBack::of(&[stamp.time]));
+            }
+            each(row)
+        })?;
+        Ok(Aside { back, left_out })
+    }
+
     /// Lets timestamps go back where nobody uses them; whether they may.
     pub fn let_time_go_back(&mut self, session: &Session, spec: &Specification) -> bool {
         let lenient = self.read.sort.is_none() && !uses_time(session, spec);

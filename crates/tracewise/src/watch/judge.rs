@@ -11,6 +11,7 @@ use super::told::Record;
 use super::untimed::Untimed;
 use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
 use crate::run::beside::BesideReader;
+use crate::run::order::StepsBack;
 use crate::{Error, Specification, Verdict, plan};
 use tw_core::{Position, Time};
 use tw_monitor::{Monitor, Obligation, Predicates, Sink};
@@ -41,6 +42,8 @@ pub(super) struct Judge<'j> {
     pub sorter: Option<Sorter>,
     /// Times of positions about which something is to be told.
     pub times: Option<Times>,
+    /// How timestamps go back, where they may.
+    pub back: Option<StepsBack>,
     /// How much has been read, where time passes between arrivals.
     pub read: Progress,
     /// Time is known to have passed strictly beyond this.
@@ -62,6 +65,8 @@ pub(super) struct Timing {
     pub counting: bool,
     pub untimed: Untimed,
     pub memory_budget: usize,
+    /// Whether timestamps may go back, since nobody uses them.
+    pub lenient: bool,
 }
 
 impl<'j> Judge<'j> {
@@ -103,6 +108,7 @@ impl<'j> Judge<'j> {
             passed: None,
             untimed: timing.untimed,
             counting: timing.counting,
+            back: timing.lenient.then(StepsBack::default),
             memory_budget: timing.memory_budget,
         }
     }

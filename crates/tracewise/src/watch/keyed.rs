@@ -16,6 +16,7 @@ use crate::findings::Severity;
 use crate::live::{Ended, EndedValue, Ending, Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::monitors::{ENGINE, severity};
 use crate::run::clock::needs_times;
+use crate::run::order::{StepsBack, uses_time};
 use crate::run::timing::without_time;
 use crate::{Error, Session, Specification, Verdict};
 use rustc_hash::FxHashSet;
@@ -35,6 +36,8 @@ pub(super) struct Keyed<'k> {
     options: &'k WatchOptions,
     name: &'k str,
     by: &'k str,
+    /// How timestamps go back, where they may since nobody uses them.
+    back: Option<StepsBack>,
     shard: ShardMonitor,
     /// For a stream whose first position has no timestamp, though intervals ask for them.
     counting: Option<Result<Plan, String>>,
@@ -135,11 +138,14 @@ impl<'k> Keyed<'k> {
         let plan = Plan::new(spec, &plan_options(session.evaluate.clock))?;
         let counting = needs_times(session, spec)
             .then(|| Plan::new(spec, &plan_options(Clock::Index)).map_err(|error| error.to_string()));
+        let asked = [options.heartbeat.is_some(), options.watermark.is_some(), idle.is_some()];
+        let lenient = !asked.contains(&true) && !uses_time(session, spec);
         Ok(Self {
             spec,
             options,
             name,
             by,
+            back: lenient.then(StepsBack::default),
             shard: ShardMonitor::new(&plan, Some(by))?.ending(ending),
             counting,
             sink,
@@ -155,6 +161,11 @@ impl<'k> Keyed<'k> {
             ending,
             bad_lines: BadLines::default(),
         })
+    }
+
+    /// Whether timestamps may go back.
+    pub(super) fn lets_time_go_back(&self) -> bool {
+        self.back.is_some()
     }
 
     /// The engines, each once.
@@ -432,7 +443,7 @@ impl Receiver for Keyed<'_> {
         })
     }
 
-    fn take(&mut self, prepared: Prepared, arrival: &Arrival<'_>) -> Result<(), Halt> {
+    fn take(&mut self, mut prepared: Prepared, arrival: &Arrival<'_>) -> Result<(), Halt> {
         self.clock.write_as(arrival.style);
         match &prepared.times {
             Some(times) => self.clock.arrive(times, Instant::now()),
@@ -445,7 +456,13 @@ impl Receiver for Keyed<'_> {
             }
         }
         self.lines.arrive(arrival.before);
-        let (before, times, told) = (self.shard.positions(), prepared.times.as_deref(), &mut self.told);
+        // Engines take times that never go back.
+        let own = if self.back.is_some() { prepared.times.take() } else { None };
+        if let (Some(back), Some(times)) = (&mut self.back, &own) {
+            back.then(StepsBack::of(times));
+        }
+        let times = own.as_deref().or(prepared.times.as_deref());
+        let (before, told) = (self.shard.positions(), &mut self.told);
         let fed = self.shard.feed_prepared(&prepared, &mut |outcome| told.push(Outcome::of(outcome)));
         self.say(Some((arrival, before, times)))?;
         times.into_iter().flatten().for_each(|&time| self.times.push(time));

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::Verdict;
 use crate::error::{Budget, Setting};
 use crate::run::beside::Beside;
+use crate::run::order::StepsBack;
 use crate::run::timing::{fill_live, without_time};
 use std::time::Instant;
 use tw_core::{Batch, Bits, Time};
@@ -59,7 +60,12 @@ impl Receiver for Judge<'_> {
     fn take(&mut self, atoms: Atoms, arrival: &Arrival<'_>) -> Result<(), Halt> {
         self.clock.write_as(arrival.style);
         match &atoms.times {
-            Some(times) => self.clock.arrive(times, Instant::now()),
+            Some(times) => {
+                self.clock.arrive(times, Instant::now());
+                if let Some(back) = &mut self.back {
+                    back.then(StepsBack::of(times));
+                }
+            }
             None => {
                 if let Some(monitor) = self.untimed.monitor() {
                     self.monitor = monitor;
@@ -110,8 +116,10 @@ impl Judge<'_> {
             if each {
                 self.keep_times(times);
             }
+            // Engines take times that never go back.
+            let passing = times.filter(|_| self.back.is_none());
             let mut chunk =
-                Positions { len: arrival.len, atoms: &atoms.columns, times, ..Positions::default() };
+                Positions { len: arrival.len, atoms: &atoms.columns, times: passing, ..Positions::default() };
             if let Some(beside) = &atoms.beside {
                 (chunk.terms, chunk.relations) = (&beside.terms, &beside.relations);
             }
@@ -168,11 +176,12 @@ impl Judge<'_> {
         let position = self.monitor.positions();
         self.keep_times(time.as_ref().map(std::slice::from_ref));
         let mut found = std::mem::take(&mut self.sink_of_engine);
+        let passing = time.filter(|_| self.back.is_none());
         let stepped = match (beside, &self.beside) {
             (Some(beside), Some(reader)) => {
-                beside.step(self.monitor.as_mut(), time, (row, reader.atoms), &mut found)
+                beside.step(self.monitor.as_mut(), passing, (row, reader.atoms), &mut found)
             }
-            _ => self.monitor.step_at(time, row, &mut found),
+            _ => self.monitor.step_at(passing, row, &mut found),
         };
         let settled = std::mem::take(&mut found.settled);
         if self.options.observers && stepped.is_ok() {

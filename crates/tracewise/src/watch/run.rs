@@ -19,7 +19,8 @@ use crate::error::Setting;
 use crate::explain::horizon;
 use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
-use crate::run::timing::{measures, reads_times};
+use crate::run::order::uses_time;
+use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
 use tw_ir::{Clock, Measure, RootKind};
@@ -49,7 +50,8 @@ pub(crate) fn watch(
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
         let projection = Projection::of(&spec.program, Some(by), true);
-        let live = Live::new(name, format, &projection, &session.read).watermark(options.watermark.clone());
+        let read = ReadOptions { any_order: keyed.lets_time_go_back(), ..session.read.clone() };
+        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
         return Run::new(live, keyed, options, spec, settings).watch(session, control);
     }
     let alone = [(options.until.is_some(), Setting::Until), (options.idle.is_some(), Setting::Idle)];
@@ -68,8 +70,7 @@ pub(crate) fn watch(
 /// Where a value's trace ends is found while a batch is judged, what has passed since its last position before that.
 fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Error> {
     let ends = options.until.is_some() || options.idle.is_some();
-    let elapsed = spec.program.timings().any(|(_, timing)| timing.measure == Measure::Elapsed);
-    if ends && elapsed {
+    if ends && has_elapsed(spec) {
         return Err(Error::refused_instead(
             format!(
                 "`elapsed` is not known where {} or {} end the traces of values",
@@ -80,6 +81,11 @@ fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Er
         ));
     }
     Ok(())
+}
+
+/// Whether something asks how long ago the position before was.
+fn has_elapsed(spec: &Specification) -> bool {
+    spec.program.timings().any(|(_, timing)| timing.measure == Measure::Elapsed)
 }
 
 /// How a live source is called in reports, and the path that tells its format.
@@ -175,9 +181,10 @@ impl<'r> Run<'r, Judge<'r>> {
                 Setting::Checkpoint
             )));
         }
-        if sorted && measures(&whole.program) {
+        if sorted && has_elapsed(whole) {
             return Err(Error::refused(format!(
-                "`time` and `elapsed` are read as lines come, before `{}` puts them in order; sort the log first, or                  leave out `{}`",
+                "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
+                 `{}`",
                 Setting::Sort,
                 Setting::Sort
             )));
@@ -195,13 +202,14 @@ impl<'r> Run<'r, Judge<'r>> {
             counting: session.evaluate.clock == Clock::Index,
             untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.evaluate.memory_budget,
+            lenient: option.is_none() && !uses_time(session, whole),
         };
         // Lines about violations say when; those about every position only where time is read anyway.
         let timed =
             !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
         let projection = Projection::of(&spec.program, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
-        let read = ReadOptions { any_order: sorted, sort: None, ..session.read.clone() };
+        let read = ReadOptions { any_order: sorted || timing.lenient, sort: None, ..session.read.clone() };
         let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
         let beside = (queries, parametric);
         let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
@@ -466,6 +474,10 @@ impl<'r, W: Watcher> Run<'r, W> {
             let warnings = self.live.judge().map_err(|error| trace_error(self.spec, error))?;
             let warnings = self.warnings(warnings, "");
             self.judge.sink().warnings(&warnings);
+        }
+        let name = names(&self.options.source).0;
+        if let Some(warning) = self.judge.steps_back().and_then(|back| back.warning(name)) {
+            self.judge.sink().warnings(&[warning]);
         }
         self.judge.last_words(self.live.progress())?;
         // Unless they have just been told.

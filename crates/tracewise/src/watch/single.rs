@@ -9,6 +9,7 @@ use super::watcher::Watcher;
 use super::{LiveSink, WatchReport};
 use crate::Error;
 use crate::monitors::ENGINE;
+use crate::run::order::StepsBack;
 use std::collections::HashMap;
 use std::io;
 use std::time::Instant;
@@ -58,6 +59,10 @@ impl Judge<'_> {
 impl Watcher for Judge<'_> {
     fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
+    }
+
+    fn steps_back(&self) -> Option<StepsBack> {
+        self.back
     }
 
     fn heard(&self) -> (usize, u64) {

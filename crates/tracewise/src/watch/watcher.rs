@@ -5,6 +5,7 @@ use super::checkpoint::Checkpoint;
 use super::halt::Halt;
 use super::{LiveSink, WatchReport};
 use crate::Error;
+use crate::run::order::StepsBack;
 use std::io;
 use std::time::Instant;
 use tw_trace::{Progress, Receiver};
@@ -52,6 +53,10 @@ pub(crate) trait Watcher: Receiver<Error = Halt> {
     fn tell_again(&mut self, state: Checkpoint) -> io::Result<()> {
         let _ = state;
         Ok(())
+    }
+    /// How timestamps went back, where they may.
+    fn steps_back(&self) -> Option<StepsBack> {
+        None
     }
     /// What it came to: after the end of the stream, or before it.
     fn report(&mut self, ended: bool, positions: u64) -> WatchReport;

@@ -201,7 +201,8 @@ impl Rules<'_> {
             Kind::Path(path) => {
                 leaf(Make::Variable(match (self.expanded.paths[path as usize].declared, sort) {
                     (Some((Type::Int, _)), _) => Expect::Int,
-                    (Some((Type::Real, _)), _) | (None, Sort::Number) => Expect::Number,
+                    (Some((Type::Real, _)), _) => Expect::Real,
+                    (None, Sort::Number) => Expect::Number,
                     (Some((Type::Text, _)), _) | (None, Sort::Text) => Expect::Text,
                     (Some((Type::Bool, _)), _) => Expect::Bool,
                     (None, _) => Expect::Any,

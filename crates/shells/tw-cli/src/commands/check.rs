@@ -62,10 +62,6 @@ pub struct Check {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names())]
     output: String,
 
-    /// Leave out lines that cannot be read, and say how many, instead of ending with the first
-    #[arg(long)]
-    skip_bad_lines: bool,
-
     #[command(flatten)]
     clock_error: ClockErrorArgs,
 
@@ -92,7 +88,7 @@ impl Check {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
-        let read = ReadArgs { skip_bad_lines: self.skip_bad_lines, ..self.read.with(&spec.settings) };
+        let read = self.read.with(&spec.settings);
         let session = read.session(self.evaluate.evaluating())?;
         let options = CheckOptions {
             // With `--quiet` verdicts alone count: no need to go back for log lines.

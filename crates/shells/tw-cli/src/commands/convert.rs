@@ -10,6 +10,7 @@ use clap::Args;
 use std::io::Write;
 use tracewise::Evaluating;
 use tracewise::convert::ConvertOptions;
+use tracewise::diag::Sources;
 use tracewise::findings::json::Object;
 
 /// Write a trace in another format
@@ -57,6 +58,7 @@ impl Runnable for Convert {
             }
             report => report?,
         };
+        context.warnings(&report.warnings, &Sources::default());
         // Standard output holds the trace itself.
         if !context.quiet && self.out != "-" {
             if self.output.json() {

@@ -9,6 +9,7 @@ use crate::style::{Ink, Style};
 use crate::words;
 use clap::Args;
 use std::io::{self, Write};
+use tracewise::diag::Sources;
 use tracewise::findings::json::{self, Object, array};
 use tracewise::inspect::{ColumnSummary, InspectReport, event_word, word};
 use tracewise::trace::{Arguments, Row};
@@ -49,12 +50,16 @@ impl Runnable for Inspect {
                     exit = Exit::Bad;
                 }
                 Ok(_) if context.quiet => {}
-                Ok(report) if self.output.json() => writeln!(context.out, "{}", to_json(&report))?,
                 Ok(report) => {
+                    context.warnings(report.skipped.as_slice(), &Sources::default());
+                    if self.output.json() {
+                        writeln!(context.out, "{}", to_json(&report))?;
+                        continue;
+                    }
                     if index > 0 {
                         writeln!(context.out)?;
                     }
-                    write_text(&report, &self.read, context.style, &mut context.out)?;
+                    write_text(&report, (&self.read, &trace), context.style, &mut context.out)?;
                 }
             }
         }
@@ -65,7 +70,12 @@ impl Runnable for Inspect {
 /// How many event names text output lists; JSON has them all.
 const NAMES: usize = 30;
 
-fn write_text(report: &InspectReport, read: &ReadArgs, style: Style, out: &mut dyn Write) -> io::Result<()> {
+fn write_text(
+    report: &InspectReport,
+    (read, files): (&ReadArgs, &[String]),
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut head = vec![report.format.to_string(), words::counted(report.positions, "position")];
     if let Some((first, last)) = &report.span {
         head.push(format!("time {first} to {last}"));
@@ -120,8 +130,9 @@ fn write_text(report: &InspectReport, read: &ReadArgs, style: Style, out: &mut d
     let given = given(read);
     if !report.suggestions.is_empty() {
         section(out, style, "try")?;
+        let files: Vec<String> = files.iter().map(|file| shell(file)).collect();
         for formula in &report.suggestions {
-            let command = format!("tracewise check -e {}{given} {}", shell(formula), shell(&report.trace));
+            let command = format!("tracewise check -e {}{given} {}", shell(formula), files.join(" "));
             writeln!(out, "  {}", words::printable(&command))?;
         }
     }
@@ -141,9 +152,15 @@ fn given(read: &ReadArgs) -> String {
     add("--event", &read.event);
     add("--time-unit", &read.time_unit.map(|unit| unit.name().to_string()));
     add("--delimiter", &read.delimiter.map(|byte| char::from(byte).to_string()));
+    add("--time-format", &read.time_format);
+    add("--year", &read.year.map(|year| year.to_string()));
+    add("--null", &read.null);
     add("--sort", &read.sort.as_ref().map(ToString::to_string));
-    if read.timed {
-        out.push_str(" --timed");
+    let flags =
+        [(read.timed, " --timed"), (read.skip_bad_lines, " --skip-bad-lines"), (read.concat, " --concat")];
+    flags.into_iter().filter(|(given, _)| *given).for_each(|(_, flag)| out.push_str(flag));
+    if read.continuation != "join" {
+        out.push_str(" --continuation own");
     }
     out
 }

@@ -4,7 +4,7 @@ use super::Runnable;
 use super::model_check::FormulaArgs;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs};
+use crate::options::{FILES, ReadArgs, or_standard_input};
 use crate::progress::Progress;
 use crate::report::{self, FormArgs, Reporter};
 use crate::words;
@@ -31,7 +31,7 @@ use tracewise::{Evaluating, Specification};
 )]
 pub struct Merge {
     /// The traces (`-` is standard input)
-    #[arg(value_name = "TRACE", required = true, value_hint = FILES)]
+    #[arg(value_name = "TRACE", value_hint = FILES)]
     files: Vec<String>,
 
     /// Which moments become one state of the model: those with the same state; with the same state and instant; with
@@ -100,7 +100,7 @@ impl Merge {
 
     /// What of the traces the model does not show.
     fn warnings(report: &MergeReport, by: Option<&String>) -> Vec<Warning> {
-        let mut found = Vec::new();
+        let mut found = report.warnings.clone();
         if let Some(column) = by.filter(|_| report.without_key > 0) {
             let (positions, have) = match report.without_key {
                 1 => ("1 position".to_string(), "has"),
@@ -200,7 +200,8 @@ impl Merge {
         };
         let mut options = self.options()?;
         options.by = options.by.or_else(|| settings.by.clone());
-        let traces = self.read.traces(&self.files)?;
+        let form = "tracewise merge --keep WHAT TRACE… -o MODEL";
+        let traces = self.read.traces(&or_standard_input(&self.files, form)?)?;
         let session = self.read.with(&settings).session(Evaluating::default())?;
         let report = {
             let message = format!("merging {}", words::counted(traces.len() as u64, "trace"));

@@ -44,6 +44,10 @@ pub struct Robust {
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
 
+    /// This property alone, by its name; may be given several times
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+
     /// The value at each position (`all`) instead of the first
     #[arg(long, value_name = "WHERE", value_parser = ["all"])]
     at: Option<String>,
@@ -119,10 +123,6 @@ struct LiveArgs {
     #[arg(long, value_name = "ADDRESS", value_parser = Address::parse)]
     listen: Option<Address>,
 
-    /// Report lines that cannot be read and go on, instead of ending with the first
-    #[arg(long)]
-    skip_bad_lines: bool,
-
     /// Draw signals and robustness in the terminal as they come
     #[arg(long)]
     live_plot: bool,
@@ -150,6 +150,7 @@ impl Runnable for Robust {
 impl Robust {
     fn compute(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = self.specification_and_files()?;
+        let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         let defaults = Evaluating::default();
         let read = self.read.with(&spec.settings);
@@ -167,8 +168,8 @@ impl Robust {
             }
             return follow::run(self, &spec, &files, &session, reporter, context);
         }
-        if self.live.skip_bad_lines || self.live.period.is_some() {
-            return Err(usage("--skip-bad-lines and --period are for streams: add --live"));
+        if self.live.period.is_some() {
+            return Err(usage("--period is for streams: add --live"));
         }
         self.stored(&spec, &files, &session, reporter, context)
     }

@@ -108,10 +108,6 @@ pub struct Watch {
     #[arg(long)]
     stop_on_violation: bool,
 
-    /// Report lines that cannot be read and go on, instead of ending with the first
-    #[arg(long)]
-    skip_bad_lines: bool,
-
     /// Connections that --listen serves at once; a client beyond is told so, and let go
     #[arg(long, value_name = "N", default_value = "256", value_parser = clap::value_parser!(u16).range(1..), requires = "listen")]
     connections: u16,
@@ -188,7 +184,7 @@ impl Watch {
             observers: self.observers,
             heartbeat: self.heartbeat,
             watermark: self.watermark.clone(),
-            skip_bad_lines: self.skip_bad_lines,
+            skip_bad_lines: self.read.skip_bad_lines,
             connections: self.connections.into(),
             last_line: self.last_line,
             stop_on_violation: self.stop_on_violation,

@@ -97,6 +97,88 @@ fn logs_that_go_back_are_refused_where_time_is_used() {
     assert_eq!(tracewise(&format!("query -e 'sum[x] every 2s' {log}")).code, 2);
     let run = tracewise(&format!("inspect {log}"));
     assert!(run.out.contains("time goes back 2 times; `--sort 3s` puts"), "{run:?}");
+    let events =
+        file("events-back", "e.csv", "time,event,thread,lock,x\n5,lock,a,l,1\n2,f,a,l,2\n7,f,a,l,3\n");
+    let model = log.replace("b.csv", "m.json");
+    let other = log.replace("b.csv", "o.jsonl");
+    for command in [
+        &format!("convert -o {other}"),
+        &format!("merge --keep state -o {model}"),
+        &format!("merge --keep state --state x -o {model}"),
+        &format!("merge --keep state --by thread -o {model}"),
+        "races",
+        "slice --patterns 'f(x: x)'",
+        "watch -e 'G x > 0'",
+        "watch -e 'G x > 0' --by thread",
+        "watch -e 'G x > 0' --observers",
+    ] {
+        let run = tracewise(&format!("{command} {events}"));
+        assert!(run.code <= 1 && run.err.contains("time-goes-back"), "{command}: {run:?}");
+        assert!(run.err.contains("one timestamp is before") && run.err.contains("--sort 3s"), "{run:?}");
+    }
+    for command in ["watch -e 'G[<=5s] x > 0'", "watch -e 'G x > 0' --by thread --idle 5s"] {
+        let run = tracewise(&format!("{command} {events}"));
+        assert!(run.code == 2 && run.err.contains("e.csv:3"), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn bad_lines_are_left_out_by_every_command() {
+    let text = "time,event,thread,lock,x\n1,lock,a,l,1\n2,f\n3,f,a,l,2\nsoon,f,a,l,2\n4,f,a,l,3\n";
+    let log = file("bad", "b.csv", text);
+    let model = log.replace("b.csv", "m.json");
+    let other = log.replace("b.csv", "o.jsonl");
+    for command in [
+        "check -e 'G x > 0'",
+        "check -e 'G forall y. f(x: y) -> y > 0'",
+        "check --null l -e 'G x > 0'",
+        "check --sort 5s -e 'G x > 0'",
+        "eval -e 'x > 0'",
+        "query -e 'sum[x]'",
+        "robust -e 'G x > 0'",
+        "robust --live exact -e 'G x > 0'",
+        "watch -e 'G x > 0'",
+        "watch --null l -e 'G x > 0'",
+        "watch --sort 5s -e 'G x > 0'",
+        "inspect",
+        "races",
+        "slice --patterns 'f(x: x)'",
+        &format!("convert -o {other}"),
+        &format!("merge --keep state -o {model}"),
+        &format!("merge --keep state --state x -o {model}"),
+    ] {
+        let run = tracewise(&format!("{command} {log}"));
+        assert!(run.code == 2 && run.err.contains("`--skip-bad-lines`"), "{command}: {run:?}");
+        assert!(run.err.contains("b.csv:3"), "{command}: {run:?}");
+        let run = tracewise(&format!("{command} --skip-bad-lines {log}"));
+        assert!(run.code == 0, "{command}: {run:?}");
+        // A stream tells of each, a stored trace of how many.
+        let told = run.err.contains("2 lines could not be read") || run.err.matches("b.csv:").count() == 2;
+        assert!(told && run.err.contains("b.csv:3"), "{command}: {run:?}");
+    }
+}
+
+#[test]
+fn timestamps_may_be_in_two_columns() {
+    let log = file("two", "t.csv", "Date,Time,event\n2024-05-01,12:00:00,a\n2024-05-01,12:00:04,b\n");
+    let formula = "G (a -> F[0,5s] b)";
+    let run = tracewise(&format!("check -e '{formula}' {log}"));
+    assert!(run.code == 2 && run.err.contains("`--time 'Date Time'`"), "{run:?}");
+    for command in ["check", "watch"] {
+        let run = tracewise(&format!("{command} --time 'Date Time' -e '{formula}' {log} --output json"));
+        assert_eq!((run.code, run.json()[0]["verdict"].as_str()), (0, Some("satisfied")), "{run:?}");
+    }
+    let query = tracewise(&format!("query --time 'Date Time' -e 'max[elapsed]' {log} --output json"));
+    assert_eq!(query.json()[0]["value"], 4, "{query:?}");
+    let spec =
+        file("two-spec", "s.tw", &format!("trace {{ time: \"Date Time\"; }}\nproperty p : {formula};\n"));
+    assert_eq!(tracewise(&format!("check {spec} {log}")).code, 0);
+    let text = "Month,Date,Time,n\nJun,14,15:16:01,1\nJun,14,15:16:03,2\n";
+    let log = file("three", "linux.csv", text);
+    let run = tracewise(&format!("query --time 'Month Date Time' -e 'max[elapsed]' {log} --output json"));
+    assert_eq!(run.json()[0]["value"], 2, "{run:?}");
+    let run = tracewise(&format!("check --time 'Date Tme' -e 'G n > 0' {log}"));
+    assert!(run.code == 2 && run.err.contains("did you mean `Time`?"), "{run:?}");
 }
 
 #[test]
@@ -189,4 +271,41 @@ fn time_passes_in_every_keys_trace() {
             "{run:?}"
         );
     }
+}
+
+#[test]
+fn each_formula_is_a_text_of_its_own() {
+    let log = file("texts", "t.csv", "x,y\n1,2\n");
+    let run = tracewise(&format!("check -e 'G x > 0' -e 'G (x > 0 -> F zz > 1)' -e 'G y > 5' {log}"));
+    assert!(run.code == 2 && run.err.contains("<formula>:1:15"), "{run:?}");
+    assert!(run.err.contains("1 | G (x > 0 -> F zz > 1)") && !run.err.contains("property"), "{run:?}");
+    // The same text may be given twice, and comments end with it.
+    let run = tracewise(&format!("check --output json -e 'G x > 0 // so' -e 'G y > 5' -e 'G y > 5' {log}"));
+    let names: Vec<String> = run.json().iter().map(|own| own["property"].to_string()).collect();
+    assert_eq!(names, ["\"G x > 0 // so\"", "\"G y > 5\"", "\"G y > 5\""], "{run:?}");
+    assert_eq!(run.json()[1]["verdict"], "violated");
+    let run = tracewise(&format!("query --output json -e 'sum[x]' -e 'sum[y] by x' {log}"));
+    assert_eq!(run.json().iter().map(|own| own["value"].as_i64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+}
+
+#[test]
+fn a_declared_type_converts_texts() {
+    let text = "{\"t\":\"17.5\",\"n\":\"17\"}\n{\"t\":\"3\",\"n\":4}\n{\"t\":2.5,\"n\":5}\n{\"n\":6}\n";
+    let log = file("declared", "d.jsonl", text);
+    let spec = file(
+        "declared-spec",
+        "d.tw",
+        "var t: real; var n: int;\nproperty p : G (has(t) -> t > 2 & n > 3);\nquery s : sum[t];\n",
+    );
+    for command in ["check", "watch"] {
+        assert_eq!(tracewise(&format!("{command} {spec} {log}")).code, 0);
+    }
+    let run = tracewise(&format!("query {spec} {log} --output json"));
+    assert_eq!(run.json()[0]["value"].as_f64(), Some(23.0), "{run:?}");
+    let bad = file("declared-bad", "b.jsonl", "{\"t\":\"warm\",\"n\":1}\n");
+    let run = tracewise(&format!("check {spec} {bad}"));
+    assert!(run.code == 2 && run.err.contains("because it is declared `real`"), "{run:?}");
+    // Who declares nothing compares texts with numbers by mistake.
+    let run = tracewise(&format!("check -e 'G t > 2' {log}"));
+    assert!(run.code == 2 && run.err.contains("uses it as a number"), "{run:?}");
 }

@@ -19,6 +19,7 @@ mod odd_values;
 mod outputs;
 mod query;
 mod races;
+mod repairs;
 mod robust;
 mod settings;
 #[path = "../common/mod.rs"]

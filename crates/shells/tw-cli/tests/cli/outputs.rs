@@ -215,3 +215,31 @@ fn no_command_lets_control_characters_through() {
         }
     }
 }
+
+#[test]
+fn pages_show_where_in_the_log_violations_are() {
+    let log = directory("timelines").join("t.csv");
+    let mut text = String::from("time,event,x,user\n");
+    for at in 0..100 {
+        let event = if at % 7 == 3 { "bad" } else { "good" };
+        text.push_str(&format!("{at},{event},{at},u{}\n", at % 3));
+    }
+    std::fs::write(&log, text).expect("a file for the test");
+    let spec = log.with_file_name("s.tw");
+    let monitor = "monitor odd(i) { event bad(i) = bad(x: i); }\nproperty p : G !bad;\n";
+    std::fs::write(&spec, monitor).expect("a file for the test");
+    let (log, spec) = (log.to_str().expect("UTF-8"), spec.to_str().expect("UTF-8"));
+    for (line, strips) in [
+        (format!("check {spec} {log}"), 2),
+        (format!("watch {spec} {log}"), 2),
+        (format!("watch -e 'G !bad' --by user {log}"), 1),
+        (format!("check -e 'G !bad' --clock-error 100ms {log}"), 1),
+    ] {
+        let page = tracewise(&format!("{line} --output html"));
+        assert_eq!(page.code, 1, "{page:?}");
+        assert_eq!(page.out.matches("class=\"timeline\"").count(), 1, "{line}: {}", page.out);
+        assert_eq!(page.out.matches("preserveAspectRatio").count(), strips, "{line}: {}", page.out);
+        // Fourteen positions of a hundred fail, each in a part of its own.
+        assert_eq!(page.out.matches(": 1 violation<").count(), 14 * strips, "{line}: {}", page.out);
+    }
+}

@@ -126,7 +126,7 @@ pub(super) fn column(array: &dyn Array, expect: Expect, present: Option<&Bits>) 
     }
     if let Some(values) = ints(array) {
         return match expect {
-            Expect::Number | Expect::Int => Some(Column::Int { values, valid }),
+            Expect::Number | Expect::Real | Expect::Int => Some(Column::Int { values, valid }),
             Expect::Any => Some(any(&valid, |at| Value::Int(values[at]))),
             Expect::Bool => {
                 let truth: Bits = values.iter().map(|&value| value == 1).collect();
@@ -138,7 +138,7 @@ pub(super) fn column(array: &dyn Array, expect: Expect, present: Option<&Bits>) 
     }
     if let Some(values) = reals(array) {
         return match expect {
-            Expect::Number => Some(Column::Real { values, valid }),
+            Expect::Number | Expect::Real => Some(Column::Real { values, valid }),
             Expect::Any => Some(any(&valid, |at| Value::Real(values[at]))),
             _ => None,
         };

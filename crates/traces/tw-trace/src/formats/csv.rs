@@ -55,10 +55,11 @@ impl TraceFormat for Csv {
     }
 
     fn blocks(&self, head: &[u8], projection: &Projection, options: &ReadOptions) -> FastPath {
-        if projection.has_tuples() {
-            return Ok(None);
-        }
         block::start(head, projection, options)
+    }
+
+    fn blocks_adapt(&self) -> bool {
+        true
     }
 
     /// A header whose quotes are open goes on in the lines to come.

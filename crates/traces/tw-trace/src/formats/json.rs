@@ -43,6 +43,15 @@ impl TraceFormat for Json {
         }
     }
 
+    /// An element may go on over lines, or stand beside others on one.
+    fn lines_end_records(&self) -> bool {
+        false
+    }
+
+    fn lines_tell(&self) -> bool {
+        false
+    }
+
     fn writer<'a>(&self, out: Box<dyn Write + 'a>, outline: Outline<'_>) -> Writing<'a> {
         Ok(Box::new(JsonSink::new(out, Layout::Array, &outline)))
     }

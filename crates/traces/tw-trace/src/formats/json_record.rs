@@ -2,7 +2,8 @@
 
 use super::json_value::{Fault, Parser, Seen, place};
 use crate::{
-    Arguments, Event, Mark, Projection, ReadOptions, Row, Stamp, Stamps, TraceError, TraceErrorKind, quote,
+    Arguments, Event, Mark, Projection, ReadOptions, Row, Stamp, Stamps, TimePlace, TraceError,
+    TraceErrorKind, quote,
 };
 use std::sync::Arc;
 use tw_core::Value;
@@ -16,8 +17,8 @@ pub(crate) struct Keys {
     pub(crate) stamps: Stamps,
     /// `--time` names the key: a trace without it is an error.
     time_named: bool,
-    /// Where they may stand inside nested data, unless a key has the very name.
-    time_path: Option<Path>,
+    /// Where they may stand instead, unless a key has the very name: inside nested data, or under several keys.
+    time_place: Option<TimePlace>,
     event_path: Option<Path>,
     max_columns: usize,
 }
@@ -29,7 +30,7 @@ impl Keys {
             event: options.event.clone().unwrap_or_else(|| "event".to_string()),
             stamps: options.stamps(),
             time_named: options.time.is_some(),
-            time_path: nested(&options.time),
+            time_place: options.time.as_deref().and_then(TimePlace::of),
             event_path: nested(&options.event),
             max_columns: options.max_columns,
         };
@@ -40,9 +41,9 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Whether the time or the event may stand inside nested data.
-    pub(crate) fn are_nested(&self) -> bool {
-        self.time_path.is_some() || self.event_path.is_some()
+    /// Whether the time or the event may stand elsewhere than under a key of its own.
+    pub(crate) fn are_elsewhere(&self) -> bool {
+        self.time_place.is_some() || self.event_path.is_some()
     }
 }
 
@@ -148,8 +149,10 @@ impl RecordReader {
         if parser.peek().is_some() {
             return Err(parser.fail(end));
         }
-        if !seen_time && let Some(path) = &self.keys.time_path {
-            row.time = self.nested_stamp(crate::value_at(row, path), start)?;
+        if !seen_time && let Some(place) = &self.keys.time_place {
+            let stamp = place.stamp(row, self.keys.stamps);
+            row.time = stamp.map_err(|message| Fault::new(start, TraceErrorKind::Time, message))?;
+            place.take_out(row);
         }
         if !seen_event && let Some(path) = &self.keys.event_path {
             match crate::value_at(row, path) {
@@ -168,28 +171,6 @@ impl RecordReader {
         self.check_timed(row.time.is_some(), if seen_time { self.time_at } else { start })
     }
 
-    /// A timestamp inside nested data.
-    fn nested_stamp(&self, value: Value, at: usize) -> Result<Option<Stamp>, Fault> {
-        let stamps = self.keys.stamps;
-        let stamp = match &value {
-            Value::Null => return Ok(None),
-            Value::Str(text) => stamps.parse(text).map_err(|error| error.to_string()),
-            Value::Int(_) | Value::Real(_) => {
-                stamps.number(&value.to_string()).map_err(|error| error.to_string())
-            }
-            _ => Err("not a time".to_string()),
-        };
-        stamp.map(Some).map_err(|error| {
-            let message = format!(
-                "`{}`: found {} ({error}), expected a timestamp: a number of `{}` or RFC 3339 text",
-                self.keys.time,
-                quote(&value.to_string()),
-                stamps.numbers.name()
-            );
-            Fault::new(at, TraceErrorKind::Time, message)
-        })
-    }
-
     /// Where the value of a variable of the last record starts.
     pub(crate) fn value_at(&self, variable: &str) -> Option<usize> {
         self.values_at.iter().find(|(name, _)| **name == *variable).map(|(_, at)| *at)
@@ -199,7 +180,9 @@ impl RecordReader {
         let key = &self.keys.time;
         let message = match (self.timed, has) {
             (None, false) if self.keys.time_named => {
-                format!("found no timestamp, expected the key `{key}` that `⟨time⟩` names")
+                let message = format!("found no timestamp, expected the key `{key}` that `⟨time⟩` names");
+                let name = Some(key.clone());
+                return Err(Fault { name, ..Fault::new(at, TraceErrorKind::Time, message) });
             }
             (Some(true), false) => {
                 "found no timestamp, expected one because earlier positions have them".to_string()

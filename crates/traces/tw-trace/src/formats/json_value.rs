@@ -21,17 +21,19 @@ pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) kind: TraceErrorKind,
     pub(crate) message: String,
+    /// The name of what was not found.
+    pub(crate) name: Option<String>,
 }
 
 impl Fault {
     pub(crate) fn new(at: usize, kind: TraceErrorKind, message: String) -> Self {
-        Self { at, kind, message }
+        Self { at, kind, message, name: None }
     }
 
     /// As an error of the text that starts at `line` and `column`.
     pub(crate) fn place(self, text: &str, line: u64, column: u64) -> TraceError {
         let (line, column) = place(text, self.at, line, column);
-        TraceError::new(self.kind, self.message).at(line, column)
+        TraceError { name: self.name, ..TraceError::new(self.kind, self.message).at(line, column) }
     }
 }
 

@@ -56,13 +56,13 @@ impl TraceFormat for Jsonl {
             return Ok(None);
         }
         let keys = Keys::new(options)?;
-        // The walker knows keys of the object itself.
-        if keys.are_nested() {
-            return Ok(None);
-        }
         let Some(timed) = rows::first_is_timed(head, &keys) else { return Ok(None) };
         let reader = reader::Reader::new(projection.clone(), keys, timed, options);
         Ok(Some(BlockStart { skip: 0, skip_lines: 0, reader: Box::new(reader) }))
+    }
+
+    fn blocks_adapt(&self) -> bool {
+        true
     }
 
     /// A blank line is no record that could say whether records have timestamps.

@@ -170,6 +170,23 @@ impl LineFormat for Logfmt {
             }
             row.variables.push((name, text));
         }
+        // Keys have no blanks, so a name that has some lists them.
+        if row.time.is_none()
+            && let Some(place) = crate::TimePlace::of(time)
+        {
+            let stamps = with.options.stamps();
+            let stamp = place
+                .stamp(row, stamps)
+                .map_err(|message| TraceError::new(TraceErrorKind::Time, message).at(row.line, 1))?;
+            place.take_out(row);
+            let has_year = stamps.form.is_none_or(|form| form.has_year);
+            row.time = match stamp {
+                Some(stamp) if !has_year => {
+                    Some(crate::Stamp { style: stamp.style, ..with.stamp(false, stamp.time, row, 1)? })
+                }
+                other => other,
+            };
+        }
         Ok(())
     }
 

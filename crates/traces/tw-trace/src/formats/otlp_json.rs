@@ -37,10 +37,14 @@ impl TraceFormat for OtlpJson {
         loop {
             let start = stream.byte_offset();
             let blank = bytes[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-            let line = 1 + memchr::memchr_iter(b'\n', &bytes[..start + blank]).count() as u64;
+            let line = 1 + lines(&bytes[..start + blank]);
             match stream.next() {
                 None => break,
-                Some(Ok(document)) => export(&document, line, &mut rows)?,
+                Some(Ok(document)) => {
+                    let text = &bytes[start..stream.byte_offset()];
+                    let placed = |error| placed(error, text, 1 + lines(&bytes[..start]));
+                    export(&document, line, &mut rows).map_err(placed)?;
+                }
                 Some(Err(error)) => {
                     // Positions of the library count from the start of what it was given.
                     let found = error.to_string();
@@ -64,6 +68,47 @@ impl TraceFormat for OtlpJson {
 
     fn lines_end_records(&self) -> bool {
         false
+    }
+
+    fn lines_tell(&self) -> bool {
+        false
+    }
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// An error about a value of a document, where that value stands in its text, which begins on `line`.
+fn placed(error: Misread, text: &[u8], line: u64) -> TraceError {
+    let Misread { key, value, mut error } = error;
+    let (key, value) = (format!("\"{key}\""), value.to_string());
+    let blank = |at: usize| text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let found = memchr::memmem::find_iter(text, &key).find_map(|at| {
+        let mut at = at + key.len();
+        at += blank(at);
+        at += text[at..].starts_with(b":").then_some(1)?;
+        at += blank(at);
+        text[at..].starts_with(value.as_bytes()).then_some(at)
+    });
+    if let Some(at) = found {
+        let start = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
+        let column = String::from_utf8_lossy(&text[start..at]).chars().count() as u64 + 1;
+        error = error.at(line + lines(&text[..at]), column);
+    }
+    error
+}
+
+/// A value that is no timestamp, and under which key it stands.
+struct Misread {
+    key: String,
+    value: Json,
+    error: TraceError,
+}
+
+impl From<TraceError> for Misread {
+    fn from(error: TraceError) -> Self {
+        Self { key: String::new(), value: Json::Null, error }
     }
 }
 
@@ -107,11 +152,11 @@ fn list<'j>(json: &'j Json, keys: [&str; 2]) -> &'j [Json] {
 }
 
 /// The positions of a document.
-fn export(document: &Json, line: u64, rows: &mut Vec<Row>) -> Result<(), TraceError> {
+fn export(document: &Json, line: u64, rows: &mut Vec<Row>) -> Result<(), Misread> {
     let known = ["resourceSpans", "resourceLogs", "resourceMetrics", "resource_spans", "resource_logs"];
     if !known.iter().any(|key| document.get(key).is_some()) {
         let message = "found a document without `resourceSpans` and `resourceLogs`, expected an export of OpenTelemetry";
-        return Err(TraceError::new(TraceErrorKind::Syntax, message).at(line, 1));
+        return Err(TraceError::new(TraceErrorKind::Syntax, message).at(line, 1).into());
     }
     for resource in list(document, ["resourceSpans", "resource_spans"]) {
         let service = service(resource);
@@ -193,7 +238,7 @@ fn status(span: &Json) -> &'static str {
 }
 
 /// Nanoseconds since 1970, as a number or in a text; nothing is 0.
-fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, TraceError> {
+fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, Misread> {
     let found = match keys.iter().find_map(|key| json.get(key)) {
         None | Some(Json::Null) => return Ok(0),
         Some(found) => found,
@@ -203,9 +248,14 @@ fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, TraceError
         other => other.as_i64(),
     };
     time.filter(|time| *time >= 0).ok_or_else(|| {
-        let message =
-            format!("`{}`: found {}, expected nanoseconds since 1970", keys[0], quote(&found.to_string()));
-        TraceError::new(TraceErrorKind::Time, message).at(line, 1)
+        let key = keys.iter().copied().find(|key| json.get(key).is_some()).unwrap_or(keys[0]).to_string();
+        let shown = match found {
+            Json::String(text) => quote(text),
+            other => quote(&other.to_string()),
+        };
+        let message = format!("`{key}`: found {shown}, expected nanoseconds since 1970");
+        let error = TraceError::new(TraceErrorKind::Time, message).at(line, 1);
+        Misread { key, value: found.clone(), error }
     })
 }
 
@@ -331,7 +381,7 @@ mod tests {
                 ),
                 (
                     "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"startTimeUnixNano\":\"soon\"}]}]}]}",
-                    "1:1: `startTimeUnixNano`: found `\\\"soon\\\"`, expected nanoseconds since 1970",
+                    "1:65: `startTimeUnixNano`: found `soon`, expected nanoseconds since 1970",
                 ),
             ],
         );

@@ -159,7 +159,7 @@ fn nulls(expect: Expect, len: usize) -> Column {
     let valid = Bits::repeat(false, len);
     match expect {
         Expect::Bool => Column::Truth(valid),
-        Expect::Number | Expect::Int => Column::Int { values: vec![0; len], valid },
+        Expect::Number | Expect::Real | Expect::Int => Column::Int { values: vec![0; len], valid },
         Expect::Text | Expect::Line => {
             Column::Text { ids: vec![0; len], dictionary: Dictionary::default(), valid }
         }

@@ -29,7 +29,7 @@ impl Blocks {
         projection: &Projection,
         options: &ReadOptions,
     ) -> Result<Option<Self>, TraceError> {
-        if crate::adapt::is_needed(format, options) {
+        if crate::adapt::is_beyond_blocks(format, options) {
             return Ok(None);
         }
         let Some(start) = format.blocks(head, projection, options)? else { return Ok(None) };

@@ -26,6 +26,8 @@ enum Reply {
     /// The source is open; whether its trace has events at all.
     Opened(bool),
     Row(Box<Row>),
+    /// A line that cannot be read; the next can.
+    Bad(TraceError),
     Hungry,
     Done(Result<(), TraceError>),
 }
@@ -43,8 +45,13 @@ impl RowThread {
         let options = options.clone();
         let work = move || {
             let mut opened = |has_events| drop(outbox.send(Reply::Opened(has_events)));
+            // Whoever receives the rows says whether to go on.
+            let mut bad = |error| {
+                let _ = outbox.send(Reply::Bad(error));
+                Ok(())
+            };
             let mut each = |row: &Row| Ok(outbox.send(Reply::Row(Box::new(row.clone()))).is_ok());
-            let result = crate::scan::drive_rows(&input, format, &options, &mut opened, &mut each);
+            let result = crate::scan::drive_rows(&input, format, &options, &mut opened, &mut bad, &mut each);
             // Nobody may be listening any more.
             let _ = outbox.send(Reply::Done(result));
         };
@@ -77,6 +84,12 @@ impl Read for Pipe {
     }
 }
 
+/// What the thread delivers, in the order of the lines.
+enum Item {
+    Row(Row),
+    Bad(TraceError),
+}
+
 /// One turn.
 pub(super) struct Job<'j> {
     pub projection: &'j Projection,
@@ -98,13 +111,26 @@ impl Job<'_> {
         last: bool,
         receiver: &mut R,
     ) -> Result<(), R::Error> {
-        let (mut rows, mut outcome) = (Vec::new(), Ok(()));
+        let (mut items, mut outcome) = (Vec::new(), Ok(()));
         if !bytes.is_empty() {
-            outcome = self.turn(thread, Some(bytes.to_vec()), &mut rows);
+            outcome = self.turn(thread, Some(bytes.to_vec()), &mut items);
             self.progress.bytes += bytes.len() as u64;
         }
         if last && outcome.is_ok() {
-            outcome = self.turn(thread, None, &mut rows);
+            outcome = self.turn(thread, None, &mut items);
+        }
+        let mut rows = Vec::new();
+        for item in items {
+            match item {
+                Item::Row(row) => rows.push(row),
+                Item::Bad(error) => {
+                    self.deliver_between(&std::mem::take(&mut rows), receiver)?;
+                    // What another process has read it has told of.
+                    if *self.repeated == 0 {
+                        receiver.bad_line(error.in_file(self.name))?;
+                    }
+                }
+            }
         }
         self.deliver_between(&rows, receiver)?;
         outcome.map_err(|error| error.in_file(self.name).into())
@@ -130,7 +156,7 @@ impl Job<'_> {
         &mut self,
         thread: &mut RowThread,
         mut bytes: Option<Vec<u8>>,
-        rows: &mut Vec<Row>,
+        items: &mut Vec<Item>,
     ) -> Result<(), TraceError> {
         let last = bytes.is_none();
         if last {
@@ -148,7 +174,8 @@ impl Job<'_> {
             }
             match thread.replies.recv() {
                 Ok(Reply::Opened(has_events)) => self.seen.has_events |= has_events,
-                Ok(Reply::Row(row)) => rows.push(*row),
+                Ok(Reply::Row(row)) => items.push(Item::Row(*row)),
+                Ok(Reply::Bad(error)) => items.push(Item::Bad(error)),
                 Ok(Reply::Hungry) => thread.hungry = true,
                 Ok(Reply::Done(Err(error))) => return Err(error),
                 Ok(Reply::Done(Ok(()))) if last => return Ok(()),
@@ -161,48 +188,69 @@ impl Job<'_> {
     }
 
     fn deliver<R: Receiver>(&mut self, rows: &[Row], receiver: &mut R) -> Result<(), R::Error> {
-        let skip = (*self.repeated).min(rows.len() as u64) as usize;
-        *self.repeated -= skip as u64;
         let mut builder = SlotBuilder::new(self.projection);
-        let (mut bad, mut timed) = (None, false);
-        for (index, row) in rows.iter().enumerate() {
-            let mut scratch = (index < skip).then(|| SlotBuilder::new(self.projection));
+        let mut kept: Vec<&Row> = Vec::new();
+        for row in rows {
+            let again = *self.repeated > 0;
+            let mut scratch = again.then(|| SlotBuilder::new(self.projection));
             // What was read before is noted again, so that names are judged alike.
-            if let Err(mut error) = scratch.as_mut().unwrap_or(&mut builder).push(row, self.seen) {
-                error.line = error.line.or(Some(row.line));
-                if let Some(derivation) = self.derivation {
-                    error = derivation.error(error);
+            let pushed = scratch.as_mut().unwrap_or(&mut builder).push(row, self.seen);
+            match pushed {
+                Ok(()) => {
+                    *self.style = self.style.or(row.time.map(|stamp| stamp.style));
+                    *self.repeated -= u64::from(again);
+                    if !again {
+                        kept.push(row);
+                    }
                 }
-                bad = Some(error.in_file(self.name));
-                break;
+                Err(_) if again => {}
+                Err(mut error) => {
+                    error.line = error.line.or(Some(row.line));
+                    if let Some(derivation) = self.derivation {
+                        error = derivation.error(error);
+                    }
+                    let whole = std::mem::replace(&mut builder, SlotBuilder::new(self.projection));
+                    self.hand_over(whole, &std::mem::take(&mut kept), receiver)?;
+                    let error = error.in_file(self.name);
+                    match error.ends_with_its_line() {
+                        true => receiver.bad_line(error)?,
+                        false => return Err(error.into()),
+                    }
+                }
             }
-            timed |= row.time.is_some();
-            *self.style = self.style.or(row.time.map(|stamp| stamp.style));
         }
+        self.hand_over(builder, &kept, receiver)
+    }
+
+    /// Gives the receiver what was made of these rows.
+    fn hand_over<R: Receiver>(
+        &mut self,
+        builder: SlotBuilder,
+        rows: &[&Row],
+        receiver: &mut R,
+    ) -> Result<(), R::Error> {
         let len = builder.len();
-        if len > 0 {
-            let numbers: Vec<u64> = rows[skip..skip + len].iter().map(|row| row.line).collect();
-            let before = *self.progress;
-            let mut batch = builder.finish(timed);
-            if let Some(derivation) = self.derivation {
-                batch = derivation.derive(batch);
+        if len == 0 {
+            return Ok(());
+        }
+        let numbers: Vec<u64> = rows.iter().map(|row| row.line).collect();
+        let before = *self.progress;
+        let mut batch = builder.finish(rows.iter().any(|row| row.time.is_some()));
+        if let Some(derivation) = self.derivation {
+            batch = derivation.derive(batch);
+        }
+        let mapped = match receiver.map(batch) {
+            Ok(mapped) => mapped,
+            Err((index, mut error)) => {
+                let first: Vec<Row> = rows[..index].iter().map(|row| (*row).clone()).collect();
+                self.deliver(&first, receiver)?;
+                error.line = error.line.or(numbers.get(index).copied());
+                return Err(error.in_file(self.name).into());
             }
-            let mapped = match receiver.map(batch) {
-                Ok(mapped) => mapped,
-                Err((index, mut error)) => {
-                    self.deliver(&rows[skip..skip + index], receiver)?;
-                    error.line = error.line.or(numbers.get(index).copied());
-                    return Err(error.in_file(self.name).into());
-                }
-            };
-            self.progress.positions += len as u64;
-            self.progress.lines = numbers.last().copied().unwrap_or_default();
-            let (style, lines) = (*self.style, LinesOf::Numbers(&numbers));
-            receiver.take(mapped, &Arrival { len, before, style, lines })?;
-        }
-        match bad {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
+        };
+        self.progress.positions += len as u64;
+        self.progress.lines = numbers.last().copied().unwrap_or_default();
+        let (style, lines) = (*self.style, LinesOf::Numbers(&numbers));
+        receiver.take(mapped, &Arrival { len, before, style, lines })
     }
 }

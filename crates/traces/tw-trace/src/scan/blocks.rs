@@ -55,7 +55,7 @@ pub(super) fn plan(
     projection: &Projection,
     options: &ReadOptions,
 ) -> Result<Option<Plan>, TraceError> {
-    if crate::adapt::is_needed(format, options) {
+    if crate::adapt::is_beyond_blocks(format, options) {
         return Ok(None);
     }
     let mut chosen: Option<(Box<dyn BlockReader>, Vec<u8>)> = None;
@@ -155,7 +155,7 @@ fn first_stamp(
 /// How the first position writes its timestamp.
 fn first_style(input: &Input, format: &dyn TraceFormat, options: &ReadOptions) -> Option<TimeStyle> {
     let mut style = None;
-    let result = drive_rows(input, format, options, &mut |_| {}, &mut |row| {
+    let result = drive_rows(input, format, options, &mut |_| {}, &mut Err, &mut |row| {
         style = row.time.map(|stamp| stamp.style);
         Ok(false)
     });

@@ -196,7 +196,7 @@ impl<T: Send> Progress<'_, '_, T> {
         if !timed {
             return Err(place(surprising_timestamp())?);
         }
-        if self.previous.is_some_and(|before| first < before) {
+        if !self.options.any_order && self.previous.is_some_and(|before| first < before) {
             self.order_of_first(Some(first), file, source, &bytes()?)?;
         }
         self.previous = Some(last);
@@ -221,7 +221,7 @@ impl<T: Send> Progress<'_, '_, T> {
         let probed = (self.probe)(source, skip, bytes, self.calendar);
         let style = probed.map_or(TimeStyle::Number(self.options.unit), |stamp| stamp.style);
         match (known.or(probed.map(|stamp| stamp.time)), self.previous) {
-            (Some(now), Some(before)) if now < before => {
+            (Some(now), Some(before)) if now < before && !self.options.any_order => {
                 let stamp = |time| Stamp { time, style };
                 let error = TraceError::decreasing(stamp(now), stamp(before));
                 Err(self.absolute(error.at(self.first_line(bytes), 1)))

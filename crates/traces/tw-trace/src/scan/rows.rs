@@ -26,13 +26,14 @@ pub(super) struct Arrival<'r> {
     pub source: Option<&'r dyn RowSource>,
 }
 
-/// Reads rows of all files in order and checks their timestamps; sorts them if the options say so. Returns how many
-/// bytes were read.
+/// Reads rows of all files in order and checks their timestamps; sorts them if the options say so. `bad` is given lines that
+/// cannot be read, where the next can, and says whether to go on. Returns how many bytes were read.
 pub(super) fn drive(
     input: &Input,
     format: &dyn TraceFormat,
     options: &ReadOptions,
     opened: &mut dyn FnMut(&dyn RowSource),
+    bad: &mut dyn FnMut(TraceError) -> Result<(), TraceError>,
     each: &mut dyn FnMut(Arrival<'_>) -> Result<bool, TraceError>,
 ) -> Result<u64, TraceError> {
     let bytes = AtomicU64::new(0);
@@ -50,8 +51,20 @@ pub(super) fn drive(
         let mut read_file = || -> Result<bool, TraceError> {
             let mut source = input.rows(file, format, &options, &bytes)?;
             opened(&*source);
-            while source.next(&mut row)? {
-                order.check(&row, options.unit)?;
+            let mut last_bad = 0;
+            loop {
+                let read = match source.next(&mut row) {
+                    Ok(true) => order.check(&row, options.unit),
+                    Ok(false) => break,
+                    Err(error) => Err(error),
+                };
+                if let Err(error) = read {
+                    let line = error.line.filter(|line| *line > last_bad && error.ends_with_its_line());
+                    let Some(line) = line.filter(|_| format.lines_end_records()) else { return Err(error) };
+                    last_bad = line;
+                    bad(error.in_file(name))?;
+                    continue;
+                }
                 let goes_on = if order.skew.is_some() {
                     order.waiting.push(Waiting {
                         key: Reverse((time_of(&row), ordinal)),
@@ -197,8 +210,13 @@ pub(crate) fn scan<T: Send>(
         }
         Ok(fold(map(full.finish(timed))?)?.is_continue())
     };
-    let bytes =
-        drive(input, format, options, &mut |source| has_events |= source.has_events(), &mut |arrival| {
+    let bytes = drive(
+        input,
+        format,
+        options,
+        &mut |source| has_events |= source.has_events(),
+        &mut Err,
+        &mut |arrival| {
             let Arrival { row, ordinal, file, source } = arrival;
             builder.push(row, &mut seen).map_err(|error| {
                 let error = source.map_or(error.clone(), |source| place_error(error, source, projection));
@@ -211,7 +229,8 @@ pub(crate) fn scan<T: Send>(
                 stopped = !deliver(&mut builder, row.time.is_some())?;
             }
             Ok(!stopped)
-        })?;
+        },
+    )?;
     if !stopped {
         stopped = !deliver(&mut builder, style.is_some())?;
     }

@@ -213,3 +213,93 @@ fn traces_without_positions() {
         }
     }
 }
+
+#[test]
+fn time_may_go_back_wherever_blocks_end() {
+    let text = "time,n\n5,1\n2,2\n7,3\n6,4\n8,5\n";
+    for block in [1, 4, 9, 1 << 20] {
+        let strict = read(&together(&[text]), &options(block)).unwrap_err();
+        assert!(strict.is_about_order() && strict.line == Some(3), "{strict}");
+        let any = ReadOptions { any_order: true, ..options(block) };
+        for input in [together(&[text]), together(&["time,n\n5,1\n", "time,n\n2,2\n7,3\n6,4\n8,5\n"])] {
+            let (numbers, times, _) = read(&input, &any).unwrap();
+            assert_eq!(numbers, [1, 2, 3, 4, 5]);
+            assert_eq!(times, [5, 2, 7, 6, 8].map(|second| second * 1_000_000_000));
+        }
+    }
+}
+
+#[test]
+fn a_timestamp_may_be_in_several_columns() {
+    use crate::formats::{json::Json, jsonl::Jsonl, logfmt::Logfmt};
+    let texts: [(&dyn TraceFormat, &str); 5] = [
+        (&Csv, "Date,Time,n\n2024-05-01,12:00:00,1\n2024-05-01,12:00:01.5,2\n"),
+        (&Csv, "n,Time,Date\n1,12:00:00,2024-05-01\n2,12:00:01.5,2024-05-01\n"),
+        (
+            &Jsonl,
+            "{\"Date\":\"2024-05-01\",\"Time\":\"12:00:00\",\"n\":1}\n{\"Date\":\"2024-05-01\",\"Time\":\"12:00:01.5\",\"n\":2}\n",
+        ),
+        (
+            &Json,
+            "[{\"Date\":\"2024-05-01\",\"Time\":\"12:00:00\",\"n\":1},{\"Date\":\"2024-05-01\",\"Time\":\"12:00:01.5\",\"n\":2}]",
+        ),
+        (&Logfmt, "Date=2024-05-01 Time=12:00:00 n=1\nDate=2024-05-01 Time=12:00:01.5 n=2\n"),
+    ];
+    for (format, text) in texts {
+        for block in [1, 1 << 20] {
+            let mut options = ReadOptions { time: Some("Date Time".into()), ..options(block) };
+            options.settle(format, text.as_bytes());
+            let input = Input::from_bytes("t", text.as_bytes());
+            let mut found = Vec::new();
+            let mut columns = Vec::new();
+            read_rows(&input, format, &options, &mut |row| {
+                found.push(row.time.map(|stamp| stamp.format()));
+                columns = row.variables.iter().map(|(name, _)| name.to_string()).collect();
+                Ok(true)
+            })
+            .unwrap();
+            let expected =
+                ["2024-05-01T12:00:00Z", "2024-05-01T12:00:01.5Z"].map(|text| Some(text.to_string()));
+            assert_eq!(found, expected, "{text}");
+            columns.retain(|name| name != "text");
+            assert_eq!(columns, ["n"], "{text}");
+            let slots = slots();
+            let projection = Projection::new(&slots, None, true);
+            let mut times = Vec::new();
+            let mut fold = |batch: Batch| {
+                times.extend(batch.times.unwrap_or_default());
+                Ok(ControlFlow::Continue(()))
+            };
+            scan(&input, format, &projection, &options, &Ok, &mut fold).unwrap();
+            assert_eq!(times.len(), 2, "{text}");
+            assert_eq!(times[1] - times[0], 1_500_000_000, "{text}");
+        }
+    }
+    // A column of exactly that name is the one meant.
+    let options = ReadOptions { time: Some("Date Time".into()), ..options(64) };
+    let input = together(&["Date Time,Date,Time,n\n7,x,y,1\n"]);
+    assert_eq!(read(&input, &options).unwrap().1, [7_000_000_000]);
+    for (text, part) in
+        [("Date,Tme,n\n", "did you mean `Tme`?"), ("Date,Time,n\nx,y,1\n", "`Date Time`: found `x y`")]
+    {
+        let error = read(&together(&[text]), &options).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn rows_go_on_behind_bad_lines_where_that_is_asked() {
+    let options = ReadOptions { skip_bad_lines: true, ..options(64) };
+    let input = together(&["time,n\n1,1\n2\n3,3\nsoon,4\n2,5\n6,6\n"]);
+    let mut lines = Vec::new();
+    let left_out = read_rows(&input, &Csv, &options, &mut |row| {
+        lines.push(row.line);
+        Ok(true)
+    });
+    let left_out = left_out.unwrap();
+    assert_eq!((lines, left_out.count), (vec![2, 4, 7], 3));
+    assert_eq!(left_out.first.and_then(|first| first.line), Some(3));
+    // Behind a quote that is never closed there is nothing to go on with.
+    let open = together(&["n\n1\n\"2\n3\n"]);
+    assert!(read_rows(&open, &Csv, &options, &mut |_| Ok(true)).is_err());
+}

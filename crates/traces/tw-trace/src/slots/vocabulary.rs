@@ -142,6 +142,7 @@ impl Vocabulary {
                         TraceErrorKind::UnknownName,
                         format!("`{name}` is used as an event, but this trace has no events (no `event` column; `⟨event: COL⟩` names another)"),
                     )
+                    .naming(&name)
                     .for_slot(id));
                 }
                 What::Proposition(_)
@@ -193,5 +194,6 @@ impl Vocabulary {
             }
         };
         TraceError::new(TraceErrorKind::UnknownName, format!("unknown variable {}: {hint}", quote(name)))
+            .naming(name)
     }
 }

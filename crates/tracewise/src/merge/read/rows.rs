@@ -146,7 +146,7 @@ fn decide(row: &Row) -> Source {
 
 /// Row by row: every variable, every event, or columns of what cannot be read again.
 pub(super) fn rows(
-    opened: &Opened,
+    opened: &mut Opened,
     source: &Source,
     mut keys: Option<(&str, &mut Keys)>,
     valuations: &mut Valuations,
@@ -181,10 +181,10 @@ pub(super) fn rows(
         }
         Ok(true)
     };
-    tw_trace::read_rows(&opened.input, opened.format, &opened.read, &mut each)?;
+    let aside = opened.rows(&mut each)?;
     if positions > 0 {
         taken.judge(&known)?;
     }
     states(&codes)?;
-    Ok(Read { positions, locator: lines.finish() })
+    Ok(Read { positions, locator: lines.finish(), aside })
 }

@@ -17,6 +17,10 @@ impl Watcher for Keyed<'_> {
         self.sink
     }
 
+    fn steps_back(&self) -> Option<StepsBack> {
+        self.back
+    }
+
     fn heard(&self) -> (usize, u64) {
         self.told_lines
     }

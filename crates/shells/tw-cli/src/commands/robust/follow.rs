@@ -65,7 +65,7 @@ pub fn run(
         telling,
         period,
         stop_on_negative: live.stop_on_negative,
-        skip_bad_lines: live.skip_bad_lines,
+        skip_bad_lines: arguments.read.skip_bad_lines,
         signals: screen.is_some(),
         every: screen.as_ref().map(|_| Screen::EVERY),
     };

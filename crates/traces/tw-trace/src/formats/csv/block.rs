@@ -51,6 +51,9 @@ pub(super) struct CsvBlocks {
     /// Rows of one-character cells, ending with LF and with CRLF; the columns they deliver.
     layouts: [Option<Layout>; 2],
     layout_columns: Vec<usize>,
+    /// Only the definition does what is asked for: tuples of events, texts for nothing, timestamps of other forms or in
+    /// several columns.
+    by_definition: bool,
     seen: Mutex<Vocabulary>,
 }
 
@@ -66,7 +69,12 @@ impl CsvBlocks {
         layout_columns.sort_unstable();
         layout_columns.dedup();
         let plain = takes.iter().all(|take| take.truth_column().is_some() || matches!(take, Take::Null(_)));
+        let by_definition = projection.has_tuples()
+            || options.null.is_some()
+            || options.form.is_some()
+            || !header.joined.is_empty();
         let plain = plain
+            && !by_definition
             && header.delimiter == b','
             && header.time.is_none()
             && header.event.is_none()
@@ -80,6 +88,7 @@ impl CsvBlocks {
             layouts: [layout(false), layout(true)],
             takes,
             layout_columns,
+            by_definition,
             seen: Mutex::new(seen),
             header,
             projection: projection.clone(),
@@ -231,11 +240,14 @@ impl CsvBlocks {
                     None => range = Some((now, now)),
                 }
             }
+            if let Some(null) = &self.options.null {
+                crate::adapt::empty(&mut row, null);
+            }
             builder.push(&row, seen).map_err(|error| place_error(error, &rows, &self.projection))?;
         }
         let (lines, end) = rows.records.before();
         Ok(BlockBatch {
-            batch: builder.finish(self.header.time.is_some()),
+            batch: builder.finish(self.header.is_timed()),
             time_range: range.map(|(first, last)| (first.time, last.time)),
             lines,
             open_from: rows.open.then_some(end),
@@ -278,6 +290,9 @@ impl BlockReader for CsvBlocks {
     }
 
     fn read_noting(&self, block: Block<'_>, seen: &mut Vocabulary) -> Result<BlockBatch, TraceError> {
+        if self.by_definition {
+            return self.by_rows(&block, seen);
+        }
         if let Some(batch) = self.by_layout(&block, seen) {
             return Ok(batch);
         }

@@ -99,6 +99,7 @@ pub(super) fn push(
     match builder {
         ColumnBuilder::Truth(_) => push_truth(builder, cells, column, kernel),
         ColumnBuilder::Int { .. } | ColumnBuilder::Real { .. } => push_numbers(builder, cells, column),
+        ColumnBuilder::Reals(numbers) => push(numbers, cells, column, kernel),
         _ => (0..cells.rows).try_for_each(|row| push_any(builder, cells, row, column)),
     }
 }
@@ -481,7 +482,7 @@ mod tests {
             "123456789012345.678",
         ];
         for text in texts {
-            for expect in [Expect::Number, Expect::Int] {
+            for expect in [Expect::Number, Expect::Real, Expect::Int] {
                 for (bytes, padding) in
                     [(format!("{text}\n"), false), (format!("{text}\nlong enough\n"), true)]
                 {

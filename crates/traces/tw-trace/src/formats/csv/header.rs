@@ -11,12 +11,16 @@ pub(super) struct Header {
     pub columns: Vec<Arc<str>>,
     /// The timestamp.
     pub time: Option<usize>,
+    /// Columns that are the timestamp together, their cells apart by a blank.
+    pub joined: Vec<usize>,
     /// The event name.
     pub event: Option<usize>,
     /// What stands between cells.
     pub delimiter: u8,
     index: FxHashMap<Arc<str>, usize>,
 }
+
+const SAME: &str = "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)";
 
 /// What stands between the cells of a header, if nobody says so: of comma, semicolon and tab the most frequent outside
 /// quotes; the comma, if none is.
@@ -62,47 +66,64 @@ impl Header {
                 return Err(TraceError::syntax(line, column, found, "a different name for every column"));
             }
         }
+        let lacking = |usual: &str, name: &str, part: &str| {
+            let hint = match tw_core::suggest(part, columns.iter().map(|name| &**name)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    let some: Vec<String> = columns.iter().take(8).map(|name| format!("`{name}`")).collect();
+                    let more = if columns.len() > 8 { ", …" } else { "" };
+                    format!("it has {}{more}", some.join(", "))
+                }
+            };
+            let which = if part == name { String::new() } else { format!(", `{part}`") };
+            let message =
+                format!("`⟨{usual}: {name}⟩` names a column that this trace does not have{which}; {hint}");
+            TraceError { line: Some(1), ..TraceError::new(TraceErrorKind::Usage, message).naming(part) }
+        };
         let named = |name: &Option<String>, usual: &str| match name {
             None => Ok(index.get(usual).copied()),
             Some(name) => match index.get(name.as_str()) {
                 Some(&number) => Ok(Some(number)),
-                None => {
-                    let hint = match tw_core::suggest(name, columns.iter().map(|name| &**name)) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => {
-                            let some: Vec<String> =
-                                columns.iter().take(8).map(|name| format!("`{name}`")).collect();
-                            let more = if columns.len() > 8 { ", …" } else { "" };
-                            format!("it has {}{more}", some.join(", "))
-                        }
-                    };
-                    let message =
-                        format!("`⟨{usual}: {name}⟩` names a column that this trace does not have; {hint}");
-                    Err(TraceError { line: Some(1), ..TraceError::new(TraceErrorKind::Usage, message) })
-                }
+                None => Err(lacking(usual, name, name)),
             },
         };
+        // A name with blanks lists columns, unless one is called so.
+        let listed = |name: &&String| !index.contains_key(name.as_str()) && name.trim().contains(' ');
+        if let Some(name) = options.time.as_ref().filter(listed) {
+            let number = |part| index.get(part).copied().ok_or_else(|| lacking("time", name, part));
+            let joined = name.split_whitespace().map(number).collect::<Result<Vec<usize>, _>>()?;
+            let event = named(&options.event, "event")?;
+            return match event.is_some_and(|event| joined.contains(&event)) {
+                true => Err(TraceError::new(TraceErrorKind::Usage, SAME)),
+                false => Ok(Header { columns, time: None, joined, event, delimiter, index }),
+            };
+        }
         let time = named(&options.time, "time")?;
         let event = named(&options.event, "event")?;
         if time.is_some() && time == event {
-            let message = "the timestamp and the event name cannot be the same column (`⟨time⟩`, `⟨event⟩`)";
-            return Err(TraceError::new(TraceErrorKind::Usage, message));
+            return Err(TraceError::new(TraceErrorKind::Usage, SAME));
         }
-        Ok(Header { columns, time, event, delimiter, index })
+        Ok(Header { columns, time, joined: Vec::new(), event, delimiter, index })
     }
 
-    /// The variable of that name: a column that is neither the timestamp nor the event name.
+    /// Whether positions have timestamps.
+    pub fn is_timed(&self) -> bool {
+        self.time.is_some() || !self.joined.is_empty()
+    }
+
+    /// Whether a column is a variable: neither the timestamp, or a part of it, nor the event name.
+    pub fn is_variable(&self, number: usize) -> bool {
+        Some(number) != self.time && Some(number) != self.event && !self.joined.contains(&number)
+    }
+
+    /// The variable of that name.
     pub fn variable(&self, name: &str) -> Option<usize> {
-        self.index
-            .get(name)
-            .copied()
-            .filter(|&number| Some(number) != self.time && Some(number) != self.event)
+        self.index.get(name).copied().filter(|&number| self.is_variable(number))
     }
 
     /// Names of the variables, in order.
     pub fn variables(&self) -> impl Iterator<Item = &Arc<str>> {
-        self.columns.iter().enumerate().filter_map(|(number, name)| {
-            (Some(number) != self.time && Some(number) != self.event).then_some(name)
-        })
+        let columns = self.columns.iter().enumerate();
+        columns.filter_map(|(number, name)| self.is_variable(number).then_some(name))
     }
 }

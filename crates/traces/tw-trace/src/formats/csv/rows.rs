@@ -178,7 +178,7 @@ impl<R: BufRead> Records<R> {
             Fault::Unclosed(_) => TraceError::syntax(
                 line,
                 column,
-                "a quote that is never closed",
+                crate::error::NEVER_CLOSED,
                 "a closing quote before the end of the file",
             ),
             Fault::BareReturn(_) => TraceError::syntax(
@@ -267,7 +267,20 @@ impl<R: BufRead> Rows<R> {
         row.typed = false;
         row.variables.clear();
         row.events.clear();
+        if let Some(&first) = header.joined.first() {
+            let part = |&number: &usize| records.text(records.cells()[number]);
+            let text = header.joined.iter().map(part).collect::<Vec<_>>().join(" ");
+            let names: Vec<&str> = header.joined.iter().map(|&number| &*header.columns[number]).collect();
+            let stamp = stamp(text.trim(), &names.join(" "), self.stamps).map_err(|error| {
+                let (line, column) = records.place(records.cells()[first].start);
+                error.at(line, column)
+            })?;
+            row.time = Some(stamp);
+        }
         for (number, (&cell, name)) in records.cells().iter().zip(&header.columns).enumerate() {
+            if header.joined.contains(&number) {
+                continue;
+            }
             let text = records.text(cell);
             if Some(number) == header.time {
                 let stamp = stamp(&text, name, self.stamps).map_err(|error| {

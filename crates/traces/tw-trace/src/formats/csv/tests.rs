@@ -154,6 +154,12 @@ fn slots() -> Vec<Slot> {
         slot(event("login", vec![(name("n"), Value::Int(17)), (name("s"), Value::text("yes"))])),
         slot(What::Variable(Path::field("a"), Expect::Number)),
         slot(event("login", vec![(ArgumentKey::Index(0), Value::Int(1))])),
+        slot(What::Tuples {
+            name: "logout".into(),
+            constants: vec![],
+            arity: None,
+            arguments: vec![name("a"), name("s")],
+        }),
     ]
 }
 
@@ -185,6 +191,8 @@ fn blocks_equal_rows_on_random_files() {
             block,
             threads: 1 + rng.below(3),
             max_record: if rng.below(20) == 0 { 20 + rng.below(60) } else { 1 << 20 },
+            null: (rng.below(6) == 0).then(|| "yes".into()),
+            any_order: rng.below(4) == 0,
             ..ReadOptions::default()
         };
         match agree(&text, &projection, &options) {

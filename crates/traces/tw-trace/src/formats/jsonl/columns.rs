@@ -53,7 +53,7 @@ impl Cells {
     pub(super) fn new(expect: Expect, rows: usize) -> Self {
         match expect {
             Expect::Bool => Cells::Truth(vec![0; rows]),
-            Expect::Number | Expect::Int => Cells::Number(Numbers {
+            Expect::Number | Expect::Real | Expect::Int => Cells::Number(Numbers {
                 values: vec![0; rows],
                 kinds: vec![0; rows],
                 only: expect == Expect::Int,

@@ -354,7 +354,9 @@ impl Learner {
         let child = node.and_then(|node| plan.nodes[node as usize].children.get(name)).copied();
         let field = |field: FieldId| match plan.fields[field as usize].as_slice() {
             [Action::Store(slot)] if !plan.decoded[*slot] => match plan.columns[*slot] {
-                Expect::Number | Expect::Int => What::Value(Role::Number, stamp(field), *slot as u32),
+                Expect::Number | Expect::Real | Expect::Int => {
+                    What::Value(Role::Number, stamp(field), *slot as u32)
+                }
                 Expect::Bool => What::Value(Role::Truth, stamp(field), *slot as u32),
                 Expect::Text | Expect::Line => What::Value(Role::Text, stamp(field), *slot as u32),
                 Expect::Any => What::Value(Role::Field, stamp(field), 0),

@@ -11,7 +11,7 @@ use crate::{
     TraceWarning, Vocabulary,
 };
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Reads blocks.
 pub(super) struct Reader {
@@ -21,6 +21,8 @@ pub(super) struct Reader {
     any_order: bool,
     max_record: usize,
     max_columns: usize,
+    /// A text that stands for nothing.
+    null: Option<Arc<str>>,
     /// What the walker does, unless the projection is beyond it.
     plan: Option<Plan>,
     /// What walkers have learned; one is taken for each block.
@@ -31,7 +33,9 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) fn new(projection: Projection, keys: Keys, timed: bool, options: &ReadOptions) -> Self {
-        let plan = Plan::new(&projection, keys.clone(), timed);
+        // The walker knows keys of the object itself, and the usual forms of timestamps.
+        let walks = !keys.are_elsewhere() && options.null.is_none() && options.form.is_none();
+        let plan = walks.then(|| Plan::new(&projection, keys.clone(), timed)).flatten();
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
         Self {
             projection,
@@ -40,6 +44,7 @@ impl Reader {
             any_order: options.any_order,
             max_record: options.max_record,
             max_columns: options.max_columns,
+            null: options.null.as_deref().map(Arc::from),
             plan,
             learners: Mutex::default(),
             vocabulary,
@@ -78,6 +83,9 @@ impl Reader {
                     return Err(TraceError::decreasing(stamp, before).at(row.line, 1));
                 }
                 times = Some((times.map_or(stamp, |(first, _)| first), stamp));
+            }
+            if let Some(null) = &self.null {
+                crate::adapt::empty(&mut row, null);
             }
             builder
                 .push(&row, &mut vocabulary)

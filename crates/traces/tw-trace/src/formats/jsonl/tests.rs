@@ -423,3 +423,43 @@ fn a_nested_key_is_walked() {
     let read = by_rows(both.as_bytes(), &projection, &ReadOptions::default()).unwrap();
     assert_eq!(read.rows[0][1].to_string(), "bob");
 }
+
+#[test]
+fn what_the_walker_does_not_know_is_read_block_by_block() {
+    let text = "{\"m\":{\"at\":1,\"kind\":\"up\"},\"n\":\"-\",\"s\":\"x\"}\n\
+                {\"m\":{\"at\":2},\"n\":4,\"s\":\"-\"}\n\n{\"m\":{\"at\":2.5,\"kind\":\"up\"},\"n\":5}\n";
+    let slots = [
+        slot(What::Variable(path("n"), Expect::Number)),
+        slot(What::Variable(path("s"), Expect::Text)),
+        slot(What::Event { name: "up".into(), arguments: vec![], arity: None }),
+    ];
+    let projection = Projection::new(&slots, Some("m.kind"), true);
+    let options = ReadOptions {
+        time: Some("m.at".into()),
+        event: Some("m.kind".into()),
+        null: Some("-".into()),
+        ..ReadOptions::default()
+    };
+    let mut seen = Vec::new();
+    for size in [1, 60, 1 << 20] {
+        let found = by_blocks(text.as_bytes(), &projection, &options, size).expect("blocks").expect("good");
+        seen.push((found.rows, found.times));
+    }
+    let times: Vec<Time> = vec![1_000_000_000, 2_000_000_000, 2_500_000_000];
+    let row = |n: Value, s: Value, up: bool, kind: Value| vec![n, s, Value::Bool(up), kind];
+    let (up, null) = (Value::text("up"), Value::Null);
+    let rows = vec![
+        row(null.clone(), Value::text("x"), true, up.clone()),
+        row(Value::Int(4), null.clone(), false, null.clone()),
+        row(Value::Int(5), null, true, up),
+    ];
+    for (found, stamps) in seen {
+        let whole = |value: Value| match value {
+            Value::Real(real) => Value::Int(real as i64),
+            other => other,
+        };
+        let found: Vec<Vec<Value>> =
+            found.into_iter().map(|row| row.into_iter().map(whole).collect()).collect();
+        assert_eq!((found, stamps), (rows.clone(), Some(times.clone())));
+    }
+}

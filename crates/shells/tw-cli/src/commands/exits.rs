@@ -1,0 +1,34 @@
+//! What the exit codes of each command say, for the page about the command line.
+
+/// A command's name, and when it exits with 0, 1 and 3; nothing where it never does. 2 is the same for all: bad usage, or input
+/// that cannot be read.
+pub const EXITS: &[(&str, [&str; 3])] = &[
+    (
+        "check",
+        [
+            "all properties hold on all traces",
+            "some property is violated",
+            "nothing is violated, something is undecided",
+        ],
+    ),
+    ("query", ["answered", "", ""]),
+    ("eval", ["answered", "", ""]),
+    ("watch", ["all hold at the end", "something is violated", "not one position came"]),
+    ("robust", ["answered", "", ""]),
+    ("explain", ["explained", "", ""]),
+    ("fmt", ["formatted", "with `--check`: some file is not in canonical form", ""]),
+    ("import", ["read and printed", "", ""]),
+    ("test", ["all expectations are met", "one is not", ""]),
+    ("inspect", ["done", "", ""]),
+    ("init", ["done", "", ""]),
+    ("convert", ["written", "", ""]),
+    ("slice", ["done", "", ""]),
+    ("templates", ["done", "", ""]),
+    ("simulate", ["written", "", ""]),
+    ("merge", ["merged; all formulas that were given hold", "some formula does not hold", ""]),
+    ("model-check", ["all formulas hold", "some formula does not hold", ""]),
+    ("coverage", ["done", "", ""]),
+    ("races", ["nothing found", "something found", "nothing found, and the search was not complete"]),
+    ("completions", ["printed", "", ""]),
+    ("man", ["written", "", ""]),
+];
