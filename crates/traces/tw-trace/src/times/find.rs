@@ -51,6 +51,21 @@ fn words(line: &[u8]) -> impl Iterator<Item = usize> + '_ {
     .take(WORDS)
 }
 
+/// Where the word of a number begins, from 1 on; brackets and quotes before it are part of it.
+#[inline]
+pub(super) fn skip_to_word(line: &[u8], number: usize) -> Option<usize> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'|');
+    let mut at = 0;
+    while at < line.len() && is_space(line[at]) {
+        at += 1;
+    }
+    for _ in 0..number {
+        at += line[at..].iter().position(|&byte| is_space(byte))?;
+        at += line[at..].iter().position(|&byte| !is_space(byte))?;
+    }
+    Some(at)
+}
+
 /// What a line has in the place of a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
