@@ -58,6 +58,11 @@ pub trait Receiver {
         Err(error.into())
     }
 
+    /// Lines, from this one on, that continue a record which is complete already, and belong to no other.
+    fn left_over(&mut self, lines: u64, first: u64) {
+        let _ = (lines, first);
+    }
+
     /// A line that is no position ([`Live::watermark`]): no position from now on is earlier than this.
     fn watermark(&mut self, stamp: Stamp, line: u64) -> Result<(), Self::Error> {
         let _ = (stamp, line);
@@ -391,7 +396,7 @@ impl Live {
         let mark = byte_order_mark(head)?;
         let text = &head[mark..];
         let waits = !last && !self.silent && head.len() < HEAD;
-        if waits && !self.format.can_begin(text) {
+        if waits && !self.format.can_begin(text, &self.options) {
             return Ok(Started::Later);
         }
         if self.options.leaves_open() || self.options.leaves_form_open() {

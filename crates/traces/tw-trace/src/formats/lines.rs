@@ -60,8 +60,12 @@ impl TraceFormat for PlainLines {
         Written::find(head, form)
     }
 
-    fn can_begin(&self, head: &[u8]) -> bool {
-        Written::find(head, None).is_some() || crate::look::all_lines(head).count() >= UNSTAMPED
+    fn can_begin(&self, head: &[u8], options: &ReadOptions) -> bool {
+        let stamped = match options.given_form() {
+            Some(form) => Written::occurs(head, form),
+            None => Written::find(head, None).is_some(),
+        };
+        stamped || crate::look::all_lines(head).count() >= UNSTAMPED
     }
 }
 

@@ -133,6 +133,12 @@ impl Written {
         Some(Written { form: best.form, word, example })
     }
 
+    /// Whether a line of `head` has a timestamp of a form.
+    pub(crate) fn occurs(head: &[u8], form: &'static Form) -> bool {
+        let any = Written { form, word: None, example: "".into() };
+        crate::look::all_lines(head).any(|line| matches!(any.place(line), Place::Stamp(..)))
+    }
+
     /// The timestamp of a line.
     pub(crate) fn place(&self, line: &[u8]) -> Place {
         let mut wrong = None;
