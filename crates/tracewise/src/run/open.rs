@@ -100,21 +100,16 @@ fn settle(
     head: &[u8],
     input: &Input,
 ) -> Result<Settled, TraceError> {
-    let mut before = 0;
-    if format.resolves_years() && read.time_format.is_none() {
-        let mut lines = head.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let mut head = head.to_vec();
-        for file in 1..=input.files() {
+    if format.resolves_years() && read.time_format.is_none() && input.files() > 1 {
+        let mut before = 0;
+        for file in 0..input.files() {
+            let head = input.head(file)?;
             if format.written(&head, None).is_some() {
                 let mut settled = read.settle(format, &head);
                 settled.preamble += before;
                 return Ok(settled);
             }
-            if file < input.files() {
-                before += lines;
-                head = input.head(file)?;
-                lines = head.iter().filter(|byte| **byte == b'\n').count() as u64;
-            }
+            before += head.split_inclusive(|byte| *byte == b'\n').count() as u64;
         }
     }
     Ok(read.settle(format, head))

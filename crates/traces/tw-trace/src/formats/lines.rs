@@ -51,9 +51,16 @@ impl TraceFormat for PlainLines {
     }
 
     fn look(&self, head: &[u8]) -> Likeness {
-        // Bytes that are no text are no log.
-        let odd = head.iter().any(|&byte| byte < 9 && byte != 0x1b || byte == 0);
-        if odd || simdutf8::basic::from_utf8(head).is_err() { Likeness::No } else { Likeness::Perhaps }
+        // Bytes that are no text are no log; a line among others that is none is told of by its number. The last line may be cut.
+        let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+        let is_text =
+            |line: &[u8]| !line.iter().any(|&byte| byte < 9) && simdutf8::basic::from_utf8(line).is_ok();
+        let (mut lines, mut texts) = (0, 0);
+        for line in whole.split(|byte| *byte == b'\n') {
+            lines += 1;
+            texts += usize::from(is_text(line));
+        }
+        if texts * 4 >= lines * 3 { Likeness::Perhaps } else { Likeness::No }
     }
 
     fn written(&self, head: &[u8], form: Option<&'static Form>) -> Option<Written> {
