@@ -57,6 +57,9 @@ const ENDS: &[&str] = &[
     "down",
 ];
 
+/// By identifier, its first and its last line.
+type Spans<'e> = FxHashMap<&'e str, (u32, u32)>;
+
 /// Two events, the first of which is followed or preceded.
 pub(super) struct Pair {
     pub first: usize,
@@ -70,7 +73,7 @@ pub(super) struct Pair {
 
 /// Pairs in which something holds, likeliest to matter first.
 pub(super) fn pairs(events: &[Event]) -> Vec<Pair> {
-    let indexed: Vec<Vec<(usize, FxHashMap<&str, (u32, u32)>)>> = events.iter().map(spans).collect();
+    let indexed: Vec<Vec<(usize, Spans)>> = events.iter().map(spans).collect();
     let mut found: Vec<(u64, Pair)> = Vec::new();
     for (first, a) in events.iter().enumerate() {
         for (second, b) in events.iter().enumerate().filter(|(second, _)| *second != first) {
@@ -107,11 +110,11 @@ pub(super) fn pairs(events: &[Event]) -> Vec<Pair> {
     found.into_iter().take(PAIRS).map(|(_, pair)| pair).collect()
 }
 
-/// By identifier, the first and the last line; of parameters that take several values.
-fn spans(event: &Event) -> Vec<(usize, FxHashMap<&str, (u32, u32)>)> {
+/// The lines of identifiers: of parameters that take several values.
+fn spans(event: &Event) -> Vec<(usize, Spans<'_>)> {
     let mut all = Vec::new();
     for key in &event.keys {
-        let mut spans: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
+        let mut spans = Spans::default();
         for (line, value) in &key.seen {
             spans.entry(value).and_modify(|(_, last)| *last = *line).or_insert((*line, *line));
         }
