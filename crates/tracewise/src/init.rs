@@ -4,6 +4,9 @@
 //! proposed. Whether it matters is for the reader to say, so few are written out and others stand beside them as comments.
 
 mod candidates;
+mod names;
+mod pairs;
+mod text;
 
 use crate::check::CheckOptions;
 use crate::inspect::{ColumnSummary, InspectReport};
@@ -15,6 +18,9 @@ use std::fmt::Write as _;
 const PROPERTIES: usize = 3;
 /// Columns that are declared or looked at.
 const COLUMNS: usize = 40;
+
+/// Formats whose positions say nothing but their text.
+const TEXTS: [&str; 2] = ["lines", "syslog"];
 
 /// A first specification.
 #[derive(Clone, Debug)]
@@ -28,7 +34,18 @@ pub struct Draft {
 /// Looks at a trace and writes what holds in it.
 pub(crate) fn init(session: &Session, files: &[String]) -> Result<Draft, Error> {
     let (session, seen) = timed(session, files)?;
-    let mut draft = Writer { session, files, seen, by: None, text: String::new() };
+    let mut draft = Writer {
+        session,
+        files,
+        seen,
+        by: None,
+        events: Vec::new(),
+        told: String::new(),
+        text: String::new(),
+    };
+    if TEXTS.contains(&draft.seen.format) && !files.iter().any(|file| file == "-") {
+        return text::init(draft);
+    }
     draft.by = draft.key();
     let all = draft.candidates();
     // A key that lets nothing hold is none.
@@ -84,6 +101,10 @@ struct Writer<'f> {
     files: &'f [String],
     seen: InspectReport,
     by: Option<String>,
+    /// Events of a text log.
+    events: Vec<text::Event>,
+    /// Their declarations.
+    told: String,
     text: String,
 }
 
@@ -144,11 +165,15 @@ impl Writer<'_> {
     }
 
     fn check(&self, text: &str) -> Option<(Vec<Verdict>, bool)> {
-        let spec = Specification::from_text("draft", text).ok()?;
+        let spec = Specification::from_text("draft", &format!("{}{text}", self.told)).ok()?;
         let options =
             CheckOptions { violations: 1, explain: false, by: self.by.clone(), ..CheckOptions::default() };
         let report = self.session.check(&spec, self.files, &options).ok()?;
-        let warned = !spec.warnings.is_empty() || !report.warnings.is_empty();
+        // Lines stay in their order; nothing that is proposed measures time.
+        let warned = !spec.warnings.is_empty()
+            || report.warnings.iter().any(|warning| {
+                warning.severity != tw_diag::Severity::Note && warning.code != "time-goes-back"
+            });
         Some((report.properties.iter().map(|property| property.verdict).collect(), warned))
     }
 
@@ -161,8 +186,13 @@ impl Writer<'_> {
             "// Every property below holds there now; keep what is meant to hold, change the rest.\n"
         );
         self.settings();
-        self.declarations();
-        self.events();
+        match self.told.is_empty() {
+            true => {
+                self.declarations();
+                self.events();
+            }
+            false => text::declare(self, chosen, rest),
+        }
         let text = &mut self.text;
         let mut names: Vec<String> = Vec::new();
         for candidate in chosen {

@@ -7,7 +7,7 @@ use tw_core::{Batch, Column, Value};
 use tw_diag::Diagnostic;
 use tw_ir::{Expect, Path, Slot, Template, What};
 use tw_templates::{Limits, Miner};
-use tw_trace::{Projection, TraceError, TraceErrorKind};
+use tw_trace::{Projection, Summary, TraceError, TraceErrorKind};
 
 /// What is to be found.
 #[derive(Clone, Debug)]
@@ -87,22 +87,11 @@ pub(crate) fn templates(
     options: &TemplatesOptions,
 ) -> Result<TemplatesReport, Error> {
     let mut opened = Opened::new(session, files)?;
-    // Lines are read in their order, whatever their times.
-    opened.read.any_order = true;
-    opened.read.sort = None;
-    let what = What::Variable(Path::parse(&options.column), Expect::Line);
-    let slots = [Slot { what, declared: false, span: Default::default() }];
-    let projection = Projection::new(&slots, None, false);
     let mut miner = Miner::new(Limits { each: options.each, ..Limits::default() });
-    let mut fold = |column: Column| {
-        each_text(&column, &mut |text| miner.push(text.as_bytes()));
-        Ok(ControlFlow::Continue(()))
-    };
-    let map = |mut batch: Batch| {
-        let none = || TraceError::new(TraceErrorKind::Usage, "no text was read");
-        batch.slots.pop().ok_or_else(none)
-    };
-    let summary = opened.scan(session, &projection, &map, &mut fold)?;
+    let summary = texts(session, &mut opened, &options.column, &mut |text| {
+        miner.push(text.as_bytes());
+        true
+    })?;
     let found = miner.finish();
     let mut warnings = opened.notes();
     if found.compactions > 0 {
@@ -128,6 +117,30 @@ pub(crate) fn templates(
         compactions: found.compactions,
         warnings,
     })
+}
+
+/// The texts of a column in the order of lines, whatever their times, while `each` wants more.
+pub(crate) fn texts(
+    session: &Session,
+    opened: &mut Opened,
+    column: &str,
+    each: &mut dyn FnMut(&str) -> bool,
+) -> Result<Summary, Error> {
+    opened.read.any_order = true;
+    opened.read.sort = None;
+    let what = What::Variable(Path::parse(column), Expect::Line);
+    let slots = [Slot { what, declared: false, span: Default::default() }];
+    let projection = Projection::new(&slots, None, false);
+    let mut fold = |column: Column| {
+        let mut more = true;
+        each_text(&column, &mut |text| more = more && each(text));
+        Ok(if more { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    };
+    let map = |mut batch: Batch| {
+        let none = || TraceError::new(TraceErrorKind::Usage, "no text was read");
+        batch.slots.pop().ok_or_else(none)
+    };
+    Ok(opened.scan(session, &projection, &map, &mut fold)?)
 }
 
 /// The texts of a column in the order of positions; of nothing, the empty text.

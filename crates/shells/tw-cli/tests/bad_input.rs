@@ -17,6 +17,8 @@ mod specifications;
 mod structured;
 #[path = "bad_input/tables.rs"]
 mod tables;
+#[path = "bad_input/texts.rs"]
+mod texts;
 #[path = "bad_input/usage.rs"]
 mod usage;
 
@@ -180,6 +182,7 @@ fn messages() {
         tables::cases(),
         structured::cases(),
         specifications::cases(),
+        texts::cases(),
         usage::cases(),
         races::cases(),
         slice::cases(),

@@ -179,11 +179,14 @@ impl Header {
         };
         let mut header = Self::default();
         let mut at = 0;
-        let mut timed = false;
+        let (mut timed, mut leveled) = (false, false);
+        // As far as the time reaches.
+        let mut least = Self::default();
         while at < DEPTH - REACH {
             let step = (at..=(at + REACH)).find_map(|next| {
                 let near = next == at;
-                if fixed(next, &|kind| kind == Kind::Time || kind == Kind::Level) {
+                // A second level is a word of the content (`ERROR fatal`).
+                if fixed(next, &|kind| kind == Kind::Time || kind == Kind::Level && !leveled) {
                     return Some((next, None));
                 }
                 if near && fixed(next, &|kind| matches!(kind, Kind::Number | Kind::Time)) {
@@ -209,15 +212,21 @@ impl Header {
             let Some((found, floating)) = step else { break };
             let time = |kind: Kind| matches!(kind, Kind::Time | Kind::Bracket | Kind::Number);
             timed |= fixed(found, &time);
+            leveled |= fixed(found, &|kind| kind == Kind::Level);
             at = found + 1;
             header.units = at;
             header.until = floating;
+            if fixed(found, &|kind| kind == Kind::Time) {
+                least = header.clone();
+            }
             // After a component with a colon comes the content.
             if floating == Some(Floating::Colon) {
                 break;
             }
         }
-        header
+        // What leaves nothing is no header.
+        let bare = |line: &&&[u8]| line[header.end(line)..].trim_ascii().is_empty();
+        if lines.iter().filter(bare).count() * 2 > lines.len() { least } else { header }
     }
 
     /// Where the content of a line begins.
@@ -357,6 +366,11 @@ mod tests {
             ],
             &["Component State Change", "NIFF: node"],
         );
+        same(
+            &["17/06/09 20:10:40 ERROR fatal panic 1", "17/06/09 20:10:41 ERROR fatal panic 2"],
+            &["fatal panic 1", "fatal panic 2"],
+        );
+        same(&["17/06/09 20:10:40 INFO 1", "17/06/09 20:10:41 INFO 2"], &["INFO 1", "INFO 2"]);
         same(&["no header here", "nor here: at all"], &["no header here", "nor here: at all"]);
     }
 }

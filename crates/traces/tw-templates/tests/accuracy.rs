@@ -66,3 +66,10 @@ fn kinds_that_the_rules_were_not_made_with() {
     println!("average      {average:.3}");
     assert!(average >= 0.85, "{average}");
 }
+
+#[test]
+fn kinds_with_many_rare_texts() {
+    let average = average(kinds::TAILS);
+    println!("average      {average:.3}");
+    assert!(average >= 0.85, "{average}");
+}

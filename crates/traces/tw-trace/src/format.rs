@@ -98,8 +98,8 @@ pub trait TraceFormat: Sync {
 
     /// Whether the first lines of a live stream are enough to say how the rest is read: there may be more of a header, or
     /// no record yet that would tell whether records have timestamps. Only asked while more can be waited for.
-    fn can_begin(&self, head: &[u8]) -> bool {
-        let _ = head;
+    fn can_begin(&self, head: &[u8], options: &ReadOptions) -> bool {
+        let _ = (head, options);
         true
     }
 

@@ -58,6 +58,11 @@ pub trait Receiver {
         Err(error.into())
     }
 
+    /// Lines, from this one on, that continue a record which is complete already, and belong to no other.
+    fn left_over(&mut self, lines: u64, first: u64) {
+        let _ = (lines, first);
+    }
+
     /// A line that is no position ([`Live::watermark`]): no position from now on is earlier than this.
     fn watermark(&mut self, stamp: Stamp, line: u64) -> Result<(), Self::Error> {
         let _ = (stamp, line);
@@ -153,6 +158,8 @@ pub struct Live {
     rest: Vec<u8>,
     /// Length of `rest` when it was last found to end inside a record.
     open: usize,
+    /// Bytes of `rest` in which no record begins but the first.
+    continued: usize,
     progress: Progress,
     order: Order,
     /// The last bytes read.
@@ -198,6 +205,7 @@ impl Live {
             mode: Mode::Start,
             rest: Vec::new(),
             open: 0,
+            continued: 0,
             progress: Progress::default(),
             order: Order::default(),
             tail: Vec::new(),
@@ -239,6 +247,16 @@ impl Live {
         receiver: &mut R,
     ) -> Result<(), R::Error> {
         bytes = &bytes[self.pass_overlong(bytes)..];
+        // Without the end of a line nothing is complete, and a long line is not looked at again and again.
+        if !last
+            && !self.silent
+            && !self.rest.is_empty()
+            && !matches!(self.mode, Mode::Rows(..))
+            && memchr::memchr(b'\n', bytes).is_none()
+        {
+            self.rest.extend_from_slice(bytes);
+            return self.within_limits(receiver);
+        }
         let result = if self.rest.is_empty() {
             // Most often all before the last newline is read from where it is.
             self.offer(bytes, last, receiver).map(|used| self.rest.extend_from_slice(&bytes[used..]))
@@ -252,6 +270,17 @@ impl Live {
             })
         };
         result?;
+        self.within_limits(receiver)
+    }
+
+    fn within_limits<R: Receiver>(&mut self, receiver: &mut R) -> Result<(), R::Error> {
+        if self.rest.len() <= self.options.max_record {
+            return Ok(());
+        }
+        // Whole lines that wait are not what is too long.
+        if !self.silent && self.waits() {
+            self.silence(receiver)?;
+        }
         match self.rest.len() > self.options.max_record {
             true => self.give_up_line(receiver),
             false => Ok(()),
@@ -283,8 +312,11 @@ impl Live {
     pub fn restart<R: Receiver>(&mut self, receiver: &mut R) -> Result<(), R::Error> {
         if !self.rest.is_empty() {
             self.push(b"\n", false, receiver)?;
+            // What waits for lines that may continue it has them all.
+            self.silence(receiver)?;
         }
         self.rest.clear();
+        self.continued = 0;
         self.overlong = None;
         self.tail.clear();
         (self.progress.bytes, self.progress.lines) = (0, 0);
@@ -375,14 +407,18 @@ impl Live {
             self.skip(&bytes[used..used + header], lines);
             used += header;
         }
+        let lines = end;
+        let mut waits = false;
         let end = match &self.mode {
             Mode::Blocks(blocks) if !last && !self.silent && !blocks.reader.lines_are_records() => {
-                used.max(last_record(&bytes[..end], &*blocks.reader))
+                waits = true;
+                used.max(last_record(&bytes[..end], self.continued, &*blocks.reader))
             }
             _ => end,
         };
         used += self.read_lines(&bytes[used..end], last, receiver)?;
         self.open = end.saturating_sub(used);
+        self.continued = if waits { lines - used } else { 0 };
         Ok(used)
     }
 
@@ -391,7 +427,7 @@ impl Live {
         let mark = byte_order_mark(head)?;
         let text = &head[mark..];
         let waits = !last && !self.silent && head.len() < HEAD;
-        if waits && !self.format.can_begin(text) {
+        if waits && !self.format.can_begin(text, &self.options) {
             return Ok(Started::Later);
         }
         if self.options.leaves_open() || self.options.leaves_form_open() {
@@ -442,10 +478,10 @@ impl Live {
     }
 }
 
-/// Where the last record begins: it may go on in what follows.
-fn last_record(lines: &[u8], reader: &dyn crate::BlockReader) -> usize {
+/// Where the last record begins: it may go on in what follows. In the first `continued` bytes none begins but the first.
+fn last_record(lines: &[u8], continued: usize, reader: &dyn crate::BlockReader) -> usize {
     let mut end = lines.len();
-    while end > 0 {
+    while end > continued {
         let start = memchr::memrchr(b'\n', &lines[..end - 1]).map_or(0, |at| at + 1);
         if reader.begins_record(&lines[start..end - 1]) {
             return start;

@@ -50,6 +50,8 @@ enum Index {
         moved: Vec<(u64, i64)>,
         /// From which position on lines are how many more than positions.
         lines: Runs,
+        /// The first position of each file, where that is known.
+        starts: Vec<u64>,
     },
 }
 
@@ -85,7 +87,7 @@ impl Runs {
 
 impl Default for Index {
     fn default() -> Self {
-        Index::Rows { moved: Vec::new(), lines: Runs::default() }
+        Index::Rows { moved: Vec::new(), lines: Runs::default(), starts: Vec::new() }
     }
 }
 
@@ -134,12 +136,19 @@ impl LocatorBuilder {
 
     /// A row: its position, its place in the order of the file, its line.
     pub fn row(&mut self, position: u64, ordinal: u64, line: u64) {
-        if let Index::Rows { moved, lines } = &mut self.0 {
+        if let Index::Rows { moved, lines, .. } = &mut self.0 {
             lines.add(position, line);
             let distance = ordinal as i64 - position as i64;
             if moved.last().map_or(0, |(_, last)| *last) != distance {
                 moved.push((position, distance));
             }
+        }
+    }
+
+    /// The next file of a trace that is read row by row begins with this position.
+    pub(crate) fn file(&mut self, position: u64) {
+        if let Index::Rows { starts, .. } = &mut self.0 {
+            starts.push(position);
         }
     }
 
@@ -176,16 +185,23 @@ impl Locator {
         options: &ReadOptions,
         positions: &[Position],
     ) -> Result<BTreeMap<Position, Located>, TraceError> {
-        let mut wanted: BTreeMap<u64, Vec<Position>> = BTreeMap::new();
+        let starts: &[u64] = match &*self.index {
+            Index::Rows { starts, .. } => starts,
+            Index::Blocks { .. } => &[],
+        };
+        // By file and line: several files have lines of one number.
+        let mut wanted: BTreeMap<(usize, u64), Vec<Position>> = BTreeMap::new();
         for &position in positions {
             if let Some(line) = self.line(position) {
-                wanted.entry(line).or_default().push(position);
+                let file = starts.partition_point(|start| *start <= position as u64).saturating_sub(1);
+                wanted.entry((file, line)).or_default().push(position);
             }
         }
         let mut found = BTreeMap::new();
         let mut options = options.clone();
         for (file, name) in input.names().enumerate() {
             let Some((&last, _)) = wanted.last_key_value() else { break };
+            let last = if last.0 == file { last.1 } else { u64::MAX };
             let rows = format.rows(input.reader(file)?, &options);
             let rows = crate::adapt::adapted(format, rows, &options);
             let mut rows = rows.map_err(|error| error.in_file(name))?;
@@ -200,7 +216,7 @@ impl Locator {
                     }
                     _ => break,
                 }
-                for position in wanted.remove(&row.line).unwrap_or_default() {
+                for position in wanted.remove(&(file, row.line)).unwrap_or_default() {
                     lines.entry(row.line).or_default().push(position);
                     let (line, time, row) = (Some(row.line), row.time, Some(row.clone()));
                     let located = Located { position, file: name.to_string(), line, text: None, row, time };

@@ -40,7 +40,7 @@ impl ReadOptions {
 
     /// Finds out how timestamps are written that are dates.
     fn settle_form(&mut self, format: &dyn TraceFormat, head: &[u8], settled: &mut Settled) {
-        let given = self.time_format.as_ref().and_then(|pattern| Form::of(pattern).ok());
+        let given = self.given_form();
         self.written = format.written(head, given);
         if let Some(written) = &self.written {
             let rows = || {
@@ -74,6 +74,11 @@ impl ReadOptions {
         let bytes: Arc<[u8]> = head.into();
         let rows = format.rows(Box::new(std::io::Cursor::new(bytes)), &options);
         rows.and_then(|mut rows| rows.next(&mut Row::default())).err().map(|error| error.kind)
+    }
+
+    /// The form of timestamps that is given as a pattern.
+    pub(crate) fn given_form(&self) -> Option<&'static Form> {
+        self.time_format.as_ref().and_then(|pattern| Form::of(pattern).ok())
     }
 
     /// Whether something is to be found out.

@@ -4,7 +4,9 @@
 //! and, once for each text that templates look at, that text ([`Expect::Line`]); the slots of templates are then filled from it,
 //! batch by batch, on the thread that read the batch.
 
+mod choice;
 mod columns;
+mod grams;
 mod matcher;
 mod one;
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod calendar;
 mod find;
 mod form;
 mod known;
+mod near;
 
 pub use calendar::{Calendar, Months};
 pub(crate) use find::Place;
@@ -15,3 +16,4 @@ pub use find::Written;
 use form::Found;
 pub use form::{Form, Miss};
 pub(crate) use known::{KNOWN, is_epoch};
+pub(crate) use near::Near;

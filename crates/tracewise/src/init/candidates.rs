@@ -24,7 +24,9 @@ pub(super) struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Response,
+    Absence,
     Precedence,
+    Known,
     Values,
     Bound,
     Occurs,
@@ -174,7 +176,7 @@ pub(super) fn word(name: &str) -> String {
 }
 
 /// A name made of letters, digits and underscores.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let mut text: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     text.truncate(40);
     let text = text.trim_matches('_').to_string();

@@ -39,13 +39,23 @@ impl Opened {
             }
             _ => Input::open(files)?,
         };
-        let head = input.head(0)?;
+        let mut head = input.head(0)?;
+        // A file that says nothing does not show its format.
+        for file in 1..input.files() {
+            if !head.trim_ascii().is_empty() {
+                break;
+            }
+            head = input.head(file)?;
+        }
         let format = match known {
             Some(format) => format,
             None => format_by_look(&head, files.first().map_or("-", String::as_str))?,
         };
         let mut read = session.read.clone();
-        let settled = if format.parted().is_some() { Settled::default() } else { read.settle(format, &head) };
+        let settled = match format.parted() {
+            Some(_) => Settled::default(),
+            None => settle(&mut read, format, &head, &input)?,
+        };
         Ok(Self { name: display_name(files), input, format, read, settled })
     }
 
@@ -80,6 +90,29 @@ impl Opened {
         let found = locator.locate(&self.input, self.format, &self.read, positions);
         found.unwrap_or_default().into_iter().map(|located| (located.position, located)).collect()
     }
+}
+
+/// Finds out what the beginnings of the files show: the first one, or, where lines are searched for timestamps and it has none, the
+/// first that has some.
+fn settle(
+    read: &mut Reading,
+    format: &dyn TraceFormat,
+    head: &[u8],
+    input: &Input,
+) -> Result<Settled, TraceError> {
+    if format.resolves_years() && read.time_format.is_none() && input.files() > 1 {
+        let mut before = 0;
+        for file in 0..input.files() {
+            let head = input.head(file)?;
+            if format.written(&head, None).is_some() {
+                let mut settled = read.settle(format, &head);
+                settled.preamble += before;
+                return Ok(settled);
+            }
+            before += head.split_inclusive(|byte| *byte == b'\n').count() as u64;
+        }
+    }
+    Ok(read.settle(format, head))
 }
 
 /// Lines before the first timestamp.

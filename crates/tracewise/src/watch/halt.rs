@@ -56,11 +56,25 @@ pub(crate) fn wrong(spec: &Specification, error: TraceError, fault: Option<(Node
 pub(crate) struct BadLines {
     /// How many were left out.
     pub count: u64,
+    /// Whether a line that came too late was told of.
+    told: bool,
     /// Where a term has no value, of the line that is read.
     pub fault: Option<(NodeId, usize)>,
 }
 
 impl BadLines {
+    /// Lines that continue one which was complete: after silence, or behind a line that was left out. They count as left out, and
+    /// the first is told of.
+    pub fn left_over(&mut self, lines: u64, first: u64, sink: &mut dyn LiveSink) {
+        if !std::mem::replace(&mut self.told, true) {
+            sink.note(&format!(
+                "line {first} continues one that was complete, because nothing came for a second or it could not be read; \
+                 such lines are left out and counted"
+            ));
+        }
+        self.count += lines;
+    }
+
     /// One more, which ends the stream, or is left out and told of where that was asked for.
     pub fn leave_out(
         &mut self,

@@ -86,6 +86,10 @@ impl Receiver for Judge<'_> {
         }
     }
 
+    fn left_over(&mut self, lines: u64, first: u64) {
+        self.bad_lines.left_over(lines, first, self.sink);
+    }
+
     fn bad_line(&mut self, error: TraceError) -> Result<(), Halt> {
         self.bad_lines.leave_out(self.spec, self.options.skip_bad_lines, error, self.sink)
     }

@@ -171,3 +171,91 @@ fn templates_are_found_and_can_be_pasted() {
     let checked = tracewise(&format!("check {spec} {log} --sort 1000"));
     assert_eq!(checked.code, 0, "{}\n{}", text.out, checked.err);
 }
+
+/// The log as plain lines.
+fn plain() -> String {
+    let line = |line: &str| {
+        let (time, text) = line.split_once(',').expect("two cells");
+        let (time, text) = (time.parse::<u32>().expect("a number"), text.trim_matches('"'));
+        format!("2015-12-10 06:{:02}:{:02} host {}\n", time / 60, time % 60, text.replace("\"\"", "\""))
+    };
+    log().lines().skip(1).map(line).collect()
+}
+
+#[test]
+fn monitors_take_events_that_are_templates() {
+    let spec = format!(
+        "{}\n{}",
+        SPEC.split("property").next().expect("declarations"),
+        r#"monitor Tidy(user) "every opened session is closed" {
+            event opened(user);
+            event closed(user);
+            ltl : opened -> F closed;
+            on violation "{user} is left open";
+        }
+        monitor Guess(ip) {
+            event wrong(ip) = failed(_, ip, _);
+            event right(ip) = accepted(_, ip);
+            ere : wrong wrong wrong right;
+            on match "{ip} guessed";
+        }"#
+    );
+    let folder = Folder::new("templates-monitors");
+    let (spec, lines) = (folder.file("s.tw", &spec), folder.file("l.log", &plain()));
+    let stored = tracewise(&format!("check {spec} {lines} --output json"));
+    assert_eq!(stored.code, 1, "{}", stored.err);
+    let told: Vec<(Value, Value)> = stored
+        .json()
+        .iter()
+        .map(|one| (one["monitor"].clone(), one["violations"][0]["bindings"].clone()))
+        .collect();
+    assert!(stored.out.contains("\"user\":\"root\"") && !stored.out.contains("\"user\":\"ann\""), "{told:?}");
+    assert!(stored.out.contains("\"ip\":\"10.0.0.9\"") && !stored.out.contains("10.0.0.7"), "{told:?}");
+    let live = tracewise_with(&format!("watch {spec} --format lines --output json -"), &plain());
+    assert!(
+        live.out.contains("10.0.0.9") && live.out.contains("\"user\":\"root\""),
+        "{}\n{}",
+        live.out,
+        live.err
+    );
+}
+
+#[test]
+fn queries_and_keys_take_placeholders() {
+    let folder = Folder::new("templates-queries");
+    let spec = format!(
+        "{}\nquery failures : count[failed] ?? 0;\nquery highest : max[port];\nquery each : count[failed] by ip;",
+        SPEC.split("property").next().expect("declarations")
+    );
+    let (spec, lines) = (folder.file("s.tw", &spec), folder.file("l.log", &plain()));
+    let found = tracewise(&format!("query {spec} {lines} --output json"));
+    assert_eq!(found.code, 0, "{}", found.err);
+    let found = found.json();
+    let value = |name: &str| found.iter().find(|one| one["query"] == name).map(|one| one["value"].clone());
+    assert_eq!(value("failures"), Some(json!(3)), "{found:#?}");
+    assert_eq!(value("highest"), Some(json!(1004)), "{found:#?}");
+    assert!(
+        found
+            .iter()
+            .any(|one| one["query"] == "each" && one["by"] == json!({"ip": "10.0.0.9"}) && one["value"] == 3),
+        "{found:#?}"
+    );
+    // The same key for properties, stored and live.
+    let spec = folder.file(
+        "k.tw",
+        &format!(
+            "{}\nproperty thrice : G (failed -> O Y failed);",
+            SPEC.split("property").next().expect("declarations")
+        ),
+    );
+    let stored = tracewise(&format!("check {spec} {lines} --by ip --output json")).json();
+    assert_eq!(stored[0]["violations"][0]["bindings"], json!({"ip": "10.0.0.9"}), "{stored:#?}");
+    assert_eq!(stored[0]["by"]["values"], 2, "{stored:#?}");
+    let live = tracewise_with(&format!("watch {spec} --format lines --by ip --output json -"), &plain());
+    assert!(
+        live.out.contains("\"ip\":\"10.0.0.9\"")
+            && !live.out.contains("\"ip\":\"10.0.0.7\",\"verdict\":\"violated\""),
+        "{}",
+        live.out
+    );
+}

@@ -47,6 +47,34 @@ fn a_growing_file_is_followed() {
 }
 
 #[test]
+fn a_growing_text_log_is_followed() {
+    let trace = file("follow-text", "t.log", "=== begins ===\nDec 10 06:55:46 host up\n");
+    let watch = watch(&[
+        "-e",
+        "G !(text matches \"bad\")",
+        &trace,
+        "--format",
+        "lines",
+        "--follow",
+        "--output",
+        "json",
+    ]);
+    let mut file = OpenOptions::new().append(true).open(&trace).unwrap();
+    for part in ["  at x\nDec 10 06:5", "5:47 host so bad\n", "  at y\n"] {
+        file.write_all(part.as_bytes()).unwrap();
+        std::thread::sleep(Duration::from_millis(15));
+    }
+    // Nothing follows, so the line is complete after a second.
+    let bad = watch.json();
+    assert_eq!((&bad["verdict"], &bad["position"]), (&"violated".into(), &1.into()));
+    file.write_all(b"  at z\nDec 10 06:55:48 host bad again\nDec 10 06:55:49 host up\n").unwrap();
+    watch.error_line("line 6 continues one that was complete");
+    assert_eq!(watch.json()["position"], 2);
+    watch.signal("TERM");
+    assert_eq!(watch.end().code, Some(1));
+}
+
+#[test]
 fn a_file_that_is_emptied_or_replaced_is_read_on_and_reported() {
     let trace = file("rotate", "t.csv", "p,q\n0,0\n1,0\n");
     let watch = watch(&["-e", "F (q & X X (p & q))", &trace, "--follow", "--output", "json"]);

@@ -5,9 +5,12 @@
 
 mod known;
 mod others;
+mod tails;
 
 pub use known::KNOWN;
 pub use others::OTHERS;
+#[allow(unused_imports, reason = "not all who include this module ask for these")]
+pub use tails::TAILS;
 
 /// A kind of log.
 pub struct Kind {
@@ -45,10 +48,14 @@ impl Kind {
         let mut random = Random(seed ^ self.name.len() as u64);
         (0..count)
             .map(|at| {
-                // Zipf-like: the square of an even number.
+                // Zipf-like: the square of an even number; where there are many texts, most occur a few times.
                 let n = self.texts.len() as u64;
                 let (a, b) = (random.below(n), random.below(n));
-                let which = if at < self.texts.len() { at } else { a.min(b).min(random.below(n)) as usize };
+                let drawn = match n {
+                    ..40 => a.min(b).min(random.below(n)) as usize,
+                    _ => (0..24).map(|_| random.below(n)).min().unwrap_or(0) as usize,
+                };
+                let which = if at < self.texts.len() { at } else { drawn };
                 let mut parts = self.texts[which].splitn(3, '|');
                 let (level, component) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
                 let header = self.header.replace("<level>", level).replace("<component>", component);
@@ -58,6 +65,8 @@ impl Kind {
             .collect()
     }
 
+    /// A text, by its number.
+    #[allow(dead_code, reason = "who includes this module need not show texts")]
     pub fn template(&self, number: usize) -> &'static str {
         self.texts[number]
     }
@@ -130,6 +139,7 @@ fn value(gap: &str, at: u64, random: &mut Random) -> Option<String> {
             format!("2023-03-{:02}T{hour:02}:{minute:02}:{second:02}.{:06}Z", day, random.below(1000000))
         }
         "bsd" => format!("{} {:2} {hour:02}:{minute:02}:{second:02}", MONTHS[(day as usize) % 12], day),
+        "win" => format!("2016-09-{day:02} {hour:02}:{minute:02}:{second:02}"),
         "short" => format!("17/06/{:02} {hour:02}:{minute:02}:{second:02}", day),
         "compact" => format!("0811{:02} {hour:02}{minute:02}{second:02}", day),
         "bars" => format!("201712{day:02}-{hour}:{minute}:{second}:{}", random.below(1000)),

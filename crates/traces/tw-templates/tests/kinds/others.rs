@@ -5,7 +5,7 @@ use super::Kind;
 pub const OTHERS: &[Kind] = &[
     Kind {
         name: "servicing",
-        header: "2016-09-28 <clock>:30, <level>                  <component>    ",
+        header: "<win>, <level>                  <component>    ",
         texts: &[
             "Info|CBS|Session: <int>_<int> initialized by client WindowsUpdateAgent.",
             "Info|CBS|Read out cached package applicability for package: Package_for_KB<int>~<id>~amd64~~6.1.1.<small>, ApplicableState: <int>, CurrentState:<int>",

@@ -63,7 +63,7 @@ impl TraceFormat for Csv {
     }
 
     /// A header whose quotes are open goes on in the lines to come.
-    fn can_begin(&self, head: &[u8]) -> bool {
+    fn can_begin(&self, head: &[u8], _options: &ReadOptions) -> bool {
         memchr::memchr_iter(b'"', head).count().is_multiple_of(2)
     }
 

@@ -66,7 +66,7 @@ impl TraceFormat for Jsonl {
     }
 
     /// A blank line is no record that could say whether records have timestamps.
-    fn can_begin(&self, head: &[u8]) -> bool {
+    fn can_begin(&self, head: &[u8], _options: &ReadOptions) -> bool {
         !head.iter().all(u8::is_ascii_whitespace)
     }
 

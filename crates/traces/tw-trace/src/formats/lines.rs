@@ -51,17 +51,28 @@ impl TraceFormat for PlainLines {
     }
 
     fn look(&self, head: &[u8]) -> Likeness {
-        // Bytes that are no text are no log.
-        let odd = head.iter().any(|&byte| byte < 9 && byte != 0x1b || byte == 0);
-        if odd || simdutf8::basic::from_utf8(head).is_err() { Likeness::No } else { Likeness::Perhaps }
+        // Bytes that are no text are no log; a line among others that is none is told of by its number. The last line may be cut.
+        let whole = memchr::memrchr(b'\n', head).map_or(head, |end| &head[..end]);
+        let is_text =
+            |line: &[u8]| !line.iter().any(|&byte| byte < 9) && simdutf8::basic::from_utf8(line).is_ok();
+        let (mut lines, mut texts) = (0, 0);
+        for line in whole.split(|byte| *byte == b'\n') {
+            lines += 1;
+            texts += usize::from(is_text(line));
+        }
+        if texts * 4 >= lines * 3 { Likeness::Perhaps } else { Likeness::No }
     }
 
     fn written(&self, head: &[u8], form: Option<&'static Form>) -> Option<Written> {
         Written::find(head, form)
     }
 
-    fn can_begin(&self, head: &[u8]) -> bool {
-        Written::find(head, None).is_some() || crate::look::all_lines(head).count() >= UNSTAMPED
+    fn can_begin(&self, head: &[u8], options: &ReadOptions) -> bool {
+        let stamped = match options.given_form() {
+            Some(form) => Written::occurs(head, form),
+            None => Written::find(head, None).is_some(),
+        };
+        stamped || crate::look::all_lines(head).count() >= UNSTAMPED
     }
 }
 

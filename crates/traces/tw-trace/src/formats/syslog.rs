@@ -76,8 +76,11 @@ impl TraceFormat for Syslog {
         Written::find(&bare, form)
     }
 
-    fn can_begin(&self, head: &[u8]) -> bool {
-        self.written(head, None).is_some()
+    fn can_begin(&self, head: &[u8], options: &ReadOptions) -> bool {
+        match options.given_form() {
+            Some(form) => Written::occurs(head, form),
+            None => self.written(head, None).is_some(),
+        }
     }
 }
 

@@ -151,6 +151,16 @@ impl Live {
     ) -> Result<(usize, bool), R::Error> {
         let before = self.progress;
         let used = good.read.open_from.unwrap_or(bytes.len());
+        if let Mode::Blocks(blocks) = &self.mode
+            && !blocks.reader.lines_are_records()
+            && before.positions > 0
+        {
+            let first = blocks.reader.locate(&bytes[..used], 0);
+            let lines = first.map_or(good.read.lines, |(_, line)| line);
+            if lines > 0 {
+                receiver.left_over(lines, before.lines + 1);
+            }
+        }
         self.order = good.order;
         self.progress.positions += good.len as u64;
         self.skip(&bytes[..used], good.read.lines);

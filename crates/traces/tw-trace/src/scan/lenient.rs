@@ -46,6 +46,7 @@ pub(super) fn scan<T: Send>(
         if file > 0 {
             stream.restart_as(name, &mut taking).or_else(End::unless_stopped)?;
         }
+        taking.locator.file(taking.positions);
         let mut reader = input.reader(file)?;
         let mut chunk = vec![0; CHUNK];
         loop {
@@ -141,6 +142,10 @@ impl<T> Receiver for Taking<'_, T> {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(End::Stop),
         }
+    }
+
+    fn left_over(&mut self, lines: u64, _first: u64) {
+        self.skipped += lines;
     }
 
     fn bad_line(&mut self, error: TraceError) -> Result<(), End> {

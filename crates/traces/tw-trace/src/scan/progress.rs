@@ -127,7 +127,7 @@ impl<T: Send> Progress<'_, '_, T> {
             Ok(outcome) => outcome,
             Err(error) => {
                 // The first position may be out of order, which comes before what is wrong inside the block.
-                if self.previous.is_some() {
+                if self.previous.is_some() && !self.options.any_order {
                     self.order_of_first(None, file, source, &bytes()?)?;
                 }
                 return Err(self.absolute(error));

@@ -1,18 +1,15 @@
-//! All templates of a specification at once: the rarest fragment of each is looked for in one pass over the texts of a batch,
-//! and a template is tried where its fragment stands. Texts without any fragment cost that pass.
+//! All templates of a specification at once: a rare fragment of each is looked for in one pass over the texts of a batch, and a
+//! template is tried where its fragment stands. Texts without any fragment cost that pass.
 
+use super::choice::{Choice, Start};
+use super::grams::Grams;
 use super::one::{One, Scratch};
 use aho_corasick::{AhoCorasick, packed};
+use std::sync::OnceLock;
 use tw_ir::Template;
 
-/// Fragments that one pass looks for: what the vectorised search takes.
+/// Short fragments that one pass looks for: what the vectorised search takes.
 const GROUP: usize = 64;
-/// Bytes of the longest fragment …
-const FRAGMENT: usize = 8;
-/// … and where there are many, which then share fragments, so that one pass finds more of them.
-const SHARED: usize = 4;
-/// Shorter fragments are looked for in a pass of their own: they would slow down the search for the others.
-const SHORT: usize = 3;
 
 /// Where a template matched.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +42,12 @@ impl Hits {
 #[derive(Debug)]
 pub(crate) struct Matcher {
     ones: Vec<One>,
+    /// Made when the first texts are seen, which show what is rare.
+    plan: OnceLock<Plan>,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
     passes: Vec<Pass>,
     /// Templates without any text.
     always: Vec<usize>,
@@ -59,6 +62,7 @@ struct Pass {
 
 #[derive(Debug)]
 enum Search {
+    Grams(Grams),
     Packed(Box<packed::Searcher>),
     /// Where the machine has no vectors that serve.
     Automaton(Box<AhoCorasick>),
@@ -67,41 +71,45 @@ enum Search {
 #[derive(Clone, Copy, Debug)]
 struct Try {
     template: usize,
-    /// Where the fragment stands in the literal that the template begins with; `None` if it stands elsewhere.
-    offset: Option<usize>,
+    start: Start,
+}
+
+impl Plan {
+    fn new(ones: &[One], text: &[u8]) -> Self {
+        let choice = Choice::new(ones, text);
+        let mut plan = Self::default();
+        let (mut long, mut short) = (Vec::new(), Vec::new());
+        for (template, one) in ones.iter().enumerate() {
+            match choice.of(one) {
+                Some((chosen, is_long)) => {
+                    let own = (chosen.fragment, Try { template, start: chosen.start });
+                    if is_long { long.push(own) } else { short.push(own) }
+                }
+                None => plan.always.push(template),
+            }
+        }
+        let alike = |a: &(Vec<u8>, Try), b: &(Vec<u8>, Try)| a.0 == b.0;
+        long.sort_by(|a, b| a.0.cmp(&b.0));
+        short.sort_by(|a, b| a.0.cmp(&b.0));
+        plan.passes.extend(Pass::of_grams(&long));
+        let distinct: Vec<_> = short.chunk_by(alike).collect();
+        plan.passes.extend(distinct.chunks(GROUP).filter_map(|group| Pass::new(&group.concat())));
+        plan
+    }
 }
 
 impl Matcher {
     pub fn new<'t>(templates: impl Iterator<Item = &'t Template>) -> Self {
-        let ones: Vec<One> = templates.map(One::new).collect();
-        let (mut always, mut fragments) = (Vec::new(), Vec::new());
-        for (template, one) in ones.iter().enumerate() {
-            match fragment(one) {
-                Some((bytes, offset)) => fragments.push((bytes, Try { template, offset })),
-                None => always.push(template),
-            }
-        }
-        let alike = |a: &(Vec<u8>, Try), b: &(Vec<u8>, Try)| a.0 == b.0;
-        fragments.sort_by(|a, b| a.0.cmp(&b.0));
-        if fragments.chunk_by(alike).count() > GROUP {
-            fragments.iter_mut().for_each(|(bytes, _)| bytes.truncate(SHARED));
-        }
-        let (short, long): (Vec<_>, Vec<_>) =
-            fragments.into_iter().partition(|(bytes, _)| bytes.len() < SHORT);
-        let passes = [&long, &short].into_iter().flat_map(|fragments| {
-            let distinct: Vec<_> = fragments.chunk_by(alike).collect();
-            distinct.chunks(GROUP).filter_map(|group| Pass::new(&group.concat())).collect::<Vec<_>>()
-        });
-        let passes = passes.collect();
-        Self { ones, passes, always }
+        Self { ones: templates.map(One::new).collect(), plan: OnceLock::new() }
     }
 
     /// Matches texts that are laid end to end; `ends` says where each ends.
     pub fn run(&self, text: &[u8], ends: &[u32]) -> Vec<Hits> {
         let width = |one: &One| Hits { width: one.width(), ..Hits::default() };
         let mut hits: Vec<Hits> = self.ones.iter().map(width).collect();
+        let plan = self.plan.get_or_init(|| Plan::new(&self.ones, text));
         let mut scratch = Scratch::default();
-        for &template in &self.always {
+        for &template in &plan.always {
             for line in 0..ends.len() {
                 let own = &text[start_of(ends, line)..ends[line] as usize];
                 if !own.is_empty() && self.ones[template].find(own, &mut scratch) {
@@ -109,58 +117,96 @@ impl Matcher {
                 }
             }
         }
-        for pass in &self.passes {
-            // Of each template, the text that it is done with, plus one.
-            let mut done = vec![0; self.ones.len()];
-            let mut scratches = vec![Scratch::default(); self.ones.len()];
-            let mut line = 0;
-            pass.each(text, |at, fragment| {
-                if (ends[line] as usize) <= at {
-                    line += 1;
-                    if (ends[line] as usize) <= at {
-                        line += ends[line..].partition_point(|&end| end as usize <= at);
-                    }
-                }
-                let start = start_of(ends, line);
-                let own = &text[start..ends[line] as usize];
-                for Try { template, offset } in &pass.tries[fragment] {
-                    let (one, state) = (&self.ones[*template], &mut done[*template]);
-                    let (tried, matched) = (*state == 2 * line + 1, *state == 2 * line + 2);
-                    if matched {
-                        continue;
-                    }
-                    let scratch = &mut scratches[*template];
-                    let found = match offset {
-                        Some(offset) => match (at - start).checked_sub(*offset) {
-                            // Most that share a fragment differ soon.
-                            Some(at) if one.may_stand(own, at) => {
-                                if !tried {
-                                    one.begin(scratch);
-                                }
-                                one.at(own, at, scratch)
-                            }
-                            _ => {
-                                if hits[*template].near.is_none() {
-                                    hits[*template].near = Some(line as u32);
-                                }
-                                continue;
-                            }
-                        },
-                        // All of it is looked at, once.
-                        None if tried => false,
-                        None => one.find(own, scratch),
-                    };
-                    *state = 2 * line + 1 + usize::from(found);
-                    let hits = &mut hits[*template];
-                    if found {
-                        hits.add(line, scratch);
-                    } else if hits.near.is_none() {
-                        hits.near = Some(line as u32);
-                    }
-                }
-            });
+        for pass in &plan.passes {
+            let mut trying = Trying {
+                ones: &self.ones,
+                text,
+                ends,
+                line: 0,
+                states: vec![0; self.ones.len()],
+                scratches: vec![Scratch::default(); self.ones.len()],
+                hits: &mut hits,
+            };
+            pass.search.each(text, |at, fragment| trying.all(&pass.tries[fragment], at));
         }
         hits
+    }
+}
+
+/// Templates are tried where their fragments are found, from left to right.
+struct Trying<'m> {
+    ones: &'m [One],
+    text: &'m [u8],
+    ends: &'m [u32],
+    /// The text in which the last fragment was found.
+    line: usize,
+    /// Of each template, the text that it was tried on last: its number twice, plus one, plus one more if it matched.
+    states: Vec<usize>,
+    scratches: Vec<Scratch>,
+    hits: &'m mut [Hits],
+}
+
+impl Trying<'_> {
+    /// Tries templates whose fragment begins at `at`.
+    #[inline]
+    fn all(&mut self, tries: &[Try], at: usize) {
+        let mut step = 1;
+        while self.ends[self.line] as usize <= at {
+            // Near ones first, then further and further.
+            let next = (self.line + step).min(self.ends.len() - 1);
+            if self.ends[next - 1] as usize > at {
+                let between = &self.ends[self.line..next];
+                self.line += between.partition_point(|&end| end as usize <= at);
+                break;
+            }
+            self.line = next;
+            step *= 2;
+        }
+        let start = start_of(self.ends, self.line);
+        for own in tries {
+            if self.states[own.template] != 2 * self.line + 2 {
+                self.one(*own, start, at - start);
+            }
+        }
+    }
+
+    fn one(&mut self, Try { template, start }: Try, from: usize, at: usize) {
+        let own = &self.text[from..self.ends[self.line] as usize];
+        let (one, scratch, hits) =
+            (&self.ones[template], &mut self.scratches[template], &mut self.hits[template]);
+        let tried = self.states[template] == 2 * self.line + 1;
+        // What was not begun may be begun later.
+        let (begun, found) = match start {
+            // Most that share a fragment differ soon.
+            Start::Before(offset) => match at.checked_sub(offset) {
+                Some(at) if one.may_stand(own, at) => {
+                    if !tried {
+                        one.begin(scratch);
+                    }
+                    (true, one.at(own, at, scratch))
+                }
+                _ => (false, false),
+            },
+            Start::BehindRun(offset) => match at.checked_sub(offset) {
+                Some(at) => {
+                    if !tried {
+                        one.begin(scratch);
+                    }
+                    (true, one.behind_run(own, at, scratch))
+                }
+                None => (false, false),
+            },
+            // All of it is looked at, once.
+            Start::Anywhere => (true, !tried && one.find(own, scratch)),
+        };
+        if begun {
+            self.states[template] = 2 * self.line + 1 + usize::from(found);
+        }
+        if found {
+            hits.add(self.line, scratch);
+        } else if hits.near.is_none() {
+            hits.near = Some(self.line as u32);
+        }
     }
 }
 
@@ -169,6 +215,15 @@ fn start_of(ends: &[u32], line: usize) -> usize {
 }
 
 impl Pass {
+    /// Fragments of one length.
+    fn of_grams(fragments: &[(Vec<u8>, Try)]) -> Option<Self> {
+        let groups: Vec<&[(Vec<u8>, Try)]> = fragments.chunk_by(|a, b| a.0 == b.0).collect();
+        let distinct: Vec<&[u8]> = groups.iter().map(|group| group[0].0.as_slice()).collect();
+        let tries = groups.iter().map(|group| group.iter().map(|(_, own)| *own).collect()).collect();
+        Some(Self { search: Search::Grams(Grams::new(&distinct)?), tries })
+    }
+
+    /// Short fragments.
     fn new(fragments: &[(Vec<u8>, Try)]) -> Option<Self> {
         let mut distinct: Vec<&[u8]> = fragments.iter().map(|(bytes, _)| bytes.as_slice()).collect();
         distinct.sort_unstable();
@@ -188,10 +243,13 @@ impl Pass {
         };
         Some(Self { search, tries })
     }
+}
 
+impl Search {
     /// Every place where a fragment begins, from left to right for each of them.
     fn each(&self, text: &[u8], mut found: impl FnMut(usize, usize)) {
-        match &self.search {
+        match self {
+            Search::Grams(grams) => grams.each(text, found),
             Search::Packed(searcher) => {
                 let mut from = 0;
                 while let Some(own) = searcher.find_in(text, (from..text.len()).into()) {
@@ -209,39 +267,5 @@ impl Pass {
                 all.into_iter().for_each(|(at, fragment)| found(at, fragment));
             }
         }
-    }
-}
-
-/// The fragment by which a template is looked for: the rarest of its literals, and where it stands in the first piece.
-fn fragment(one: &One) -> Option<(Vec<u8>, Option<usize>)> {
-    let mut best: Option<(u32, Vec<u8>, Option<usize>)> = None;
-    for (piece, literal) in one.literals() {
-        let long = literal.len().min(4);
-        for (at, window) in literal.windows(long).enumerate() {
-            // Short ones are found often, whatever they are.
-            let common: u32 =
-                window.iter().map(|&byte| commonness(byte)).sum::<u32>() + 60 * (4 - long as u32);
-            // From the beginning of the template on, there is one place to try.
-            let common = common + if piece == 0 { 0 } else { 12 };
-            if best.as_ref().is_none_or(|(least, ..)| common < *least) {
-                let end = literal.len().min(at + FRAGMENT);
-                best = Some((common, literal[at..end].to_vec(), (piece == 0).then_some(at)));
-            }
-        }
-    }
-    best.map(|(_, bytes, offset)| (bytes, offset))
-}
-
-/// How often a byte stands in logs, about: the logarithm of its share.
-fn commonness(byte: u8) -> u32 {
-    match byte {
-        b' ' => 60,
-        b'0'..=b'9' => 50,
-        b'e' | b't' | b'o' | b'a' | b'i' | b'n' | b's' | b'r' => 48,
-        b'd' | b'c' | b'l' | b'p' | b'm' | b'u' | b'f' | b'.' | b':' => 42,
-        b'h' | b'g' | b'b' | b'k' | b'w' | b'v' | b'y' | b'-' | b'/' | b'_' | b'=' | b',' => 34,
-        b'x' | b'j' | b'q' | b'z' | b'[' | b']' | b'(' | b')' | b'"' => 26,
-        b'A'..=b'Z' => 24,
-        _ => 16,
     }
 }

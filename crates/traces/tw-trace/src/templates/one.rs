@@ -4,6 +4,7 @@
 //! behind it allows. What failed once is not tried again (`fails`): a placeholder that finds no end from one place finds none
 //! from a later place of the same run. A text of n bytes therefore costs about n steps per placeholder, whatever it looks like.
 
+use memchr::memmem::Finder;
 use tw_ir::{Piece, Take, Template};
 
 /// A template made ready.
@@ -14,7 +15,8 @@ pub(crate) struct One {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Literal(Box<[u8]>),
+    /// The bytes, and the search for them made ready.
+    Literal(Box<[u8]>, Box<Finder<'static>>),
     Take(Take),
 }
 
@@ -30,7 +32,10 @@ pub(crate) struct Scratch {
 impl One {
     pub fn new(template: &Template) -> Self {
         let step = |piece: &Piece| match piece {
-            Piece::Literal(text) => Step::Literal(text.as_bytes().into()),
+            Piece::Literal(text) => {
+                let bytes = text.as_bytes();
+                Step::Literal(bytes.into(), Box::new(Finder::new(bytes).into_owned()))
+            }
             Piece::Placeholder { take, .. } => Step::Take(*take),
         };
         Self { steps: template.pieces.iter().map(step).collect() }
@@ -39,7 +44,7 @@ impl One {
     /// The literals, with the numbers of their pieces.
     pub fn literals(&self) -> impl Iterator<Item = (usize, &[u8])> {
         self.steps.iter().enumerate().filter_map(|(number, step)| match step {
-            Step::Literal(text) => Some((number, &**text)),
+            Step::Literal(text, _) => Some((number, &**text)),
             Step::Take(_) => None,
         })
     }
@@ -61,10 +66,10 @@ impl One {
     pub fn find(&self, text: &[u8], scratch: &mut Scratch) -> bool {
         self.begin(scratch);
         match &self.steps[0] {
-            Step::Literal(literal) => {
+            Step::Literal(_, finder) => {
                 // One after the other, those that overlap too.
                 let mut from = 0;
-                while let Some(skip) = text.get(from..).and_then(|rest| memchr::memmem::find(rest, literal)) {
+                while let Some(skip) = text.get(from..).and_then(|rest| finder.find(rest)) {
                     if self.go(text, 0, from + skip, scratch) {
                         return true;
                     }
@@ -96,7 +101,7 @@ impl One {
     #[inline]
     pub fn may_stand(&self, text: &[u8], at: usize) -> bool {
         match &self.steps[0] {
-            Step::Literal(literal) => text[at..].starts_with(literal),
+            Step::Literal(literal, _) => text[at..].starts_with(literal),
             Step::Take(_) => true,
         }
     }
@@ -107,12 +112,33 @@ impl One {
         self.go(text, 0, at, scratch)
     }
 
+    /// Whether the template begins with a run.
+    pub fn begins_with_run(&self) -> bool {
+        matches!(self.steps[0], Step::Take(Take::Run))
+    }
+
+    /// Whether the template, which begins with a run and a literal, stands where the literal is at this place. Places are asked
+    /// from left to right: each belongs to the run that ends or is cut there.
+    #[inline]
+    pub fn behind_run(&self, text: &[u8], at: usize, scratch: &mut Scratch) -> bool {
+        let Some(Step::Literal(literal, _)) = self.steps.get(1) else { return false };
+        if !text[at..].starts_with(literal) {
+            return false;
+        }
+        let start = run_start(text, at);
+        if start == at || !self.go(text, 2, at + literal.len(), scratch) {
+            return false;
+        }
+        scratch.spans[0] = (start as u32, at as u32);
+        true
+    }
+
     fn go(&self, text: &[u8], piece: usize, at: usize, scratch: &mut Scratch) -> bool {
         let (mut piece, mut at) = (piece, at);
         loop {
             match self.steps.get(piece) {
                 None => return true,
-                Some(Step::Literal(literal)) => {
+                Some(Step::Literal(literal, _)) => {
                     if !text[at..].starts_with(literal) {
                         return false;
                     }
@@ -129,12 +155,12 @@ impl One {
                 }
                 Some(Step::Take(take)) => {
                     let words = *take == Take::Words;
-                    let Some(Step::Literal(literal)) = self.steps.get(piece + 1) else {
+                    let Some(Step::Literal(literal, finder)) = self.steps.get(piece + 1) else {
                         let end = if words { text.len() } else { run_end(text, at) };
                         scratch.spans[piece] = (at as u32, end as u32);
                         return end > at;
                     };
-                    return self.shortest(text, piece, at, words, literal, scratch);
+                    return self.shortest(text, piece, at, words.then_some(&**finder), literal, scratch);
                 }
             }
             piece += 1;
@@ -147,7 +173,7 @@ impl One {
         text: &[u8],
         piece: usize,
         at: usize,
-        words: bool,
+        words: Option<&Finder>,
         literal: &[u8],
         scratch: &mut Scratch,
     ) -> bool {
@@ -158,9 +184,9 @@ impl One {
         let first = literal[0];
         let mut end = at;
         loop {
-            if words {
+            if let Some(finder) = words {
                 // The first character is taken whatever it is.
-                let next = text.get(end + 1..).and_then(|rest| memchr::memmem::find(rest, literal));
+                let next = text.get(end + 1..).and_then(|rest| finder.find(rest));
                 match next {
                     Some(skip) => end += 1 + skip,
                     None => break,
@@ -184,7 +210,7 @@ impl One {
                 return true;
             }
         }
-        scratch.fails[piece] = (at, if words { usize::MAX } else { end.max(at + 1) });
+        scratch.fails[piece] = (at, if words.is_some() { usize::MAX } else { end.max(at + 1) });
         false
     }
 }
@@ -226,6 +252,23 @@ fn run_end(text: &[u8], at: usize) -> usize {
         end += 1;
     }
     end
+}
+
+/// Where the run that ends here begins.
+fn run_start(text: &[u8], end: usize) -> usize {
+    let mut at = end;
+    while at > 0 {
+        // Characters of several bytes are looked at from their first one on.
+        let mut first = at - 1;
+        while first > 0 && text[first] & 0xC0 == 0x80 {
+            first -= 1;
+        }
+        if white(text, first) > 0 {
+            break;
+        }
+        at = first;
+    }
+    at
 }
 
 fn digits(text: &[u8], at: usize) -> usize {

@@ -51,6 +51,21 @@ fn words(line: &[u8]) -> impl Iterator<Item = usize> + '_ {
     .take(WORDS)
 }
 
+/// Where the word of a number begins, from 1 on; brackets and quotes before it are part of it.
+#[inline]
+pub(super) fn skip_to_word(line: &[u8], number: usize) -> Option<usize> {
+    let is_space = |byte: u8| matches!(byte, b' ' | b'\t' | b'|');
+    let mut at = 0;
+    while at < line.len() && is_space(line[at]) {
+        at += 1;
+    }
+    for _ in 0..number {
+        at += line[at..].iter().position(|&byte| is_space(byte))?;
+        at += line[at..].iter().position(|&byte| !is_space(byte))?;
+    }
+    Some(at)
+}
+
 /// What a line has in the place of a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -116,6 +131,12 @@ impl Written {
         let word = (elsewhere * 4 <= best.lines).then_some(best.word as u8);
         let example = String::from_utf8_lossy(&best.example).into();
         Some(Written { form: best.form, word, example })
+    }
+
+    /// Whether a line of `head` has a timestamp of a form.
+    pub(crate) fn occurs(head: &[u8], form: &'static Form) -> bool {
+        let any = Written { form, word: None, example: "".into() };
+        crate::look::all_lines(head).any(|line| matches!(any.place(line), Place::Stamp(..)))
     }
 
     /// The timestamp of a line.

@@ -51,6 +51,26 @@ enum Field {
     Second,
 }
 
+/// How a form writes seconds and what follows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seconds {
+    /// Digits at least.
+    pub least: u8,
+    pub fraction: Decimals,
+    /// Whether an offset may follow that need not be there.
+    pub zone: bool,
+}
+
+/// Decimals of seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decimals {
+    None,
+    /// Behind a point or comma, if there.
+    Perhaps,
+    /// Behind this byte.
+    Behind(u8),
+}
+
 /// Why text is no timestamp of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Miss {
@@ -151,55 +171,36 @@ impl Form {
         Err(Miss::Other)
     }
 
-    /// How many bytes of a timestamp stand before its seconds, and the time of its minute as if it were UTC; of forms in
-    /// which nothing but decimals and an offset follows the seconds.
-    pub(crate) fn minute(&self, text: &[u8]) -> Option<(usize, Time)> {
-        let at = self.items.iter().position(|item| matches!(item, Item::Digits(Field::Second, 1, 2)))?;
-        let plain = |item: &Item| matches!(item, Item::PointFraction | Item::PerhapsZone);
-        if !self.items[at + 1..].iter().all(plain) || self.items.contains(&Item::Meridiem) {
+    /// How many bytes of a timestamp stand before its seconds, how seconds are written, and how many bytes stand behind
+    /// them; none where that is not so simple.
+    pub(super) fn around_seconds(&self, text: &[u8]) -> Option<(usize, Seconds, usize)> {
+        let at = self.items.iter().position(|item| matches!(item, Item::Digits(Field::Second, ..)))?;
+        let Item::Digits(_, least, _) = self.items[at] else { return None };
+        let (fraction, after) = match self.items[at + 1..] {
+            [Item::PointFraction, ..] => (Decimals::Perhaps, at + 2),
+            [Item::Byte(point), Item::Fraction, ..] => (Decimals::Behind(point), at + 3),
+            _ => (Decimals::None, at + 1),
+        };
+        let plain = |item: &Item| {
+            matches!(item, Item::PerhapsZone | Item::Zone | Item::Blank | Item::Byte(_))
+                || matches!(item, Item::Digits(Field::Year, ..))
+        };
+        if !self.items[after..].iter().all(plain) || self.items.contains(&Item::Meridiem) {
             return None;
         }
         let mut reading = Reading::default();
-        let mut len = 0;
-        for &item in &self.items[..at] {
-            len += reading.item(item, &text[len..])?;
-        }
-        Some((len, reading.time(self).ok()?))
-    }
-
-    /// What a timestamp says from its seconds on, in nanoseconds after its minute; `None` also where that is odd.
-    #[inline]
-    pub(crate) fn seconds(&self, text: &[u8]) -> Option<Time> {
-        let &[tens, ones, ref rest @ ..] = text else { return None };
-        let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
-        if tens > 5 || ones > 9 {
-            return None;
-        }
-        let mut time = i64::from(tens * 10 + ones) * 1_000_000_000;
-        let mut rest = rest;
-        if let [b'.' | b',', digits @ ..] = rest
-            && digits.first().is_some_and(u8::is_ascii_digit)
+        let mut ends = [0, 0, 0];
+        for (end, items) in
+            [&self.items[..at], &self.items[at..after], &self.items[after..]].iter().enumerate()
         {
-            if !self.items.contains(&Item::PointFraction) {
-                return None;
+            let mut len = if end == 0 { 0 } else { ends[end - 1] };
+            for &item in *items {
+                len += reading.item(item, &text[len..])?;
             }
-            let (part, len) = fraction(digits)?;
-            time += part;
-            rest = &digits[len..];
+            ends[end] = len;
         }
-        match rest {
-            [] | [b']' | b'|' | b')', ..] => Some(time),
-            [b' ' | b'\t', ..] if !self.may_have_zone() || Reading::default().perhaps_zone(rest) == 0 => {
-                Some(time)
-            }
-            [b',' | b';', next, ..] if !next.is_ascii_digit() => Some(time),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn may_have_zone(&self) -> bool {
-        self.items.last() == Some(&Item::PerhapsZone)
+        let open = self.items.last() == Some(&Item::PerhapsZone);
+        Some((ends[0], Seconds { least, fraction, zone: open }, ends[2] - ends[1]))
     }
 
     /// Reads the timestamp at the start of a text. What follows must not be more of it.
@@ -219,7 +220,7 @@ impl Form {
 }
 
 /// What was read so far.
-struct Reading {
+pub(super) struct Reading {
     year: i64,
     month: i64,
     day: i64,
@@ -264,7 +265,7 @@ fn number(text: &[u8], least: usize, most: usize) -> Option<(i64, usize)> {
 }
 
 /// Nanoseconds of decimals, and how many digits they have; digits beyond nanoseconds are zeros.
-fn fraction(text: &[u8]) -> Option<(i64, usize)> {
+pub(super) fn fraction(text: &[u8]) -> Option<(i64, usize)> {
     let (value, digits) = number(text, 1, 9)?;
     let zeros = text[digits..].iter().take_while(|&&byte| digits == 9 && byte == b'0').count();
     Some((value * 10i64.pow(9 - digits as u32), digits + zeros))
@@ -366,7 +367,14 @@ impl Reading {
     }
 
     /// A zone right here, or behind a blank, if it is one for certain.
-    fn perhaps_zone(&mut self, text: &[u8]) -> usize {
+    #[inline]
+    pub(super) fn perhaps_zone(&mut self, text: &[u8]) -> usize {
+        // Most often a word follows that is none.
+        if let [b' ', next, ..] = text
+            && !matches!(next, b'+' | b'-' | b'U' | b'G' | b'E' | b'C' | b'M' | b'P')
+        {
+            return 0;
+        }
         let (blank, rest) = match text {
             [b' ', rest @ ..] if rest.first().is_some_and(|byte| !matches!(byte, b'Z' | b'z')) => (1, rest),
             _ => (0, text),

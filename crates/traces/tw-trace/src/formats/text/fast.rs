@@ -1,12 +1,11 @@
 //! Plain lines without rows: lines are found, their timestamps read and their texts handed to the columns. What is odd is
 //! left to rows.
 //!
-//! Most timestamps differ from the one before in seconds alone, so what stands before the seconds is compared as bytes.
+//! Most timestamps differ from the one before in seconds alone, so the rest is compared as bytes ([`Near`]).
 
-use crate::times::Place;
+use crate::times::{Near, Place};
 use crate::{
-    BlockBatch, Calendar, ColumnBuilder, Form, Months, Projection, ReadOptions, Vocabulary, Written,
-    expect_of,
+    BlockBatch, Calendar, ColumnBuilder, Months, Projection, ReadOptions, Vocabulary, Written, expect_of,
 };
 use tw_core::{Batch, Time};
 use tw_ir::{Expect, PathStep, What};
@@ -108,7 +107,7 @@ impl Job<'_> {
         let bytes = self.text.as_bytes();
         let (mut from, mut lines) = (0, 0);
         let mut open: Option<usize> = None;
-        let mut near = Near::new(written.form);
+        let mut near = Near::default();
         while from < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |found| from + found);
             let line = &bytes[from..end];
@@ -120,7 +119,7 @@ impl Job<'_> {
                 Some(time) => Some(time),
                 None => match written.place(line) {
                     Place::Stamp(at, found) => {
-                        near.learn(&line[at..], written);
+                        near.learn(&line[at..], found, written);
                         Some(found.time)
                     }
                     Place::Nothing => None,
@@ -162,42 +161,5 @@ impl Job<'_> {
         }
         self.times.push(time);
         Some(())
-    }
-}
-
-/// The timestamp read last, up to its seconds.
-struct Near {
-    form: &'static Form,
-    prefix: Vec<u8>,
-    /// The time of its minute, as if it were UTC.
-    minute: Time,
-}
-
-impl Near {
-    fn new(form: &'static Form) -> Self {
-        Self { form, prefix: Vec::new(), minute: 0 }
-    }
-
-    /// Keeps a timestamp that was read in full.
-    fn learn(&mut self, stamp: &[u8], written: &Written) {
-        self.prefix.clear();
-        if written.word == Some(0)
-            && let Some((len, minute)) = self.form.minute(stamp)
-        {
-            self.prefix.extend_from_slice(&stamp[..len]);
-            self.minute = minute;
-        }
-    }
-
-    /// The time of a line that begins like the last, up to the seconds.
-    #[inline]
-    fn read(&self, line: &[u8], written: &Written) -> Option<Time> {
-        if self.prefix.is_empty() || written.word != Some(0) {
-            return None;
-        }
-        // A bracket may stand before the first word.
-        let open = usize::from(matches!(line.first(), Some(b'[' | b'(' | b'<' | b'{' | b'"' | b'\'')));
-        let rest = line.get(open..)?.strip_prefix(self.prefix.as_slice())?;
-        self.form.seconds(rest).map(|part| self.minute + part)
     }
 }

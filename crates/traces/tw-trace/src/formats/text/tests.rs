@@ -1,5 +1,7 @@
 //! Tests of the formats of text logs.
 
+mod live;
+
 use crate::formats::combined::Combined;
 use crate::formats::lines::PlainLines;
 use crate::formats::logfmt::Logfmt;
