@@ -28,7 +28,7 @@ impl Found {
     /// Nothing, of at most so many positions.
     pub(super) fn new(wanted: &Wanted, positions: usize) -> Self {
         let names = wanted.names.names().len();
-        let pattern = |what: &What| match TupleBuilder::of(what) {
+        let pattern = |what: &What| match TupleBuilder::of(what, positions) {
             Some(tuples) => Pattern::Tuples(tuples),
             None if looks_at_arguments(what) => Pattern::Truth(words_for(positions)),
             None => Pattern::Name,
