@@ -161,18 +161,20 @@ pub(crate) fn read(
             opened.scan(session, &projection, &Ok, &mut fold)
         }
     };
-    let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let mut summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
         refuse_without_time(spec, &opened)?;
     }
     let mut warnings = opened.notes();
     warnings.extend(skipped_note(&summary, &opened.name));
-    warnings.extend(never_occurs(spec, &summary));
-    warnings.extend(reader.back.warning(&opened.name));
+    let back = reader.back.warning(&opened.name);
     let (trace, keys, kept) = reader.finish(timed);
+    let never = other_arity(spec, &mut summary, &trace.relations);
+    warnings.extend(never_occurs(spec, &summary));
+    warnings.extend(back);
     if trace.len > 0 {
-        warnings.extend(other_arity(spec, &summary, &trace.relations));
+        warnings.extend(never);
         warnings.extend(never_held(spec, &trace, &opened));
         warnings.extend(not_whole(spec, &trace.relations));
     }
