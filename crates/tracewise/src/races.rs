@@ -40,7 +40,7 @@ impl RacesReport {
         self.lines.get(&place.position).cloned().unwrap_or_else(|| LogLine {
             file: self.trace.clone(),
             line: place.line,
-            text: String::new(),
+            text: Default::default(),
         })
     }
 }

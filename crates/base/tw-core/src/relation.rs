@@ -1,12 +1,17 @@
 //! Relations: the tuples that hold at consecutive positions, as a reader delivers them for an event pattern.
 
 use crate::{Column, GrowingTexts, Position, Value};
+use std::sync::Arc;
 
 /// Tuples laid end to end, position by position. Several events at one position are several tuples.
 ///
-/// Memory: four bytes per position, and what the columns hold of each tuple.
+/// Memory: four bytes per position, and what the columns hold of each tuple. Copies share it: several patterns about one event
+/// read the same tuples.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Relation {
+pub struct Relation(Arc<Tuples>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Tuples {
     /// Where the tuples of each position start, and at the end how many there are in all.
     starts: Vec<u32>,
     /// One column per argument, each with one value per tuple; no value is null.
@@ -15,7 +20,7 @@ pub struct Relation {
 
 impl Default for Relation {
     fn default() -> Self {
-        Self { starts: vec![0], columns: Vec::new() }
+        Self(Arc::new(Tuples { starts: vec![0], columns: Vec::new() }))
     }
 }
 
@@ -24,12 +29,12 @@ impl Relation {
     pub fn new(starts: Vec<u32>, columns: Vec<Column>) -> Self {
         debug_assert!(starts.windows(2).all(|pair| pair[0] <= pair[1]));
         debug_assert!(columns.iter().all(|column| Some(&(column.len() as u32)) == starts.last()));
-        Self { starts, columns }
+        Self(Arc::new(Tuples { starts, columns }))
     }
 
     /// Number of positions.
     pub fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.0.starts.len() - 1
     }
 
     /// Whether there are no positions.
@@ -39,27 +44,27 @@ impl Relation {
 
     /// One column per argument, with one value per tuple.
     pub fn columns(&self) -> &[Column] {
-        &self.columns
+        &self.0.columns
     }
 
     /// The numbers of the tuples at a position: places in [`Relation::columns`].
     pub fn tuples(&self, at: Position) -> std::ops::Range<usize> {
-        self.starts[at] as usize..self.starts[at + 1] as usize
+        self.0.starts[at] as usize..self.0.starts[at + 1] as usize
     }
 
     /// Where the tuples of each position start; one entry more than there are positions.
     pub fn starts(&self) -> &[u32] {
-        &self.starts
+        &self.0.starts
     }
 
     /// A tuple's values, in the order of the columns.
     pub fn tuple(&self, number: usize) -> Vec<Value> {
-        self.columns.iter().map(|column| column.value(number)).collect()
+        self.0.columns.iter().map(|column| column.value(number)).collect()
     }
 
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
-        self.starts.len() * 4 + self.columns.iter().map(Column::heap_bytes).sum::<usize>()
+        self.0.starts.len() * 4 + self.0.columns.iter().map(Column::heap_bytes).sum::<usize>()
     }
 
     /// Appends the positions of `other`; `texts` are those that have appended to the columns from their beginning.
@@ -68,10 +73,12 @@ impl Relation {
             *self = other;
             return;
         }
-        texts.resize_with(self.columns.len(), GrowingTexts::default);
-        let before = self.starts.pop().unwrap_or(0);
-        self.starts.extend(other.starts.iter().map(|start| before + start));
-        for ((column, more), texts) in self.columns.iter_mut().zip(other.columns).zip(texts) {
+        let own = Arc::make_mut(&mut self.0);
+        texts.resize_with(own.columns.len(), GrowingTexts::default);
+        let before = own.starts.pop().unwrap_or(0);
+        own.starts.extend(other.0.starts.iter().map(|start| before + start));
+        let more = Arc::unwrap_or_clone(other.0).columns;
+        for ((column, more), texts) in own.columns.iter_mut().zip(more).zip(texts) {
             texts.append(column, more);
         }
     }
@@ -91,7 +98,7 @@ impl Relation {
             tuples.extend(self.tuples(at as usize).map(|number| number as u32));
             starts.push(tuples.len() as u32);
         }
-        Relation { starts, columns: self.columns.iter().map(|column| column.gather(&tuples)).collect() }
+        Relation::new(starts, self.columns().iter().map(|column| column.gather(&tuples)).collect())
     }
 }
 

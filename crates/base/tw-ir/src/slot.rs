@@ -129,6 +129,25 @@ pub enum What {
     },
 }
 
+impl What {
+    /// How many arguments an event of its name has, where it says so: by its places, or by the declaration.
+    pub fn arguments(&self) -> Option<usize> {
+        let of = |key: &ArgumentKey| match key {
+            ArgumentKey::Declared { of, .. } => Some(*of),
+            ArgumentKey::Index(_) | ArgumentKey::Name(_) => None,
+        };
+        match self {
+            What::Event { arguments, arity, .. } => {
+                arity.or_else(|| arguments.iter().find_map(|(key, _)| of(key)))
+            }
+            What::Tuples { constants, arity, arguments, .. } => {
+                arity.or_else(|| constants.iter().map(|(key, _)| key).chain(arguments).find_map(of))
+            }
+            What::Proposition(_) | What::Variable(..) | What::Timing(_) => None,
+        }
+    }
+}
+
 /// A number that the timestamps give each position, in the trace's unit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Timing {
@@ -186,6 +205,8 @@ pub enum ArgumentKey {
         index: usize,
         /// Name in the declaration.
         name: String,
+        /// How many arguments the declaration has.
+        of: usize,
     },
 }
 

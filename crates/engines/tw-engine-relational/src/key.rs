@@ -143,8 +143,16 @@ impl Key {
     }
 
     /// Well mixed in all bits.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn hash(&self) -> u64 {
+        match self {
+            Key::Int(int) => mix(*int as u64 ^ *SEED, 0x9E37_79B9_7F4A_7C15),
+            other => other.hash_other(),
+        }
+    }
+
+    #[inline(never)]
+    fn hash_other(&self) -> u64 {
         let seed = *SEED;
         let mixed = match self {
             Key::Int(int) => *int as u64,

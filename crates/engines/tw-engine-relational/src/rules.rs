@@ -12,6 +12,7 @@ mod compile;
 mod formula;
 mod memory;
 mod orders;
+mod places;
 mod runner;
 mod save;
 mod solve;

@@ -202,6 +202,11 @@ fn monpoly_refusals() {
             ("m <- MED r publish(r)", "`MED` has no counterpart"),
             ("m <- MAX c trans(c, i, a)", "expected a number"),
             ("m <- SUM x publish(r)", "`x` does not occur in the aggregated formula"),
+            (
+                "s <- SUM a; c trans(c, i, a) IMPLIES s <= 2000.0",
+                "`s` is the result and occurs in the aggregated formula",
+            ),
+            ("s <- SUM a; c (ONCE[0,30d] trans(c, i, a)) AND s > 1.0", "put the aggregate in parentheses"),
             ("m <- SUM r; c publish(r)", "`c` does not occur in the aggregated formula"),
             ("LETPAST p(x) = publish(x) IN p(x)", "`LETPAST` has no counterpart"),
             ("LET p(x) = publish(y) IN p(x)", "`y` is not a parameter"),

@@ -171,4 +171,6 @@ pub enum TraceWarningKind {
     NeverOccurs,
     /// Templates that give a placeholder different values at one position.
     TemplatesDisagree,
+    /// Events with another number of arguments than a pattern or a declaration has.
+    OtherArity,
 }

@@ -46,7 +46,7 @@ pub use row::{Arguments, Event, Mark, Row, RowSink, RowSource};
 pub use scan::{LeftOut, Summary, read_rows, scan};
 pub use settle::Settled;
 pub use slots::{
-    CellError, ColumnBuilder, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
+    CellError, ColumnBuilder, Others, SlotBuilder, Vocabulary, describe, equals, expect_of, quote, value_at,
 };
 pub use stamp::{Stamp, Stamps, TimeStyle, parse_stamp};
 pub use templates::{Templates, find_template};

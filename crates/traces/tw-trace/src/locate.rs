@@ -24,7 +24,7 @@ pub struct Located {
     /// Line, from 1; `None` if the trace was a stream and this part of it is gone.
     pub line: Option<u64>,
     /// The line (all lines of a record that has several), at most 2 KB of it; `None` if it is gone.
-    pub text: Option<String>,
+    pub text: Option<Arc<str>>,
     /// What it says.
     pub row: Option<Row>,
     /// Its timestamp.
@@ -332,12 +332,12 @@ impl Head {
             }
         }
         if place.is_some() {
-            located.text = Some(shown(bytes));
+            located.text = Some(shown(bytes).into());
             row.line = lines + line + 1;
         } else {
             let within = row.line.saturating_sub(self.lines + 1);
             let text = bytes.split(|&byte| byte == b'\n').nth(within as usize);
-            located.text = text.map(shown);
+            located.text = text.map(shown).map(Arc::from);
             row.line = lines + within + 1;
         }
         located.line = Some(row.line);
@@ -425,7 +425,7 @@ fn in_parts(
                 }
                 if let Some(&position) = wanted.get(&at) {
                     row.line += before;
-                    let (line, time, text) = (Some(row.line), row.time, as_json(&row));
+                    let (line, time, text) = (Some(row.line), row.time, as_json(&row).map(Arc::from));
                     let row = Some(row.clone());
                     found.insert(
                         position,
@@ -478,7 +478,7 @@ fn texts(
         number += 1;
         for position in lines.get(&number).into_iter().flatten() {
             if let Some(located) = found.get_mut(position) {
-                located.text = Some(shown(&start));
+                located.text = Some(shown(&start).into());
             }
         }
         if !ended {

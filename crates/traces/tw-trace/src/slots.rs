@@ -4,6 +4,7 @@
 use crate::templates::Derivation;
 use crate::{Arguments, Event, Exact, Projection, Row, Stamp, TraceError, TraceErrorKind};
 use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, Dictionary, Time, Value, Words};
 use tw_ir::{ArgumentKey, Expect, Path, PathStep, SlotId, What};
@@ -15,7 +16,8 @@ mod vocabulary;
 pub(crate) use cells::{Cells, meets};
 use tuples::Building;
 pub(crate) use tuples::TupleBuilder;
-pub use vocabulary::Vocabulary;
+pub use vocabulary::{Others, Vocabulary};
+pub(crate) use vocabulary::{arities, arity_bit};
 
 /// A cell that does not fit its use: what was found and what was expected.
 #[derive(Clone, Debug, PartialEq)]
@@ -444,6 +446,8 @@ pub struct SlotBuilder {
     len: usize,
     /// Fills the slots of templates.
     derivation: Option<Derivation>,
+    /// The numbers of arguments that events of each name are asked for with.
+    arities: HashMap<String, u64>,
 }
 
 impl SlotBuilder {
@@ -458,6 +462,7 @@ impl SlotBuilder {
             times: Vec::new(),
             len: 0,
             projection: projection.clone(),
+            arities: arities(projection),
             derivation,
         }
     }
@@ -469,6 +474,14 @@ impl SlotBuilder {
         let slots = self.projection.slots.len().max(vocabulary.event.len());
         vocabulary.event.resize(slots, false);
         vocabulary.variable.resize(slots, false);
+        for event in row.events.iter().filter(|_| !self.arities.is_empty()) {
+            if let (Arguments::Positional(values), Some(asked)) =
+                (&event.arguments, self.arities.get(&*event.name))
+                && asked & arity_bit(values.len()) == 0
+            {
+                vocabulary.others.entry(event.name.clone()).or_default().note(values.len());
+            }
+        }
         if row.typed
             && let Some(key) = crate::formats::duplicate_key(row, &self.projection)
         {

@@ -3,6 +3,7 @@
 use crate::check::StatisticReport;
 use crate::findings::Severity;
 use crate::imprecise::Guarantee;
+use std::sync::Arc;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
 use tw_trace::Stamp;
@@ -146,8 +147,8 @@ pub struct LogLine {
     pub file: String,
     /// Line, from 1.
     pub line: u64,
-    /// Its text, perhaps shortened.
-    pub text: String,
+    /// Its text, perhaps shortened; shared by all that is said of the line.
+    pub text: Arc<str>,
 }
 
 /// One step of an explanation: a subformula, where, whether it holds, and why.

@@ -72,7 +72,7 @@ fn item(evidence: Evidence, formula: String, title: Option<String>, divided: Opt
     let log = |step: &EvidenceStep| {
         let (trace, line) = step.place()?;
         let (file, line) = (file_of(trace, divided), *line);
-        Some(Place { line: LogLine { file, line, text: String::new() }, text: step.label.clone() })
+        Some(Place { line: LogLine { file, line, text: Default::default() }, text: step.label.clone() })
     };
     let steps = evidence.paths.first().map_or(&[][..], |path| &path.steps);
     let places: Vec<Place> = steps.iter().filter_map(log).take(TOLD).collect();

@@ -178,18 +178,20 @@ pub(crate) fn read(
         Ok(ControlFlow::Continue(()))
     };
     let scanned = scan(session, spec, &opened, (&projection, need.divided), &take, &mut fold);
-    let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let mut summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
         refuse_without_time(spec, &opened)?;
     }
     let mut warnings = opened.notes();
     warnings.extend(skipped_note(summary.skipped, summary.bad_lines.first(), &opened.name));
-    warnings.extend(never_occurs(spec, &summary));
-    warnings.extend(reader.back.warning(&opened.name));
+    let back = reader.back.warning(&opened.name);
     let (trace, keys, kept) = reader.finish(timed);
+    let never = other_arity(spec, &mut summary, &trace.relations);
+    warnings.extend(never_occurs(spec, &summary));
+    warnings.extend(back);
     if trace.len > 0 {
-        warnings.extend(other_arity(spec, &summary, &trace.relations));
+        warnings.extend(never);
         warnings.extend(never_held(spec, &trace, &opened));
         warnings.extend(not_whole(spec, &trace.relations));
     }
@@ -241,8 +243,8 @@ struct Reader<'r> {
     spec: &'r Specification,
     need: Need<'r>,
     signals: Option<Arc<dyn Signals>>,
-    /// The slots of the patterns, in their order.
-    patterns: Vec<SlotId>,
+    /// The slots of the patterns, each once; several may stand on one.
+    tupled: Vec<SlotId>,
     trace: Trace,
     /// Whether times are kept, and whether they may go back.
     timing: (bool, bool),
@@ -263,29 +265,31 @@ impl<'r> Reader<'r> {
         timing: (bool, bool),
     ) -> Self {
         let program = &spec.program;
-        let patterns: Vec<SlotId> = match need.wanted.relations {
-            true => program.patterns().iter().filter_map(|&node| program.pattern_slot(node)).collect(),
+        let mut tupled: Vec<SlotId> = match need.wanted.relations {
+            true => pattern_slots(spec).collect(),
             false => Vec::new(),
         };
+        tupled.sort_unstable();
+        tupled.dedup();
         // An engine that measures reads what predicates are worth, not whether they hold.
         let atoms = if signals.is_some() { 0 } else { program.atoms().len() };
         let trace = Trace {
             atoms: vec![Bits::new(); atoms],
-            relations: vec![Relation::default(); patterns.len()],
+            relations: vec![Relation::default(); tupled.len()],
             slots: need.wanted.slots.then(Vec::new),
             ..Trace::default()
         };
-        let tuples = vec![Vec::new(); patterns.len()];
+        let tuples = vec![Vec::new(); tupled.len()];
         let (times, kept, keys, texts) = Default::default();
         let back = StepsBack::default();
-        Self { spec, need, signals, patterns, trace, timing, back, times, kept, keys, texts, tuples }
+        Self { spec, need, signals, tupled, trace, timing, back, times, kept, keys, texts, tuples }
     }
 
     /// What is done with a batch on the thread that read it.
     fn take(&self) -> impl Fn(Batch) -> Result<Part, PredicateError> + Sync + use<'r> {
         let program = &self.spec.program;
         let (predicates, terms) = (Predicates::new(program), Terms::new(program));
-        let (need, signals, patterns) = (self.need, self.signals.clone(), self.patterns.clone());
+        let (need, signals, tupled) = (self.need, self.signals.clone(), self.tupled.clone());
         let (keep_times, lenient) = self.timing;
         move |mut batch: Batch| {
             let key = need.key.and_then(|_| batch.slots.pop());
@@ -294,14 +298,13 @@ impl<'r> Reader<'r> {
             let times = times.filter(|_| keep_times);
             let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
             let terms = if need.wanted.terms { terms.evaluate(&batch) } else { Vec::new() };
-            // Nobody else reads the tuples, unless slots are kept or several patterns stand on one.
-            let shared = |at: usize| need.wanted.slots || patterns[at + 1..].contains(&patterns[at]);
-            let relation = |(at, &slot): (usize, &SlotId)| match &mut batch.slots[slot as usize] {
-                Column::Tuples(relation) if shared(at) => relation.clone(),
+            // Nobody else reads the tuples, unless slots are kept.
+            let relation = |&slot: &SlotId| match &mut batch.slots[slot as usize] {
+                Column::Tuples(relation) if need.wanted.slots => relation.clone(),
                 Column::Tuples(relation) => std::mem::take(relation),
                 _ => Relation::default(),
             };
-            let relations = patterns.iter().enumerate().map(relation).collect();
+            let relations = tupled.iter().map(relation).collect();
             let mut part = Part { len, times, kept, terms, relations, key, back, ..Part::default() };
             match &signals {
                 Some(signals) => part.signals = signals.signals(&batch)?,
@@ -358,8 +361,19 @@ impl<'r> Reader<'r> {
 
     fn finish(mut self, timed: bool) -> (Trace, Keys, Vec<Column>) {
         self.trace.times = timed.then_some(self.times);
+        if self.need.wanted.relations {
+            let own = |slot: SlotId| self.tupled.binary_search(&slot).ok();
+            let own = pattern_slots(self.spec).filter_map(own).map(|at| self.trace.relations[at].clone());
+            self.trace.relations = own.collect();
+        }
         (self.trace, self.keys, self.kept)
     }
+}
+
+/// The slots of the patterns with variables, in their order.
+fn pattern_slots(spec: &Specification) -> impl Iterator<Item = SlotId> {
+    let program = &spec.program;
+    program.patterns().into_iter().filter_map(|node| program.pattern_slot(node))
 }
 
 pub(crate) fn append_columns(columns: &mut Vec<Column>, more: Vec<Column>, texts: &mut Vec<GrowingTexts>) {

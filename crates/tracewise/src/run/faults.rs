@@ -125,6 +125,7 @@ pub(crate) fn warning_code(kind: TraceWarningKind) -> &'static str {
     match kind {
         TraceWarningKind::NeverOccurs => "never-occurs",
         TraceWarningKind::TemplatesDisagree => "templates-disagree",
+        TraceWarningKind::OtherArity => "other-arity",
     }
 }
 
@@ -132,19 +133,25 @@ pub(crate) fn warning_code(kind: TraceWarningKind) -> &'static str {
 pub(crate) fn never_occurs(spec: &Specification, summary: &Summary) -> Vec<Diagnostic> {
     let word = |warning: &tw_trace::TraceWarning| {
         let diagnostic = Diagnostic::warning(warning_code(warning.kind), warning.message.clone());
-        match warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)) {
-            Some(slot) => diagnostic.at(slot.span, "always false here"),
-            None => diagnostic,
+        match (warning.slot.and_then(|slot| spec.program.slots.get(slot as usize)), warning.kind) {
+            (Some(slot), TraceWarningKind::OtherArity) if slot.declared => diagnostic
+                .at(slot.span, "as declared")
+                .help("their arguments are taken by the declared places; declare all that they have"),
+            (Some(slot), TraceWarningKind::OtherArity) => diagnostic
+                .at(slot.span, "this is not about them")
+                .help("write `_` for each argument that may be anything"),
+            (Some(slot), _) => diagnostic.at(slot.span, "always false here"),
+            (None, _) => diagnostic,
         }
     };
     summary.warnings.iter().map(word).collect()
 }
 
 /// Events with variables in all argument places that occur, but never with that number of arguments: a pattern for another
-/// event of that name, most likely.
+/// event of that name, most likely. Nothing else is then said of their arguments.
 pub(crate) fn other_arity(
     spec: &Specification,
-    summary: &Summary,
+    summary: &mut Summary,
     relations: &[Relation],
 ) -> Vec<Diagnostic> {
     let patterns = spec.program.patterns();
@@ -153,12 +160,15 @@ pub(crate) fn other_arity(
     for (slot, relation) in slots.zip(relations) {
         let of = &spec.program.slots[slot as usize];
         let What::Tuples { name, constants, arity: Some(arity), .. } = &of.what else { continue };
-        let absent = summary.warnings.iter().any(|warning| warning.slot == Some(slot));
+        let about =
+            |warning: &tw_trace::TraceWarning, kind| warning.slot == Some(slot) && warning.kind == kind;
+        let absent = summary.warnings.iter().any(|own| about(own, TraceWarningKind::NeverOccurs));
         let none = relation.columns().first().is_some_and(Column::is_empty);
         if none && constants.is_empty() && !absent {
             let values = if *arity == 1 { "argument that has a value" } else { "arguments that have values" };
             let message = format!("event `{name}` occurs in this trace, but never with {arity} {values}");
             found.push(Diagnostic::warning("never-occurs", message).at(of.span, "always false here"));
+            summary.warnings.retain(|own| !about(own, TraceWarningKind::OtherArity));
         }
     }
     found

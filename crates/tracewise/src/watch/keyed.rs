@@ -205,7 +205,7 @@ impl<'k> Keyed<'k> {
 
     fn log_line(&self, line: Option<(u64, String)>) -> Option<LogLine> {
         let (line, text) = line?;
-        Some(LogLine { file: self.name.to_string(), line, text })
+        Some(LogLine { file: self.name.to_string(), line, text: text.into() })
     }
 
     /// Time and line of a position, which an arrival may hold.

@@ -208,7 +208,7 @@ impl Judge<'_> {
         let log = |(line, text): &(u64, String)| LogLine {
             file: self.name.to_string(),
             line: *line,
-            text: text.clone(),
+            text: text.as_str().into(),
         };
         let time = one.time.map(|time| self.clock.stamp(time));
         let mut violation = violation(monitor, &one.found, at);

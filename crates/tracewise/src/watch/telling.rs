@@ -83,7 +83,7 @@ impl Judge<'_> {
 
     fn log_line(&self, line: Option<&(u64, String)>) -> Option<LogLine> {
         let (line, text) = line?;
-        Some(LogLine { file: self.name.to_string(), line: *line, text: text.clone() })
+        Some(LogLine { file: self.name.to_string(), line: *line, text: text.as_str().into() })
     }
 
     fn named(&self, bindings: &Bindings) -> Vec<(String, Value)> {

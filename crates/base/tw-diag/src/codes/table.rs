@@ -190,6 +190,8 @@ pub static CODES: &[Code] = &[
         "Check its spelling against `tracewise inspect`."),
     note(Trace, "no-timestamp-yet", "A text log begins with lines without a timestamp, where others have one; they are skipped.",
         "Nothing needs to be done; `⟨continuation: own⟩` reads lines without a timestamp behind the first one."),
+    warning(Trace, "other-arity", "Events have another number of arguments than the specification says.",
+        "Declare the event with the arguments that it has, or write `_` for those that may be anything."),
     warning(Trace, "other-type", "An argument of events has values that its declared type leaves out.",
         "Declare it with the type that it has in the trace."),
     note(Trace, "skipped-lines", "Lines that cannot be read were skipped, as `⟨skip_bad_lines⟩` asks.",

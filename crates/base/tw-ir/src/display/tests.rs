@@ -49,7 +49,7 @@ fn values_are_quoted_and_escaped() {
 fn arguments_are_printed_as_given() {
     let mut program = Program::default();
     program.dag.variables = vec!["u".into()];
-    let declared = |index, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let declared = |index, name: &str| ArgumentKey::Declared { index, name: name.into(), of: 2 };
     let constant = PatternArgument::Constant(Value::text("x"));
     for (arguments, arity, shown) in [
         (vec![(ArgumentKey::Index(1), PatternArgument::Variable(0))], Some(3), "e(_, u, _)"),

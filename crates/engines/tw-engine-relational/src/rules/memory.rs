@@ -78,7 +78,12 @@ impl Flat {
         all.into_iter().for_each(|at| see(self.row(at)));
     }
 
+    #[inline]
     pub(crate) fn row(&self, at: usize) -> &[Key] {
+        // Mostly there is one, and dividing takes longer than all else here.
+        if self.rows == 1 {
+            return &self.keys;
+        }
         let arity = self.keys.len() / self.rows.max(1);
         &self.keys[at * arity..(at + 1) * arity]
     }

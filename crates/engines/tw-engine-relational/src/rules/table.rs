@@ -1,107 +1,18 @@
 //! Rows of values with the last time that each was put there, found by all their values or by some of them.
 //!
-//! Storage grows by pieces, so that no event pays for the rows of others: rows lie in chunks, and tables of places are divided
-//! in 256 by hash before they get long. A row takes 24 bytes per value and 32 more; each further index 4 and about 20.
+//! Storage grows by pieces, so that no event pays for the rows of others: rows lie in chunks, and places in parts. A row takes
+//! 24 bytes per value and 32 more; each further index 4 and about 20.
 
+use super::places::Places;
 use crate::key::Key;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use tw_core::{Position, Time};
 
 const CHUNK: usize = 1 << 10;
-const SHARDS: usize = 256;
-/// Entries of a table of places before it is divided.
-const WHOLE: usize = 1 << 12;
 
 /// The hash of some values together.
 #[inline]
 pub(crate) fn hash<'k>(keys: impl Iterator<Item = &'k Key>) -> u64 {
     keys.fold(0, |hash: u64, key| (hash.rotate_left(23) ^ key.hash()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
-}
-
-/// Entries by hash.
-#[derive(Clone, Debug)]
-pub(crate) struct Places<T> {
-    parts: Vec<HashTable<(u32, T)>>,
-    len: usize,
-}
-
-impl<T> Default for Places<T> {
-    fn default() -> Self {
-        Self { parts: vec![HashTable::new()], len: 0 }
-    }
-}
-
-/// The part of a hash that an entry keeps, and from which the whole is made again.
-fn short(hash: u64) -> u32 {
-    (hash >> 32) as u32
-}
-
-fn long(short: u32) -> u64 {
-    u64::from(short).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
-impl<T> Places<T> {
-    fn part(&self, short: u32) -> usize {
-        if self.parts.len() == 1 { 0 } else { (short >> 24) as usize }
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, hash: u64, mut is: impl FnMut(&T) -> bool) -> Option<&T> {
-        let short = short(hash);
-        let found = self.parts[self.part(short)].find(long(short), |(own, it)| *own == short && is(it));
-        found.map(|(_, it)| it)
-    }
-
-    /// The entry, made if there is none, and whether it was.
-    pub(crate) fn find_or_insert(
-        &mut self,
-        hash: u64,
-        mut is: impl FnMut(&T) -> bool,
-        make: impl FnOnce() -> T,
-    ) -> (&mut T, bool) {
-        if self.parts.len() == 1 && self.len >= WHOLE {
-            let mut parts: Vec<HashTable<(u32, T)>> = Vec::with_capacity(SHARDS);
-            parts.resize_with(SHARDS, HashTable::new);
-            for entry in self.parts.swap_remove(0) {
-                parts[(entry.0 >> 24) as usize].insert_unique(long(entry.0), entry, |(own, _)| long(*own));
-            }
-            self.parts = parts;
-        }
-        let short = short(hash);
-        let part = self.part(short);
-        let own = |(own, it): &(u32, T)| *own == short && is(it);
-        match self.parts[part].entry(long(short), own, |(own, _)| long(*own)) {
-            Entry::Occupied(found) => (&mut found.into_mut().1, false),
-            Entry::Vacant(place) => {
-                self.len += 1;
-                (&mut place.insert((short, make())).into_mut().1, true)
-            }
-        }
-    }
-
-    /// Changes an entry that is there; it goes where it should not stay.
-    pub(crate) fn change(
-        &mut self,
-        hash: u64,
-        mut is: impl FnMut(&T) -> bool,
-        stays: impl FnOnce(&mut T) -> bool,
-    ) {
-        let short = short(hash);
-        let part = self.part(short);
-        let own = |(own, it): &(u32, T)| *own == short && is(it);
-        if let Ok(mut found) = self.parts[part].find_entry(long(short), own)
-            && !stays(&mut found.get_mut().1)
-        {
-            found.remove();
-            self.len -= 1;
-        }
-    }
-
-    pub(crate) fn heap_bytes(&self) -> usize {
-        let entry = std::mem::size_of::<(u32, T)>() + 1;
-        self.parts.iter().map(|part| part.capacity() * entry * 8 / 7 + 32).sum()
-    }
 }
 
 /// Something of every row of a table, by its number; grows by pieces, too.
@@ -150,11 +61,21 @@ pub(crate) struct Stamp {
 /// A stamp of a place that holds no row.
 const FREE: Stamp = Stamp { time: Time::MIN, at: Position::MAX };
 
+/// What is known of a row.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    stamp: Stamp,
+    /// The hash of its values; of a place that holds no row the next such place.
+    hash: u64,
+}
+
+/// No further place is free.
+const NONE: u64 = u64::MAX;
+
 #[derive(Clone, Debug, Default)]
 struct Chunk {
     keys: Vec<Key>,
-    stamps: Vec<Stamp>,
-    hashes: Vec<u64>,
+    known: Vec<Known>,
     /// Of each row and index, where it stands among those that the index holds equal.
     backs: Vec<u32>,
 }
@@ -173,6 +94,7 @@ enum Equal {
 }
 
 impl Equal {
+    #[inline]
     fn rows(&self) -> &[u32] {
         match self {
             Equal::One(row) => std::slice::from_ref(row),
@@ -193,7 +115,9 @@ pub(crate) struct Table {
     chunks: Vec<Chunk>,
     /// Rows ever placed: those beyond have no place.
     end: u32,
-    free: Vec<u32>,
+    /// The first place that holds no row, and how many there are.
+    free: u64,
+    holes: u32,
     /// By all their values; `None` where nobody asks for them so.
     rows: Option<Places<u32>>,
     indexes: Vec<Index>,
@@ -205,8 +129,8 @@ impl Table {
     pub(crate) fn new(arity: usize, indexes: &[Vec<usize>]) -> Self {
         let index = |columns: &Vec<usize>| Index { columns: columns.clone(), places: Places::default() };
         let indexes = indexes.iter().map(index).collect();
-        let (chunks, free, rows) = (Vec::new(), Vec::new(), Some(Places::default()));
-        Self { arity, chunks, end: 0, free, rows, indexes, hand: 0 }
+        let (chunks, rows) = (Vec::new(), Some(Places::default()));
+        Self { arity, chunks, end: 0, free: NONE, holes: 0, rows, indexes, hand: 0 }
     }
 
     /// For rows that are found by indexes alone, and may be there several times.
@@ -219,7 +143,7 @@ impl Table {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.end as usize - self.free.len()
+        (self.end - self.holes) as usize
     }
 
     /// Rows are numbered from 0 in the order in which they came, as long as none is removed.
@@ -234,7 +158,7 @@ impl Table {
 
     #[inline]
     pub(crate) fn stamp(&self, row: u32) -> Stamp {
-        self.chunks[row as usize / CHUNK].stamps[row as usize % CHUNK]
+        self.chunks[row as usize / CHUNK].known[row as usize % CHUNK].stamp
     }
 
     /// The number of the row with these values.
@@ -247,12 +171,12 @@ impl Table {
     /// Puts a row there or renews its stamp; its number, and whether it is new.
     pub(crate) fn put(&mut self, keys: &[Key], stamp: Stamp) -> (u32, bool) {
         let hash = hash(keys.iter());
-        let next = self.free.last().copied().unwrap_or(self.end);
+        let next = u32::try_from(self.free).unwrap_or(self.end);
         let Self { chunks, arity, rows: Some(rows), .. } = self else { return (self.add(keys, stamp), true) };
         let (row, new) = rows.find_or_insert(hash, |row| row_of(chunks, *arity, *row) == keys, || next);
         let row = *row;
         if !new {
-            let own = &mut self.chunks[row as usize / CHUNK].stamps[row as usize % CHUNK];
+            let own = &mut self.chunks[row as usize / CHUNK].known[row as usize % CHUNK].stamp;
             if (own.time, own.at) < (stamp.time, stamp.at) {
                 *own = stamp;
             }
@@ -277,12 +201,13 @@ impl Table {
 
     fn place(&mut self, keys: &[Key], stamp: Stamp, hash: u64) -> u32 {
         let (arity, indexes) = (self.arity, self.indexes.len());
-        if let Some(row) = self.free.pop() {
+        if let Ok(row) = u32::try_from(self.free) {
             let (chunk, at) = (row as usize / CHUNK, row as usize % CHUNK);
             let chunk = &mut self.chunks[chunk];
             chunk.keys[at * arity..(at + 1) * arity].clone_from_slice(keys);
-            chunk.stamps[at] = stamp;
-            chunk.hashes[at] = hash;
+            self.free = chunk.known[at].hash;
+            self.holes -= 1;
+            chunk.known[at] = Known { stamp, hash };
             return row;
         }
         if self.end as usize == self.chunks.len() * CHUNK {
@@ -290,16 +215,14 @@ impl Table {
             // The first grows with what it holds: many tables stay small.
             if !self.chunks.is_empty() {
                 chunk.keys.reserve_exact(CHUNK * arity);
-                chunk.stamps.reserve_exact(CHUNK);
-                chunk.hashes.reserve_exact(CHUNK);
+                chunk.known.reserve_exact(CHUNK);
                 chunk.backs.reserve_exact(CHUNK * indexes);
             }
             self.chunks.push(chunk);
         }
         let chunk = &mut self.chunks[self.end as usize / CHUNK];
         chunk.keys.extend_from_slice(keys);
-        chunk.stamps.push(stamp);
-        chunk.hashes.push(hash);
+        chunk.known.push(Known { stamp, hash });
         chunk.backs.resize(chunk.backs.len() + indexes, 0);
         self.end += 1;
         self.end - 1
@@ -341,15 +264,16 @@ impl Table {
         for number in 0..self.indexes.len() {
             self.leave(number, row);
         }
-        let hash = self.chunks[chunk].hashes[at];
+        let hash = self.chunks[chunk].known[at].hash;
         if let Some(rows) = &mut self.rows {
             rows.change(hash, |own| *own == row, |_| false);
         }
         let arity = self.arity;
         let chunk = &mut self.chunks[chunk];
         chunk.keys[at * arity..(at + 1) * arity].fill(Key::Int(0));
-        chunk.stamps[at] = FREE;
-        self.free.push(row);
+        chunk.known[at] = Known { stamp: FREE, hash: self.free };
+        self.free = u64::from(row);
+        self.holes += 1;
     }
 
     fn leave(&mut self, number: usize, row: u32) {
@@ -421,13 +345,11 @@ impl Table {
     pub(crate) fn heap_bytes(&self) -> usize {
         let chunk = |chunk: &Chunk| {
             chunk.keys.capacity() * std::mem::size_of::<Key>()
-                + chunk.stamps.capacity() * 16
-                + chunk.hashes.capacity() * 8
+                + chunk.known.capacity() * std::mem::size_of::<Known>()
                 + chunk.backs.capacity() * 4
         };
         let indexes = |index: &Index| index.places.heap_bytes();
         self.chunks.iter().map(chunk).sum::<usize>()
-            + self.free.capacity() * 4
             + self.rows.as_ref().map_or(0, Places::heap_bytes)
             + self.indexes.iter().map(indexes).sum::<usize>()
     }

@@ -6,7 +6,7 @@ use crate::ast::{DeclarationKind, Division, EventTemplate, ExprId, Ident, Tree, 
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Path, Take, Template, TextEvent};
+use tw_ir::{ArgumentKey, Path, Take, Template, TextEvent};
 
 /// A `let`.
 pub(super) struct Macro<'t> {
@@ -19,6 +19,14 @@ pub(super) struct Macro<'t> {
 pub(super) struct Event<'t> {
     pub name: &'t Ident,
     pub parameters: Cow<'t, [(Ident, Option<Type>)]>,
+}
+
+impl Event<'_> {
+    /// An argument of it.
+    pub fn key(&self, index: usize) -> ArgumentKey {
+        let (name, of) = (self.parameters[index].0.name.clone(), self.parameters.len());
+        ArgumentKey::Declared { index, name, of }
+    }
 }
 
 /// What a name was declared as.

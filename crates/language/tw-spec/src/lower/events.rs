@@ -94,8 +94,7 @@ impl Expander<'_, '_> {
                     sound = false;
                 }
                 Some(value) => {
-                    constraints
-                        .push((ArgumentKey::Declared { index: at, name: parameter.name.clone() }, value));
+                    constraints.push((declared.key(at), value));
                 }
                 None => sound = false,
             }

@@ -37,6 +37,11 @@ pub fn cases() -> Vec<Case> {
         bad("import-signature-of-another", "import s.mltl --signature s.sig")
             .file("s.mltl", "a0\n")
             .file("s.sig", ""),
+        spec(
+            "import-monpoly-result-inside",
+            "monpoly",
+            "s <- SUM a; c (ONCE[0,30] pay(c, a)) IMPLIES s <= 9",
+        ),
         spec("import-monpoly-median", "monpoly", "m <- MED x p(x)"),
         spec("import-dejavu-rule", "dejavu", "prop p : r where r := @ r"),
         spec("import-dejavu-free", "dejavu", "prop p : open(f)"),

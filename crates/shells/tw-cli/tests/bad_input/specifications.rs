@@ -183,6 +183,9 @@ pub fn cases() -> Vec<Case> {
             "event publish(report: int, by: string);\nproperty p : G forall r. publish(r) -> O approve(r);\n",
         ),
         spec("spec-unbound-name", "property p : G (publish(r) -> O approve(r));\n"),
+        spec("spec-aggregate-over-infinitely-many", "property p : G (count(u : !failed(u)) < 5);\n")
+            .command("check s.tw t.events")
+            .file("t.events", "failed,ann\n"),
         spec("spec-unbound-name-in-count", "property p : G (count(u : failed(u, ip)) < 5);\n"),
         spec("spec-unknown-name-shown", "// the queue\nlet busy = quue > 10;\nproperty p : G !busy;\n")
             .file("t.csv", "queue\n1\n"),

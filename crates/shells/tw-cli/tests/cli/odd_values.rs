@@ -189,6 +189,57 @@ fn events_with_another_number_of_arguments_are_others() {
     assert!(run.err.contains("event `p` never occurs") && !run.err.contains("with 1"), "{}", run.err);
 }
 
+/// The text of a long line is told once, not with each of its violations.
+#[test]
+fn very_many_violations_at_one_position_are_all_told() {
+    let count = 20_000;
+    let tuples: String = (0..count).map(|at| format!(" ({at})")).collect();
+    let log = format!("@1 p{tuples}\n@2 q (1)\n");
+    let run =
+        check("G forall x. p(x) -> q(x)", "monpoly", "--output json --no-explain --violations all", &log);
+    let all = found(&run);
+    assert_eq!(all.len(), count, "{}", run.err);
+    assert!(all.iter().enumerate().all(|(at, own)| *own == (0, json!({"x": at}))));
+    assert!(run.out.len() < count * 120, "{}", run.out.len());
+    assert_eq!(run.out.matches("\"text\"").count(), 1);
+    assert_eq!(run.out.matches("\"line\":1}").count(), count - 1);
+}
+
+/// What has another number of arguments than is asked for is told, once for each name, read by blocks and by rows.
+#[test]
+fn other_numbers_of_arguments_are_told() {
+    let directory = crate::common::directory("numbers-of-arguments");
+    let path = directory.join("s.tw");
+    std::fs::write(&path, "event p(r: int);\nproperty a : G forall r. p(r) -> r > 1;\n").unwrap();
+    let declared = |format: &str, log: &str| {
+        tracewise_with(&format!("check {} - --format {format} --output json", path.display()), log)
+    };
+    let one = "one event `p` has 2 arguments in this trace, where 1 is asked for";
+    for (format, log) in [
+        ("events", "p,2\np,1,2\n"),
+        ("events", "p,\"2\"\np,1,\"2\"\n"),
+        ("monpoly", "@1 p (2)\n@2 p (1,2)\n"),
+        ("monpoly", "@1 p (2)\n@2 p (1, \"2\")\n"),
+    ] {
+        let run = declared(format, log);
+        // It is taken by the places that are declared: nothing is lost.
+        assert_eq!(found(&run), [(1, json!({"r": 1}))], "{log}: {}", run.err);
+        assert!(run.err.contains(one) && run.err.contains("as declared"), "{log}: {}", run.err);
+        assert_eq!(run.err.matches("other-arity").count(), 1, "{}", run.err);
+    }
+    let several = "3 events `p` have 0 to 3 arguments in this trace, where 1 is asked for";
+    let run = declared("events", "p,2\np\np,1,2,3\np,1,2\n");
+    assert!(run.err.contains(several), "{}", run.err);
+    // Without a declaration they are other events; who asks for both knows of them.
+    let run = check("G forall x. p(x) -> x > 0", "events", "--output json", "p,2\np,1,2\n");
+    assert!(run.code == 0 && run.err.contains(one) && run.err.contains("not about them"), "{}", run.err);
+    let both = "G forall x, y. (p(x) -> x > 0) & (p(x, y) -> y > 0)";
+    let run = check(both, "events", "", "p,2\np,1,2\n");
+    assert!(run.code == 0 && run.err.is_empty(), "{}", run.err);
+    let live = tracewise_with("watch -e 'G forall x. p(x) -> x > 0' - --format events", "p,2\np,1,2\n");
+    assert!(live.err.contains("one event `p` has 2 arguments"), "{}", live.err);
+}
+
 #[test]
 fn infinitely_many_values_have_no_aggregate() {
     for formula in [

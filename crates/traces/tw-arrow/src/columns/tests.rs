@@ -21,7 +21,7 @@ fn argument(rng: &mut Rng) -> ArgumentKey {
     let name = rng.pick(&["a", "b", "c", "s", "nosuch"]).to_string();
     match rng.below(30) {
         0 => ArgumentKey::Index(0),
-        1..8 => ArgumentKey::Declared { index: 0, name },
+        1..8 => ArgumentKey::Declared { index: 0, name, of: 1 },
         _ => ArgumentKey::Name(name),
     }
 }

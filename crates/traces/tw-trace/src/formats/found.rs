@@ -2,14 +2,16 @@
 
 use super::masks::words_for;
 use super::wanted::{Wanted, looks_at_arguments};
-use crate::slots::{Cells, TupleBuilder, meets};
+use crate::slots::{Cells, Others, TupleBuilder, arity_bit, meets};
 use tw_core::{Bits, Column};
 use tw_ir::What;
 
 /// The columns of a block under construction.
 pub(super) struct Found {
     /// For each name, whether it occurred.
-    pub(super) seen: Vec<bool>,
+    seen: Vec<bool>,
+    /// For each name, the events with a number of arguments that nobody asks for.
+    others: Vec<Others>,
     /// For each name, a bit per position where it occurs.
     names: Vec<Vec<u64>>,
     /// For each slot, what its pattern makes of arguments.
@@ -28,13 +30,14 @@ impl Found {
     /// Nothing, of at most so many positions.
     pub(super) fn new(wanted: &Wanted, positions: usize) -> Self {
         let names = wanted.names.names().len();
-        let pattern = |what: &What| match TupleBuilder::of(what) {
+        let pattern = |what: &What| match TupleBuilder::of(what, positions) {
             Some(tuples) => Pattern::Tuples(tuples),
             None if looks_at_arguments(what) => Pattern::Truth(words_for(positions)),
             None => Pattern::Name,
         };
         Self {
             seen: vec![false; names],
+            others: vec![Others::default(); names],
             names: (0..names).map(|_| words_for(positions)).collect(),
             slots: wanted.projection.slots.iter().map(|slot| pattern(&slot.what)).collect(),
         }
@@ -55,6 +58,9 @@ impl Found {
         if wanted.exact[name].as_ref().is_some_and(|exact| !exact.allows(cells.len())) {
             return None;
         }
+        if wanted.arities[name] & arity_bit(cells.len()) == 0 {
+            self.others[name].note(cells.len());
+        }
         for &slot in &wanted.patterns[name] {
             let what = &wanted.projection.slots[slot].what;
             match (&mut self.slots[slot], what) {
@@ -66,6 +72,11 @@ impl Found {
             }
         }
         Some(())
+    }
+
+    /// What is to be noted: for each name whether it occurred, and with what arguments that nobody asks for.
+    pub(super) fn noted(&self) -> (&[bool], &[Others]) {
+        (&self.seen, &self.others)
     }
 
     /// Takes the column of a slot about a name.

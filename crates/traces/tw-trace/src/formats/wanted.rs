@@ -1,6 +1,7 @@
 //! What a projection asks of a trace that is made of events alone: names to look for, and what each slot makes of them.
 
 use super::line::by_rows;
+use crate::slots::{Others, arities};
 use crate::{
     BlockBatch, Exact, Projection, RowSource, TraceError, TraceWarning, Vocabulary, describe, expect_of,
 };
@@ -21,6 +22,8 @@ pub(super) struct Wanted {
     pub(super) patterns: Vec<Vec<usize>>,
     /// For each name, how many arguments its events have, where that is known.
     pub(super) exact: Vec<Option<Exact>>,
+    /// For each name, the numbers of arguments that it is asked for with, as bits; all where no slot says it.
+    pub(super) arities: Vec<u64>,
     vocabulary: Mutex<Vocabulary>,
 }
 
@@ -55,8 +58,10 @@ impl Wanted {
         let vocabulary = Mutex::new(Vocabulary::new(projection.slots.len()));
         let exact = |name: &String| projection.exact.iter().find(|exact| exact.name == *name).cloned();
         let exact = names.iter().map(exact).collect();
-        let names = Table::new(names);
-        Self { projection: projection.clone(), names, name_of_slot, patterns, exact, vocabulary }
+        let asked = arities(projection);
+        let arities = names.iter().map(|name| asked.get(name).copied().unwrap_or(u64::MAX)).collect();
+        let (projection, names) = (projection.clone(), Table::new(names));
+        Self { projection, names, name_of_slot, patterns, exact, arities, vocabulary }
     }
 
     fn vocabulary(&self) -> MutexGuard<'_, Vocabulary> {
@@ -66,8 +71,13 @@ impl Wanted {
 
     /// Notes which names a block of `positions` positions had. `sample` calls its argument with names of the block, for
     /// suggestions; it is asked only while a wanted name has yet to occur.
-    pub(super) fn note(&self, positions: usize, seen: &[bool], sample: impl FnOnce(&mut dyn FnMut(&str))) {
-        self.vocabulary().merge(&self.noted(positions, seen));
+    pub(super) fn note(
+        &self,
+        positions: usize,
+        (seen, others): (&[bool], &[Others]),
+        sample: impl FnOnce(&mut dyn FnMut(&str)),
+    ) {
+        self.vocabulary().merge(&self.noted(positions, (seen, others)));
         if self.misses() {
             let mut names = Vocabulary::new(self.name_of_slot.len());
             sample(&mut |name| {
@@ -80,12 +90,17 @@ impl Wanted {
     }
 
     /// What is to be noted of a block of `positions` positions that had these names.
-    pub(super) fn noted(&self, positions: usize, seen: &[bool]) -> Vocabulary {
+    pub(super) fn noted(&self, positions: usize, (seen, others): (&[bool], &[Others])) -> Vocabulary {
         let mut mine = Vocabulary::new(self.name_of_slot.len());
         mine.positions = positions as u64;
         mine.has_events = seen.contains(&true);
         for (event, name) in mine.event.iter_mut().zip(&self.name_of_slot) {
             *event = name.is_some_and(|name| seen[name]);
+        }
+        for (name, others) in self.names.names().iter().zip(others) {
+            if others.count > 0 {
+                mine.others.insert(name.as_str().into(), *others);
+            }
         }
         mine
     }

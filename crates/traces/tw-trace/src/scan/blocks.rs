@@ -21,6 +21,9 @@ use tw_core::{Batch, Time};
 
 /// Bytes a format is shown to find its header in.
 const HEAD: usize = 256 << 10;
+/// Bytes of a file that one thread reads before another would have begun, in blocks that stay in its cache.
+const SMALL: u64 = 3 << 19;
+const SMALL_BLOCK: u64 = 64 << 10;
 /// Blocks per thread that may wait to be folded.
 const AHEAD: u64 = 4;
 
@@ -113,7 +116,10 @@ pub(super) fn scan<T: Send>(
         let source = input.source(file)?;
         let cutter = match source.random_access() {
             Some(len) => {
-                let (block, max_record) = (options.block.max(1) as u64, options.max_record);
+                let (mut block, max_record) = (options.block.max(1) as u64, options.max_record);
+                if len < SMALL {
+                    block = block.min(SMALL_BLOCK);
+                }
                 let reader = &*plan.reader;
                 Cutter::Grid(Grid { source, len, skip, block, max_record, reader })
             }
@@ -266,11 +272,12 @@ fn read_file<T: Send>(
     work: &Work<'_, T>,
     progress: &mut Progress<'_, '_, T>,
 ) -> Result<(), TraceError> {
-    let count = match cutter {
-        Cutter::Grid(grid) => Some(grid.blocks()),
-        Cutter::Stream(_) => None,
+    let (count, small) = match cutter {
+        Cutter::Grid(grid) => (Some(grid.blocks()), grid.len < SMALL && grid.block == SMALL_BLOCK),
+        Cutter::Stream(_) => (None, false),
     };
-    let threads = progress.options.threads.max(1).min(count.unwrap_or(u64::MAX).max(1) as usize);
+    let threads = if small { 1 } else { progress.options.threads.max(1) };
+    let threads = threads.min(count.unwrap_or(u64::MAX).max(1) as usize);
     let window = AHEAD * threads as u64;
     let state = State { claimed: 0, folded: 0, count, done: BTreeMap::new(), spare: Vec::new(), stop: false };
     let shared = Shared { state: Mutex::new(state), changed: Condvar::new() };

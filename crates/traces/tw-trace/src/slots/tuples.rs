@@ -38,10 +38,14 @@ pub(crate) struct TupleBuilder {
 }
 
 impl TupleBuilder {
-    /// Of a slot; `None` if it is not about tuples.
-    pub(crate) fn of(what: &What) -> Option<Self> {
+    /// Of a slot, with room for so many positions; `None` if it is not about tuples.
+    pub(crate) fn of(what: &What, positions: usize) -> Option<Self> {
         match what {
-            What::Tuples { arguments, .. } => Some(Self::new(arguments.len())),
+            What::Tuples { arguments, .. } => {
+                let mut own = Self::new(arguments.len());
+                own.starts.reserve_exact(positions);
+                Some(own)
+            }
             _ => None,
         }
     }

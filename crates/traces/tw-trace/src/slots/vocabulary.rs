@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{TraceWarning, TraceWarningKind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Names kept for "did you mean"; beyond this many no more are remembered.
 const REMEMBERED: usize = 4096;
@@ -24,8 +24,72 @@ pub struct Vocabulary {
     pub has_events: bool,
     /// Positions.
     pub positions: u64,
+    /// Of names of events, those with a number of arguments that no slot has, where arguments have places.
+    pub others: BTreeMap<Arc<str>, Others>,
     /// Names of the row noted last, in its order.
     latest: Vec<Arc<str>>,
+}
+
+/// Events that have another number of arguments than they are asked for with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Others {
+    /// How many events.
+    pub count: u64,
+    /// The least number of arguments that one has.
+    pub least: usize,
+    /// The greatest.
+    pub most: usize,
+}
+
+impl Others {
+    /// One more, with so many arguments.
+    pub(crate) fn note(&mut self, arguments: usize) {
+        self.add(Others { count: 1, least: arguments, most: arguments });
+    }
+
+    fn told(&self, name: &str, asked: usize) -> String {
+        let (events, have) = match self.count {
+            1 => ("one event".to_string(), "has"),
+            many => (format!("{many} events"), "have"),
+        };
+        let plural = if self.most == 1 { "" } else { "s" };
+        let found = match self.least == self.most {
+            true => self.most.to_string(),
+            false => format!("{} to {}", self.least, self.most),
+        };
+        format!(
+            "{events} `{name}` {have} {found} argument{plural} in this trace, where {asked} are asked for"
+        )
+        .replace("where 1 are", "where 1 is")
+    }
+
+    fn add(&mut self, more: Others) {
+        if self.count == 0 {
+            *self = more;
+        } else if more.count > 0 {
+            let (least, most) = (self.least.min(more.least), self.most.max(more.most));
+            *self = Others { count: self.count + more.count, least, most };
+        }
+    }
+}
+
+/// The numbers of arguments that slots ask an event of each name for, as bits; names of which no slot says it are left out.
+pub(crate) fn arities(projection: &Projection) -> HashMap<String, u64> {
+    let mut found: HashMap<String, u64> = HashMap::new();
+    for slot in &*projection.slots {
+        if let (Some(arguments), What::Event { name, .. } | What::Tuples { name, .. }) =
+            (slot.what.arguments(), &slot.what)
+        {
+            *found.entry(name.clone()).or_default() |= arity_bit(arguments);
+        }
+    }
+    found
+}
+
+/// The bit of a number of arguments; very many are all alike.
+#[inline]
+pub(crate) fn arity_bit(arguments: usize) -> u64 {
+    1 << arguments.min(63)
 }
 
 impl Vocabulary {
@@ -84,6 +148,9 @@ impl Vocabulary {
         }
         for (mine, theirs) in self.event.iter_mut().zip(&other.event) {
             *mine |= theirs;
+        }
+        for (name, others) in &other.others {
+            self.others.entry(name.clone()).or_default().add(*others);
         }
         self.key |= other.key;
         self.has_events |= other.has_events;
@@ -162,6 +229,20 @@ impl Vocabulary {
                 }
                 _ => return Err(self.unknown(&name).for_slot(id)),
             }
+        }
+        for (name, others) in &self.others {
+            let asked = projection.slots.iter().enumerate().find_map(|(index, slot)| match &slot.what {
+                What::Event { name: own, .. } | What::Tuples { name: own, .. } if **own == **name => {
+                    Some((index, slot.what.arguments()?))
+                }
+                _ => None,
+            });
+            let Some((index, asked)) = asked else { continue };
+            warnings.push(TraceWarning {
+                message: others.told(name, asked),
+                slot: Some(index as SlotId),
+                kind: TraceWarningKind::OtherArity,
+            });
         }
         if let Some(key) = &projection.key
             && !self.key

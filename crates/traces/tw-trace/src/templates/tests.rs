@@ -252,7 +252,7 @@ fn projection() -> Projection {
         template: Template::parse(text).unwrap(),
         span: Default::default(),
     };
-    let argument = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let argument = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into(), of: 2 };
     let tuples = |name: &str, constants: Vec<(ArgumentKey, Value)>, arguments: Vec<ArgumentKey>| {
         What::Tuples { name: name.into(), constants, arity: None, arguments }
     };

@@ -1,7 +1,7 @@
 //! The object of a property. The first ten fields and their order are fixed.
 
 use super::statistic::statistic;
-use super::write::{Object, array, bindings, line, step, time};
+use super::write::{Object, array, bindings, line, same_line, step, time};
 use crate::findings::{Item, Report, Severity, Violation};
 use crate::imprecise::{ClockError, Guarantee, Stretch};
 
@@ -13,7 +13,7 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
         .field("verdict", item.verdict.map(|verdict| verdict.as_str()))
         .field("position", item.position)
         .raw("time", &time(item.time))
-        .raw("violations", &array(item.violations.iter().map(|found| violation(found, item.severity))))
+        .list("violations", violations(&item.violations, item.severity))
         .field("violation_count", item.violation_count)
         .field("engine", item.engine.or(statistics.engine))
         .field("semantics", statistics.semantics)
@@ -39,7 +39,21 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
     object
 }
 
-fn violation(violation: &Violation, severity: Severity) -> String {
+/// Bytes of a line that are said again with every violation on it.
+const SHORT: usize = 256;
+
+/// The violations, in their order. Of those on one long line, the first has its text: there may be a million.
+fn violations(all: &[Violation], severity: Severity) -> impl Iterator<Item = String> + '_ {
+    all.iter().enumerate().map(move |(at, own)| {
+        let before = at.checked_sub(1).and_then(|at| all[at].line.as_ref());
+        let told = own.line.as_ref().zip(before).is_some_and(|(log, before)| {
+            log.text.len() > SHORT && (log.line, &log.file) == (before.line, &before.file)
+        });
+        violation(own, severity, told)
+    })
+}
+
+fn violation(violation: &Violation, severity: Severity, told: bool) -> String {
     let mut object = Object::new()
         .field("position", violation.position)
         .raw("time", &time(violation.time))
@@ -49,7 +63,7 @@ fn violation(violation: &Violation, severity: Severity) -> String {
         .maybe("severity", violation.category.as_ref().map(|_| severity.name()))
         .maybe("text", violation.text.as_deref());
     if let Some(log) = &violation.line {
-        object = object.raw("line", &line(log));
+        object = object.raw("line", &if told { same_line(log) } else { line(log) });
     }
     object.end()
 }

@@ -50,6 +50,17 @@ impl Object {
         self
     }
 
+    /// A field that is an array of JSON texts, of which there may be very many.
+    pub fn list(mut self, key: &str, items: impl IntoIterator<Item = String>) -> Self {
+        self = self.raw(key, "[");
+        for (index, item) in items.into_iter().enumerate() {
+            self.text.push_str(if index > 0 { "," } else { "" });
+            self.text.push_str(&item);
+        }
+        self.text.push(']');
+        self
+    }
+
     /// A field that is left out when there is nothing to say.
     pub fn maybe(self, key: &str, value: Option<impl Into<serde_json::Value>>) -> Self {
         match value {
@@ -96,11 +107,12 @@ pub fn bindings(pairs: &[(String, Value)]) -> String {
 
 /// A line of the trace.
 pub fn line(line: &LogLine) -> String {
-    Object::new()
-        .field("file", line.file.as_str())
-        .field("line", line.line)
-        .field("text", line.text.as_str())
-        .end()
+    Object::new().field("file", line.file.as_str()).field("line", line.line).field("text", &*line.text).end()
+}
+
+/// A line of the trace whose text was just told.
+pub fn same_line(line: &LogLine) -> String {
+    Object::new().field("file", line.file.as_str()).field("line", line.line).end()
 }
 
 /// A value.

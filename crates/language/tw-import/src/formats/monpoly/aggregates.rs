@@ -84,6 +84,12 @@ impl<'t> MonPoly<'_, 't> {
             let found = Diagnostic::error("import-syntax", message);
             return Err(found.at(over.1, "expected another of its variables"));
         };
+        // The formula has no end of its own: what was meant to stand beside the aggregate is easily inside.
+        if locals.iter().any(|local| local.name == result.0) {
+            let message = format!("`{}` is the result and occurs in the aggregated formula", result.0);
+            let why = "that formula reaches as far right as it can: put the aggregate in parentheses, `(r <- SUM x; g φ) IMPLIES …`";
+            return Err(refuse(result.1, message, why));
+        }
         let words: Vec<String> = locals.iter().map(|local| local.word.clone()).collect();
         let mut grouped = Vec::new();
         for (name, span) in &groups {

@@ -90,7 +90,11 @@ impl Lowering<'_, '_> {
         let own = |index: usize| event.parameters[index].name.clone();
         let read = Read { name: name.clone(), columns: numbers.to_vec(), ..Read::default() };
         let Some((Declared::Event(index), _)) = self.declarations.names.get(name.as_str()) else {
-            let keys = (0..numbers.len()).map(|index| ArgumentKey::Declared { index, name: own(index) });
+            let keys = (0..numbers.len()).map(|index| ArgumentKey::Declared {
+                index,
+                name: own(index),
+                of: numbers.len(),
+            });
             let arity = (!numbers.is_empty()).then_some(numbers.len());
             return Some(Read { keys: keys.collect(), arity, ..read });
         };
@@ -113,9 +117,8 @@ impl Lowering<'_, '_> {
                 return None;
             }
         };
-        let key =
-            |index: usize| ArgumentKey::Declared { index, name: declared.parameters[index].0.name.clone() };
-        Some(Read { keys: places.into_iter().map(key).collect(), declared: true, ..read })
+        let keys = places.into_iter().map(|index| declared.key(index)).collect();
+        Some(Read { keys, declared: true, ..read })
     }
 
     /// The event of the trace that stands behind `=`.
@@ -221,7 +224,7 @@ impl Lowering<'_, '_> {
             let found = found.at(declared.name.span, "declared here");
             self.findings.add(found.help(format!("its arguments are {}", listed(names()))));
         }
-        index.map(|index| ArgumentKey::Declared { index, name: declared.parameters[index].0.name.clone() })
+        index.map(|index| declared.key(index))
     }
 
     /// What ends values.

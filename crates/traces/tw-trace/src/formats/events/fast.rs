@@ -44,7 +44,7 @@ impl Reader {
         let mut job = Job::new(self, text, lines);
         job.run()?;
         let len = job.position;
-        self.wanted.note(len, &job.found.seen, |note| {
+        self.wanted.note(len, job.found.noted(), |note| {
             let mut end = bytes.len().min(SAMPLE);
             if end < bytes.len() {
                 end = memchr::memrchr(b'\n', &bytes[..end]).unwrap_or(0);

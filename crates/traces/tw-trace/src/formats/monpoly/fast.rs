@@ -271,7 +271,7 @@ impl<'b> Job<'b> {
     fn finish(mut self, open_from: Option<usize>, seen: &mut Vocabulary) -> BlockBatch {
         let wanted = &self.reader.wanted;
         let len = self.times.len();
-        seen.merge(&wanted.noted(len, &self.found.seen));
+        seen.merge(&wanted.noted(len, self.found.noted()));
         seen.merge(&self.noted);
         let time_range = self.times.first().copied().zip(self.times.last().copied());
         let batch = wanted.batch(len, Some(self.times), |slot| self.found.column(wanted, slot, len));

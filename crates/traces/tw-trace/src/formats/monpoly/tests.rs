@@ -178,7 +178,7 @@ fn random_text(rng: &mut Rng) -> Vec<u8> {
 #[test]
 fn blocks_deliver_what_rows_deliver() {
     let index = ArgumentKey::Index;
-    let declared = |index, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let declared = |index, name: &str| ArgumentKey::Declared { index, name: name.into(), of: 2 };
     let plain: Vec<Slot> = vec![
         proposition("a"),
         event_slot("login", &[], None),

@@ -81,7 +81,11 @@ impl Reader {
         if self.wanted.name_of_slot.iter().enumerate().any(refused) {
             return None;
         }
-        self.wanted.note(lines, &seen, |note| {
+        // Propositions have no arguments; how often somebody asks for some is counted by rows.
+        if self.wanted.arities.iter().zip(&seen).any(|(asked, seen)| *seen && asked & 1 == 0) {
+            return None;
+        }
+        self.wanted.note(lines, (&seen, &[]), |note| {
             let mut end = text.len().min(SAMPLE);
             while !text.is_char_boundary(end) {
                 end -= 1;
