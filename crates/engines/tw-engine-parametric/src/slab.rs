@@ -1,18 +1,21 @@
 //! The records of the bindings of one domain, in pieces that never move, with intrusive lists by some of their values.
 //!
-//! A record is a few words: the state with what was told, perhaps the time of creation, perhaps which things are dead, which lists it
-//! is in, the values, and the next record of each list. Lists are linked one way: a record that no longer belongs to one is taken
-//! out when the list is walked, or when everything is swept.
+//! A record is a few words: of each monitor that shares it the state with what was told, perhaps the time of creation, perhaps which
+//! things are dead, which lists it is in, the values, and the next record of each list. Lists are linked one way: a record that no
+//! longer belongs to one is taken out when the list is walked, or when everything is swept.
 
+use crate::dense::Dense;
+use crate::group::Group;
 use crate::shape::{DomainShape, IndexShape};
+use crate::stamps::hash;
+use crate::table::Table;
 use crate::values::NONE;
-use hashbrown::HashTable;
 
-/// A record is in use.
+/// A record is in use (in its first word).
 pub(crate) const USED: u32 = 1 << 20;
 /// Nothing is ever reported of it again.
 pub(crate) const SPENT: u32 = 1 << 19;
-/// The state in the first word.
+/// The state in a word.
 pub(crate) const STATE: u32 = 0xffff;
 /// Records in a piece.
 const PIECE: usize = 1 << 10;
@@ -20,31 +23,25 @@ const PIECE: usize = 1 << 10;
 #[derive(Clone, Debug)]
 enum Heads {
     One(u32),
-    Dense(Vec<u32>),
-    Table(HashTable<u32>),
+    Dense(Dense<NONE>),
+    /// With the hash and the number that were asked for last.
+    Table(Table, (u32, u32)),
 }
 
 /// The bindings of one domain.
 #[derive(Clone, Debug)]
 pub(crate) struct Slab {
     stride: usize,
+    /// Of records that are found by number, some pieces may never be needed: those are empty.
     pieces: Vec<Box<[u32]>>,
+    held: usize,
     /// Records that were ever in use.
     len: usize,
     free: Vec<u32>,
     heads: Vec<Heads>,
-    /// Records in use, and how many of them are spent.
+    /// Records in use, and how many of them are spent with dead things.
     pub used: usize,
     pub spent: usize,
-}
-
-#[inline]
-fn hash(key: impl Iterator<Item = u32>) -> u64 {
-    let mut hash = 0u64;
-    for value in key {
-        hash = (hash.rotate_left(26) ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-    hash ^ hash >> 32
 }
 
 impl Slab {
@@ -52,6 +49,7 @@ impl Slab {
         let mut slab = Self {
             stride: shape.stride,
             pieces: Vec::new(),
+            held: 0,
             len: 0,
             free: Vec::new(),
             heads: Vec::new(),
@@ -65,10 +63,20 @@ impl Slab {
     fn clear_heads(&mut self, shape: &DomainShape) {
         let heads = |index: &IndexShape| match index.places.len() {
             0 => Heads::One(NONE),
-            1 => Heads::Dense(Vec::new()),
-            _ => Heads::Table(HashTable::new()),
+            1 => Heads::Dense(Dense::default()),
+            _ => Heads::Table(Table::default(), (0, NONE)),
         };
         self.heads = shape.indexes.iter().map(heads).collect();
+    }
+
+    #[inline]
+    pub fn record(&self, id: u32) -> &[u32] {
+        &self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride..][..self.stride]
+    }
+
+    #[inline]
+    pub fn record_mut(&mut self, id: u32) -> &mut [u32] {
+        &mut self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride..][..self.stride]
     }
 
     #[inline]
@@ -91,21 +99,33 @@ impl Slab {
     #[inline]
     pub fn direct(&self, id: u32) -> u32 {
         match self.pieces.get(id as usize / PIECE) {
-            Some(piece) if piece[id as usize % PIECE * self.stride] & USED != 0 => id,
+            Some(piece)
+                if piece.get(id as usize % PIECE * self.stride).is_some_and(|word| word & USED != 0) =>
+            {
+                id
+            }
             _ => NONE,
         }
     }
 
     /// Records in use.
     pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len as u32).filter(|&id| self.word(id, 0) & USED != 0)
+        let pieces = self.pieces.iter().enumerate();
+        let ids = pieces.flat_map(|(piece, words)| {
+            let first = words.chunks_exact(self.stride).map(|record| record[0]).enumerate();
+            first.map(move |(nth, word)| ((piece * PIECE + nth) as u32, word))
+        });
+        ids.filter(|(_, word)| word & USED != 0).map(|(id, _)| id)
     }
 
-    fn grow_to(&mut self, len: usize) {
-        while self.pieces.len() * PIECE < len {
-            self.pieces.push(vec![0; PIECE * self.stride].into_boxed_slice());
+    #[cold]
+    fn make_room(&mut self, id: usize) {
+        let piece = id / PIECE;
+        if self.pieces.len() <= piece {
+            self.pieces.resize_with(piece + 1, Default::default);
         }
-        self.len = self.len.max(len);
+        self.pieces[piece] = vec![0; PIECE * self.stride].into_boxed_slice();
+        self.held += 1;
     }
 
     /// A new record of these values, in no list yet.
@@ -114,17 +134,17 @@ impl Slab {
             true => values.first().copied().unwrap_or(0),
             false => self.free.pop().unwrap_or(self.len as u32),
         };
-        self.grow_to(id as usize + 1);
-        for place in 0..self.stride {
-            *self.word_mut(id, place) = 0;
+        if self.pieces.get(id as usize / PIECE).is_none_or(|piece| piece.is_empty()) {
+            self.make_room(id as usize);
         }
-        if !shape.direct {
-            for (nth, &value) in values.iter().enumerate() {
-                *self.word_mut(id, shape.values + nth) = value;
-            }
-        }
-        *self.word_mut(id, 0) = USED;
+        self.len = self.len.max(id as usize + 1);
         self.used += 1;
+        let record = self.record_mut(id);
+        record.fill(0);
+        if !shape.direct {
+            record[shape.values..][..values.len()].copy_from_slice(values);
+        }
+        record[0] = USED;
         id
     }
 
@@ -134,17 +154,38 @@ impl Slab {
         shape.indexes[index].places.iter().map(move |&place| self.value(shape, id, place))
     }
 
+    /// Whether a record has this key. Only indexes by several values ask, whose records hold them.
+    #[inline]
+    fn has(&self, shape: &DomainShape, index: usize, id: u32, key: &[u32]) -> bool {
+        let record = &self.record(id)[shape.values..];
+        shape.indexes[index].places.iter().zip(key).all(|(&place, &own)| record[place] == own)
+    }
+
     /// The first record with these values.
     #[inline]
     pub fn head(&self, shape: &DomainShape, index: usize, key: &[u32]) -> u32 {
         match &self.heads[index] {
             Heads::One(head) => *head,
-            Heads::Dense(heads) => heads.get(key[0] as usize).copied().unwrap_or(NONE),
-            Heads::Table(table) => {
-                let same = |&id: &u32| self.key(shape, index, id).eq(key.iter().copied());
-                table.find(hash(key.iter().copied()), same).copied().unwrap_or(NONE)
+            Heads::Dense(heads) => heads.get(key[0]),
+            Heads::Table(table, _) => {
+                table.find(hash(key.iter().copied()), |id| self.has(shape, index, id, key))
             }
         }
+    }
+
+    /// The same, where the key that was asked for last is likely to be asked for again.
+    #[inline]
+    pub fn likely_head(&mut self, shape: &DomainShape, index: usize, key: &[u32]) -> u32 {
+        let Heads::Table(table, last) = &self.heads[index] else { return self.head(shape, index, key) };
+        let hash = hash(key.iter().copied());
+        if last.1 != NONE && last.0 == hash && self.has(shape, index, last.1, key) {
+            return last.1;
+        }
+        let found = table.find(hash, |id| self.has(shape, index, id, key));
+        if let Heads::Table(_, last) = &mut self.heads[index] {
+            *last = (hash, found);
+        }
+        found
     }
 
     /// Puts another record first, or takes the key out.
@@ -152,22 +193,15 @@ impl Slab {
         let mut heads = std::mem::replace(&mut self.heads[index], Heads::One(NONE));
         match &mut heads {
             Heads::One(own) => *own = head,
-            Heads::Dense(heads) => {
-                let place = key[0] as usize;
-                if place >= heads.len() {
-                    heads.resize(place + 1, NONE);
+            Heads::Dense(heads) => heads.set(key[0], head),
+            Heads::Table(table, last) => {
+                let hash = hash(key.iter().copied());
+                let same = |id: u32| self.has(shape, index, id, key);
+                match head {
+                    NONE => table.remove(hash, same),
+                    _ => table.set(hash, head, same),
                 }
-                heads[place] = head;
-            }
-            Heads::Table(table) => {
-                let same = |&id: &u32| self.key(shape, index, id).eq(key.iter().copied());
-                let rehash = |&id: &u32| hash(self.key(shape, index, id));
-                match table.entry(hash(key.iter().copied()), same, rehash) {
-                    hashbrown::hash_table::Entry::Occupied(entry) if head == NONE => drop(entry.remove()),
-                    hashbrown::hash_table::Entry::Occupied(mut entry) => *entry.get_mut() = head,
-                    hashbrown::hash_table::Entry::Vacant(entry) if head != NONE => drop(entry.insert(head)),
-                    hashbrown::hash_table::Entry::Vacant(_) => {}
-                }
+                *last = (hash, head);
             }
         }
         self.heads[index] = heads;
@@ -220,12 +254,13 @@ impl Slab {
         self.set_head(shape, index, key, id);
     }
 
-    /// Puts a record in the lists that its state asks for.
-    pub fn enter_all(&mut self, shape: &DomainShape, id: u32, fixed: bool) {
-        let word = self.word(id, 0);
+    /// Puts a record in the lists that its states ask for; if it is new, also in those that all records are in.
+    pub fn enter_all(&mut self, group: &Group, domain: usize, id: u32, new: bool) {
+        let shape = &group.shape.domains[domain];
+        let needs = group.needs(domain, self.record(id));
         for (index, own) in shape.indexes.iter().enumerate() {
-            let needs = own.needs.get((word & STATE) as usize).copied().unwrap_or(false);
-            if own.fixed && fixed || !own.fixed && needs && word & SPENT == 0 {
+            let enters = if own.fixed { new } else { needs >> index & 1 == 1 };
+            if enters {
                 self.enter(shape, index, id);
             }
         }
@@ -242,11 +277,15 @@ impl Slab {
     }
 
     /// Drops the records that are not kept, and links the others anew.
-    pub fn rebuild(&mut self, shape: &DomainShape, kept: impl Fn(&Self, u32) -> bool) {
+    pub fn rebuild(&mut self, group: &Group, domain: usize, kept: impl Fn(&Self, u32) -> bool) {
+        let shape = &group.shape.domains[domain];
         self.clear_heads(shape);
         self.free.clear();
         (self.used, self.spent) = (0, 0);
         for id in (0..self.len as u32).rev() {
+            if self.pieces[id as usize / PIECE].is_empty() {
+                continue;
+            }
             if self.word(id, 0) & USED == 0 || !kept(self, id) {
                 *self.word_mut(id, 0) = 0;
                 if !shape.direct {
@@ -254,12 +293,10 @@ impl Slab {
                 }
                 continue;
             }
-            for place in shape.on..shape.values {
-                *self.word_mut(id, place) = 0;
-            }
+            self.record_mut(id)[shape.on..shape.values].fill(0);
             self.used += 1;
-            self.spent += usize::from(self.word(id, 0) & SPENT != 0);
-            self.enter_all(shape, id, true);
+            self.spent += usize::from(group.is_spent(self.record(id)));
+            self.enter_all(group, domain, id, true);
         }
     }
 
@@ -267,10 +304,11 @@ impl Slab {
     pub fn heap_bytes(&self) -> usize {
         let heads = |heads: &Heads| match heads {
             Heads::One(_) => 0,
-            Heads::Dense(heads) => heads.capacity() * 4,
-            Heads::Table(table) => table.capacity() * 8 / 7 * 5,
+            Heads::Dense(heads) => heads.heap_bytes(),
+            Heads::Table(table, _) => table.heap_bytes(),
         };
-        self.pieces.len() * PIECE * self.stride * 4
+        self.held * PIECE * self.stride * 4
+            + self.pieces.capacity() * size_of::<Box<[u32]>>()
             + self.heads.iter().map(heads).sum::<usize>()
             + self.free.capacity() * 4
     }

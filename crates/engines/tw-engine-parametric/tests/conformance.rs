@@ -129,7 +129,9 @@ fn a_budget_names_the_monitor() {
     let mut monitors = Monitors::new(&plan, 100_000, 1);
     let events: Vec<_> = (0..50_000).map(|at| ("h", vec![at])).collect();
     let over = monitors.feed(&stream(&program, &events), &mut Vec::new()).expect_err("too many");
-    assert_eq!((over.monitor, over.bindings), (1, 50_000));
+    // It stops long before the last event.
+    assert_eq!(over.monitor, 1);
+    assert!(over.bindings < 10_000 && over.bytes < 300_000, "{over:?}");
 }
 
 /// What RV-Monitor's spec says of its running example.

@@ -1,0 +1,235 @@
+//! What happens at a stretch of positions, slot by slot, put in the order of positions.
+
+use std::ops::Range;
+use tw_core::{Batch, Column, Value};
+
+/// Starts of tuples that are looked at together: where a slot has few events, one look skips so many positions.
+const BLOCK: usize = 64;
+/// Nothing happens at a position.
+const NOTHING: u32 = u32::MAX;
+/// More happens than one tuple.
+const SEVERAL: u32 = u32::MAX - 1;
+
+/// The tuples of a slot at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Happening {
+    /// The position in the batch.
+    pub position: u32,
+    /// The place of the slot among those that are read.
+    pub slot: u32,
+    first: u32,
+    last: u32,
+}
+
+impl Happening {
+    /// The numbers of the tuples.
+    pub fn tuples(&self) -> Range<usize> {
+        self.first as usize..self.last as usize
+    }
+}
+
+/// What happens at a stretch of positions. Kept for its memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// The first of them.
+    from: usize,
+    /// Of each position the slot and the tuple.
+    spots: Vec<(u32, u32)>,
+    /// What happens where it is more than one tuple, by position.
+    several: Vec<Happening>,
+}
+
+/// The tuples of a column at a stretch of positions.
+pub(crate) fn tuples(column: &Column, positions: &Range<usize>) -> Range<usize> {
+    match column {
+        Column::Tuples(relation) => {
+            let starts = relation.starts();
+            starts[positions.start] as usize..starts[positions.end] as usize
+        }
+        _ => 0..0,
+    }
+}
+
+impl Scan {
+    /// Reads slots at a stretch of positions; whether something happens there.
+    pub fn read(
+        &mut self,
+        batch: &Batch,
+        slots: impl Iterator<Item = usize>,
+        positions: Range<usize>,
+    ) -> bool {
+        self.from = positions.start;
+        let mut any = false;
+        for (place, slot) in slots.enumerate() {
+            let place = place as u32;
+            match &batch.slots[slot] {
+                Column::Tuples(relation) => {
+                    let starts = &relation.starts()[positions.start..=positions.end];
+                    let (first, last) = (starts[0], starts[positions.len()]);
+                    if first == last {
+                        continue;
+                    }
+                    self.clear(&mut any, positions.len());
+                    match (last - first) as usize * 8 > positions.len() {
+                        true => self.dense(place, starts),
+                        false => self.sparse(place, starts),
+                    }
+                }
+                Column::Truth(bits) => {
+                    let next = |at: usize| bits.find(true, at).filter(|&at| at < positions.end);
+                    let mut at = next(positions.start);
+                    while let Some(position) = at {
+                        self.clear(&mut any, positions.len());
+                        self.put(place, position - positions.start, 0, 1);
+                        at = next(position + 1);
+                    }
+                }
+                other => {
+                    for position in positions.clone().filter(|&at| other.value(at) == Value::Bool(true)) {
+                        self.clear(&mut any, positions.len());
+                        self.put(place, position - positions.start, 0, 1);
+                    }
+                }
+            }
+        }
+        self.several.sort_unstable();
+        any
+    }
+
+    /// Before the first thing that happens.
+    fn clear(&mut self, any: &mut bool, positions: usize) {
+        if !std::mem::replace(any, true) {
+            self.spots.clear();
+            self.spots.resize(positions, (NOTHING, 0));
+            self.several.clear();
+        }
+    }
+
+    /// A slot with events at many positions.
+    fn dense(&mut self, slot: u32, starts: &[u32]) {
+        for (at, pair) in starts.windows(2).enumerate() {
+            if pair[0] != pair[1] {
+                self.put(slot, at, pair[0], pair[1]);
+            }
+        }
+    }
+
+    /// A slot with events at few positions.
+    fn sparse(&mut self, slot: u32, starts: &[u32]) {
+        let mut from = 0;
+        for block in starts[1..].chunks(BLOCK) {
+            let before = starts[from];
+            let mut next = before;
+            while next != block[block.len() - 1] {
+                // Starts ascend: the position is as far as those that are not beyond the tuple.
+                let at = from + block.iter().map(|&start| u32::from(start <= next)).sum::<u32>() as usize;
+                self.put(slot, at, next, starts[at + 1]);
+                next = starts[at + 1];
+            }
+            from += block.len();
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, slot: u32, at: usize, first: u32, last: u32) {
+        let spot = &mut self.spots[at];
+        if spot.0 == NOTHING && last - first == 1 {
+            *spot = (slot, first);
+        } else {
+            self.put_beside(slot, at, first, last);
+        }
+    }
+
+    #[cold]
+    fn put_beside(&mut self, slot: u32, at: usize, first: u32, last: u32) {
+        let position = (self.from + at) as u32;
+        let (before, tuple) = std::mem::replace(&mut self.spots[at], (SEVERAL, 0));
+        if before != SEVERAL && before != NOTHING {
+            self.several.push(Happening { position, slot: before, first: tuple, last: tuple + 1 });
+        }
+        self.several.push(Happening { position, slot, first, last });
+    }
+
+    /// Goes through what happens, position by position.
+    #[inline]
+    pub fn each(&self, mut take: impl FnMut(&[Happening])) {
+        let mut rest = &self.several[..];
+        for (at, &(slot, tuple)) in self.spots.iter().enumerate() {
+            let position = (self.from + at) as u32;
+            match slot {
+                NOTHING => {}
+                SEVERAL => {
+                    let count = rest.iter().take_while(|own| own.position == position).count();
+                    take(&rest[..count]);
+                    rest = &rest[count..];
+                }
+                slot => take(&[Happening { position, slot, first: tuple, last: tuple + 1 }]),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tw_core::{Bits, Relation};
+    use tw_testkit::Rng;
+
+    /// Against a look at every position, for slots with many events, few, and truth values.
+    #[test]
+    fn what_happens_is_found_in_order() {
+        for seed in 0..200 {
+            let random = &mut Rng::new(seed);
+            let len = 1 + random.below(400);
+            let slot = |random: &mut Rng| {
+                let rare = 1 + random.below(150);
+                if random.one_in(4) {
+                    return Column::Truth((0..len).fold(Bits::new(), |mut bits, _| {
+                        bits.push(random.one_in(rare));
+                        bits
+                    }));
+                }
+                let mut starts = vec![0u32];
+                for at in 0..len {
+                    let count = if random.one_in(rare) { 1 + random.below(2) as u32 } else { 0 };
+                    starts.push(starts[at] + count);
+                }
+                let values: Vec<i64> = (0..i64::from(starts[len])).collect();
+                let column = Column::Int { valid: Bits::repeat(true, values.len()), values };
+                Column::Tuples(Relation::new(starts, vec![column]))
+            };
+            let slots: Vec<Column> = (0..1 + random.below(4)).map(|_| slot(random)).collect();
+            let batch = Batch { len, slots, times: None };
+            let from = random.below(len);
+            let to = from + random.below(len - from + 1);
+            let mut expected = Vec::new();
+            for position in from..to {
+                for (slot, column) in batch.slots.iter().enumerate() {
+                    let (first, last) = match column {
+                        Column::Tuples(relation) => {
+                            let own = relation.tuples(position);
+                            (own.start as u32, own.end as u32)
+                        }
+                        truth => (0, u32::from(truth.value(position) == Value::Bool(true))),
+                    };
+                    if first < last {
+                        expected.push(Happening {
+                            position: position as u32,
+                            slot: slot as u32,
+                            first,
+                            last,
+                        });
+                    }
+                }
+            }
+            let mut found = Vec::new();
+            let mut scan = Scan::default();
+            let any = scan.read(&batch, 0..batch.slots.len(), from..to);
+            assert_eq!(any, !expected.is_empty());
+            if any {
+                scan.each(|several| found.extend_from_slice(several));
+            }
+            assert_eq!(found, expected, "seed {seed}");
+        }
+    }
+}
