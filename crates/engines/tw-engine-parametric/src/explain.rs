@@ -47,16 +47,16 @@ impl Plan {
             if !scan.read(batch, slots.iter().copied(), from..end.min(from + STRETCH)) {
                 continue;
             }
-            scan.each(|happenings| {
-                for happening in happenings {
-                    let at = happening.position as usize;
-                    let slot = slots[happening.slot as usize];
-                    for act in self.routes[slot].acts(monitor) {
-                        let own = |tuple: &usize| self.concerns(batch, slot, at, *tuple, act, bindings);
-                        acts.extend(happening.tuples().filter(own).map(|tuple| (at, act.number, tuple, act)));
-                    }
+            let mut happenings = Vec::new();
+            scan.each(&mut happenings);
+            for happening in happenings {
+                let at = happening.position as usize;
+                let slot = slots[happening.slot as usize];
+                for act in self.routes[slot].acts(monitor) {
+                    let own = |tuple: &usize| self.concerns(batch, slot, at, *tuple, act, bindings);
+                    acts.extend(happening.tuples().filter(own).map(|tuple| (at, act.number, tuple, act)));
                 }
-            });
+            }
         }
         acts.sort_by_key(|&(at, number, tuple, _)| (at, number, tuple));
         for (at, number, _, act) in acts {

@@ -153,6 +153,11 @@ impl Monitors {
         Self { plan: plan.clone(), works, positions: 0, budget }
     }
 
+    /// How many monitors there are.
+    pub fn monitors(&self) -> usize {
+        self.plan.shapes.len()
+    }
+
     /// Positions read.
     pub fn positions(&self) -> u64 {
         self.positions

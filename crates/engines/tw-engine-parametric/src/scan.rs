@@ -37,6 +37,16 @@ pub(crate) struct Scan {
     spots: Vec<(u32, u32)>,
     /// What happens where it is more than one tuple, by position.
     several: Vec<Happening>,
+    /// Positions of a slot's events.
+    places: Vec<u32>,
+}
+
+/// What is done with what happens.
+pub(crate) trait Take {
+    /// One tuple at a position.
+    fn one(&mut self, slot: usize, tuple: usize, position: usize);
+    /// What else happens at a position, by slot.
+    fn several(&mut self, happenings: &[Happening]);
 }
 
 /// The tuples of a column at a stretch of positions.
@@ -107,11 +117,18 @@ impl Scan {
 
     /// A slot with events at many positions.
     fn dense(&mut self, slot: u32, starts: &[u32]) {
+        // Which position is next is not to be guessed: all are written, and those where nothing starts are written over.
+        let mut places = std::mem::take(&mut self.places);
+        places.resize(starts.len(), 0);
+        let mut count = 0;
         for (at, pair) in starts.windows(2).enumerate() {
-            if pair[0] != pair[1] {
-                self.put(slot, at, pair[0], pair[1]);
-            }
+            places[count] = at as u32;
+            count += usize::from(pair[0] != pair[1]);
         }
+        for &at in &places[..count] {
+            self.put(slot, at as usize, starts[at as usize], starts[at as usize + 1]);
+        }
+        self.places = places;
     }
 
     /// A slot with events at few positions.
@@ -152,20 +169,32 @@ impl Scan {
 
     /// Goes through what happens, position by position.
     #[inline]
-    pub fn each(&self, mut take: impl FnMut(&[Happening])) {
+    pub fn each(&self, take: &mut impl Take) {
         let mut rest = &self.several[..];
         for (at, &(slot, tuple)) in self.spots.iter().enumerate() {
-            let position = (self.from + at) as u32;
             match slot {
                 NOTHING => {}
                 SEVERAL => {
+                    let position = (self.from + at) as u32;
                     let count = rest.iter().take_while(|own| own.position == position).count();
-                    take(&rest[..count]);
+                    take.several(&rest[..count]);
                     rest = &rest[count..];
                 }
-                slot => take(&[Happening { position, slot, first: tuple, last: tuple + 1 }]),
+                slot => take.one(slot as usize, tuple as usize, self.from + at),
             }
         }
+    }
+}
+
+/// The same as a list.
+impl Take for Vec<Happening> {
+    fn one(&mut self, slot: usize, tuple: usize, position: usize) {
+        let (position, slot, first) = (position as u32, slot as u32, tuple as u32);
+        self.push(Happening { position, slot, first, last: first + 1 });
+    }
+
+    fn several(&mut self, happenings: &[Happening]) {
+        self.extend_from_slice(happenings);
     }
 }
 
@@ -227,7 +256,7 @@ mod tests {
             let any = scan.read(&batch, 0..batch.slots.len(), from..to);
             assert_eq!(any, !expected.is_empty());
             if any {
-                scan.each(|several| found.extend_from_slice(several));
+                scan.each(&mut found);
             }
             assert_eq!(found, expected, "seed {seed}");
         }

@@ -114,7 +114,7 @@ impl State {
     }
 
     /// An event about things.
-    #[inline]
+    #[inline(always)]
     fn event_about(&mut self, group: &Group, number: usize, key: &[u32], out: &mut Out<'_>) {
         let event = &group.shape.events[number];
         let mut own = NONE;

@@ -4,8 +4,8 @@
 //! Threads share nothing that changes, so each reads the whole batch and takes what is its own.
 
 use crate::dense::Dense;
-use crate::route::Act;
-use crate::scan::{Happening, Scan, tuples};
+use crate::route::{Act, When};
+use crate::scan::{Happening, Scan, Take, tuples};
 use crate::state::{Out, State};
 use crate::values::{Handle, NONE, Values, int_hash, text_hash, value_hash};
 use crate::{Found, Plan};
@@ -150,7 +150,7 @@ impl Work {
                 }
                 let out = Out { found, position: None, order: 0, values, plan: shared.plan };
                 let mut doing = Doing { shared, readings, states, out };
-                scan.each(|happening| doing.take(happening));
+                scan.each(&mut doing);
             }
             from = positions.end;
             self.tidy(shared, from)?;
@@ -190,6 +190,15 @@ impl Work {
 }
 
 impl Reading {
+    /// The numbers of the first values of a tuple. What is no tuple has none.
+    #[inline]
+    fn row(&self, tuple: usize, len: usize) -> &[Handle] {
+        match self.classes.len() {
+            0 => &[],
+            arity => &self.handles[(tuple - self.first) * arity..][..len],
+        }
+    }
+
     /// Before the first position of a batch.
     fn open(&mut self, batch: &Batch) {
         let Column::Tuples(relation) = &batch.slots[self.slot] else { return };
@@ -276,17 +285,26 @@ struct Doing<'a> {
     out: Out<'a>,
 }
 
-impl Doing<'_> {
-    #[inline]
-    fn take(&mut self, happenings: &[Happening]) {
-        let readings = self.readings;
-        if let [one] = happenings {
-            let reading = &readings[one.slot as usize];
-            return reading.acts.iter().for_each(|(group, act, divided)| {
-                self.act(reading, *group, act, *divided, one);
-            });
+impl Take for Doing<'_> {
+    #[inline(always)]
+    fn one(&mut self, slot: usize, tuple: usize, position: usize) {
+        let reading = &self.readings[slot];
+        self.out.position = Some(self.shared.before + position as u64);
+        for (group, act, divided) in &reading.acts {
+            match (act.plain, divided, &mut self.states[*group]) {
+                (true, None, Some(state)) => {
+                    self.out.order = (act.number as u32) << 20;
+                    let row = reading.row(tuple, act.columns.len());
+                    state.event(&self.shared.plan.groups[*group], act.number, row, &mut self.out);
+                }
+                _ => self.act(reading, *group, act, *divided, tuple..tuple + 1, position),
+            }
         }
+    }
+
+    fn several(&mut self, happenings: &[Happening]) {
         // Group by group, in the order of its events.
+        let readings = self.readings;
         let mut acts: Vec<(usize, usize, usize, usize)> = Vec::new();
         for (nth, own) in happenings.iter().enumerate() {
             let known = readings[own.slot as usize].acts.iter().enumerate();
@@ -297,34 +315,34 @@ impl Doing<'_> {
             let own = &happenings[nth];
             let reading = &readings[own.slot as usize];
             let (group, act, divided) = &reading.acts[place];
-            self.act(reading, *group, act, *divided, own);
+            self.act(reading, *group, act, *divided, own.tuples(), own.position as usize);
         }
     }
+}
 
-    #[inline]
-    fn act(&mut self, reading: &Reading, group: usize, act: &Act, divided: Option<usize>, own: &Happening) {
+impl Doing<'_> {
+    #[inline(never)]
+    fn act(
+        &mut self,
+        reading: &Reading,
+        group: usize,
+        act: &Act,
+        divided: Option<usize>,
+        tuples: Range<usize>,
+        position: usize,
+    ) {
         let shared = self.shared;
         let Some(state) = &mut self.states[group] else { return };
         let group = &shared.plan.groups[group];
-        let arity = reading.classes.len();
-        self.out.position = Some(shared.before + u64::from(own.position));
-        for tuple in own.tuples() {
-            let place = tuple - reading.first.min(tuple);
-            if divided.is_some_and(|divided| !reading.divided[divided].own[place]) {
+        self.out.position = Some(shared.before + position as u64);
+        for tuple in tuples.clone() {
+            if divided.is_some_and(|divided| !reading.divided[divided].own[tuple - reading.first]) {
                 continue;
             }
-            let handles = match arity {
-                0 => &[][..],
-                arity => &reading.handles[place * arity..][..arity],
+            let handles = reading.row(tuple, reading.classes.len());
+            let holds = |own: &When| {
+                own.holds(&shared.plan.program, shared.batch, position, reading.slot, tuple)
             };
-            self.out.order = (act.number as u32) << 20 | (tuple - own.tuples().start) as u32;
-            if act.plain {
-                state.event(group, act.number, &handles[..act.columns.len()], &mut self.out);
-                continue;
-            }
-            let (at, slot) = (own.position as usize, reading.slot);
-            let holds =
-                |own: &crate::route::When| own.holds(&shared.plan.program, shared.batch, at, slot, tuple);
             if act.equal.iter().any(|&(a, b)| handles[a] != handles[b])
                 || !act.when.as_ref().is_none_or(holds)
             {
@@ -338,6 +356,7 @@ impl Doing<'_> {
                 }
                 continue;
             }
+            self.out.order = (act.number as u32) << 20 | (tuple - tuples.start) as u32;
             let mut row = [0; 32];
             act.columns.iter().zip(&mut row).for_each(|(&(_, column), own)| *own = handles[column]);
             state.event(group, act.number, &row[..act.columns.len()], &mut self.out);
