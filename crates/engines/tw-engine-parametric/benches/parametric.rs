@@ -7,10 +7,9 @@
 
 mod logs;
 
-use logs::{Event, UNSAFE, batches, names};
+use logs::{BATCH, Batches, Event, UNSAFE, names};
 use std::sync::Arc;
 use std::time::Instant;
-use tw_core::Batch;
 use tw_engine_parametric::{Held, Monitors, Plan};
 use tw_ir::Program;
 use tw_testkit::{Rng, texts};
@@ -20,6 +19,8 @@ const RUNS: usize = 3;
 
 /// What the thread has spent of the processor so far, in nanoseconds; the wall clock where the system does not tell.
 fn processor(started: Instant) -> f64 {
+    // The figure is brought up to date when the thread gives way.
+    std::thread::yield_now();
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let spent = told.as_ref().and_then(|told| told.split_whitespace().next()?.parse::<f64>().ok());
     spent.unwrap_or_else(|| started.elapsed().as_secs_f64() * 1e9)
@@ -61,7 +62,7 @@ impl Bench {
         }
         let program = texts::specification(text);
         let events = events();
-        let batches = batches(&program, names, &events);
+        let batches = Batches::new(&program, names);
         let programs: Vec<Program> = match how {
             How::Alone => {
                 let one = |monitor| Program { monitors: vec![monitor], ..program.clone() };
@@ -77,7 +78,7 @@ impl Bench {
             programs.iter().map(|program| Arc::new(plan(program).expect("automata"))).collect();
         let mut best: Option<(Times, String)> = None;
         for _ in 0..RUNS {
-            let run = run(&plans, &batches, events.len(), how);
+            let run = run(&plans, &batches, &events, how);
             if best.as_ref().is_none_or(|(times, _)| run.0[0] < times[0]) {
                 best = Some(run);
             }
@@ -87,37 +88,40 @@ impl Bench {
     }
 }
 
-fn run(plans: &[Arc<Plan>], batches: &[Batch], events: usize, how: How) -> (Times, String) {
+fn run(plans: &[Arc<Plan>], batches: &Batches, events: &[Event], how: How) -> (Times, String) {
     let threads = if let How::Threads(threads) = how { threads } else { 1 };
-    let mut all: Vec<Monitors> =
-        plans.iter().map(|plan| Monitors::new(plan, usize::MAX, threads)).collect();
+    let mut all: Vec<Monitors> = plans.iter().map(|plan| Monitors::new(plan, usize::MAX, threads)).collect();
     let mut reports = 0;
     let mut found = Vec::new();
-    let started = Instant::now();
-    let before = processor(started);
-    let mut half = (before, 0);
-    let mut fed = 0;
-    for (number, batch) in batches.iter().enumerate() {
-        if number == batches.len() / 2 {
-            half = (processor(started), fed);
-        }
+    let mut times = [0.0; 3];
+    let (count, mut fed, mut later) = (events.len(), 0, 0);
+    for events in events.chunks(BATCH) {
+        // As a reader does, which hands on what it has just written.
+        let batch = batches.of(events);
+        let started = Instant::now();
+        let before = processor(started);
         for monitors in &mut all {
-            monitors.feed(batch, &mut found).expect("no budget");
+            monitors.feed(&batch, &mut found).expect("no budget");
         }
-        fed += batch.len;
+        let spent = processor(started) - before;
+        times[0] += spent;
+        times[2] += started.elapsed().as_secs_f64() * 1e9;
+        fed += events.len();
+        if fed > count / 2 {
+            times[1] += spent;
+            later += events.len();
+        }
         reports += found.len();
         found.clear();
     }
-    let after = processor(started);
-    let wall = started.elapsed().as_secs_f64() * 1e9;
-    let later = (after - half.0) / (events - half.1) as f64;
-    let held = |monitors: &Monitors| (0..monitors.monitors()).map(|own| monitors.held(own)).collect::<Vec<Held>>();
+    let held =
+        |monitors: &Monitors| (0..monitors.monitors()).map(|own| monitors.held(own)).collect::<Vec<Held>>();
     let held: Vec<Held> = all.iter().flat_map(held).collect();
     let bindings: usize = held.iter().map(|own| own.bindings).sum();
     let each = |bytes: usize| bytes as f64 / bindings.max(1) as f64;
     let bytes = each(held.iter().map(|own| own.bytes).sum());
     let values = each(all.iter().map(Monitors::value_bytes).sum());
-    let times = [(after - before) / events as f64, later, wall / events as f64];
+    let times = [times[0] / count as f64, times[1] / later as f64, times[2] / count as f64];
     (times, format!("{bindings:>8} {bytes:>6.1} {values:>6.1} {reports:>8}"))
 }
 
@@ -161,15 +165,25 @@ fn main() {
     let ending = format!("monitor UnsafeMapIterator(m, c, i) {{ end free(i); {UNSAFE} }}");
     for (live, name) in lives {
         let events = || logs::passing_iterators(&mut Rng::new(7), count, live);
-        bench.row(&format!("UnsafeMapIterator, iterators end, {name}"), &ending, &five, How::Threads(1), events);
+        bench.row(
+            &format!("UnsafeMapIterator, iterators end, {name}"),
+            &ending,
+            &five,
+            How::Threads(1),
+            events,
+        );
     }
     for monitors in [10usize, 100] {
         for (live, name) in lives {
             let (text, many) = logs::many(monitors);
-            // A batch has a column for each event of each monitor.
-            let count = count.min(400_000_000 / monitors / 4);
             let events = || logs::scattered(&mut Rng::new(7), count, monitors, live / monitors);
-            bench.row(&format!("{monitors} monitors, each event in one, {name}"), &text, &many, How::Threads(1), events);
+            bench.row(
+                &format!("{monitors} monitors, each event in one, {name}"),
+                &text,
+                &many,
+                How::Threads(1),
+                events,
+            );
         }
     }
     let ten = logs::ten();
@@ -191,7 +205,7 @@ fn main() {
 fn slices(text: &str, names: &[String]) {
     let program = texts::specification(text);
     let events = logs::iterators(&mut Rng::new(7), 1_000, 50);
-    let whole = batches(&program, names, &events).remove(0);
+    let whole = Batches::new(&program, names).of(&events);
     let started = Instant::now();
     let before = processor(started);
     let found = tw_slicing::monitor::reports(&program, &program.monitors[0], &whole).expect("an automaton");

@@ -44,7 +44,7 @@ impl Plan {
         let end = position.map_or(batch.len, |last| batch.len.min(last + 1));
         let mut scan = Scan::default();
         for from in (0..end).step_by(STRETCH) {
-            if !scan.read(batch, slots.iter().copied(), from..end.min(from + STRETCH)) {
+            if !scan.read(batch, slots.iter().map(|&slot| (slot, None)), from..end.min(from + STRETCH)) {
                 continue;
             }
             let mut happenings = Vec::new();

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use tw_core::{Batch, Column, Value};
 
-/// Starts of tuples that are looked at together: where a slot has few events, one look skips so many positions.
-const BLOCK: usize = 64;
+/// Where a slot has few events, one look skips so many positions; further looks narrow the place of an event down to so few.
+const BLOCK: usize = 128;
+const NEAR: usize = 32;
 /// Nothing happens at a position.
 const NOTHING: u32 = u32::MAX;
 /// More happens than one tuple.
@@ -61,16 +62,17 @@ pub(crate) fn tuples(column: &Column, positions: &Range<usize>) -> Range<usize> 
 }
 
 impl Scan {
-    /// Reads slots at a stretch of positions; whether something happens there.
-    pub fn read(
+    /// Reads slots at a stretch of positions; whether something happens there. Beside a slot may stand which of its tuples
+    /// count, one after the other and one more; positions with several tuples do in any case.
+    pub fn read<'w>(
         &mut self,
         batch: &Batch,
-        slots: impl Iterator<Item = usize>,
+        slots: impl Iterator<Item = (usize, Option<&'w [bool]>)>,
         positions: Range<usize>,
     ) -> bool {
         self.from = positions.start;
         let mut any = false;
-        for (place, slot) in slots.enumerate() {
+        for (place, (slot, wanted)) in slots.enumerate() {
             let place = place as u32;
             match &batch.slots[slot] {
                 Column::Tuples(relation) => {
@@ -80,9 +82,10 @@ impl Scan {
                         continue;
                     }
                     self.clear(&mut any, positions.len());
+                    let wanted = |tuple: u32| wanted.is_none_or(|own| own[(tuple - first) as usize]);
                     match (last - first) as usize * 8 > positions.len() {
-                        true => self.dense(place, starts),
-                        false => self.sparse(place, starts),
+                        true => self.dense(place, starts, wanted),
+                        false => self.sparse(place, starts, wanted),
                     }
                 }
                 Column::Truth(bits) => {
@@ -116,14 +119,15 @@ impl Scan {
     }
 
     /// A slot with events at many positions.
-    fn dense(&mut self, slot: u32, starts: &[u32]) {
+    fn dense(&mut self, slot: u32, starts: &[u32], wanted: impl Fn(u32) -> bool) {
         // Which position is next is not to be guessed: all are written, and those where nothing starts are written over.
         let mut places = std::mem::take(&mut self.places);
         places.resize(starts.len(), 0);
         let mut count = 0;
         for (at, pair) in starts.windows(2).enumerate() {
             places[count] = at as u32;
-            count += usize::from(pair[0] != pair[1]);
+            let counts = (pair[0] != pair[1]) & ((pair[1] - pair[0] > 1) | wanted(pair[0]));
+            count += usize::from(counts);
         }
         for &at in &places[..count] {
             self.put(slot, at as usize, starts[at as usize], starts[at as usize + 1]);
@@ -132,16 +136,26 @@ impl Scan {
     }
 
     /// A slot with events at few positions.
-    fn sparse(&mut self, slot: u32, starts: &[u32]) {
+    fn sparse(&mut self, slot: u32, starts: &[u32], wanted: impl Fn(u32) -> bool) {
         let mut from = 0;
         for block in starts[1..].chunks(BLOCK) {
             let before = starts[from];
             let mut next = before;
             while next != block[block.len() - 1] {
                 // Starts ascend: the position is as far as those that are not beyond the tuple.
-                let at = from + block.iter().map(|&start| u32::from(start <= next)).sum::<u32>() as usize;
-                self.put(slot, at, next, starts[at + 1]);
-                next = starts[at + 1];
+                let (mut part, mut at) = (block, from);
+                while part.len() > NEAR {
+                    let (low, high) = part.split_at(part.len() / 2);
+                    let beyond = low[low.len() - 1] > next;
+                    at += if beyond { 0 } else { low.len() };
+                    part = if beyond { low } else { high };
+                }
+                at += part.iter().map(|&start| u32::from(start <= next)).sum::<u32>() as usize;
+                let end = starts[at + 1];
+                if end - next > 1 || wanted(next) {
+                    self.put(slot, at, next, end);
+                }
+                next = end;
             }
             from += block.len();
         }
@@ -253,7 +267,7 @@ mod tests {
             }
             let mut found = Vec::new();
             let mut scan = Scan::default();
-            let any = scan.read(&batch, 0..batch.slots.len(), from..to);
+            let any = scan.read(&batch, (0..batch.slots.len()).map(|slot| (slot, None)), from..to);
             assert_eq!(any, !expected.is_empty());
             if any {
                 scan.each(&mut found);

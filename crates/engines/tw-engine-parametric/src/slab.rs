@@ -17,6 +17,8 @@ pub(crate) const USED: u32 = 1 << 20;
 pub(crate) const SPENT: u32 = 1 << 19;
 /// The state in a word.
 pub(crate) const STATE: u32 = 0xffff;
+/// Words of records from which on it is worth asking ahead: fewer are near anyway.
+const FAR: usize = 1 << 16;
 /// Records in a piece.
 const PIECE: usize = 1 << 10;
 
@@ -186,6 +188,35 @@ impl Slab {
             *last = (hash, found);
         }
         found
+    }
+
+    /// Looks at the heads and the first records that these keys will ask for; without an index, at the records of values.
+    pub fn ask_ahead<'r>(
+        &self,
+        shape: &DomainShape,
+        index: Option<usize>,
+        rows: impl Iterator<Item = &'r [u32]>,
+        asked: &mut Vec<u32>,
+    ) {
+        if self.used * self.stride < FAR {
+            return;
+        }
+        asked.clear();
+        match index.map(|index| &self.heads[index]) {
+            None => asked.extend(rows.map(|row| row.first().copied().unwrap_or(0))),
+            Some(Heads::One(_)) => return,
+            Some(Heads::Dense(heads)) => asked.extend(rows.map(|row| heads.get(row[0]))),
+            Some(Heads::Table(table, _)) => {
+                asked.extend(rows.map(|row| table.guess(hash(row.iter().copied()))));
+            }
+        }
+        let mut seen = 0;
+        for &id in asked.iter() {
+            let piece = self.pieces.get(id as usize / PIECE);
+            let word = piece.and_then(|piece| piece.get(id as usize % PIECE * self.stride + shape.links - 1));
+            seen ^= word.copied().unwrap_or(0);
+        }
+        std::hint::black_box(seen);
     }
 
     /// Puts another record first, or takes the key out.

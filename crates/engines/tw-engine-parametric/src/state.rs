@@ -136,6 +136,31 @@ impl State {
         }
     }
 
+    /// Looks at what events about these values will look at. What it finds is not used: it is near when it is.
+    pub fn ask_ahead<'r>(
+        &self,
+        group: &Group,
+        number: usize,
+        rows: impl Iterator<Item = &'r [Handle]> + Clone,
+        asked: &mut Vec<u32>,
+    ) {
+        let event = &group.shape.events[number];
+        if event.ended {
+            return;
+        }
+        if let Some(domain) = event.own {
+            let shape = &group.shape.domains[domain];
+            let index = (!shape.direct).then_some(shape.exact);
+            self.slabs[domain].ask_ahead(shape, index, rows.clone(), asked);
+        }
+        for &(domain, index) in &event.steps {
+            self.slabs[domain].ask_ahead(&group.shape.domains[domain], Some(index), rows.clone(), asked);
+        }
+        if let Some(stamp) = event.stamp {
+            self.stamps[stamp].ask_ahead(rows);
+        }
+    }
+
     /// Steps every record in a list.
     fn walk(
         &mut self,

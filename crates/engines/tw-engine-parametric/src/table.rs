@@ -99,6 +99,16 @@ impl Table {
         segment.places[segment.find(hash, same)] as u32
     }
 
+    /// A number that may be the one with this hash; whether it is nobody asks.
+    #[inline]
+    pub fn guess(&self, hash: u32) -> u32 {
+        if self.segments.is_empty() {
+            return NONE;
+        }
+        let places = &self.segments[self.segment(hash)].places;
+        places[hash as usize & (places.len() - 1)] as u32
+    }
+
     /// Puts a number in the place of the one that is the same, or adds it.
     pub fn set(&mut self, hash: u32, number: u32, same: impl Fn(u32) -> bool) {
         if self.segments.is_empty() {

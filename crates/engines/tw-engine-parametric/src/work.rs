@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tw_core::{Batch, Column};
 
 /// Positions that are read together: what is noted of them stays near the processor.
-const STRETCH: usize = 1 << 12;
+const STRETCH: usize = 1 << 11;
 /// Bindings and values after which memory is looked at again.
 const UNSEEN: usize = 64;
 
@@ -28,6 +28,7 @@ pub(crate) struct Work {
     pub states: Vec<Option<State>>,
     readings: Vec<Reading>,
     scan: Scan,
+    asked: Vec<u32>,
     /// Bindings and values when memory was looked at, and what was held.
     seen: usize,
     bytes: usize,
@@ -54,7 +55,7 @@ struct Reading {
 #[derive(Clone, Debug)]
 struct Divided {
     column: usize,
-    /// Of each tuple of the stretch whether it is this thread's.
+    /// Of each tuple of the stretch whether it is this thread's, and one more.
     own: Vec<bool>,
     /// Of a dictionary's texts the thread that they belong to.
     owners: Dense<NONE>,
@@ -121,6 +122,7 @@ impl Work {
             states: (0..plan.groups.len()).map(state).collect(),
             readings,
             scan: Scan::default(),
+            asked: Vec::new(),
             seen: 0,
             bytes: 0,
         }
@@ -144,9 +146,13 @@ impl Work {
         while from < shared.batch.len {
             let positions = from..shared.batch.len.min(from + STRETCH);
             let Self { readings, scan, values, states, .. } = self;
-            if scan.read(shared.batch, readings.iter().map(|reading| reading.slot), positions.clone()) {
-                for reading in readings.iter_mut() {
-                    reading.read(shared.batch, &positions, values, self.shard, self.shards);
+            for reading in readings.iter_mut() {
+                reading.read(shared.batch, &positions, values, self.shard, self.shards);
+            }
+            let slots = readings.iter().map(|reading| (reading.slot, reading.wanted()));
+            if scan.read(shared.batch, slots, positions.clone()) {
+                for reading in readings.iter() {
+                    reading.ask_ahead(shared.plan, states, &mut self.asked);
                 }
                 let out = Out { found, position: None, order: 0, values, plan: shared.plan };
                 let mut doing = Doing { shared, readings, states, out };
@@ -199,6 +205,29 @@ impl Reading {
         }
     }
 
+    /// Which tuples are this thread's, where all monitors divide them in one way.
+    fn wanted(&self) -> Option<&[bool]> {
+        match &self.divided[..] {
+            [divided] if !self.all => Some(&divided.own),
+            _ => None,
+        }
+    }
+
+    /// Looks at what the events of a stretch will ask for, so that memory answers many questions at a time.
+    fn ask_ahead(&self, plan: &Plan, states: &[Option<State>], asked: &mut Vec<u32>) {
+        let arity = self.classes.len();
+        if arity == 0 || self.handles.is_empty() {
+            return;
+        }
+        for (group, act, _) in self.acts.iter().filter(|(_, act, _)| act.plain) {
+            if let Some(state) = &states[*group] {
+                let rows = self.handles.chunks_exact(arity).map(|row| &row[..act.columns.len()]);
+                let rows = rows.filter(|row| row.first() != Some(&NONE));
+                state.ask_ahead(&plan.groups[*group], act.number, rows, asked);
+            }
+        }
+    }
+
     /// Before the first position of a batch.
     fn open(&mut self, batch: &Batch) {
         let Column::Tuples(relation) = &batch.slots[self.slot] else { return };
@@ -220,6 +249,10 @@ impl Reading {
     ) {
         let Column::Tuples(relation) = &batch.slots[self.slot] else { return };
         let tuples = tuples(&batch.slots[self.slot], positions);
+        self.handles.clear();
+        if tuples.is_empty() {
+            return;
+        }
         let arity = self.classes.len();
         self.first = tuples.start;
         self.handles.resize(tuples.len() * arity, NONE);
@@ -228,6 +261,7 @@ impl Reading {
             let owner = |at: usize| owner(column, at, shards, &mut divided.owners) == shard;
             divided.own.clear();
             divided.own.extend(tuples.clone().map(owner));
+            divided.own.push(false);
         }
         for (nth, (column, class)) in relation.columns().iter().zip(&self.classes).enumerate() {
             let values = &mut values[*class];
@@ -291,8 +325,10 @@ impl Take for Doing<'_> {
         let reading = &self.readings[slot];
         self.out.position = Some(self.shared.before + position as u64);
         for (group, act, divided) in &reading.acts {
-            match (act.plain, divided, &mut self.states[*group]) {
-                (true, None, Some(state)) => {
+            // What is another thread's was left out, unless monitors divide in several ways.
+            let own = divided.is_none() || !reading.all && reading.divided.len() == 1;
+            match &mut self.states[*group] {
+                Some(state) if act.plain && own => {
                     self.out.order = (act.number as u32) << 20;
                     let row = reading.row(tuple, act.columns.len());
                     state.event(&self.shared.plan.groups[*group], act.number, row, &mut self.out);
@@ -340,9 +376,8 @@ impl Doing<'_> {
                 continue;
             }
             let handles = reading.row(tuple, reading.classes.len());
-            let holds = |own: &When| {
-                own.holds(&shared.plan.program, shared.batch, position, reading.slot, tuple)
-            };
+            let holds =
+                |own: &When| own.holds(&shared.plan.program, shared.batch, position, reading.slot, tuple);
             if act.equal.iter().any(|&(a, b)| handles[a] != handles[b])
                 || !act.when.as_ref().is_none_or(holds)
             {

@@ -5,7 +5,7 @@ use tw_ir::{Program, What};
 use tw_testkit::Rng;
 
 /// Positions in a batch.
-const BATCH: usize = 1 << 16;
+pub const BATCH: usize = 1 << 14;
 
 /// An event: its name's number, and its arguments.
 pub type Event = (usize, [i64; 2]);
@@ -14,36 +14,48 @@ pub fn names(list: &[&str]) -> Vec<String> {
     list.iter().map(|name| name.to_string()).collect()
 }
 
-/// Batches of the program's slots, of events that each are at a position of their own.
-pub fn batches(program: &Program, names: &[String], events: &[Event]) -> Vec<Batch> {
-    let slots: Vec<Option<(usize, usize)>> = program
-        .slots
-        .iter()
-        .map(|slot| match &slot.what {
+/// Batches of a program's slots, of events that each are at a position of their own.
+pub struct Batches {
+    /// Of each slot the number of its event, and how many arguments.
+    slots: Vec<Option<(usize, usize)>>,
+}
+
+impl Batches {
+    pub fn new(program: &Program, names: &[String]) -> Self {
+        let slot = |what: &What| match what {
             What::Tuples { name, arity, .. } => {
                 let number = names.iter().position(|own| own == name)?;
                 Some((number, arity.unwrap_or(1)))
             }
             _ => None,
-        })
-        .collect();
-    let batch = |events: &[Event]| {
+        };
+        Self { slots: program.slots.iter().map(|own| slot(&own.what)).collect() }
+    }
+
+    pub fn of(&self, events: &[Event]) -> Batch {
+        let mut places: Vec<Vec<usize>> = Vec::new();
+        for (at, (name, _)) in events.iter().enumerate() {
+            if places.len() <= *name {
+                places.resize(name + 1, Vec::new());
+            }
+            places[*name].push(at);
+        }
         let column = |slot: &Option<(usize, usize)>| {
             let Some((number, arity)) = slot else { return Column::Truth(Bits::repeat(false, events.len())) };
-            let mut starts = vec![0u32];
-            let mut values: Vec<Vec<i64>> = vec![Vec::new(); *arity];
-            for (name, arguments) in events {
-                if name == number {
-                    values.iter_mut().zip(arguments).for_each(|(column, value)| column.push(*value));
-                }
-                starts.push(values[0].len() as u32);
+            let mut starts = Vec::with_capacity(events.len() + 1);
+            let places = places.get(*number).map_or(&[][..], |own| own);
+            for (nth, &at) in places.iter().enumerate() {
+                starts.resize(at + 1, nth as u32);
             }
-            let column = |values: Vec<i64>| Column::Int { valid: Bits::repeat(true, values.len()), values };
-            Column::Tuples(Relation::new(starts, values.into_iter().map(column).collect()))
+            starts.resize(events.len() + 1, places.len() as u32);
+            let column = |nth: usize| {
+                let values: Vec<i64> = places.iter().map(|&at| events[at].1[nth]).collect();
+                Column::Int { valid: Bits::repeat(true, values.len()), values }
+            };
+            Column::Tuples(Relation::new(starts, (0..*arity).map(column).collect()))
         };
-        Batch { len: events.len(), slots: slots.iter().map(column).collect(), times: None }
-    };
-    events.chunks(BATCH).map(batch).collect()
+        Batch { len: events.len(), slots: self.slots.iter().map(column).collect(), times: None }
+    }
 }
 
 /// `hasnext` and `next`, in turn, of things at random.
@@ -68,7 +80,8 @@ pub fn locks(random: &mut Rng, count: usize, live: usize) -> Vec<Event> {
     (0..count).map(event).collect()
 }
 
-pub const UNSAFE: &str = "event getC(m, c); event getI(c, i); event modifyM(m); event modifyC(c); event useI(i);
+pub const UNSAFE: &str =
+    "event getC(m, c); event getI(c, i); event modifyM(m); event modifyC(c); event useI(i);
     ere : getC (modifyM | modifyC)* getI useI* (modifyM | modifyC)+ useI;";
 
 /// Ten different monitors over the same events.
@@ -151,7 +164,8 @@ pub fn passing_iterators(random: &mut Rng, count: usize, live: usize) -> Vec<Eve
 
 /// So many monitors, each with events of its own, and the names of those.
 pub fn many(monitors: usize) -> (String, Vec<String>) {
-    let names = (0..monitors).flat_map(|own| ["hasnext", "next"].map(|name| format!("{name}{own}"))).collect();
+    let names =
+        (0..monitors).flat_map(|own| ["hasnext", "next"].map(|name| format!("{name}{own}"))).collect();
     let one = |own: usize| {
         format!(
             "monitor M{own}(i) {{ event hasnext{own}(i); event next{own}(i); ere : (hasnext{own}+ next{own})* next{own}; }}"
