@@ -32,6 +32,13 @@ impl<const ABSENT: u32> Dense<ABSENT> {
         }
     }
 
+    /// Sets the word of a number; what it was.
+    pub fn replace(&mut self, number: u32, word: u32) -> u32 {
+        let before = self.get(number);
+        self.set(number, word);
+        before
+    }
+
     /// Makes room for the word of a number, and of its neighbours.
     pub fn make_room(&mut self, number: u32) {
         self.page(number as usize / PAGE);

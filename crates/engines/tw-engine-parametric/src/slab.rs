@@ -30,12 +30,36 @@ enum Heads {
     Table(Table, (u32, u32)),
 }
 
-/// The bindings of one domain.
+/// Records, by number.
 #[derive(Clone, Debug)]
-pub(crate) struct Slab {
+struct Records {
     stride: usize,
     /// Of records that are found by number, some pieces may never be needed: those are empty.
     pieces: Vec<Box<[u32]>>,
+}
+
+impl Records {
+    #[inline]
+    fn get(&self, id: u32) -> &[u32] {
+        &self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride..][..self.stride]
+    }
+
+    /// Whether a record has this key in an index. Only indexes by several values ask, whose records hold them.
+    #[inline]
+    fn has(&self, shape: &DomainShape, index: &IndexShape, id: u32, key: &[u32]) -> bool {
+        let values = &self.get(id)[shape.values..];
+        match index.exact {
+            true => values.iter().zip(key).all(|(value, own)| value == own),
+            false => index.places.iter().zip(key).all(|(&place, &own)| values[place] == own),
+        }
+    }
+}
+
+/// The bindings of one domain.
+#[derive(Clone, Debug)]
+pub(crate) struct Slab {
+    records: Records,
+    /// Pieces that are there.
     held: usize,
     /// Records that were ever in use.
     len: usize,
@@ -49,8 +73,7 @@ pub(crate) struct Slab {
 impl Slab {
     pub fn new(shape: &DomainShape) -> Self {
         let mut slab = Self {
-            stride: shape.stride,
-            pieces: Vec::new(),
+            records: Records { stride: shape.stride, pieces: Vec::new() },
             held: 0,
             len: 0,
             free: Vec::new(),
@@ -73,22 +96,23 @@ impl Slab {
 
     #[inline]
     pub fn record(&self, id: u32) -> &[u32] {
-        &self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride..][..self.stride]
+        self.records.get(id)
     }
 
     #[inline]
     pub fn record_mut(&mut self, id: u32) -> &mut [u32] {
-        &mut self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride..][..self.stride]
+        let stride = self.records.stride;
+        &mut self.records.pieces[id as usize / PIECE][id as usize % PIECE * stride..][..stride]
     }
 
     #[inline]
     pub fn word(&self, id: u32, place: usize) -> u32 {
-        self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride + place]
+        self.records.pieces[id as usize / PIECE][id as usize % PIECE * self.records.stride + place]
     }
 
     #[inline]
     pub fn word_mut(&mut self, id: u32, place: usize) -> &mut u32 {
-        &mut self.pieces[id as usize / PIECE][id as usize % PIECE * self.stride + place]
+        &mut self.records.pieces[id as usize / PIECE][id as usize % PIECE * self.records.stride + place]
     }
 
     /// The number of a binding's `nth` value.
@@ -100,9 +124,11 @@ impl Slab {
     /// Whether the only value with this number has a record.
     #[inline]
     pub fn direct(&self, id: u32) -> u32 {
-        match self.pieces.get(id as usize / PIECE) {
+        match self.records.pieces.get(id as usize / PIECE) {
             Some(piece)
-                if piece.get(id as usize % PIECE * self.stride).is_some_and(|word| word & USED != 0) =>
+                if piece
+                    .get(id as usize % PIECE * self.records.stride)
+                    .is_some_and(|word| word & USED != 0) =>
             {
                 id
             }
@@ -112,9 +138,9 @@ impl Slab {
 
     /// Records in use.
     pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        let pieces = self.pieces.iter().enumerate();
+        let pieces = self.records.pieces.iter().enumerate();
         let ids = pieces.flat_map(|(piece, words)| {
-            let first = words.chunks_exact(self.stride).map(|record| record[0]).enumerate();
+            let first = words.chunks_exact(self.records.stride).map(|record| record[0]).enumerate();
             first.map(move |(nth, word)| ((piece * PIECE + nth) as u32, word))
         });
         ids.filter(|(_, word)| word & USED != 0).map(|(id, _)| id)
@@ -123,10 +149,10 @@ impl Slab {
     #[cold]
     fn make_room(&mut self, id: usize) {
         let piece = id / PIECE;
-        if self.pieces.len() <= piece {
-            self.pieces.resize_with(piece + 1, Default::default);
+        if self.records.pieces.len() <= piece {
+            self.records.pieces.resize_with(piece + 1, Default::default);
         }
-        self.pieces[piece] = vec![0; PIECE * self.stride].into_boxed_slice();
+        self.records.pieces[piece] = vec![0; PIECE * self.records.stride].into_boxed_slice();
         self.held += 1;
     }
 
@@ -136,7 +162,7 @@ impl Slab {
             true => values.first().copied().unwrap_or(0),
             false => self.free.pop().unwrap_or(self.len as u32),
         };
-        if self.pieces.get(id as usize / PIECE).is_none_or(|piece| piece.is_empty()) {
+        if self.records.pieces.get(id as usize / PIECE).is_none_or(|piece| piece.is_empty()) {
             self.make_room(id as usize);
         }
         self.len = self.len.max(id as usize + 1);
@@ -156,13 +182,6 @@ impl Slab {
         shape.indexes[index].places.iter().map(move |&place| self.value(shape, id, place))
     }
 
-    /// Whether a record has this key. Only indexes by several values ask, whose records hold them.
-    #[inline]
-    fn has(&self, shape: &DomainShape, index: usize, id: u32, key: &[u32]) -> bool {
-        let record = &self.record(id)[shape.values..];
-        shape.indexes[index].places.iter().zip(key).all(|(&place, &own)| record[place] == own)
-    }
-
     /// The first record with these values.
     #[inline]
     pub fn head(&self, shape: &DomainShape, index: usize, key: &[u32]) -> u32 {
@@ -170,7 +189,8 @@ impl Slab {
             Heads::One(head) => *head,
             Heads::Dense(heads) => heads.get(key[0]),
             Heads::Table(table, _) => {
-                table.find(hash(key.iter().copied()), |id| self.has(shape, index, id, key))
+                let same = |id: u32| self.records.has(shape, &shape.indexes[index], id, key);
+                table.find(hash(key.iter().copied()), same)
             }
         }
     }
@@ -178,16 +198,18 @@ impl Slab {
     /// The same, where the key that was asked for last is likely to be asked for again.
     #[inline]
     pub fn likely_head(&mut self, shape: &DomainShape, index: usize, key: &[u32]) -> u32 {
-        let Heads::Table(table, last) = &self.heads[index] else { return self.head(shape, index, key) };
-        let hash = hash(key.iter().copied());
-        if last.1 != NONE && last.0 == hash && self.has(shape, index, last.1, key) {
-            return last.1;
+        match &mut self.heads[index] {
+            Heads::One(head) => *head,
+            Heads::Dense(heads) => heads.get(key[0]),
+            Heads::Table(table, last) => {
+                let same = |id: u32| self.records.has(shape, &shape.indexes[index], id, key);
+                let hash = hash(key.iter().copied());
+                if last.0 != hash || last.1 == NONE || !same(last.1) {
+                    *last = (hash, table.find(hash, same));
+                }
+                last.1
+            }
         }
-        let found = table.find(hash, |id| self.has(shape, index, id, key));
-        if let Heads::Table(_, last) = &mut self.heads[index] {
-            *last = (hash, found);
-        }
-        found
     }
 
     /// Looks at the heads and the first records that these keys will ask for; without an index, at the records of values.
@@ -198,7 +220,7 @@ impl Slab {
         rows: impl Iterator<Item = &'r [u32]>,
         asked: &mut Vec<u32>,
     ) {
-        if self.used * self.stride < FAR {
+        if self.used * self.records.stride < FAR {
             return;
         }
         asked.clear();
@@ -212,30 +234,38 @@ impl Slab {
         }
         let mut seen = 0;
         for &id in asked.iter() {
-            let piece = self.pieces.get(id as usize / PIECE);
-            let word = piece.and_then(|piece| piece.get(id as usize % PIECE * self.stride + shape.links - 1));
+            let piece = self.records.pieces.get(id as usize / PIECE);
+            let word = piece
+                .and_then(|piece| piece.get(id as usize % PIECE * self.records.stride + shape.links - 1));
             seen ^= word.copied().unwrap_or(0);
         }
         std::hint::black_box(seen);
     }
 
-    /// Puts another record first, or takes the key out.
-    fn set_head(&mut self, shape: &DomainShape, index: usize, key: &[u32], head: u32) {
-        let mut heads = std::mem::replace(&mut self.heads[index], Heads::One(NONE));
-        match &mut heads {
-            Heads::One(own) => *own = head,
-            Heads::Dense(heads) => heads.set(key[0], head),
+    /// Puts another record first, or takes the key out; the record that was first.
+    fn set_head(&mut self, shape: &DomainShape, index: usize, key: &[u32], head: u32) -> u32 {
+        match &mut self.heads[index] {
+            Heads::One(own) => std::mem::replace(own, head),
+            Heads::Dense(heads) => heads.replace(key[0], head),
             Heads::Table(table, last) => {
+                let own = &shape.indexes[index];
                 let hash = hash(key.iter().copied());
-                let same = |id: u32| self.has(shape, index, id, key);
+                let same = |id: u32| self.records.has(shape, own, id, key);
+                *last = (hash, head);
                 match head {
-                    NONE => table.remove(hash, same),
+                    NONE => {
+                        table.remove(hash, same);
+                        NONE
+                    }
+                    // A binding is there once.
+                    _ if own.exact => {
+                        table.add(hash, head);
+                        NONE
+                    }
                     _ => table.set(hash, head, same),
                 }
-                *last = (hash, head);
             }
         }
-        self.heads[index] = heads;
     }
 
     /// The place of an index's link.
@@ -278,9 +308,9 @@ impl Slab {
             if self.is_on(shape, index, id) {
                 return;
             }
-            let first = self.head(shape, index, key);
+            let first = self.set_head(shape, index, key, id);
             *self.word_mut(id, Self::link(shape, index)) = first;
-            self.set_on(shape, index, id, true);
+            return self.set_on(shape, index, id, true);
         }
         self.set_head(shape, index, key, id);
     }
@@ -301,7 +331,7 @@ impl Slab {
     pub fn leave(&mut self, shape: &DomainShape, index: usize, key: &[u32], before: u32, id: u32) {
         let next = self.word(id, Self::link(shape, index));
         match before {
-            NONE => self.set_head(shape, index, key, next),
+            NONE => drop(self.set_head(shape, index, key, next)),
             before => *self.word_mut(before, Self::link(shape, index)) = next,
         }
         self.set_on(shape, index, id, false);
@@ -314,7 +344,7 @@ impl Slab {
         self.free.clear();
         (self.used, self.spent) = (0, 0);
         for id in (0..self.len as u32).rev() {
-            if self.pieces[id as usize / PIECE].is_empty() {
+            if self.records.pieces[id as usize / PIECE].is_empty() {
                 continue;
             }
             if self.word(id, 0) & USED == 0 || !kept(self, id) {
@@ -338,8 +368,8 @@ impl Slab {
             Heads::Dense(heads) => heads.heap_bytes(),
             Heads::Table(table, _) => table.heap_bytes(),
         };
-        self.held * PIECE * self.stride * 4
-            + self.pieces.capacity() * size_of::<Box<[u32]>>()
+        self.held * PIECE * self.records.stride * 4
+            + self.records.pieces.capacity() * size_of::<Box<[u32]>>()
             + self.heads.iter().map(heads).sum::<usize>()
             + self.free.capacity() * 4
     }

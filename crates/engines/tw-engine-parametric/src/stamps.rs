@@ -56,7 +56,7 @@ impl Rows {
                 self.pieces.push(vec![0; PIECE * self.width].into_boxed_slice());
             }
             self.len += 1;
-            self.table.set(hash, number as u32, |_| false);
+            self.table.add(hash, number as u32);
         }
         let row = &mut self.pieces[number / PIECE][number % PIECE * self.width..][..self.width];
         row[..key.len()].copy_from_slice(key);

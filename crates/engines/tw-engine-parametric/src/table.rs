@@ -1,13 +1,16 @@
 //! Numbers found by hash, in segments that divide: no event pays for moving all of them.
 //!
-//! Extendible hashing. The leading bits of a hash choose a segment, its last bits a place in it; a place holds the hash beside the number,
-//! so that a look goes to one line of memory, and dividing a segment asks nobody for hashes. A segment is at most `SEGMENT` places
-//! long and at most 13/16 full.
+//! Extendible hashing. The leading bits of a hash choose a segment, its last bits a line of memory in it. A line holds seven numbers with
+//! their hashes, and how many have passed it because it was full: a look goes to one line and compares all of it at once, so that
+//! there is nothing to guess, and dividing a segment asks nobody for hashes. A segment has at most `LINES` lines and is at
+//! most 7/8 full.
 
 use crate::values::NONE;
 
-/// Places of a segment that is divided when it is full.
-const SEGMENT: usize = 1 << 10;
+/// Lines of a segment that is divided when it is full.
+const LINES: usize = 1 << 7;
+/// Numbers in a line.
+const PLACES: usize = 7;
 /// Leading bits of a hash that choose a segment, at most.
 const DEEPEST: u32 = 20;
 const EMPTY: u64 = u64::MAX;
@@ -20,66 +23,100 @@ pub(crate) struct Table {
     /// How many bits those are.
     bits: u32,
     segments: Vec<Segment>,
-    /// Places of all segments.
-    places: usize,
+    /// Lines of all segments.
+    lines: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Segment {
-    /// Hash and number.
-    places: Box<[u64]>,
+    lines: Box<[Line]>,
     used: usize,
     /// How many leading bits its hashes share.
     depth: u32,
 }
 
-fn place(hash: u32, number: u32) -> u64 {
-    u64::from(hash) << 32 | u64::from(number)
+/// Hashes with numbers, and behind them how many have passed.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u64; PLACES + 1]);
+
+impl Line {
+    /// Which places satisfy this, as bits.
+    #[inline]
+    fn places(&self, holds: impl Fn(u64) -> bool) -> u32 {
+        let bits = self.0.iter().enumerate().map(|(nth, &own)| u32::from(holds(own)) << nth);
+        bits.fold(0, |all, bit| all | bit) & ((1 << PLACES) - 1)
+    }
+
+    #[inline]
+    fn passed(&self) -> u64 {
+        self.0[PLACES]
+    }
 }
 
 impl Segment {
-    fn new(places: usize, depth: u32) -> Self {
-        Self { places: vec![EMPTY; places].into_boxed_slice(), used: 0, depth }
+    fn new(lines: usize, depth: u32) -> Self {
+        let mut line = Line([EMPTY; PLACES + 1]);
+        line.0[PLACES] = 0;
+        Self { lines: vec![line; lines].into_boxed_slice(), used: 0, depth }
     }
 
-    /// The place of a number with this hash, or the empty one behind those that have it.
+    fn mask(&self) -> usize {
+        self.lines.len() - 1
+    }
+
+    /// The line and the place of the number with this hash that is the same.
     #[inline]
-    fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> usize {
-        let mask = self.places.len() - 1;
-        let mut at = hash as usize & mask;
+    fn find(&self, hash: u32, same: impl Fn(u32) -> bool) -> Option<(usize, usize)> {
+        let mut at = hash as usize & self.mask();
         loop {
-            let own = self.places[at & mask];
-            if own == EMPTY || (own >> 32) as u32 == hash && same(own as u32) {
-                return at & mask;
+            let line = &self.lines[at];
+            let mut hits = line.places(|own| (own >> 32) as u32 == hash);
+            while hits != 0 {
+                let place = hits.trailing_zeros() as usize;
+                let number = line.0[place] as u32;
+                if number != NONE && same(number) {
+                    return Some((at, place));
+                }
+                hits &= hits - 1;
             }
-            at += 1;
+            if line.passed() == 0 {
+                return None;
+            }
+            at = (at + 1) & self.mask();
         }
     }
 
+    /// Adds a hash with its number. There is room.
     fn insert(&mut self, own: u64) {
-        let at = self.find((own >> 32) as u32, |_| false);
-        self.places[at] = own;
-        self.used += 1;
+        let mut at = (own >> 32) as usize & self.mask();
+        loop {
+            let line = &mut self.lines[at];
+            let free = line.places(|own| own == EMPTY);
+            if free != 0 {
+                line.0[free.trailing_zeros() as usize] = own;
+                self.used += 1;
+                return;
+            }
+            line.0[PLACES] += 1;
+            at = (at + 1) & self.mask();
+        }
     }
 
-    /// Takes out what is at a place, and moves up what stands behind it because of it.
-    fn remove(&mut self, mut gap: usize) {
-        let mask = self.places.len() - 1;
-        let mut at = gap;
-        loop {
-            at = (at + 1) & mask;
-            let own = self.places[at];
-            if own == EMPTY {
-                break;
-            }
-            let home = (own >> 32) as usize & mask;
-            if at.wrapping_sub(home) & mask >= at.wrapping_sub(gap) & mask {
-                self.places[gap] = own;
-                gap = at;
-            }
+    /// Takes out what is at a place. It no longer passes the lines before.
+    fn remove(&mut self, line: usize, place: usize) {
+        let own = std::mem::replace(&mut self.lines[line].0[place], EMPTY);
+        let mut at = (own >> 32) as usize & self.mask();
+        while at != line {
+            self.lines[at].0[PLACES] -= 1;
+            at = (at + 1) & self.mask();
         }
-        self.places[gap] = EMPTY;
         self.used -= 1;
+    }
+
+    /// Every hash with its number.
+    fn all(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lines.iter().flat_map(|line| line.0[..PLACES].iter().copied()).filter(|own| *own != EMPTY)
     }
 }
 
@@ -96,7 +133,7 @@ impl Table {
             return NONE;
         }
         let segment = &self.segments[self.segment(hash)];
-        segment.places[segment.find(hash, same)] as u32
+        segment.find(hash, same).map_or(NONE, |(line, place)| segment.lines[line].0[place] as u32)
     }
 
     /// A number that may be the one with this hash; whether it is nobody asks.
@@ -105,29 +142,40 @@ impl Table {
         if self.segments.is_empty() {
             return NONE;
         }
-        let places = &self.segments[self.segment(hash)].places;
-        places[hash as usize & (places.len() - 1)] as u32
+        let segment = &self.segments[self.segment(hash)];
+        let line = &segment.lines[hash as usize & segment.mask()];
+        let hits = line.places(|own| (own >> 32) as u32 == hash);
+        line.0[hits.trailing_zeros() as usize % PLACES] as u32
     }
 
-    /// Puts a number in the place of the one that is the same, or adds it.
-    pub fn set(&mut self, hash: u32, number: u32, same: impl Fn(u32) -> bool) {
+    /// Puts a number in the place of the one that is the same, which is returned, or adds it.
+    pub fn set(&mut self, hash: u32, number: u32, same: impl Fn(u32) -> bool) -> u32 {
+        if !self.segments.is_empty() {
+            let segment = self.segment(hash);
+            let segment = &mut self.segments[segment];
+            if let Some((line, place)) = segment.find(hash, same) {
+                let own = &mut segment.lines[line].0[place];
+                return std::mem::replace(own, u64::from(hash) << 32 | u64::from(number)) as u32;
+            }
+        }
+        self.add(hash, number);
+        NONE
+    }
+
+    /// Adds a number that is not there.
+    pub fn add(&mut self, hash: u32, number: u32) {
         if self.segments.is_empty() {
-            self.segments.push(Segment::new(8, 0));
+            self.segments.push(Segment::new(1, 0));
             self.directory.push(0);
-            self.places += 8;
+            self.lines += 1;
         }
-        let mut number_of = self.segment(hash);
-        let at = self.segments[number_of].find(hash, same);
-        let segment = &mut self.segments[number_of];
-        if segment.places[at] != EMPTY {
-            segment.places[at] = place(hash, number);
-            return;
+        let mut segment = self.segment(hash);
+        let own = &self.segments[segment];
+        if (own.used + 1) * 8 > own.lines.len() * PLACES * 7 {
+            self.make_room(segment, hash);
+            segment = self.segment(hash);
         }
-        if (segment.used + 1) * 16 > segment.places.len() * 13 {
-            self.make_room(number_of, hash);
-            number_of = self.segment(hash);
-        }
-        self.segments[number_of].insert(place(hash, number));
+        self.segments[segment].insert(u64::from(hash) << 32 | u64::from(number));
     }
 
     /// Takes out the number that is the same.
@@ -137,9 +185,8 @@ impl Table {
         }
         let segment = self.segment(hash);
         let segment = &mut self.segments[segment];
-        let at = segment.find(hash, same);
-        if segment.places[at] != EMPTY {
-            segment.remove(at);
+        if let Some((line, place)) = segment.find(hash, same) {
+            segment.remove(line, place);
         }
     }
 
@@ -147,14 +194,14 @@ impl Table {
     #[cold]
     fn make_room(&mut self, number: usize, hash: u32) {
         let old = &self.segments[number];
-        let (len, depth) = (old.places.len(), old.depth);
+        let (len, depth) = (old.lines.len(), old.depth);
+        self.lines += len;
         // Where hashes are alike, dividing does not help, and the directory would outgrow the segments.
         let alike = depth == self.bits && self.directory.len() >= 16 * self.segments.len();
-        if len < SEGMENT || alike || depth == DEEPEST {
+        if len < LINES || alike || depth == DEEPEST {
             let mut longer = Segment::new(2 * len, depth);
-            old.places.iter().filter(|own| **own != EMPTY).for_each(|&own| longer.insert(own));
+            old.all().for_each(|own| longer.insert(own));
             self.segments[number] = longer;
-            self.places += len;
             return;
         }
         if depth == self.bits {
@@ -162,14 +209,11 @@ impl Table {
             self.bits += 1;
         }
         let mut parts = [Segment::new(len, depth + 1), Segment::new(len, depth + 1)];
-        for &own in old.places.iter().filter(|own| **own != EMPTY) {
-            parts[(own >> (63 - depth)) as usize & 1].insert(own);
-        }
+        old.all().for_each(|own| parts[(own >> (63 - depth)) as usize & 1].insert(own));
         let fresh = self.segments.len() as u32;
         let [first, second] = parts;
         self.segments[number] = first;
         self.segments.push(second);
-        self.places += len;
         // The entries of a segment are neighbours; the later half of them has the next bit.
         let half = 1usize << (self.bits - depth - 1);
         let from = ((u64::from(hash) >> (32 - depth)) as usize * 2 + 1) * half;
@@ -179,18 +223,17 @@ impl Table {
     /// Forgets the numbers that are not kept.
     pub fn retain(&mut self, kept: impl Fn(u32) -> bool) {
         for segment in &mut self.segments {
-            let old = std::mem::replace(&mut segment.places, Box::new([]));
-            segment.places = vec![EMPTY; old.len()].into_boxed_slice();
-            segment.used = 0;
-            old.iter()
-                .filter(|own| **own != EMPTY && kept(**own as u32))
-                .for_each(|&own| segment.insert(own));
+            let mut fresh = Segment::new(segment.lines.len(), segment.depth);
+            segment.all().filter(|own| kept(*own as u32)).for_each(|own| fresh.insert(own));
+            *segment = fresh;
         }
     }
 
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
-        self.places * 8 + self.directory.capacity() * 4 + self.segments.capacity() * size_of::<Segment>()
+        self.lines * size_of::<Line>()
+            + self.directory.capacity() * 4
+            + self.segments.capacity() * size_of::<Segment>()
     }
 }
 

@@ -156,7 +156,7 @@ impl Values {
             return known;
         }
         let handle = self.add_word(int);
-        self.whole.set(hash, handle, |_| false);
+        self.whole.add(hash, handle);
         handle
     }
 
@@ -181,7 +181,7 @@ impl Values {
         }
         self.text_bytes += text.len() + 16;
         let handle = self.add(Value::Str(text.into_owned()));
-        self.texts.set(hash, handle, |_| false);
+        self.texts.add(hash, handle);
         handle
     }
 
