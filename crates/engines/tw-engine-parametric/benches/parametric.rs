@@ -1,6 +1,6 @@
 //! Nanoseconds per event and bytes per binding, events in memory: `cargo bench -p tw-engine-parametric -- [EVENTS] [WORD…]`.
 //!
-//! Rows are chosen by words in their names. Values are whole numbers, so that what is measured is the engine. Times are those of the
+//! Rows are chosen by words in their names, or left out by `!WORD`. Values are whole numbers, so that what is measured is the engine. Times are those of the
 //! processor, of the first thread where there are two: what wall clocks say on a machine with other work is about that work. Of a
 //! run the first figure is about all of it, bindings that come to be included, the second about its later half. The slow ends
 //! stand beside what they are slower than: monitors that share no records, that share no numbers of values either, and algorithm A.
@@ -53,7 +53,11 @@ struct Bench {
 
 impl Bench {
     fn wants(&self, what: &str) -> bool {
-        self.words.is_empty() || self.words.iter().any(|word| what.contains(word.as_str()))
+        let has = |word: &&str| what.contains(*word);
+        let (left_out, words): (Vec<&str>, Vec<&str>) =
+            self.words.iter().map(String::as_str).partition(|word| word.starts_with('!'));
+        !left_out.iter().map(|word| &word[1..]).any(|word| has(&word))
+            && (words.is_empty() || words.iter().any(has))
     }
 
     fn row(&self, what: &str, text: &str, names: &[String], how: How, events: impl FnOnce() -> Vec<Event>) {

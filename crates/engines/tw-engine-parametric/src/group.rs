@@ -31,6 +31,8 @@ pub(crate) struct Lane {
     /// By state, then by event: the next state, perhaps `RARE`.
     moves: Vec<u32>,
     pub outputs: Vec<StateShape>,
+    /// Of each state whether something may yet be told of a binding in it, whatever was told, if all its things are alive.
+    stays: Vec<bool>,
     /// Of each state the sets of things of which one has to be alive for another report.
     pub useful: Vec<Vec<u32>>,
     /// Of each domain and state the lists by which an event would change or tell something.
@@ -68,7 +70,22 @@ impl Lane {
                 || shape.outputs[next as usize].report.is_some();
             next | if rare { RARE } else { 0 }
         });
-        Self { monitor, events, moves: moves.collect(), outputs: shape.outputs.clone(), useful, needs }
+        let stays = (0..states).map(|state| !useful[state].is_empty() && shape.outputs[state].once == 0);
+        Self {
+            stays: stays.collect(),
+            monitor,
+            events,
+            moves: moves.collect(),
+            outputs: shape.outputs.clone(),
+            useful,
+            needs,
+        }
+    }
+
+    /// Whether something may yet be told of a binding with this word, if all its things are alive.
+    #[inline]
+    pub fn stays(&self, word: u32) -> bool {
+        self.stays[(word & STATE) as usize]
     }
 
     /// Where an event leads from a state, perhaps with `RARE`.

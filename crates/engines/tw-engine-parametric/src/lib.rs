@@ -15,6 +15,7 @@ mod dense;
 mod explain;
 mod feed;
 mod group;
+mod reading;
 mod route;
 mod save;
 mod scan;
@@ -126,6 +127,11 @@ impl Plan {
             class_count,
             routes,
         })
+    }
+
+    /// How many groups of monitors there are that share records.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
     }
 
     /// The monitors.

@@ -318,6 +318,9 @@ impl Slab {
     /// Puts a record in the lists that its states ask for; if it is new, also in those that all records are in.
     pub fn enter_all(&mut self, group: &Group, domain: usize, id: u32, new: bool) {
         let shape = &group.shape.domains[domain];
+        if shape.indexes.is_empty() {
+            return;
+        }
         let needs = group.needs(domain, self.record(id));
         for (index, own) in shape.indexes.iter().enumerate() {
             let enters = if own.fixed { new } else { needs >> index & 1 == 1 };

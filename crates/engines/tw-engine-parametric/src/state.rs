@@ -41,6 +41,17 @@ pub(crate) struct Out<'a> {
     pub plan: &'a Plan,
 }
 
+/// Steps a word, unless that is rare: then it says so.
+#[inline(always)]
+fn advance(lane: &Lane, word: &mut u32, event: usize, dead: u32) -> u64 {
+    let spent = *word & SPENT != 0;
+    let next = lane.step(*word, event) | dead;
+    if next & RARE == 0 && !spent {
+        *word = *word & !STATE | next;
+    }
+    u64::from(next & RARE != 0 && !spent)
+}
+
 impl State {
     pub fn new(shape: &Shape) -> Self {
         Self {
@@ -191,24 +202,19 @@ impl State {
     }
 
     /// Steps the lanes of a record, and reports.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, group: &Group, domain: usize, id: u32, event: usize, out: &mut Out<'_>) {
         let own = &group.shape.domains[domain];
         let record = self.slabs[domain].record_mut(id);
         // What is worth keeping depends on what is dead.
         let dead = if own.on > own.dead && record[own.dead] != 0 { RARE } else { 0 };
-        let mut rare = 0u64;
-        for (nth, lane) in group.lanes.iter().enumerate() {
-            let word = record[nth];
-            if word & SPENT != 0 {
-                continue;
+        let rare = match &group.lanes[..] {
+            [lane] => advance(lane, &mut record[0], event, dead),
+            lanes => {
+                let each = lanes.iter().zip(record).enumerate();
+                each.fold(0, |rare, (nth, (lane, word))| rare | advance(lane, word, event, dead) << nth)
             }
-            let next = lane.step(word, event);
-            match (next | dead) & RARE {
-                0 => record[nth] = word & !STATE | next,
-                _ => rare |= 1 << nth,
-            }
-        }
+        };
         if rare != 0 {
             self.step_rarely(group, domain, id, event, rare, out);
         }
@@ -247,6 +253,18 @@ impl State {
         }
         if changed {
             self.slabs[domain].enter_all(group, domain, id, false);
+        }
+    }
+
+    /// Notes that nothing will be reported of a new binding again, where that is so.
+    #[inline]
+    fn spend_new(&mut self, group: &Group, domain: usize, id: u32) {
+        let own = &group.shape.domains[domain];
+        for (nth, lane) in group.lanes.iter().enumerate() {
+            let record = self.slabs[domain].record(id);
+            if own.on > own.dead && record[own.dead] != 0 || !lane.stays(record[nth]) {
+                self.spend(group, domain, id, nth);
+            }
         }
     }
 

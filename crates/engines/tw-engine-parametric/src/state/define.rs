@@ -126,7 +126,7 @@ impl State {
         }
         self.created += 1;
         self.step(group, domain, id, event, out);
-        (0..group.lanes.len()).for_each(|lane| self.spend(group, domain, id, lane));
+        self.spend_new(group, domain, id);
         self.slabs[domain].enter_all(group, domain, id, true);
     }
 
