@@ -99,7 +99,9 @@ fn run(plans: &[Arc<Plan>], batches: &Batches, events: &[Event], how: How) -> (T
     let mut found = Vec::new();
     let mut times = [0.0; 3];
     let (count, mut fed, mut later) = (events.len(), 0, 0);
-    for events in events.chunks(BATCH) {
+    // Threads are started for each batch.
+    let len = if threads > 1 { 32 * BATCH } else { BATCH };
+    for events in events.chunks(len) {
         // As a reader does, which hands on what it has just written.
         let batch = batches.of(events);
         let started = Instant::now();

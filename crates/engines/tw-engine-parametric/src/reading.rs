@@ -5,7 +5,7 @@ use crate::dense::Dense;
 use crate::route::Act;
 use crate::scan::tuples;
 use crate::state::State;
-use crate::values::{Handle, NONE, Values, int_hash, text_hash, value_hash};
+use crate::values::{Handle, NONE, Values, near_hash, text_hash, value_hash};
 use std::ops::Range;
 use tw_core::{Batch, Column};
 
@@ -18,6 +18,8 @@ pub(crate) struct Reading {
     pub acts: Vec<(usize, Act, Option<usize>)>,
     /// The columns by which tuples are divided.
     pub divided: Vec<Divided>,
+    /// The same where all are plain, and every tuple that is wanted is wanted by all: the group, the event, and how many values.
+    pub plain: Option<Vec<(u32, u32, u32)>>,
     /// Whether every tuple is wanted.
     all: bool,
     /// Otherwise the places of those that are, in a stretch.
@@ -32,7 +34,7 @@ pub(crate) struct Reading {
 #[derive(Clone, Debug)]
 pub(crate) struct Divided {
     pub column: usize,
-    /// Of each tuple of the stretch whether it is this thread's, and one more.
+    /// Of each tuple of the stretch whether it is this thread's.
     pub own: Vec<bool>,
     /// Of a dictionary's texts the thread that they belong to.
     owners: Dense<NONE>,
@@ -65,10 +67,16 @@ impl Reading {
                 acts.push((number, act.clone(), place));
             }
         }
+        let all = acts.iter().any(|(_, _, divided): &(usize, Act, Option<usize>)| divided.is_none());
+        let alike = if all { divided.is_empty() } else { divided.len() == 1 };
+        let plain = |(group, act, _): &(usize, Act, Option<usize>)| {
+            (alike && act.plain).then_some((*group as u32, act.number as u32, act.columns.len() as u32))
+        };
         (!acts.is_empty()).then(|| Self {
             slot,
+            plain: acts.iter().map(plain).collect(),
             classes: route.classes.clone(),
-            all: acts.iter().any(|(_, _, divided)| divided.is_none()),
+            all,
             own: Vec::new(),
             acts,
             divided,
@@ -76,12 +84,6 @@ impl Reading {
             first: 0,
             handles: Vec::new(),
         })
-    }
-
-    /// Whether every tuple that is told is its own, for these monitors.
-    #[inline]
-    pub fn told_own(&self, divided: Option<usize>) -> bool {
-        divided.is_none() || !self.all && self.divided.len() == 1
     }
 
     /// The numbers of the first values of a tuple. What is no tuple has none.
@@ -93,12 +95,9 @@ impl Reading {
         }
     }
 
-    /// Which tuples are this thread's, where all monitors divide them in one way.
-    pub fn wanted(&self) -> Option<&[bool]> {
-        match &self.divided[..] {
-            [divided] if !self.all => Some(&divided.own),
-            _ => None,
-        }
+    /// Which tuples are this thread's, where not all are wanted.
+    pub fn wanted(&self) -> Option<&[u32]> {
+        (!self.all).then_some(&self.own)
     }
 
     /// Looks at what the events of a stretch will ask for, so that memory answers many questions at a time.
@@ -210,7 +209,7 @@ impl Divided {
         self.own.clear();
         match column {
             Column::Int { values, .. } if ints => {
-                let owns = |int: &i64| shard_of(int_hash(*int), shards) == shard;
+                let owns = |int: &i64| shard_of(near_hash(*int), shards) == shard;
                 self.own.extend(values[tuples].iter().map(owns));
             }
             column => {
@@ -218,7 +217,6 @@ impl Divided {
                 self.own.extend(tuples.map(owns));
             }
         }
-        self.own.push(false);
     }
 }
 

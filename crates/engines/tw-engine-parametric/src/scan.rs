@@ -63,11 +63,11 @@ pub(crate) fn tuples(column: &Column, positions: &Range<usize>) -> Range<usize> 
 
 impl Scan {
     /// Reads slots at a stretch of positions; whether something happens there. Beside a slot may stand which of its tuples
-    /// count, one after the other and one more; positions with several tuples do in any case.
+    /// count, ascending, the first of the stretch being 0; positions with several tuples do in any case.
     pub fn read<'w>(
         &mut self,
         batch: &Batch,
-        slots: impl Iterator<Item = (usize, Option<&'w [bool]>)>,
+        slots: impl Iterator<Item = (usize, Option<&'w [u32]>)>,
         positions: Range<usize>,
     ) -> bool {
         self.from = positions.start;
@@ -82,7 +82,6 @@ impl Scan {
                         continue;
                     }
                     self.clear(&mut any, positions.len());
-                    let wanted = |tuple: u32| wanted.is_none_or(|own| own[(tuple - first) as usize]);
                     match (last - first) as usize * 8 > positions.len() {
                         true => self.dense(place, starts, wanted),
                         false => self.sparse(place, starts, wanted),
@@ -119,28 +118,38 @@ impl Scan {
     }
 
     /// A slot with events at many positions.
-    fn dense(&mut self, slot: u32, starts: &[u32], wanted: impl Fn(u32) -> bool) {
+    fn dense(&mut self, slot: u32, starts: &[u32], wanted: Option<&[u32]>) {
         // Which position is next is not to be guessed: all are written, and those where nothing starts are written over.
         let mut places = std::mem::take(&mut self.places);
         places.resize(starts.len(), 0);
         let mut count = 0;
         for (at, pair) in starts.windows(2).enumerate() {
             places[count] = at as u32;
-            let counts = (pair[0] != pair[1]) & ((pair[1] - pair[0] > 1) | wanted(pair[0]));
-            count += usize::from(counts);
+            count += usize::from(pair[0] != pair[1]);
         }
-        for &at in &places[..count] {
-            self.put(slot, at as usize, starts[at as usize], starts[at as usize + 1]);
+        let all = places[..count].iter().map(|&at| at as usize);
+        let first = starts[0];
+        match wanted {
+            None => all.for_each(|at| self.put(slot, at, starts[at], starts[at + 1])),
+            Some(wanted) if count == (starts[starts.len() - 1] - first) as usize => {
+                for &tuple in wanted {
+                    self.put(slot, places[tuple as usize] as usize, first + tuple, first + tuple + 1);
+                }
+            }
+            Some(mut wanted) => {
+                all.for_each(|at| {
+                    self.put_wanted(slot, at, first, (starts[at], starts[at + 1]), &mut wanted)
+                });
+            }
         }
         self.places = places;
     }
 
     /// A slot with events at few positions.
-    fn sparse(&mut self, slot: u32, starts: &[u32], wanted: impl Fn(u32) -> bool) {
+    fn sparse(&mut self, slot: u32, starts: &[u32], mut wanted: Option<&[u32]>) {
         let mut from = 0;
         for block in starts[1..].chunks(BLOCK) {
-            let before = starts[from];
-            let mut next = before;
+            let mut next = starts[from];
             while next != block[block.len() - 1] {
                 // Starts ascend: the position is as far as those that are not beyond the tuple.
                 let (mut part, mut at) = (block, from);
@@ -152,12 +161,29 @@ impl Scan {
                 }
                 at += part.iter().map(|&start| u32::from(start <= next)).sum::<u32>() as usize;
                 let end = starts[at + 1];
-                if end - next > 1 || wanted(next) {
-                    self.put(slot, at, next, end);
+                match &mut wanted {
+                    None => self.put(slot, at, next, end),
+                    Some(wanted) => self.put_wanted(slot, at, starts[0], (next, end), wanted),
                 }
                 next = end;
             }
             from += block.len();
+        }
+    }
+
+    /// Puts tuples if they count; those before them are taken from what does.
+    fn put_wanted(
+        &mut self,
+        slot: u32,
+        at: usize,
+        base: u32,
+        (first, last): (u32, u32),
+        wanted: &mut &[u32],
+    ) {
+        let passed = wanted.iter().take_while(|own| **own < first - base).count();
+        *wanted = &wanted[passed..];
+        if last - first > 1 || wanted.first() == Some(&(first - base)) {
+            self.put(slot, at, first, last);
         }
     }
 
@@ -183,18 +209,24 @@ impl Scan {
 
     /// Goes through what happens, position by position.
     #[inline]
-    pub fn each(&self, take: &mut impl Take) {
+    pub fn each(&mut self, take: &mut impl Take) {
+        // As in `dense`.
+        self.places.resize(self.spots.len() + 1, 0);
+        let mut count = 0;
+        for (at, &(slot, _)) in self.spots.iter().enumerate() {
+            self.places[count] = at as u32;
+            count += usize::from(slot != NOTHING);
+        }
         let mut rest = &self.several[..];
-        for (at, &(slot, tuple)) in self.spots.iter().enumerate() {
-            match slot {
-                NOTHING => {}
-                SEVERAL => {
-                    let position = (self.from + at) as u32;
-                    let count = rest.iter().take_while(|own| own.position == position).count();
-                    take.several(&rest[..count]);
-                    rest = &rest[count..];
+        for &at in &self.places[..count] {
+            let position = self.from + at as usize;
+            match self.spots[at as usize] {
+                (SEVERAL, _) => {
+                    let own = rest.iter().take_while(|own| own.position as usize == position).count();
+                    take.several(&rest[..own]);
+                    rest = &rest[own..];
                 }
-                slot => take.one(slot as usize, tuple as usize, self.from + at),
+                (slot, tuple) => take.one(slot as usize, tuple as usize, position),
             }
         }
     }

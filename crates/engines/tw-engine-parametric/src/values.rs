@@ -68,9 +68,15 @@ fn name(value: &Value) -> String {
 }
 
 #[inline]
-pub(crate) fn int_hash(int: i64) -> u32 {
+fn int_hash(int: i64) -> u32 {
     let mixed = (int as u64 ^ int as u64 >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 32) as u32
+}
+
+/// The same of whole numbers whose places are in one line of memory, so that threads do not both need it.
+#[inline]
+pub(crate) fn near_hash(int: i64) -> u32 {
+    int_hash(int >> 4)
 }
 
 pub(crate) fn text_hash(text: &str) -> u32 {
@@ -79,10 +85,10 @@ pub(crate) fn text_hash(text: &str) -> u32 {
     int_hash(hasher.finish() as i64)
 }
 
-/// A number that equal values share.
+/// A number that equal values share, by which they are divided.
 pub(crate) fn value_hash(value: &Value) -> u32 {
     match (whole(value), value) {
-        (Some(int), _) => int_hash(int),
+        (Some(int), _) => near_hash(int),
         (_, Value::Str(text)) => text_hash(text),
         _ => text_hash(&name(value)),
     }

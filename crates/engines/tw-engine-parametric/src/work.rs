@@ -143,16 +143,16 @@ impl Take for Doing<'_> {
     fn one(&mut self, slot: usize, tuple: usize, position: usize) {
         let reading = &self.readings[slot];
         self.out.position = Some(self.shared.before + position as u64);
-        for (group, act, divided) in &reading.acts {
-            // What is another thread's was left out, unless monitors divide in several ways.
-            let own = reading.told_own(*divided);
-            match &mut self.states[*group] {
-                Some(state) if act.plain && own => {
-                    self.out.order = (act.number as u32) << 20;
-                    let row = reading.row(tuple, act.columns.len());
-                    state.event(&self.shared.plan.groups[*group], act.number, row, &mut self.out);
-                }
-                _ => self.act(reading, *group, act, *divided, tuple..tuple + 1, position),
+        let Some(plain) = &reading.plain else {
+            return reading.acts.iter().for_each(|(group, act, divided)| {
+                self.act(reading, *group, act, *divided, tuple..tuple + 1, position);
+            });
+        };
+        for &(group, number, len) in plain {
+            if let Some(state) = &mut self.states[group as usize] {
+                self.out.order = number << 20;
+                let row = reading.row(tuple, len as usize);
+                state.event(&self.shared.plan.groups[group as usize], number as usize, row, &mut self.out);
             }
         }
     }

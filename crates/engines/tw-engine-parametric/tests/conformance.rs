@@ -134,7 +134,7 @@ fn monitors_side_by_side_report_what_each_does() {
 #[test]
 fn long_logs_do_not_depend_on_pieces_and_threads() {
     let text = "monitor Next(i) { event hasnext(i); event next(i); ere : (hasnext+ next)* next; }
-        monitor Again(i) { event hasnext(i); event next(i); ere : hasnext hasnext; }
+        monitor Again(i) { event hasnext(i); event next(i); ere : (hasnext next)* (hasnext hasnext | next); }
         monitor Lock(l, t) { event lock(l, t); event unlock(l, t); end free(l); ere : (lock unlock)* (lock lock | unlock); }
         monitor Both(l, i) { event lock(l, i); event next(i); ere : lock next next; }";
     let program = tw_testkit::texts::specification(text);
