@@ -7,7 +7,7 @@
 
 mod logs;
 
-use logs::{BATCH, Batches, Event, UNSAFE, names};
+use logs::{Batches, Event, UNSAFE, names};
 use std::sync::Arc;
 use std::time::Instant;
 use tw_engine_parametric::{Held, Monitors, Plan};
@@ -16,6 +16,9 @@ use tw_testkit::{Rng, texts};
 
 /// Runs of a row, of which the quickest counts.
 const RUNS: usize = 3;
+
+/// Events of a short feed.
+const FEED: usize = 256;
 
 /// What the thread has spent of the processor so far, in nanoseconds; the wall clock where the system does not tell.
 fn processor(started: Instant) -> f64 {
@@ -99,9 +102,7 @@ fn run(plans: &[Arc<Plan>], batches: &Batches, events: &[Event], how: How) -> (T
     let mut found = Vec::new();
     let mut times = [0.0; 3];
     let (count, mut fed, mut later) = (events.len(), 0, 0);
-    // Threads are started for each batch.
-    let len = if threads > 1 { 32 * BATCH } else { BATCH };
-    for events in events.chunks(len) {
+    for events in events.chunks(batches.positions()) {
         // As a reader does, which hands on what it has just written.
         let batch = batches.of(events);
         let started = Instant::now();
@@ -192,6 +193,9 @@ fn main() {
             );
         }
     }
+    if bench.wants("pauses") {
+        pauses(&map, &five, count.min(2_000_000));
+    }
     let ten = logs::ten();
     for (how, by) in [
         (How::Threads(1), ""),
@@ -205,6 +209,35 @@ fn main() {
     if bench.wants("algorithm A") {
         slices(&map, &five);
     }
+}
+
+/// How long the slowest of many short feeds take, bindings that come to be included. Of each feed the quickest of several runs
+/// counts: what interrupts one run does not interrupt the others there.
+fn pauses(text: &str, names: &[String], count: usize) {
+    let program = texts::specification(text);
+    let plan = Arc::new(Plan::new(&program).expect("automata"));
+    let batches = Batches::new(&program, names);
+    let events = logs::iterators(&mut Rng::new(7), count, 1_000_000);
+    let mut feeds: Vec<f64> = vec![f64::MAX; count.div_ceil(FEED)];
+    for _ in 0..2 * RUNS {
+        let mut monitors = Monitors::new(&plan, usize::MAX, 1);
+        let mut found = Vec::new();
+        for (events, feed) in events.chunks(FEED).zip(&mut feeds) {
+            let batch = batches.of(events);
+            let started = Instant::now();
+            monitors.feed(&batch, &mut found).expect("no budget");
+            *feed = feed.min(started.elapsed().as_secs_f64() * 1e6);
+            found.clear();
+        }
+    }
+    feeds.sort_by(f64::total_cmp);
+    let at = |part: f64| feeds[((feeds.len() - 1) as f64 * part) as usize];
+    println!(
+        "pauses, UnsafeMapIterator, 1e6: {FEED} events take {:.0} us, 99.9 % of such feeds at most {:.0}, the slowest {:.0}",
+        at(0.5),
+        at(0.999),
+        at(1.0)
+    );
 }
 
 /// The slow end: a look at every binding for each event.

@@ -131,6 +131,14 @@ impl Stamps {
         }
     }
 
+    /// How many values it names, at most.
+    pub fn names(&self) -> usize {
+        match self {
+            Stamps::One(times) => times.room(),
+            Stamps::Many(rows) => rows.len * (rows.width - 1),
+        }
+    }
+
     pub fn heap_bytes(&self) -> usize {
         match self {
             Stamps::One(times) => times.heap_bytes(),

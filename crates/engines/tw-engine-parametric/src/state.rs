@@ -69,6 +69,12 @@ impl State {
         self.slabs.iter().map(|slab| slab.used).sum()
     }
 
+    /// How many values it names, at most.
+    pub fn names(&self) -> usize {
+        let things: usize = self.things.iter().flatten().map(|own| own.value.len()).sum();
+        self.live() * self.things.len() + things + self.stamps.iter().map(Stamps::names).sum::<usize>()
+    }
+
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
         self.slabs.iter().map(Slab::heap_bytes).sum::<usize>()

@@ -256,9 +256,14 @@ impl Values {
         self.len
     }
 
+    /// Numbers in use.
+    pub fn used(&self) -> usize {
+        self.len - self.free.len()
+    }
+
     /// Whether there are so many more than after the last sweep that another is worth it.
     pub fn grown(&self) -> bool {
-        self.len - self.free.len() > 2 * self.kept + (1 << 16)
+        self.used() > 2 * self.kept + (1 << 16)
     }
 
     /// Frees the numbers that are not marked.

@@ -108,7 +108,9 @@ impl Work {
             return Ok(());
         }
         self.seen = seen;
-        if self.values.iter().any(Values::grown) {
+        // As long as there may be somebody to name each of them, going through all is not worth the pause.
+        let names = || self.states.iter().flatten().map(State::names).sum::<usize>();
+        if self.values.iter().any(Values::grown) && self.values.iter().any(|own| own.used() > names()) {
             self.sweep_values(shared.plan);
         }
         self.bytes = self.heap_bytes();

@@ -4,8 +4,8 @@ use tw_core::{Batch, Bits, Column, Relation};
 use tw_ir::{Program, What};
 use tw_testkit::Rng;
 
-/// Positions in a batch.
-pub const BATCH: usize = 1 << 14;
+/// Starts of tuples in a batch, of all slots.
+const STARTS: usize = 1 << 20;
 
 /// An event: its name's number, and its arguments.
 pub type Event = (usize, [i64; 2]);
@@ -30,6 +30,11 @@ impl Batches {
             _ => None,
         };
         Self { slots: program.slots.iter().map(|own| slot(&own.what)).collect() }
+    }
+
+    /// Positions in a batch: so many that it takes some megabytes, however many slots there are.
+    pub fn positions(&self) -> usize {
+        STARTS / self.slots.len().max(1)
     }
 
     pub fn of(&self, events: &[Event]) -> Batch {
