@@ -44,14 +44,15 @@ impl Plan {
         let end = position.map_or(batch.len, |last| batch.len.min(last + 1));
         let mut scan = Scan::default();
         for from in (0..end).step_by(STRETCH) {
-            if !scan.read(batch, slots.iter().map(|&slot| (slot, None)), from..end.min(from + STRETCH)) {
+            if !scan.read(batch, slots.iter().map(|&slot| (slot, slot, None)), from..end.min(from + STRETCH))
+            {
                 continue;
             }
             let mut happenings = Vec::new();
             scan.each(&mut happenings);
             for happening in happenings {
                 let at = happening.position as usize;
-                let slot = slots[happening.slot as usize];
+                let slot = happening.slot as usize;
                 for act in self.routes[slot].acts(monitor) {
                     let own = |tuple: &usize| self.concerns(batch, slot, at, *tuple, act, bindings);
                     acts.extend(happening.tuples().filter(own).map(|tuple| (at, act.number, tuple, act)));

@@ -128,14 +128,18 @@ impl Reading {
         self.columns.iter_mut().for_each(|column| column.known = Dense::default());
     }
 
-    /// Before the first position of a batch.
-    pub fn open(&mut self, batch: &Batch) {
-        let Column::Tuples(relation) = &batch.slots[self.slot] else { return };
+    /// Before the first position of a batch; whether something may happen in it.
+    pub fn open(&mut self, batch: &Batch) -> bool {
+        let Column::Tuples(relation) = &batch.slots[self.slot] else { return true };
+        if relation.starts().last() == Some(&0) {
+            return false;
+        }
         for (own, column) in self.columns.iter_mut().zip(relation.columns()) {
             own.known = Dense::default();
             own.ints = matches!(column, Column::Int { values, valid } if valid.count_ones() == values.len());
         }
         self.divided.iter_mut().for_each(|own| own.owners = Dense::default());
+        true
     }
 
     /// Numbers the values of the tuples that are wanted, at a stretch of positions.

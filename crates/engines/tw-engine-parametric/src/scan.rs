@@ -16,7 +16,7 @@ const SEVERAL: u32 = u32::MAX - 1;
 pub(crate) struct Happening {
     /// The position in the batch.
     pub position: u32,
-    /// The place of the slot among those that are read.
+    /// What the slot is called.
     pub slot: u32,
     first: u32,
     last: u32,
@@ -62,17 +62,17 @@ pub(crate) fn tuples(column: &Column, positions: &Range<usize>) -> Range<usize> 
 }
 
 impl Scan {
-    /// Reads slots at a stretch of positions; whether something happens there. Beside a slot may stand which of its tuples
+    /// Reads slots, each with what it is to be called, at a stretch of positions; whether something happens there. Beside a slot may stand which of its tuples
     /// count, ascending, the first of the stretch being 0; positions with several tuples do in any case.
     pub fn read<'w>(
         &mut self,
         batch: &Batch,
-        slots: impl Iterator<Item = (usize, Option<&'w [u32]>)>,
+        slots: impl Iterator<Item = (usize, usize, Option<&'w [u32]>)>,
         positions: Range<usize>,
     ) -> bool {
         self.from = positions.start;
         let mut any = false;
-        for (place, (slot, wanted)) in slots.enumerate() {
+        for (place, slot, wanted) in slots {
             let place = place as u32;
             match &batch.slots[slot] {
                 Column::Tuples(relation) => {
@@ -299,7 +299,7 @@ mod tests {
             }
             let mut found = Vec::new();
             let mut scan = Scan::default();
-            let any = scan.read(&batch, (0..batch.slots.len()).map(|slot| (slot, None)), from..to);
+            let any = scan.read(&batch, (0..batch.slots.len()).map(|slot| (slot, slot, None)), from..to);
             assert_eq!(any, !expected.is_empty());
             if any {
                 scan.each(&mut found);

@@ -27,6 +27,8 @@ pub(crate) struct Work {
     /// Of each group its state, where it is this thread's.
     pub states: Vec<Option<State>>,
     readings: Vec<Reading>,
+    /// Those in whose slots something happens in the batch.
+    awake: Vec<usize>,
     scan: Scan,
     asked: Vec<u32>,
     /// Bindings and values when memory was looked at, and what was held.
@@ -57,6 +59,7 @@ impl Work {
             values: vec![Values::default(); plan.class_count],
             states: (0..plan.groups.len()).map(state).collect(),
             readings: (0..plan.routes.len()).filter_map(reading).collect(),
+            awake: Vec::new(),
             scan: Scan::default(),
             asked: Vec::new(),
             seen: 0,
@@ -77,17 +80,24 @@ impl Work {
 
     /// Takes what is its own of a batch. Fails at a position where all threads hold more than they may.
     pub fn run(&mut self, shared: &Shared<'_>, found: &mut Vec<Found>) -> Result<(), u64> {
-        self.readings.iter_mut().for_each(|reading| reading.open(shared.batch));
+        self.awake.clear();
+        for (number, reading) in self.readings.iter_mut().enumerate() {
+            if reading.open(shared.batch) {
+                self.awake.push(number);
+            }
+        }
         let mut from = 0;
         while from < shared.batch.len {
             let positions = from..shared.batch.len.min(from + STRETCH);
             let Self { readings, scan, values, states, .. } = self;
-            for reading in readings.iter_mut() {
+            for &number in &self.awake {
+                let reading = &mut readings[number];
                 reading.read(shared.batch, &positions, values, self.shard, self.shards);
             }
-            let slots = readings.iter().map(|reading| (reading.slot, reading.wanted()));
+            let awake = || self.awake.iter().map(|&number| (number, &readings[number]));
+            let slots = awake().map(|(number, reading)| (number, reading.slot, reading.wanted()));
             if scan.read(shared.batch, slots, positions.clone()) {
-                for reading in readings.iter() {
+                for (_, reading) in awake() {
                     reading.ask_ahead(shared.plan, states, &mut self.asked);
                 }
                 let out = Out { found, position: None, order: 0, values, plan: shared.plan };
