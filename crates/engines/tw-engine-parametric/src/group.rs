@@ -4,7 +4,7 @@
 //! which there are does not depend on the states of automata. Such monitors are one *group*. A record then has one word per monitor, a
 //! *lane*, and an event looks for records once.
 
-use crate::shape::{DomainShape, IndexShape, Shape, StateShape};
+use crate::shape::{DomainShape, EventShape, IndexShape, Shape, StateShape};
 use crate::slab::{SPENT, STATE};
 
 /// A move after which something has to be done beside noting the state.
@@ -20,6 +20,8 @@ pub(crate) struct Group {
     /// The first of them, its records laid out for all.
     pub shape: Shape,
     pub lanes: Vec<Lane>,
+    /// Of each event the domain where it steps one record, found by the number of a value, and nothing else, if that is so.
+    pub quick: Vec<Option<usize>>,
 }
 
 /// One of the monitors.
@@ -108,7 +110,13 @@ impl Group {
         // Of the lists that have no bit, everything is a member.
         let lists = shape.domains.iter_mut().flat_map(|domain| domain.indexes.iter_mut().skip(LISTS));
         lists.for_each(|index| index.fixed = true);
-        Self { shape, lanes }
+        let quick = |event: &EventShape| {
+            let domain = &shape.domains[event.own?];
+            let alone = lanes.len() == 1 && domain.direct && domain.on == domain.dead;
+            (alone && !event.ended && event.steps.is_empty()).then_some(event.own?)
+        };
+        let quick = shape.events.iter().map(quick).collect();
+        Self { shape, lanes, quick }
     }
 
     /// The lists by which something has to reach a record.

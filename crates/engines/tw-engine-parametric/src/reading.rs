@@ -200,9 +200,13 @@ impl Reading {
         // Whose the next is is not to be guessed: all are written, and those of others are written over.
         self.own.resize(tuples, 0);
         let mut count = 0;
-        for place in 0..tuples {
+        let mut put = |place: usize, own: bool| {
             self.own[count] = place as u32;
-            count += usize::from(self.divided.iter().fold(false, |any, divided| any | divided.own[place]));
+            count += usize::from(own);
+        };
+        match &self.divided[..] {
+            [divided] => divided.own.iter().enumerate().for_each(|(place, own)| put(place, *own)),
+            several => (0..tuples).for_each(|place| put(place, several.iter().any(|own| own.own[place]))),
         }
         self.own.truncate(count);
     }

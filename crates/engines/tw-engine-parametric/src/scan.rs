@@ -122,10 +122,11 @@ impl Scan {
         // Which position is next is not to be guessed: all are written, and those where nothing starts are written over.
         let mut places = std::mem::take(&mut self.places);
         places.resize(starts.len(), 0);
-        let mut count = 0;
-        for (at, pair) in starts.windows(2).enumerate() {
+        let (mut count, mut before) = (0, starts[0]);
+        for (at, &next) in starts[1..].iter().enumerate() {
             places[count] = at as u32;
-            count += usize::from(pair[0] != pair[1]);
+            count += usize::from(next != before);
+            before = next;
         }
         let all = places[..count].iter().map(|&at| at as usize);
         let first = starts[0];

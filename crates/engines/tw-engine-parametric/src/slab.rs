@@ -136,6 +136,13 @@ impl Slab {
         }
     }
 
+    /// The first word of the record of the only value with this number, if it has one.
+    #[inline]
+    pub fn direct_word(&mut self, id: u32) -> Option<&mut u32> {
+        let piece = self.records.pieces.get_mut(id as usize / PIECE)?;
+        piece.get_mut(id as usize % PIECE * self.records.stride).filter(|word| **word & USED != 0)
+    }
+
     /// Records in use.
     pub fn ids(&self) -> impl Iterator<Item = u32> + '_ {
         let pieces = self.records.pieces.iter().enumerate();

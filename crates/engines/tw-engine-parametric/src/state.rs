@@ -116,6 +116,17 @@ impl State {
     /// An event about the values in `row`, which are those of the event's parameters, ascending.
     #[inline]
     pub fn event(&mut self, group: &Group, number: usize, row: &[Handle], out: &mut Out<'_>) {
+        if let Some(domain) = group.quick[number] {
+            let own = row.first().copied().unwrap_or(0);
+            if let Some(word) = self.slabs[domain].direct_word(own) {
+                if advance(&group.lanes[0], word, number, 0) != 0 {
+                    self.step_rarely(group, domain, own, number, 1, out);
+                }
+            } else if group.shape.events[number].defines {
+                self.define(group, number, row, out);
+            }
+            return;
+        }
         if !group.shape.events[number].ended {
             return self.event_about(group, number, row, out);
         }
