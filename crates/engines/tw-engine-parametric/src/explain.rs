@@ -1,10 +1,14 @@
 //! Why a binding was reported: the events of its trace, and what each did to the automaton.
 
 use crate::Plan;
-use crate::feed::{Act, happenings};
+use crate::route::Act;
+use crate::scan::Scan;
 use tw_core::{Batch, Column, Value};
 use tw_ir::CompareOp;
 use tw_ir::monitor::Category;
+
+/// Positions that are read together.
+const STRETCH: usize = 1 << 12;
 
 /// An event of a binding's trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +39,23 @@ impl Plan {
         let mut slice: Vec<(usize, usize)> = Vec::new();
         let mut cuts: Vec<usize> = vec![0];
         let mut acts: Vec<(usize, usize, usize, &Act)> = Vec::new();
-        for happening in happenings(self, batch) {
-            let at = happening.position as usize;
-            if position.is_some_and(|last| at > last) {
-                break;
+        let slots: Vec<usize> =
+            (0..self.routes.len()).filter(|&slot| self.routes[slot].acts(monitor).next().is_some()).collect();
+        let end = position.map_or(batch.len, |last| batch.len.min(last + 1));
+        let mut scan = Scan::default();
+        for from in (0..end).step_by(STRETCH) {
+            if !scan.read(batch, slots.iter().map(|&slot| (slot, slot, None)), from..end.min(from + STRETCH))
+            {
+                continue;
             }
-            let slot = happening.slot as usize;
-            for act in self.routes[slot].acts(monitor) {
-                for tuple in happening.tuples() {
-                    if self.concerns(batch, slot, at, tuple, act, bindings) {
-                        acts.push((at, act.number, tuple, act));
-                    }
+            let mut happenings = Vec::new();
+            scan.each(&mut happenings);
+            for happening in happenings {
+                let at = happening.position as usize;
+                let slot = happening.slot as usize;
+                for act in self.routes[slot].acts(monitor) {
+                    let own = |tuple: &usize| self.concerns(batch, slot, at, *tuple, act, bindings);
+                    acts.extend(happening.tuples().filter(own).map(|tuple| (at, act.number, tuple, act)));
                 }
             }
         }

@@ -3,26 +3,45 @@
 //! "RV-Monitor: Efficient Parametric Runtime Verification with Simultaneous Properties": algorithm D with indexing. Of each binding that
 //! events can come to ([`Shape`]) there is a record of a few words: the state of the monitor's automaton, the values by number, and
 //! the next record of each list that it is in. Lists take the place of the paper's indexing trees: of every domain one per set of
-//! parameters by which events ask for its bindings, the heads in dense arrays where that is one parameter. Values have numbers
-//! that all monitors share (`values`). A binding leaves the lists whose events change nothing in its state, and is dropped when no
-//! set of COENABLE has all its things alive.
+//! parameters by which events ask for its bindings, the heads in dense arrays where that is one parameter, else in tables. Values
+//! have numbers that all monitors share (`values`). Monitors whose bindings are the same at all times share records (`group`). A
+//! binding leaves the lists whose events change nothing in its state, and is dropped when no set of COENABLE has all its
+//! things alive.
 //!
-//! An event costs a look at each list that it names and a step per binding there; what no monitor mentions costs nothing.
-//! Memory: per binding 4 bytes of state, 4 per parameter, 4 per list, perhaps 4 for the time of its creation, and 4 per value in each
-//! dense array. `tw_slicing::monitor` is the definition.
+//! Positions are read in stretches (`scan`, `reading`): the values of a stretch are numbered slot by slot, memory is asked ahead for
+//! what its events will look at, and then they happen in order. Threads (`work`) share nothing that changes: bindings are divided by
+//! the value of a parameter that all events of a monitor name.
+//!
+//! An event costs a look at each list that it names, with the last key of a table kept, and a step per binding there and monitor of the
+//! group; what no monitor mentions costs a look per 128 positions and slot. Arrays grow by pages and tables by segments, so nothing
+//! is ever moved as a whole; where things end, a sweep goes through all records once half of them are garbage. Memory: per
+//! binding 4 bytes of state for each monitor of the group, 4 per value (none where it is the only one), 4 per list and 4 for which
+//! those are, perhaps 4 for the time of its creation and 4 for what is dead; 4 per value in each dense array; 10 to 21 per key in each
+//! table. A whole number that monitors name takes 12 bytes, once. In all 17 bytes for a monitor of one parameter, 30 for one of a pair, 96 for
+//! UnsafeMapIterator (`cargo bench -p tw-engine-parametric`). `tw_slicing::monitor` is the definition.
 
+mod dense;
 mod explain;
 mod feed;
+mod group;
+mod reading;
+mod route;
 mod save;
+mod scan;
 mod shape;
 mod slab;
+mod stamps;
 mod state;
+mod table;
+mod things;
 mod values;
+mod work;
 
 pub use explain::Line;
 pub use shape::Shape;
 
-use feed::Route;
+use group::Group;
+use route::Route;
 use state::State;
 use std::sync::Arc;
 use tw_automata::deterministic::Stop;
@@ -30,6 +49,7 @@ use tw_core::Value;
 use tw_ir::Program;
 use tw_ir::monitor::Category;
 use values::Values;
+use work::Work;
 
 /// A report.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,6 +95,10 @@ pub struct Held {
 pub struct Plan {
     program: Arc<Program>,
     shapes: Vec<Shape>,
+    /// Monitors that share their records.
+    groups: Vec<Group>,
+    /// Of each monitor its group.
+    group_of: Vec<usize>,
     /// Of each monitor the class of each parameter.
     classes: Vec<Vec<usize>>,
     class_count: usize,
@@ -85,11 +109,38 @@ pub struct Plan {
 impl Plan {
     /// Of the monitors of a program, or which of them cannot be run and why.
     pub fn new(program: &Program) -> Result<Self, (usize, Stop)> {
+        Self::shared(program, true)
+    }
+
+    /// The same, and no two monitors share records: to measure what sharing is worth.
+    pub fn apart(program: &Program) -> Result<Self, (usize, Stop)> {
+        Self::shared(program, false)
+    }
+
+    fn shared(program: &Program, sharing: bool) -> Result<Self, (usize, Stop)> {
         let shapes = program.monitors.iter().enumerate();
         let shapes = shapes.map(|(number, monitor)| Shape::new(monitor).map_err(|stop| (number, stop)));
         let shapes = shapes.collect::<Result<Vec<_>, _>>()?;
-        let (classes, class_count, routes) = feed::routes(program, &shapes);
-        Ok(Self { program: Arc::new(program.clone()), shapes, classes, class_count, routes })
+        let (classes, class_count, routes) = route::routes(program, &shapes);
+        let groups = group::groups(&shapes, sharing);
+        let mut group_of = vec![0; shapes.len()];
+        for (number, group) in groups.iter().enumerate() {
+            group.lanes.iter().for_each(|lane| group_of[lane.monitor] = number);
+        }
+        Ok(Self {
+            program: Arc::new(program.clone()),
+            shapes,
+            groups,
+            group_of,
+            classes,
+            class_count,
+            routes,
+        })
+    }
+
+    /// How many groups of monitors there are that share records.
+    pub fn groups(&self) -> usize {
+        self.groups.len()
     }
 
     /// The monitors.
@@ -102,30 +153,24 @@ impl Plan {
 #[derive(Clone, Debug)]
 pub struct Monitors {
     plan: Arc<Plan>,
-    values: Vec<Values>,
-    /// Of each monitor one, or one per shard.
-    states: Vec<Vec<State>>,
+    /// One per thread.
+    works: Vec<Work>,
     positions: u64,
     budget: usize,
-    /// Columns of numbers, kept for their memory.
-    columns: Vec<Vec<Vec<u32>>>,
 }
 
 impl Monitors {
     /// Before the first position. `budget` is how many bytes may be held, `threads` how many shards a monitor may have.
     pub fn new(plan: &Arc<Plan>, budget: usize, threads: usize) -> Self {
-        let states = |shape: &Shape| {
-            let shards = if shape.shard.is_some() { threads.max(1) } else { 1 };
-            (0..shards).map(|_| State::new(shape)).collect()
-        };
-        Self {
-            values: vec![Values::default(); plan.class_count],
-            states: plan.shapes.iter().map(states).collect(),
-            positions: 0,
-            budget,
-            columns: plan.routes.iter().map(|route| vec![Vec::new(); route.classes.len()]).collect(),
-            plan: plan.clone(),
-        }
+        let divides = plan.groups.len() > 1 || plan.groups.iter().any(|group| group.shape.shard.is_some());
+        let shards = if divides { threads.max(1) as u32 } else { 1 };
+        let works = (0..shards).map(|shard| Work::new(plan, shard, shards)).collect();
+        Self { plan: plan.clone(), works, positions: 0, budget }
+    }
+
+    /// How many monitors there are.
+    pub fn monitors(&self) -> usize {
+        self.plan.shapes.len()
     }
 
     /// Positions read.
@@ -133,24 +178,25 @@ impl Monitors {
         self.positions
     }
 
-    /// What a monitor holds.
+    /// What a monitor holds. Of records that several share, each holds a part.
     pub fn held(&self, monitor: usize) -> Held {
-        let states = &self.states[monitor];
+        let group = self.plan.group_of[monitor];
+        let lanes = self.plan.groups[group].lanes.len();
+        let states = || self.works.iter().filter_map(|work| work.states[group].as_ref());
         Held {
-            bindings: states.iter().map(State::live).sum(),
-            created: states.iter().map(|state| state.created).sum(),
-            bytes: states.iter().map(State::heap_bytes).sum(),
+            bindings: states().map(State::live).sum(),
+            created: states().map(|state| state.created).sum(),
+            bytes: states().map(State::heap_bytes).sum::<usize>() / lanes,
         }
     }
 
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
-        let states: usize = self.states.iter().flatten().map(State::heap_bytes).sum();
-        states + self.value_bytes()
+        self.works.iter().map(Work::heap_bytes).sum()
     }
 
     /// Bytes of the values, which all monitors share.
     pub fn value_bytes(&self) -> usize {
-        self.values.iter().map(Values::heap_bytes).sum()
+        self.works.iter().flat_map(|work| &work.values).map(Values::heap_bytes).sum()
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn once(category: Category) -> u32 {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct EventShape {
     /// The parameters, ascending, and for each the column that it is read from.
     pub parameters: Vec<(u32, usize)>,
@@ -66,10 +66,16 @@ pub(crate) struct EventShape {
     /// Where bindings are created, and what must not be there.
     pub new: Option<(usize, Vec<Part>)>,
     pub stamp: Option<usize>,
+    /// The parameters, as bits.
+    pub set: u32,
+    /// Whether values of some of them end.
+    pub ended: bool,
+    /// Whether it makes or notes something where its own binding is not there.
+    pub defines: bool,
 }
 
 /// Bindings of a domain become larger by an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Join {
     pub source: usize,
     /// How the compatible ones are found.
@@ -80,7 +86,7 @@ pub(crate) struct Join {
 }
 
 /// A part of a binding: the instances and the stamps of its parameters.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Part {
     pub domain: Option<usize>,
     pub stamp: Option<usize>,
@@ -119,6 +125,15 @@ pub(crate) struct IndexShape {
     pub needs: Vec<bool>,
     /// Whether it has one binding per key.
     pub exact: bool,
+}
+
+impl DomainShape {
+    /// Whether the same bindings are found in the same ways, whatever their states.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let index = |own: &IndexShape| (own.set, own.fixed, own.exact);
+        (self.set, self.direct, self.source) == (other.set, other.direct, other.source)
+            && self.indexes.iter().map(index).eq(other.indexes.iter().map(index))
+    }
 }
 
 fn bits(parameters: impl IntoIterator<Item = u32>) -> u32 {
@@ -171,7 +186,9 @@ impl Shape {
             let columns = &shape.monitor.events[event].source.columns;
             let place = |own: u32| columns.iter().position(|&column| column == own).unwrap_or(0);
             let parameters = members(set).into_iter().map(|own| (own, place(own))).collect();
-            let mut own = EventShape { parameters, own: domain(set, &shape), ..EventShape::default() };
+            let ended = members(set).iter().any(|&own| shape.ended[own as usize]);
+            let own = domain(set, &shape);
+            let mut own = EventShape { parameters, own, set, ended, ..EventShape::default() };
             for number in 0..shape.domains.len() {
                 let whole = shape.domains[number].set;
                 if whole & set == set && whole != set {
@@ -208,7 +225,7 @@ impl Shape {
                 }
             }
         }
-        shape.lay_out();
+        shape.lay_out(1);
         Ok(shape)
     }
 
@@ -353,16 +370,18 @@ impl Shape {
             self.events[event] = own;
         }
         for (event, &set) in sets.iter().enumerate() {
-            self.events[event].stamp = stamps.iter().position(|&own| own == set);
+            let own = &mut self.events[event];
+            own.stamp = stamps.iter().position(|&own| own == set);
+            own.defines = !own.joins.is_empty() || own.new.is_some() || own.stamp.is_some();
         }
         self.stamps = stamps.into_iter().map(members).collect();
     }
 
-    /// Places in records.
-    fn lay_out(&mut self) {
+    /// Places in records that so many monitors share.
+    pub(crate) fn lay_out(&mut self, lanes: usize) {
         let ends = self.ended.iter().any(|&ended| ended);
         for domain in &mut self.domains {
-            let mut next = 1;
+            let mut next = lanes;
             let mut words = |count: usize| {
                 next += count;
                 next - count

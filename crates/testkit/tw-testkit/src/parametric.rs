@@ -8,14 +8,14 @@ use std::fmt;
 use tw_core::Value;
 use tw_ir::Program;
 
-/// A specification of one monitor, and what happened.
+/// A specification of a monitor or several, and what happened.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// What it was made from.
     pub seed: u64,
-    /// The monitor as text.
+    /// The monitors as text.
     pub text: String,
-    /// The program with this monitor alone.
+    /// The program with these monitors alone.
     pub program: Program,
     /// What happened: few values, so that bindings meet.
     pub log: Log,
@@ -37,21 +37,38 @@ struct Event {
 
 /// The case of a seed.
 pub fn case(seed: u64) -> Case {
+    several(seed, 1)
+}
+
+/// A case of so many monitors over the same events, which differ in what those may do, and the last of them perhaps in more.
+pub fn several(seed: u64, monitors: usize) -> Case {
     let mut rng = Rng::new(seed ^ 0x706172616d657472);
     let rng = &mut rng;
     let parameters = 1 + rng.below(3);
     let events = events(rng, parameters);
+    let mut head = head(rng, parameters, &events);
+    let mut text = String::new();
+    for number in 0..monitors {
+        if number > 0 && number + 1 == monitors && rng.one_in(3) {
+            head = self::head(rng, parameters, &events);
+        }
+        let name = if number == 0 { "Random".to_owned() } else { format!("Random{number}") };
+        text.push_str(&format!("monitor {name}({}) {head}", PARAMETERS[..parameters].join(", ")));
+        formalism(rng, events.len(), &mut text);
+        text.push_str("}\n");
+    }
+    let program = texts::specification(&text);
+    Case { seed, program, log: log(rng, &events), text }
+}
+
+/// The words, events, constraint and ends of a monitor.
+fn head(rng: &mut Rng, parameters: usize, events: &[Event]) -> String {
     let lines: Vec<String> =
         events.iter().enumerate().map(|(number, event)| line(rng, number, event)).collect();
     let words = [("strict", 3), ("equal", 3)];
     let words: Vec<&str> =
         words.iter().filter(|(_, times)| rng.one_in(*times)).map(|(word, _)| *word).collect();
-    let mut text = format!(
-        "monitor Random({}) {} {{\n  {}\n",
-        PARAMETERS[..parameters].join(", "),
-        words.join(" "),
-        lines.join("\n  ")
-    );
+    let mut text = format!("{} {{\n  {}\n", words.join(" "), lines.join("\n  "));
     if parameters > 1 && rng.one_in(4) {
         text.push_str(&format!(
             "  where {};\n",
@@ -67,10 +84,7 @@ pub fn case(seed: u64) -> Case {
             None => text.push_str(&format!("  end free({});\n", PARAMETERS[parameter])),
         }
     }
-    formalism(rng, events.len(), &mut text);
-    text.push_str("}\n");
-    let program = texts::specification(&text);
-    Case { seed, program, log: log(rng, &events), text }
+    text
 }
 
 /// Events that bind every parameter, some of them one event of the log.
