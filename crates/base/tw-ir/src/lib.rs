@@ -15,6 +15,7 @@ pub mod monitor;
 mod operators;
 mod slot;
 mod spelling;
+mod stream;
 mod template;
 
 pub use alone::{Alone, alone};
@@ -29,6 +30,7 @@ pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
 pub use slot::{ArgumentKey, Expect, Measure, Path, PathStep, Slot, SlotId, Timing, What};
 pub use spelling::{binding, is_keyword, quote};
+pub use stream::{Shift, Stream, StreamType};
 pub use template::{MOST_PLACEHOLDERS, Piece, Take, Template, TemplateError, TextEvent};
 
 use rustc_hash::FxHashMap;
@@ -129,6 +131,8 @@ pub struct Program {
     pub arguments: Vec<SlotId>,
     /// Events that are templates of texts, in the order written: readers find them, and their placeholders are columns.
     pub templates: Vec<TextEvent>,
+    /// Streams, in the order written: columns that equations define.
+    pub streams: Vec<Stream>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
@@ -197,6 +201,11 @@ impl Program {
             What::Timing(timing) => Some((slot as SlotId, timing)),
             _ => None,
         })
+    }
+
+    /// Whether columns are computed from others: streams, or values at other positions.
+    pub fn derives(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
     }
 
     /// Makes the time since the previous position that of each query's own parts: queries that divide the trace by different
