@@ -13,6 +13,7 @@ pub(crate) mod faults;
 pub(crate) mod hints;
 pub(crate) mod open;
 pub(crate) mod order;
+pub(crate) mod streams;
 pub(crate) mod timing;
 pub(crate) mod vacuous;
 

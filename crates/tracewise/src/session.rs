@@ -14,6 +14,7 @@ use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::stream::{self, StreamReport};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
 use crate::trace::Progress;
@@ -235,6 +236,11 @@ impl Session {
     /// A trace cut by what its events are about, one slice per binding of variables.
     pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
         slice::slice(self, files, options)
+    }
+
+    /// The columns that the equations of a specification define, on a trace.
+    pub fn stream_run(&self, spec: &Specification, files: &[String]) -> Result<StreamReport, Error> {
+        stream::run(self, spec, files)
     }
 
     /// The templates of a text log, found by looking at it.

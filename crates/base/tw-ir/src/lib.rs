@@ -183,8 +183,14 @@ impl Program {
 
     /// Lets a trace do without what no root reads: its slots need not be there.
     pub fn drop_unused(&mut self) {
-        let roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
+        let streams = self.streams.iter().map(|stream| stream.node);
+        let roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).chain(streams).collect();
         let mut used = vec![false; self.slots.len()];
+        for slot in &self.slots {
+            if let What::Shift(shift) = &slot.what {
+                used[shift.slot as usize] = true;
+            }
+        }
         for id in self.reachable(&roots) {
             let slot = match self.dag.node(id) {
                 Node::Slot(slot) | Node::Truth(slot) => Some(slot),

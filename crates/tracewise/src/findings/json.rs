@@ -24,6 +24,7 @@ use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
+use crate::stream::StreamReport;
 use crate::templates::TemplatesReport;
 use crate::test::TestResult;
 use std::io::{self, Write};
@@ -174,6 +175,21 @@ pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
         let bindings = write::bindings(&bound.collect::<Vec<_>>());
         let positions = write::array(slice.positions.iter().map(ToString::to_string));
         writeln!(out, "{}", Object::new().raw("bindings", &bindings).raw("positions", &positions).end())?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The streams at each position, one object each.
+pub fn stream<O: Outlet>(report: &StreamReport, out: &mut O) -> io::Result<()> {
+    for position in 0..report.positions {
+        let mut object = Object::new().raw("position", &position.to_string());
+        for (stream, (name, _)) in report.streams.iter().enumerate() {
+            object = object.raw(name, &write::value(&report.value(stream, position)));
+        }
+        writeln!(out, "{}", object.end())?;
         if out.closed() {
             break;
         }

@@ -4,10 +4,12 @@
 use super::faults::{Fault, never_occurs, not_whole, other_arity};
 use super::open::{Opened, skipped_note};
 use super::order::StepsBack;
+use super::streams::{Computing, Gathered};
 use super::timing::{Timings, reads_times, refuse_without_time};
 use super::vacuous::never_held;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -125,43 +127,67 @@ pub(crate) fn read(
     need: Need<'_>,
     signals: Option<Arc<dyn Signals>>,
 ) -> Result<Loaded, Error> {
+    let mut computing = Computing::new(spec)?;
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
     let times = need.times || reads_times(session, spec);
     let mut reader = Reader::new(spec, need, signals, (times, lenient));
     let projection = Projection::of(&spec.program, need.key, times || lenient);
     let (take, budget) = (reader.take(), session.evaluate.memory_budget);
-    let mut fault = Fault::default();
+    let fault = RefCell::new(Fault::default());
     // Only the fold knows where a batch begins, and so where a value is missing.
     let mut fold = |part: Result<Part, PredicateError>| {
-        reader.fold(part.map_err(|error| fault.note(error, reader.trace.len))?);
+        reader.fold(part.map_err(|error| fault.borrow_mut().note(error, reader.trace.len))?);
         let held = reader.held();
         if held > budget {
             let what = format!("the columns of {} positions", reader.trace.len);
-            return Err(fault.over(what, held, budget, need.wanted.signals));
+            return Err(fault.borrow_mut().over(what, held, budget, need.wanted.signals));
         }
         Ok(ControlFlow::Continue(()))
     };
-    let timings = Timings::new(&spec.program, session.read.unit, need.key, need.divided);
-    let scanned = match timings {
-        None => opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold),
-        Some(timings) if timings.is_local() => {
+    let mut timings = Timings::new(&spec.program, session.read.unit, need.key, need.divided);
+    let scanned = match (&mut timings, &mut computing) {
+        (None, None) => opened.scan(session, &projection, &|batch| Ok(take(batch)), &mut fold),
+        (Some(timings), None) if timings.is_local() => {
             let map = |mut batch: Batch| {
                 timings.fill_local(&mut batch);
                 Ok(take(batch))
             };
             opened.scan(session, &projection, &map, &mut fold)
         }
-        // What has passed since the position before is known in the order of the trace alone.
-        Some(mut timings) => {
-            let mut fold = |mut batch: Batch| {
-                timings.fill(&mut batch);
-                fold(take(batch))
+        // What positions before or after say is known in the order of the trace alone.
+        (timings, computing) => {
+            let at_once = computing.as_ref().is_some_and(|computing| !computing.looks_back());
+            let mut gathered = Gathered::default();
+            let mut fold_filled = |mut batch: Batch| {
+                if let Some(timings) = timings {
+                    timings.fill(&mut batch);
+                }
+                if at_once {
+                    gathered.push(batch);
+                    return match gathered.held() > budget {
+                        true => {
+                            let what = format!("the columns of {} positions", gathered.len());
+                            Err(fault.borrow_mut().over(what, gathered.held(), budget, false))
+                        }
+                        false => Ok(ControlFlow::Continue(())),
+                    };
+                }
+                let filled = computing.as_mut().map_or(Ok(()), |computing| computing.fill(spec, &mut batch));
+                fold(filled.and_then(|()| take(batch)))
             };
-            opened.scan(session, &projection, &Ok, &mut fold)
+            let scanned = opened.scan(session, &projection, &Ok, &mut fold_filled);
+            match (scanned, computing) {
+                (Ok(summary), Some(computing)) if at_once => {
+                    let mut batch = gathered.into_batch();
+                    let filled = computing.whole(spec, &mut batch);
+                    fold(filled.and_then(|()| take(batch))).map(|_| summary)
+                }
+                (scanned, _) => scanned,
+            }
         }
     };
-    let summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let summary = scanned.map_err(|error| fault.borrow().word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
         refuse_without_time(spec, &opened)?;
