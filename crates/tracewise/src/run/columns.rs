@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value};
 use tw_diag::Diagnostic;
-use tw_ir::SlotId;
+use tw_ir::{SlotId, What};
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
 use tw_trace::{Located, Projection, Summary};
 
@@ -27,6 +27,8 @@ pub(crate) struct Loaded {
     pub keys: Option<Keys>,
     /// The columns of [`Need::kept`].
     pub kept: Vec<Column>,
+    /// Those that equations define, by their slots: no line shows them.
+    pub computed: Vec<(SlotId, Column)>,
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -34,6 +36,12 @@ impl Loaded {
     /// Where positions of the log are.
     pub fn locate(&self, positions: &[Position]) -> HashMap<Position, Located> {
         self.opened.locate(&self.summary.locator, positions)
+    }
+
+    /// What a computed column holds at a position of the log.
+    pub fn computed(&self, slot: SlotId, position: Position) -> Option<Value> {
+        let (_, column) = self.computed.iter().find(|(own, _)| *own == slot)?;
+        Some(column.value(position))
     }
 
     /// The trace as reports call it.
@@ -128,6 +136,8 @@ pub(crate) fn read(
     signals: Option<Arc<dyn Signals>>,
 ) -> Result<Loaded, Error> {
     let mut computing = Computing::new(spec)?;
+    let kept: Vec<SlotId> = need.kept.iter().copied().chain(derived(spec)).collect();
+    let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
     let times = need.times || reads_times(session, spec);
@@ -196,13 +206,22 @@ pub(crate) fn read(
     warnings.extend(skipped_note(&summary, &opened.name));
     warnings.extend(never_occurs(spec, &summary));
     warnings.extend(reader.back.warning(&opened.name));
-    let (trace, keys, kept) = reader.finish(timed);
+    let (trace, keys, mut kept) = reader.finish(timed);
+    let computed = derived(spec).zip(kept.split_off(asked.min(kept.len()))).collect();
     if trace.len > 0 {
         warnings.extend(other_arity(spec, &summary, &trace.relations));
         warnings.extend(never_held(spec, &trace, &opened));
         warnings.extend(not_whole(spec, &trace.relations));
     }
-    Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, warnings })
+    Ok(Loaded { opened, trace, summary, keys: need.key.map(|_| keys), kept, computed, warnings })
+}
+
+/// The slots of columns that are computed.
+fn derived(spec: &Specification) -> impl Iterator<Item = SlotId> {
+    let slots = spec.program.slots.iter().enumerate();
+    slots
+        .filter(|(_, slot)| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
+        .map(|(at, _)| at as SlotId)
 }
 
 /// The columns under construction.
