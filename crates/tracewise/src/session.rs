@@ -14,7 +14,7 @@ use crate::query::{self, QueryOptions, QueryReport, Totals};
 use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::slice::{self, SliceOptions, SliceReport};
-use crate::stream::{self, StreamReport};
+use crate::stream::{self, StreamAnalysis, StreamAnswer, StreamPasses, StreamQuestion, StreamReport};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
 use crate::trace::Progress;
@@ -239,8 +239,28 @@ impl Session {
     }
 
     /// The columns that the equations of a specification define, on a trace.
-    pub fn stream_run(&self, spec: &Specification, files: &[String]) -> Result<StreamReport, Error> {
-        stream::run(self, spec, files)
+    pub fn stream_run(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        passes: Option<StreamPasses>,
+    ) -> Result<StreamReport, Error> {
+        stream::run(self, spec, files, passes)
+    }
+
+    /// What can be said of the streams of a specification before they run; `states` is how many may be looked at.
+    pub fn stream_analyse(spec: &Specification, states: Option<usize>) -> Result<StreamAnalysis, Error> {
+        stream::analyse(spec, states)
+    }
+
+    /// The answer to a question about Boolean streams.
+    pub fn stream_ask(question: &StreamQuestion<'_>, states: Option<usize>) -> Result<StreamAnswer, Error> {
+        stream::ask(question, states)
+    }
+
+    /// Whether the Boolean streams of a specification have a model on a trace.
+    pub fn stream_accepts(&self, spec: &Specification, files: &[String]) -> Result<StreamAnswer, Error> {
+        stream::accepts(self, spec, files)
     }
 
     /// The templates of a text log, found by looking at it.

@@ -1,18 +1,24 @@
 //! `stream`: the columns that equations define, as values.
 
+mod questions;
+
+pub use questions::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamQuestion};
+pub(crate) use questions::{accepts, analyse, ask};
+
 use crate::run::columns::{self, Need};
 use crate::run::faults;
 use crate::{Error, Session, Specification, Value};
 use tw_core::{Column, Position};
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::{SlotId, StreamType};
+use tw_stream_boolean::Passes;
 
 /// The streams of a specification on a trace.
 #[derive(Clone, Debug)]
 pub struct StreamReport {
     /// The trace as the user named it.
     pub trace: String,
-    /// Name and type of each stream, in the order written.
+    /// Name and type of each stream that is observed, in the order written.
     pub streams: Vec<(String, StreamType)>,
     columns: Vec<Column>,
     /// How many positions there are.
@@ -41,10 +47,30 @@ pub(crate) fn refuse_none(spec: &Specification) -> Result<(), Error> {
     }
 }
 
-pub(crate) fn run(session: &Session, spec: &Specification, files: &[String]) -> Result<StreamReport, Error> {
+/// How Boolean streams are computed, where that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamPasses {
+    /// Two passes over an automaton of all equations.
+    Two,
+    /// One pass more than directions alternate.
+    Classic,
+}
+
+pub(crate) fn run(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    passes: Option<StreamPasses>,
+) -> Result<StreamReport, Error> {
+    match passes {
+        Some(StreamPasses::Two) => return questions::run_by(session, spec, files, Passes::Two),
+        Some(StreamPasses::Classic) => return questions::run_by(session, spec, files, Passes::Classic),
+        None => {}
+    }
     refuse_none(spec)?;
     let spec = &spec.with_roots(Vec::new());
-    let kept: Vec<SlotId> = spec.program.streams.iter().map(|stream| stream.slot).collect();
+    let observed = || spec.program.streams.iter().filter(|stream| stream.observed);
+    let kept: Vec<SlotId> = observed().map(|stream| stream.slot).collect();
     let need = Need { kept: &kept, ..Need::default() };
     let loaded = columns::read(session, spec, files, need, None)?;
     faults::refuse_empty(&loaded)?;
@@ -52,7 +78,7 @@ pub(crate) fn run(session: &Session, spec: &Specification, files: &[String]) -> 
     warnings.extend(loaded.warnings.iter().cloned());
     Ok(StreamReport {
         trace: loaded.name().to_string(),
-        streams: spec.program.streams.iter().map(|stream| (stream.name.clone(), stream.ty)).collect(),
+        streams: observed().map(|stream| (stream.name.clone(), stream.ty)).collect(),
         positions: loaded.trace.len,
         columns: loaded.kept,
         warnings,

@@ -15,18 +15,21 @@ pub(crate) struct Computing {
 }
 
 impl Computing {
-    /// Of a specification that has some. Streams around a cycle of weight 0 are refused.
+    /// Of a specification that has some. Streams around a cycle of weight 0 are refused, unless they are Boolean.
     pub fn new(spec: &Specification) -> Result<Option<Self>, Error> {
         let Some(streams) = Streams::new(&spec.program) else { return Ok(None) };
         match streams.cycle(&spec.program) {
-            Some(cycle) => Err(circular(spec, &cycle)),
-            None => Ok(Some(Self { streams, pass: Pass::default() })),
+            Some(cycle) if !cycle.boolean => Err(circular(spec, &cycle)),
+            _ => Ok(Some(Self { streams, pass: Pass::default() })),
         }
     }
 
     /// The same, for positions whose successors are not known; streams that look ahead are refused.
     pub fn live(spec: &Specification) -> Result<Option<Self>, Error> {
         let computing = Self::new(spec)?;
+        if let Some(cycle) = computing.as_ref().and_then(|computing| computing.streams.cycle(&spec.program)) {
+            return Err(circular(spec, &cycle));
+        }
         if computing.as_ref().is_some_and(|computing| !computing.looks_back()) {
             return Err(Error::refused_instead(
                 "the streams of this specification look ahead, and live positions have no successors yet",
@@ -86,7 +89,7 @@ fn predicate(error: StreamError) -> PredicateError {
 }
 
 /// Streams that are defined by each other at the same position.
-fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
+pub(crate) fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
     let names = cycle.names.join("`, `");
     let message = match &cycle.names[..] {
         [one] => format!("the stream `{one}` is defined by its own value at the same position"),

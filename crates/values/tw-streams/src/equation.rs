@@ -41,6 +41,20 @@ impl Equation {
         Self { ty: stream.ty, node: stream.node, given: given.collect(), order }
     }
 
+    /// A formula as an equation.
+    pub fn of(program: &Program, node: NodeId) -> Self {
+        let stream = Stream {
+            name: String::new(),
+            ty: StreamType::Bool,
+            node,
+            slot: 0,
+            by: None,
+            observed: true,
+            span: Default::default(),
+        };
+        Self::new(program, &stream)
+    }
+
     /// The node that messages are about.
     pub fn node(&self) -> NodeId {
         self.node
@@ -75,7 +89,7 @@ impl Equation {
 }
 
 /// A value where a truth value is expected.
-fn truth(value: &Value) -> bool {
+pub(crate) fn truth(value: &Value) -> bool {
     match value {
         Value::Bool(truth) => *truth,
         Value::Int(number) => *number != 0,

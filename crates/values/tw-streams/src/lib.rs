@@ -8,6 +8,7 @@
 //! Cost per position: one evaluation of each equation on values (about 40 ns an operator); memory per stream: nothing in a pass,
 //! a value a position for a whole trace.
 
+mod boolean;
 mod column;
 mod equation;
 mod graph;
@@ -15,6 +16,7 @@ mod keys;
 mod pass;
 mod whole;
 
+pub use boolean::{Boolean, Input, NotBoolean};
 use equation::Equation;
 pub use graph::Direction;
 use graph::Graph;

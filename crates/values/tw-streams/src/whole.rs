@@ -1,12 +1,14 @@
 //! A whole trace at once: component by component, forward or backward.
 
+use crate::boolean::{Boolean, Input};
 use crate::column::column;
-use crate::equation::Ends;
+use crate::equation::{Ends, Equation, truth};
 use crate::graph::{Component, Direction};
 use crate::keys::{Keys, NONE};
 use crate::{StreamError, Streams, absent};
-use tw_core::{Batch, Position, Value};
+use tw_core::{Batch, Bits, Position, Value};
 use tw_ir::{Program, What};
+use tw_stream_boolean::{Limits, Passes, Unsolved, Word};
 
 /// The positions of each value of a column.
 struct Parts {
@@ -24,8 +26,7 @@ struct Filling<'a> {
 }
 
 impl Streams {
-    /// Fills the computed columns of a whole trace. Equations around a cycle of weight 0 must be left to who can solve them
-    /// ([`Streams::cycle`]).
+    /// Fills the computed columns of a whole trace. Boolean equations around a cycle of weight 0 are solved.
     pub fn whole(&self, program: &Program, batch: &mut Batch) -> Result<(), StreamError> {
         let parts = self.keys.iter().map(|(_, slot)| {
             let mut keys = Keys::default();
@@ -57,14 +58,20 @@ impl Streams {
 impl Filling<'_> {
     fn component(&mut self, component: &Component) -> Result<(), StreamError> {
         let len = self.batch.len;
-        for &member in &component.members {
-            self.values[member] = vec![Value::Null; len];
+        if component.direction == Direction::Circular {
+            self.solve(component)?;
         }
+        for &member in &component.members {
+            if self.values[member].is_empty() {
+                self.values[member] = vec![Value::Null; len];
+            }
+        }
+        let solved = component.direction == Direction::Circular;
         let longest = component.delays.iter().copied().max().unwrap_or(0);
         for step in 0..len as i64 + longest {
             for (&member, &delay) in component.members.iter().zip(&component.delays) {
                 let at = step - delay;
-                if !(0..len as i64).contains(&at) {
+                if !(0..len as i64).contains(&at) || solved && self.stream(member).is_some() {
                     continue;
                 }
                 let at = match component.direction {
@@ -73,6 +80,68 @@ impl Filling<'_> {
                 };
                 self.values[member][at] = self.value(member, at)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Which stream a derived slot is, if it is one.
+    fn stream(&self, member: usize) -> Option<u32> {
+        match self.program.slots[self.streams.graph.derived[member].slot as usize].what {
+            What::Stream { stream, .. } => Some(stream),
+            _ => None,
+        }
+    }
+
+    /// Finds the values of Boolean streams that are defined by each other at the same position.
+    fn solve(&mut self, component: &Component) -> Result<(), StreamError> {
+        let members: Vec<u32> = component.members.iter().filter_map(|&member| self.stream(member)).collect();
+        let first = members.first().map(|&stream| &self.program.streams[stream as usize]);
+        let failed = |position: Position, message: String| {
+            let node = first.map_or(tw_ir::NodeId(0), |stream| stream.node);
+            StreamError { node, position, message }
+        };
+        let boolean =
+            Boolean::new(self.program, &members).map_err(|not| failed(0, not.message(self.program)))?;
+        let ends = |at: Position| Ends { first: at == 0, last: at + 1 == self.batch.len };
+        let mut columns = Vec::new();
+        for input in boolean.inputs() {
+            let equation = match input {
+                Input::Slot(_) => None,
+                Input::Formula(node) => Some(Equation::of(self.program, node)),
+            };
+            let mut bits = Bits::with_capacity(self.batch.len);
+            for at in 0..self.batch.len {
+                let value = match (&equation, input) {
+                    (Some(equation), _) => equation.value(self.program, ends(at), |slot| self.slot(slot, at)),
+                    (None, Input::Slot(slot)) => Ok(Value::Bool(truth(&self.slot(slot, at)))),
+                    (None, Input::Formula(_)) => Ok(Value::Null),
+                };
+                bits.push(value.map_err(|message| failed(at, message))? == Value::Bool(true));
+            }
+            columns.push(bits);
+        }
+        let word = Word { len: self.batch.len, columns };
+        let unsolved = |unsolved: Unsolved| {
+            let position = match unsolved {
+                Unsolved::NoModel { position } | Unsolved::Several { position } => position,
+                _ => 0,
+            };
+            failed(position, unsolved.to_string())
+        };
+        let program =
+            tw_stream_boolean::Program::new(boolean.specification(), Passes::Auto).map_err(unsolved)?;
+        let found = program.run(&word, &Limits::default()).map_err(unsolved)?;
+        for &member in &component.members {
+            let Some(own) =
+                self.stream(member).and_then(|own| members.iter().position(|&other| other == own))
+            else {
+                continue;
+            };
+            self.values[member] = match &found[own] {
+                Some(bits) => (0..bits.len()).map(|at| Value::Bool(bits.get(at))).collect(),
+                // Not observed, and perhaps not unique.
+                None => vec![Value::Null; self.batch.len],
+            };
         }
         Ok(())
     }

@@ -114,6 +114,8 @@ pub static CODES: &[Code] = &[
         "Begin it with `property`, `query`, `let`, `event` or `var`."),
     error(Specification, "no-fields", "A name is no column here, so it has no fields.",
         "Ask for a field of a column, or of a bound variable."),
+    error(Specification, "not-boolean", "A question about automata is asked of streams that are not Boolean.",
+        "Let all streams be `bool`, one instance each, and use them as truth values."),
     error(Specification, "not-callable", "Something that takes no arguments is called with some.",
         "Leave the arguments out, or use a macro."),
     error(Specification, "nothing-to-check", "The specification has no property and no query.",

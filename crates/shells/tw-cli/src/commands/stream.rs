@@ -1,6 +1,8 @@
 //! `tracewise stream`: columns that equations define.
 
-use super::Runnable;
+mod analysis;
+
+use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
 use crate::options::{FILES, ReadArgs, or_standard_input, specification};
@@ -10,8 +12,8 @@ use crate::words;
 use clap::{Args, Subcommand};
 use std::io::{self, Write};
 use tracewise::findings::json;
-use tracewise::stream::StreamReport;
-use tracewise::{Evaluating, Value};
+use tracewise::stream::{StreamPasses, StreamQuestion, StreamReport};
+use tracewise::{Evaluating, Session, Value};
 
 /// Columns that equations define: their values, and what can be said of them before they run
 #[derive(Args, Debug)]
@@ -24,12 +26,112 @@ pub struct Stream {
 enum Action {
     /// The value of each stream at each position
     Run(Run),
+    /// What can be said of the equations: are they well-defined, in how many passes, with what state
+    Analyse(Analyse),
+    /// Whether two specifications allow the same values on every input
+    Equal(Two),
+    /// Whether the first accepts every input that the second accepts
+    Includes(Two),
+    /// Whether a trace has a model
+    Accepts(Accepts),
+    /// Whether no input has a model
+    Empty(Analyse),
+    /// Whether every input has a model
+    Universal(Analyse),
+}
+
+/// A specification of streams
+#[derive(Args, Debug)]
+struct Analyse {
+    /// The specification
+    #[arg(value_name = "SPEC", value_hint = FILES)]
+    spec: String,
+
+    /// States to look at before giving up
+    #[arg(long, value_name = "N")]
+    states: Option<usize>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Two specifications of streams
+#[derive(Args, Debug)]
+struct Two {
+    /// The first specification
+    #[arg(value_name = "A", value_hint = FILES)]
+    a: String,
+
+    /// The second
+    #[arg(value_name = "B", value_hint = FILES)]
+    b: String,
+
+    /// Streams that are compared (those of the first that are observed)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    on: Vec<String>,
+
+    /// States to look at before giving up
+    #[arg(long, value_name = "N")]
+    states: Option<usize>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// A specification of streams and a trace
+#[derive(Args, Debug)]
+struct Accepts {
+    /// The specification
+    #[arg(value_name = "SPEC", value_hint = FILES)]
+    spec: String,
+
+    /// The trace (`-` is standard input)
+    #[arg(value_name = "TRACE", value_hint = FILES)]
+    files: Vec<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+
+    #[command(flatten)]
+    read: ReadArgs,
 }
 
 impl Runnable for Stream {
     fn run(self, context: &mut Context) -> Outcome {
         match self.action {
             Action::Run(run) => run.run(context),
+            Action::Analyse(own) => {
+                let found = Session::stream_analyse(&specification(&own.spec)?, own.states)?;
+                analysis::write(&found, own.output.json(), context)
+            }
+            Action::Empty(own) => {
+                let spec = specification(&own.spec)?;
+                let answer = Session::stream_ask(&StreamQuestion::Empty(&spec), own.states)?;
+                analysis::write_answer(&answer, own.output.json(), context)
+            }
+            Action::Universal(own) => {
+                let spec = specification(&own.spec)?;
+                let answer = Session::stream_ask(&StreamQuestion::Universal(&spec), own.states)?;
+                analysis::write_answer(&answer, own.output.json(), context)
+            }
+            Action::Equal(two) => {
+                let (a, b) = (specification(&two.a)?, specification(&two.b)?);
+                let answer = Session::stream_ask(&StreamQuestion::Equal(&a, &b, two.on), two.states)?;
+                analysis::write_answer(&answer, two.output.json(), context)
+            }
+            Action::Includes(two) => {
+                let (a, b) = (specification(&two.a)?, specification(&two.b)?);
+                let answer = Session::stream_ask(&StreamQuestion::Includes(&a, &b), two.states)?;
+                analysis::write_answer(&answer, two.output.json(), context)
+            }
+            Action::Accepts(own) => {
+                let files = or_standard_input(&own.files, "tracewise stream accepts SPEC TRACE")?;
+                let trace = own.read.one_trace(&files, "stream accepts")?;
+                let spec = specification(&own.spec)?;
+                let session = own.read.with(&spec.settings).session(Evaluating::default())?;
+                let answer = session.stream_accepts(&spec, &trace)?;
+                analysis::write_answer(&answer, own.output.json(), context)
+            }
         }
     }
 }
@@ -49,6 +151,10 @@ struct Run {
     #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json", "csv"])]
     output: String,
 
+    /// How Boolean streams are computed: two passes over an automaton, or the classic ones (what suits them)
+    #[arg(long, value_name = "WHICH", value_parser = ["two", "classic"])]
+    passes: Option<String>,
+
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -59,10 +165,14 @@ impl Run {
         let trace = self.read.one_trace(&files, "stream run")?;
         let spec = specification(&self.spec)?;
         let session = self.read.with(&spec.settings).session(Evaluating::default())?;
+        let passes = self.passes.as_deref().map(|which| match which {
+            "two" => StreamPasses::Two,
+            _ => StreamPasses::Classic,
+        });
         let report = {
             let message = format!("reading {}", trace.join(", "));
             let (_progress, session) = Progress::reading(context.quiet, message, session);
-            session.stream_run(&spec, &trace)?
+            session.stream_run(&spec, &trace, passes)?
         };
         context.warnings(&report.warnings, &report.sources);
         if !context.quiet {

@@ -4,8 +4,6 @@ use crate::common::{tracewise, tracewise_with};
 use crate::shared::directory;
 use serde_json::{Value, json};
 
-const TANK: &str = "examples/streams/tank.tw examples/streams/tank.csv";
-
 fn with(test: &str, spec: &str) -> String {
     let file = directory(test).join("spec.tw");
     std::fs::write(&file, spec).expect("a scratch file");
@@ -115,7 +113,9 @@ fn a_watch_goes_on_where_it_stopped() {
 #[test]
 fn bad_streams_are_told() {
     for (spec, code, said) in [
-        ("stream y: bool = x & y;", "zero-cycle", "its own value"),
+        ("stream y: int = y + 1;", "zero-cycle", "its own value"),
+        ("stream y: bool = x & y;", "trace-type", "several models, which first differ at position 0"),
+        ("stream y: bool = x & !y;", "trace-type", "no model"),
         ("stream a: int = b; stream b: int = a;", "zero-cycle", "each other"),
         ("stream y: bool = x[0|false];", "bad-offset", "write `x` alone"),
         ("stream y: int = y[-1|false] + 1;", "default-type", "`y[-1|0]`"),
@@ -136,7 +136,8 @@ fn bad_streams_are_told() {
         assert_eq!((run.code, run.out.as_str()), (2, ""), "{spec}: {}", run.out);
         assert!(run.err.contains(code) && run.err.contains(said), "{spec}: {}", run.err);
     }
-    let run = tracewise(&format!("watch {TANK}"));
+    let ahead = with("streams-ahead", "stream y: bool = x[+1|false]; property p : G y;");
+    let run = tracewise_with(&format!("watch {ahead} - --format csv"), "x\ntrue\n");
     assert!(run.code == 2 && run.err.contains("look ahead"), "{}", run.err);
     let file = with("streams-none", "property p : G x;");
     assert!(
@@ -145,4 +146,78 @@ fn bad_streams_are_told() {
     let file = with("streams-only", "stream y: bool = x;");
     let run = tracewise_with(&format!("check {file} - --format csv"), "x\ntrue\n");
     assert!(run.code == 2 && run.err.contains("no property"), "{}", run.err);
+}
+
+/// A specification of the paper, and what analysis says of it.
+fn analysed(test: &str, spec: &str) -> (i32, Value) {
+    let run = tracewise(&format!("stream analyse {} --output json", with(test, spec)));
+    (run.code, run.json().remove(0))
+}
+
+const THIRD: &str =
+    "stream y: bool = if (first -> (x & y)) & (y -> !y[+1|false]) & (!y -> (x[+1|true] & y[+1|true]))
+    then y else !y;";
+
+#[test]
+fn the_papers_examples_are_analysed() {
+    let (code, found) = analysed("streams-a1", "stream y: bool = x & y;");
+    assert_eq!((code, &found["under_defined"], &found["over_defined"]), (1, &json!(true), &json!(false)));
+    let witness =
+        json!({"kind": "two models", "input": [{"x": true}], "models": [[{"y": false}], [{"y": true}]]});
+    assert_eq!(
+        (&found["witnesses"][0], &found["alternation"], &found["online"]),
+        (&witness, &json!(null), &json!(null))
+    );
+    let (code, found) = analysed("streams-a2", "stream y: bool = x & !y;");
+    assert_eq!((code, &found["under_defined"], &found["over_defined"]), (1, &json!(false), &json!(true)));
+    assert_eq!(found["witnesses"], json!([{"kind": "no model", "input": [{"x": true}], "models": []}]));
+    let (code, found) = analysed("streams-a3", "stream y: bool = if x then x[+2|false] else x[-2|false];");
+    assert_eq!((code, &found["well_formed"], &found["well_defined"]), (0, &json!(true), &json!(true)));
+    let look = (&found["alternation"], &found["online"], &found["look_ahead"], &found["witnesses"]);
+    assert_eq!(look, (&json!(0), &json!(true), &json!(2), &json!([])));
+    let (code, found) = analysed("streams-a4", "stream n: int = n[-1|0] + (if last then 1 else 2);");
+    assert_eq!((code, &found["look_ahead"], &found["online"]), (0, &json!(1), &json!(true)));
+}
+
+#[test]
+fn inputs_that_the_third_example_accepts() {
+    let spec = with("streams-third", THIRD);
+    for (count, len) in [(1, 1), (2, 2), (2, 3), (4, 4), (4, 5), (8, 6)] {
+        let accepted = (0..1 << len).filter(|word| {
+            let bits: String = (0..len).map(|at| if word >> at & 1 == 1 { '1' } else { '0' }).collect();
+            let run =
+                tracewise_with(&format!("stream accepts {spec} - --format csv --output json"), &rows(&bits));
+            assert_eq!(run.json()[0]["answer"] == json!(true), run.code == 0, "{}", run.err);
+            for passes in ["", "--passes two"] {
+                let ran = tracewise_with(&format!("stream run {spec} - --format csv {passes}"), &rows(&bits));
+                assert_eq!(ran.code, if run.code == 0 { 0 } else { 2 }, "{bits} {passes}: {}", ran.err);
+            }
+            run.code == 0
+        });
+        assert_eq!(accepted.count(), count, "{len}");
+    }
+}
+
+#[test]
+fn questions_about_specifications() {
+    let all = with("streams-all", "stream y: bool = x;");
+    let odd = with("streams-odd", THIRD);
+    for (question, code, answer) in [
+        (format!("universal {all}"), 0, json!(true)),
+        (format!("universal {odd}"), 1, json!(false)),
+        (format!("empty {odd}"), 1, json!(false)),
+        (format!("includes {all} {odd}"), 0, json!(true)),
+        (format!("includes {odd} {all}"), 1, json!(false)),
+        (format!("equal {all} {all} --on y"), 0, json!(true)),
+        (format!("equal {all} {odd}"), 1, json!(false)),
+        (format!("universal {odd} --states 1"), 3, json!(null)),
+    ] {
+        let run = tracewise(&format!("stream {question} --output json"));
+        assert_eq!((run.code, &run.json()[0]["answer"]), (code, &answer), "{question}: {}", run.err);
+    }
+    let run = tracewise(&format!("stream equal {all} {odd} --on z"));
+    assert!(run.code == 2 && run.err.contains("no stream `z`"), "{}", run.err);
+    let number = with("streams-number", "stream y: int = 1;");
+    let run = tracewise(&format!("stream universal {number}"));
+    assert!(run.code == 2 && run.err.contains("not-boolean"), "{}", run.err);
 }
