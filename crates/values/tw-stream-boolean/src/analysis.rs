@@ -236,11 +236,11 @@ impl Answer {
 }
 
 /// The automaton of all inputs that have a model; letters are the inputs of these names.
-fn language(spec: &Specification, names: &[String], budget: &Budget) -> Result<Nfa, GaveUp> {
+pub(crate) fn language(spec: &Specification, names: &[String], budget: &Budget) -> Result<Nfa, GaveUp> {
     labelled(spec, names, &[], budget)
 }
 
-fn labelled(
+pub(crate) fn labelled(
     spec: &Specification,
     names: &[String],
     labels: &[usize],

@@ -127,9 +127,10 @@ fn engines_agree_on_long_inputs() {
         let spec = random(&mut rng, &shape);
         let len = rng.pick(&[63, 64, 65, 200, 700, 3000, 9000]) + rng.below(5);
         let input = input(&mut rng, shape.inputs, len);
+        let limits = Limits { sets: 1 << 10, ..Limits::default() };
         let mut results = Vec::new();
         for passes in [Passes::Auto, Passes::Two, Passes::Classic] {
-            match Program::new(&spec, passes).and_then(|program| program.run(&input, &Limits::default())) {
+            match Program::new(&spec, passes).and_then(|program| program.run(&input, &limits)) {
                 Ok(found) => results.push(Ok(found.into_iter().flatten().collect::<Vec<_>>())),
                 Err(Unsolved::NoModel { .. }) => results.push(Err(None)),
                 Err(Unsolved::Several { position }) => results.push(Err(Some(position))),

@@ -16,6 +16,9 @@ const PATTERNS: [u64; 6] = [
 /// With more guessed bits than that, partial guesses are tested before they are completed.
 const FEW: usize = 14;
 
+/// Partial guesses that are tested for one position at most.
+const MOST_TRIES: u64 = 1 << 20;
+
 impl System {
     /// Whether a state may be the last one.
     pub(crate) fn is_last(&self, state: State) -> bool {
@@ -47,7 +50,7 @@ impl System {
             let mut tried = 0u64;
             while let Some((high, open)) = todo.pop() {
                 tried += 1;
-                if tried > 1 << 24 || found.len() > limit {
+                if tried > MOST_TRIES || found.len() > limit {
                     return Err(TooLarge);
                 }
                 if open == 0 {

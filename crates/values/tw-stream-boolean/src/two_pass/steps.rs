@@ -28,6 +28,8 @@ pub(super) struct Steps<'a> {
     system: &'a System,
     matter: u64,
     limit: usize,
+    /// States of all sets, and moves of all lists: what the memory is.
+    size: usize,
     sets: Vec<Rc<[State]>>,
     numbers: FxHashMap<Rc<[State]>, u32>,
     moves: Listed,
@@ -36,7 +38,10 @@ pub(super) struct Steps<'a> {
 }
 
 /// More moves than that at one position are not listed.
-const MOST_MOVES: usize = 1 << 20;
+const MOST_MOVES: usize = 1 << 16;
+
+/// So many states and moves may there be for each set that is allowed: with the usual limit some hundred megabytes.
+const EACH: usize = 1 << 6;
 
 impl<'a> Steps<'a> {
     pub(super) fn new(system: &'a System, matter: u64, limit: usize) -> Self {
@@ -44,6 +49,7 @@ impl<'a> Steps<'a> {
             system,
             matter,
             limit,
+            size: 0,
             sets: Vec::new(),
             numbers: FxHashMap::default(),
             moves: FxHashMap::default(),
@@ -69,7 +75,8 @@ impl<'a> Steps<'a> {
         if let Some(&number) = self.numbers.get(&set) {
             return Ok(number);
         }
-        if self.sets.len() >= self.limit {
+        self.size += set.len();
+        if self.sets.len() >= self.limit || self.size > self.limit.saturating_mul(EACH) {
             return Err(Unsolved::TooLarge { states: self.sets.len() });
         }
         let number = self.sets.len() as u32;
@@ -83,8 +90,10 @@ impl<'a> Steps<'a> {
             return Ok(moves.clone());
         }
         let states = self.sets.len();
-        let found = self.system.moves(back, letter, outside, MOST_MOVES);
+        let most = MOST_MOVES.min(self.limit.saturating_mul(EACH).saturating_sub(self.size));
+        let found = self.system.moves(back, letter, outside, most);
         let found: Rc<[Move]> = found.map_err(|TooLarge| Unsolved::TooLarge { states })?.into();
+        self.size += found.len();
         self.moves.insert((back, letter, outside), found.clone());
         Ok(found)
     }
