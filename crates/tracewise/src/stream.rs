@@ -1,7 +1,10 @@
 //! `stream`: the columns that equations define, as values.
 
+mod made;
 mod questions;
 
+pub use made::{AutomatonForm, StreamOperation};
+pub(crate) use made::{combine, from_automaton, from_ltl, normalise, to_automaton};
 pub use questions::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamQuestion};
 pub(crate) use questions::{accepts, analyse, ask};
 

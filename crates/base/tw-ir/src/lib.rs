@@ -23,7 +23,7 @@ pub use dag::{
     Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
     SetItem, Tally,
 };
-pub use display::{display, display_with};
+pub use display::{display, display_slot, display_with};
 pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};

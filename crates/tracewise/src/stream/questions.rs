@@ -116,7 +116,7 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
     })
 }
 
-fn budget(states: Option<usize>) -> Budget {
+pub(super) fn budget(states: Option<usize>) -> Budget {
     let usual = Budget::default();
     states.map_or(usual, |states| Budget { states, moves: states.saturating_mul(8) })
 }

@@ -18,8 +18,8 @@ mod system;
 mod two_pass;
 
 pub use analysis::{
-    Analysis, Answer, Budget, Difference, Kind, NoSuchOutput, Witness, accepts, analyse, equal, includes, is_empty,
-    is_universal,
+    Analysis, Answer, Budget, Difference, Kind, NoSuchOutput, Witness, accepts, analyse, equal, includes,
+    is_empty, is_universal,
 };
 pub use automaton::{Automaton, Cube, Edge, MOST_INPUTS, MOST_STATES, ReadError};
 pub use enumerate::{Word, is_model, models};

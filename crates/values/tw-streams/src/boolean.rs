@@ -216,8 +216,8 @@ impl Reading<'_> {
     fn name(&self, slot: SlotId) -> String {
         match &self.program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path.to_string(),
-            What::Stream { name, .. } | What::Event { name, .. } => name.clone(),
-            what => format!("{what:?}"),
+            What::Stream { name, .. } => name.clone(),
+            what => tw_ir::display_slot(what),
         }
     }
 

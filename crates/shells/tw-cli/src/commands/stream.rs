@@ -5,14 +5,14 @@ mod analysis;
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, or_standard_input, specification};
+use crate::options::{FILES, ReadArgs, formulas, or_standard_input, specification, specification_text};
 use crate::progress::Progress;
 use crate::style::Ink;
 use crate::words;
 use clap::{Args, Subcommand};
 use std::io::{self, Write};
 use tracewise::findings::json;
-use tracewise::stream::{StreamPasses, StreamQuestion, StreamReport};
+use tracewise::stream::{AutomatonForm, StreamOperation, StreamPasses, StreamQuestion, StreamReport};
 use tracewise::{Evaluating, Session, Value};
 
 /// Columns that equations define: their values, and what can be said of them before they run
@@ -38,6 +38,117 @@ enum Action {
     Empty(Analyse),
     /// Whether every input has a model
     Universal(Analyse),
+    /// A specification that accepts what one or the other accepts
+    Union(Pair),
+    /// A specification that accepts what both accept
+    Intersect(Pair),
+    /// A specification that accepts an input of the first, then one of the second
+    Concat(Pair),
+    /// A specification that accepts one or more inputs of another, end to end
+    Plus(One),
+    /// A specification that accepts the inputs of another, backwards
+    Reverse(One),
+    /// The equations of a formula
+    FromLtl(FromLtl),
+    /// The automaton of the inputs that have a model
+    ToAutomaton(ToAutomaton),
+    /// The equations of an automaton (JSON or HOA)
+    FromAutomaton(One),
+    /// An equal specification that is well-formed, of alternation depth 1 at most
+    Normalise(One),
+}
+
+/// Two specifications, of which another is made
+#[derive(Args, Debug)]
+struct Pair {
+    /// The first specification
+    #[arg(value_name = "A", value_hint = FILES)]
+    a: String,
+
+    /// The second
+    #[arg(value_name = "B", value_hint = FILES)]
+    b: String,
+
+    #[command(flatten)]
+    made: Made,
+}
+
+/// A file of which a specification is made
+#[derive(Args, Debug)]
+struct One {
+    /// The file
+    #[arg(value_name = "FILE", value_hint = FILES)]
+    file: String,
+
+    /// States to look at before giving up
+    #[arg(long, value_name = "N")]
+    states: Option<usize>,
+
+    #[command(flatten)]
+    made: Made,
+}
+
+/// A formula, as equations
+#[derive(Args, Debug)]
+struct FromLtl {
+    /// The formula
+    #[arg(value_name = "FORMULA", allow_hyphen_values = true)]
+    formula: String,
+
+    /// Accept only the inputs that satisfy it
+    #[arg(long)]
+    accept: bool,
+
+    #[command(flatten)]
+    made: Made,
+}
+
+/// A specification, as an automaton
+#[derive(Args, Debug)]
+struct ToAutomaton {
+    /// The specification
+    #[arg(value_name = "SPEC", value_hint = FILES)]
+    spec: String,
+
+    /// How it is written
+    #[arg(long, value_name = "FORM", default_value = "json", value_parser = ["json", "hoa", "dot"])]
+    output: String,
+
+    /// States to look at before giving up
+    #[arg(long, value_name = "N")]
+    states: Option<usize>,
+
+    /// Where to (standard output)
+    #[arg(short = 'o', value_name = "FILE", value_hint = FILES)]
+    file: Option<String>,
+}
+
+/// Where what is made goes
+#[derive(Args, Debug)]
+struct Made {
+    /// Where to (standard output)
+    #[arg(short = 'o', value_name = "FILE", value_hint = FILES)]
+    output: Option<String>,
+}
+
+/// Writes a text to a file, or to standard output.
+fn put(text: &str, file: Option<&str>, context: &mut Context) -> Outcome {
+    match file {
+        Some(file) => std::fs::write(file, text)
+            .map_err(|error| crate::context::usage(format!("cannot write {file}: {error}")))?,
+        None => write!(context.out, "{text}")?,
+    }
+    Ok(Exit::Holds)
+}
+
+fn combined(operation: StreamOperation, pair: &Pair, context: &mut Context) -> Outcome {
+    let (a, b) = (specification(&pair.a)?, specification(&pair.b)?);
+    put(&Session::stream_combine(operation, &a, Some(&b))?, pair.made.output.as_deref(), context)
+}
+
+fn changed(operation: StreamOperation, one: &One, context: &mut Context) -> Outcome {
+    let spec = specification(&one.file)?;
+    put(&Session::stream_combine(operation, &spec, None)?, one.made.output.as_deref(), context)
 }
 
 /// A specification of streams
@@ -123,6 +234,32 @@ impl Runnable for Stream {
                 let (a, b) = (specification(&two.a)?, specification(&two.b)?);
                 let answer = Session::stream_ask(&StreamQuestion::Includes(&a, &b), two.states)?;
                 analysis::write_answer(&answer, two.output.json(), context)
+            }
+            Action::Union(pair) => combined(StreamOperation::Union, &pair, context),
+            Action::Intersect(pair) => combined(StreamOperation::Intersect, &pair, context),
+            Action::Concat(pair) => combined(StreamOperation::Concat, &pair, context),
+            Action::Plus(one) => changed(StreamOperation::Plus, &one, context),
+            Action::Reverse(one) => changed(StreamOperation::Reverse, &one, context),
+            Action::FromLtl(own) => {
+                let spec = formulas(std::slice::from_ref(&own.formula))?;
+                put(&Session::stream_from_ltl(&spec, own.accept)?, own.made.output.as_deref(), context)
+            }
+            Action::ToAutomaton(own) => {
+                let form = match own.output.as_str() {
+                    "hoa" => AutomatonForm::Hoa,
+                    "dot" => AutomatonForm::Dot,
+                    _ => AutomatonForm::Json,
+                };
+                let text = Session::stream_to_automaton(&specification(&own.spec)?, form, own.states)?;
+                put(&text, own.file.as_deref(), context)
+            }
+            Action::FromAutomaton(one) => {
+                let text = specification_text(&one.file)?;
+                put(&Session::stream_from_automaton(&one.file, &text)?, one.made.output.as_deref(), context)
+            }
+            Action::Normalise(one) => {
+                let text = Session::stream_normalise(&specification(&one.file)?, one.states)?;
+                put(&text, one.made.output.as_deref(), context)
             }
             Action::Accepts(own) => {
                 let files = or_standard_input(&own.files, "tracewise stream accepts SPEC TRACE")?;

@@ -221,3 +221,62 @@ fn questions_about_specifications() {
     let run = tracewise(&format!("stream universal {number}"));
     assert!(run.code == 2 && run.err.contains("not-boolean"), "{}", run.err);
 }
+
+/// The words of `len` positions that a specification accepts.
+fn accepted(spec: &str, len: usize) -> Vec<String> {
+    let word = |number: usize| {
+        (0..len).map(|at| if number >> (len - 1 - at) & 1 == 1 { '1' } else { '0' }).collect()
+    };
+    let words: Vec<String> = (0..1 << len).map(word).collect();
+    let accepts = |word: &String| {
+        let run = tracewise_with(&format!("stream accepts {spec} - --format csv"), &rows(word));
+        assert!(run.code < 2, "{}", run.err);
+        run.code == 0
+    };
+    words.into_iter().filter(accepts).collect()
+}
+
+/// A specification of the inputs on which a formula about one position holds everywhere.
+fn demands(formula: &str) -> String {
+    format!("stream c: bool = if {formula} then c else !c;\n")
+}
+
+#[test]
+fn languages_are_combined() {
+    let scratch = directory("streams-algebra");
+    let file = |name: &str| scratch.join(name).display().to_string();
+    let write = |name: &str, text: &str| {
+        std::fs::write(file(name), text).expect("a scratch file");
+        file(name)
+    };
+    let ones = write("ones.tw", &demands("x"));
+    let zeros = write("zeros.tw", &demands("!x"));
+    let ten = write("ten.tw", &demands("(first -> (x & !last)) & (!first -> (!x & last))"));
+    let made = |line: String| {
+        let out = file("made.tw");
+        let run = tracewise(&format!("stream {line} -o {out}"));
+        assert_eq!(run.code, 0, "{line}: {}", run.err);
+        out
+    };
+    let union = made(format!("union {ones} {zeros}"));
+    assert_eq!([1, 2, 3].map(|len| accepted(&union, len).join(" ")), ["0 1", "00 11", "000 111"]);
+    let concat = made(format!("concat {ones} {zeros}"));
+    assert_eq!([1, 2, 3].map(|len| accepted(&concat, len).join(" ")), ["", "10", "100 110"]);
+    let plus = made(format!("plus {ten}"));
+    assert_eq!([1, 2, 3, 4].map(|len| accepted(&plus, len).join(" ")), ["", "10", "", "1010"]);
+    let reverse = made(format!("reverse {ten}"));
+    assert_eq!(accepted(&reverse, 2), ["01"]);
+    let both = made(format!("intersect {ones} {plus}"));
+    assert!(accepted(&both, 2).is_empty());
+    for form in ["json", "hoa"] {
+        let automaton = file("ten.automaton");
+        let run = tracewise(&format!("stream to-automaton {ten} --output {form} -o {automaton}"));
+        assert_eq!(run.code, 0, "{}", run.err);
+        let back = made(format!("from-automaton {automaton}"));
+        assert_eq!([1, 2].map(|len| accepted(&back, len).join(" ")), ["", "10"]);
+    }
+    let until = made("from-ltl 'x U !x' --accept".into());
+    assert_eq!(accepted(&until, 2), ["00", "01", "10"]);
+    let run = tracewise("stream from-ltl 'F[0,5] x'");
+    assert!(run.code == 2 && run.err.contains("without intervals"), "{}", run.err);
+}
