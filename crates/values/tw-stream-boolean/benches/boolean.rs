@@ -104,7 +104,10 @@ fn main() {
     if bench.wants("two passes, Example 3") {
         let text = "y = if (first -> (x & y)) & (y -> !y[+1|0]) & (!y -> (x[+1|1] & y[+1|1])) then y else !y";
         let program = Program::new(&spec(text), Passes::Auto).unwrap();
-        let odd = Bits::from_words(two.columns[0].words().iter().map(|word| word | 0x5555_5555_5555_5555).collect(), positions);
+        let odd = Bits::from_words(
+            two.columns[0].words().iter().map(|word| word | 0x5555_5555_5555_5555).collect(),
+            positions,
+        );
         let input = Word { len: positions, columns: vec![odd] };
         let time = bench.best(|| program.run(&input, &Limits::default()).unwrap());
         println!("{:>9.3} ns per position  two passes, Example 3 (both together)", each(time, positions));
@@ -126,7 +129,9 @@ fn main() {
         }
         let [median, ninth, worst] = quantiles(times.clone());
         let found = times.len();
-        println!("{median:>9.3} ns per position  two passes, random (both together, 8 streams, {found}): median");
+        println!(
+            "{median:>9.3} ns per position  two passes, random (both together, 8 streams, {found}): median"
+        );
         println!("{ninth:>9.3} ns per position  90 of 100 below; worst {worst:.3}");
     }
     for outputs in [8, 12] {
@@ -141,11 +146,14 @@ fn main() {
                 gave_up += usize::from(analyse(&spec, &Budget::default()).gave_up.is_some());
                 // The processor's clock ticks slowly: short analyses are repeated until it has.
                 let often = (20_000 / start.elapsed().as_micros().max(1)).clamp(1, 1000) as u32;
-                let time = bench.best(|| (0..often).for_each(|_| drop(black_box(analyse(&spec, &Budget::default())))));
+                let time = bench
+                    .best(|| (0..often).for_each(|_| drop(black_box(analyse(&spec, &Budget::default())))));
                 times.push((time / often).as_secs_f64() * 1e3);
             }
             let [median, ninth, worst] = quantiles(times);
-            println!("{median:>9.3} ms              {name}: median; 90 of 100 below {ninth:.3}, worst {worst:.3}; {gave_up} gave up");
+            println!(
+                "{median:>9.3} ms              {name}: median; 90 of 100 below {ninth:.3}, worst {worst:.3}; {gave_up} gave up"
+            );
         }
     }
 }

@@ -181,11 +181,12 @@ pub fn concat(a: &Specification, b: &Specification) -> Result<Specification, Fla
     for (side, spec) in [a, b].into_iter().enumerate() {
         for output in 0..spec.outputs.len() {
             // The first word does not see what comes after it, nor the second what was before it.
-            let root = joined.equation(side, output, |build, plain, offset, default| match (side, offset > 0) {
-                (0, true) => Joined::cut(build, (mark, false, true), plain, offset, default),
-                (1, false) => Joined::cut(build, (mark, true, false), plain, offset, default),
-                _ => Ok(plain),
-            })?;
+            let root =
+                joined.equation(side, output, |build, plain, offset, default| match (side, offset > 0) {
+                    (0, true) => Joined::cut(build, (mark, false, true), plain, offset, default),
+                    (1, false) => Joined::cut(build, (mark, true, false), plain, offset, default),
+                    _ => Ok(plain),
+                })?;
             let named = joined.output(side, output);
             let (now, inside) = (joined.build.now(named), joined.build.now(mark));
             let equation = match side {

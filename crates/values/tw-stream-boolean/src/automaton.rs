@@ -181,7 +181,8 @@ impl Automaton {
         edges.sort_unstable();
         for same in edges.chunk_by(|a, b| (a.from, a.to) == (b.from, b.to)) {
             let name = |input: usize| self.inputs[input].clone();
-            let labels: Vec<String> = same.iter().map(|edge| edge.when.text(&name, self.inputs.len())).collect();
+            let labels: Vec<String> =
+                same.iter().map(|edge| edge.when.text(&name, self.inputs.len())).collect();
             let label = labels.join(" | ").replace('\\', "\\\\").replace('"', "\\\"");
             let _ = writeln!(text, "  {} -> {} [label=\"{label}\"];", same[0].from, same[0].to);
         }

@@ -97,7 +97,8 @@ pub fn from_ltl(
     }
     // What stands above an atom is a formula; what is below it is the atom's own business.
     let formulas = program.reachable_until(&[root], |node| inputs.contains_key(&node));
-    let mut making = Making { program, build, inputs, named: FxHashMap::default(), made: FxHashMap::default() };
+    let mut making =
+        Making { program, build, inputs, named: FxHashMap::default(), made: FxHashMap::default() };
     let mut formulas: Vec<NodeId> = formulas;
     formulas.sort_unstable();
     formulas.dedup();

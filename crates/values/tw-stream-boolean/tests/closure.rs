@@ -6,8 +6,8 @@ use common::{Shape, random, spec, text, word};
 use tw_stream_boolean::algebra::{concat, intersect, plus, reverse, union};
 use tw_stream_boolean::graph::Graph;
 use tw_stream_boolean::{
-    Automaton, Budget, Cube, Edge, Flaw, Limits, NoNormalForm, Passes, Program, Specification, Word, accepts, analyse,
-    equal, models, normalise,
+    Automaton, Budget, Cube, Edge, Flaw, Limits, NoNormalForm, Passes, Program, Specification, Word, accepts,
+    analyse, equal, models, normalise,
 };
 use tw_testkit::{Rng, cases};
 
@@ -33,7 +33,10 @@ fn languages(spec: &Specification, upto: usize) -> Vec<Vec<String>> {
 #[test]
 fn worked_examples() {
     let (ones, zeros, t) = (spec(ONES), spec(ZEROS), spec(T));
-    assert_eq!(languages(&union(&ones, &zeros).unwrap(), 3), [vec!["0", "1"], vec!["00", "11"], vec!["000", "111"]]);
+    assert_eq!(
+        languages(&union(&ones, &zeros).unwrap(), 3),
+        [vec!["0", "1"], vec!["00", "11"], vec!["000", "111"]]
+    );
     let none = Vec::<&str>::new();
     let expected = [none.clone(), vec!["10"], vec!["100", "110"], vec!["1000", "1100", "1110"]];
     assert_eq!(languages(&concat(&ones, &zeros).unwrap(), 4), expected);
@@ -56,8 +59,10 @@ fn the_last_letter_is_one() {
     let made = automaton.specification().unwrap();
     let expected = [vec!["1"], vec!["01", "11"], vec!["001", "011", "101", "111"]];
     assert_eq!(languages(&made, 3), expected);
-    let by_models: Vec<String> =
-        words(3).filter(|input| !models(&made, input).unwrap().is_empty()).map(|input| text(&input.columns[0])).collect();
+    let by_models: Vec<String> = words(3)
+        .filter(|input| !models(&made, input).unwrap().is_empty())
+        .map(|input| text(&input.columns[0]))
+        .collect();
     assert_eq!(by_models, expected[2]);
 }
 
@@ -80,7 +85,8 @@ fn operations_are_those_on_languages() {
         let (a, b) = (random(&mut rng, &shape), random(&mut rng, &shape));
         let upto = 4;
         let (left, right) = (languages(&a, upto), languages(&b, upto));
-        let has = |language: &[Vec<String>], word: &str| language[word.len() - 1].iter().any(|one| one == word);
+        let has =
+            |language: &[Vec<String>], word: &str| language[word.len() - 1].iter().any(|one| one == word);
         let split = |word: &str, second: &dyn Fn(&str) -> bool| {
             (1..word.len()).any(|at| has(&left, &word[..at]) && second(&word[at..]))
         };
@@ -132,7 +138,10 @@ fn automata_and_back() {
         let json = Automaton::from_json(&automaton.to_json().to_string()).unwrap();
         assert_eq!(json, automaton);
         let hoa = Automaton::from_hoa(&automaton.to_hoa()).unwrap();
-        assert_eq!((&hoa.inputs, &hoa.initial, &hoa.accepting), (&json.inputs, &json.initial, &json.accepting));
+        assert_eq!(
+            (&hoa.inputs, &hoa.initial, &hoa.accepting),
+            (&json.inputs, &json.initial, &json.accepting)
+        );
         let sorted = |automaton: &Automaton| {
             let mut edges = automaton.edges.clone();
             edges.sort_unstable();
@@ -152,13 +161,19 @@ fn automata_and_back() {
 fn bad_automata_are_told() {
     let hoa = |text: &str| Automaton::from_hoa(text).unwrap_err().to_string();
     assert_eq!(hoa(""), "line 1, column 1: found the end, expected `HOA: v1`");
-    assert_eq!(hoa("HOA: v1\nStates: 1\nAP: 1\n"), "line 3, column 5: found the end, expected the name of an input");
+    assert_eq!(
+        hoa("HOA: v1\nStates: 1\nAP: 1\n"),
+        "line 3, column 5: found the end, expected the name of an input"
+    );
     assert_eq!(
         hoa("HOA: v1\nStates: 1\nStart: 0\nAP: 1 \"x\"\n--BODY--\nState: 0\n[1] 0\n--END--"),
         "line 7, column 2: found `1`, expected an input's number, `t`, `f`, `!` or `(`"
     );
     assert_eq!(hoa("HOA: v1 \"x"), "line 1, column 9: a text that does not end");
-    assert_eq!(hoa("HOA: v1 States: 99999999999"), "line 1, column 17: found `99999999999`, expected a number of states");
+    assert_eq!(
+        hoa("HOA: v1 States: 99999999999"),
+        "line 1, column 17: found `99999999999`, expected a number of states"
+    );
     assert!(hoa("HOA: v1 States: 1 Start: 3 --BODY-- --END--").contains("a start below 1"));
     let json = |text: &str| Automaton::from_json(text).unwrap_err().to_string();
     assert!(json("{").starts_with("line 1, column 1: no JSON"));
@@ -175,7 +190,8 @@ fn the_normal_form_is_well_formed_and_equal() {
     let mut made = 0;
     for seed in 0..cases(1500) {
         let mut rng = Rng::new(seed ^ 0x6e);
-        let shape = Shape { inputs: rng.below(2), outputs: 1 + rng.below(3), observe: true, ..shape(&mut rng) };
+        let shape =
+            Shape { inputs: rng.below(2), outputs: 1 + rng.below(3), observe: true, ..shape(&mut rng) };
         let spec = random(&mut rng, &shape);
         let normal = match normalise(&spec, &budget) {
             Ok(normal) => normal,
@@ -192,8 +208,10 @@ fn the_normal_form_is_well_formed_and_equal() {
         for _ in 0..4 {
             let input = common::input(&mut rng, shape.inputs, 1 + seed as usize % 90);
             let run = |spec: &Specification| {
-                let found = Program::new(spec, Passes::Auto).unwrap().run(&input, &Limits::default()).unwrap();
-                let column = |name: &String| found[spec.outputs().iter().position(|one| one == name).unwrap()].clone();
+                let found =
+                    Program::new(spec, Passes::Auto).unwrap().run(&input, &Limits::default()).unwrap();
+                let column =
+                    |name: &String| found[spec.outputs().iter().position(|one| one == name).unwrap()].clone();
                 on.iter().map(column).collect::<Vec<_>>()
             };
             assert_eq!(run(&spec), run(&normal), "seed {seed}\n{spec}\n{normal}");
@@ -204,6 +222,8 @@ fn the_normal_form_is_well_formed_and_equal() {
     let normal = normalise(&phi, &Budget::default()).unwrap();
     assert_eq!(equal(&phi, &normal, &["y".into(), "h".into()], &Budget::default()).unwrap(), Ok(None));
     let input = word(&["0110100"]);
-    let run = |spec: &Specification| Program::new(spec, Passes::Auto).unwrap().run(&input, &Limits::default()).unwrap();
+    let run = |spec: &Specification| {
+        Program::new(spec, Passes::Auto).unwrap().run(&input, &Limits::default()).unwrap()
+    };
     assert_eq!(run(&phi)[..2], run(&normal)[..2]);
 }

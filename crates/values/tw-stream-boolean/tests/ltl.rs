@@ -63,7 +63,9 @@ fn worked_examples() {
             }
         }
     }
-    let spec = from_ltl(&texts::formula("p U q"), texts::formula("p U q").roots[0].node, "psi", true, |_| "x".into());
+    let spec = from_ltl(&texts::formula("p U q"), texts::formula("p U q").roots[0].node, "psi", true, |_| {
+        "x".into()
+    });
     assert_eq!(
         spec.unwrap().to_string(),
         "stream psi: bool = x | x & psi[+1|false];\nstream init: bool = first -> psi | !init;\n"

@@ -76,7 +76,8 @@ mod tests {
                 let others = |letter: u64| {
                     cubes.iter().enumerate().any(|(nth, cube)| nth != left && cube.holds(letter))
                 };
-                let needed = (0..letters.len() as u64).any(|letter| cubes[left].holds(letter) && !others(letter));
+                let needed =
+                    (0..letters.len() as u64).any(|letter| cubes[left].holds(letter) && !others(letter));
                 assert!(needed, "{cubes:?}");
             }
         }

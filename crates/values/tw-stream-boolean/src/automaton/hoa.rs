@@ -185,7 +185,9 @@ impl Reader {
         let mut automaton = Automaton::default();
         let mut states: Option<u64> = None;
         while self.peek() != Some(&Token::Body) {
-            let Some(Token::Header(name)) = self.peek().cloned() else { return self.fail("a header or --BODY--") };
+            let Some(Token::Header(name)) = self.peek().cloned() else {
+                return self.fail("a header or --BODY--");
+            };
             self.at += 1;
             match name.as_str() {
                 "States" => states = Some(self.number("a number of states", MOST_STATES as u64 + 1)?),
@@ -336,9 +338,12 @@ mod tests {
     #[test]
     fn labels_are_formulas() {
         let read = |label: &str| {
-            let text = format!("HOA: v1 States: 1 Start: 0 AP: 2 \"a\" \"b\" --BODY-- State: 0 [{label}] 0 --END--");
+            let text =
+                format!("HOA: v1 States: 1 Start: 0 AP: 2 \"a\" \"b\" --BODY-- State: 0 [{label}] 0 --END--");
             Automaton::from_hoa(&text).map(|automaton| {
-                (0..4).map(|letter| automaton.edges.iter().any(|edge| edge.when.holds(letter))).collect::<Vec<_>>()
+                (0..4)
+                    .map(|letter| automaton.edges.iter().any(|edge| edge.when.holds(letter)))
+                    .collect::<Vec<_>>()
             })
         };
         for (label, expected) in [

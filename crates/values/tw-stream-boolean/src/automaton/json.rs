@@ -36,7 +36,8 @@ impl Automaton {
 }
 
 fn read(value: &Value) -> Result<Automaton, String> {
-    let fields = value.as_object().ok_or("expected an object with inputs, states, initial, accepting and edges")?;
+    let fields =
+        value.as_object().ok_or("expected an object with inputs, states, initial, accepting and edges")?;
     let field = |name: &str| fields.get(name).ok_or_else(|| format!("the field `{name}` is missing"));
     let list = |name: &str| field(name)?.as_array().ok_or_else(|| format!("`{name}` is no list"));
     let mut inputs: Vec<String> = Vec::new();
@@ -72,7 +73,8 @@ fn read(value: &Value) -> Result<Automaton, String> {
         for (name, value) in named {
             let input = automaton.inputs.iter().position(|input| input == name);
             let input = input.ok_or_else(|| format!("{place}: `{name}` is no input"))?;
-            let value = value.as_bool().ok_or_else(|| format!("{place}: `{name}` is neither true nor false"))?;
+            let value =
+                value.as_bool().ok_or_else(|| format!("{place}: `{name}` is neither true nor false"))?;
             when.mask |= 1 << input;
             when.value |= u64::from(value) << input;
         }
