@@ -92,6 +92,9 @@ pub(crate) struct TooLarge;
 /// The most guessed bits: beyond that, a position has too many moves to list.
 const MOST_GUESSES: usize = 62;
 
+/// Registers in a row: of a stream (of a constant, for the ends), ahead or back, and what is beyond.
+type Chain = (Option<u32>, bool, bool);
+
 struct Making<'a> {
     spec: &'a Specification,
     reading: Reading,
@@ -100,7 +103,7 @@ struct Making<'a> {
     present: FxHashMap<u32, u32>,
     member: Vec<bool>,
     made: FxHashMap<Id, u32>,
-    chains: FxHashMap<(Option<u32>, bool, bool), Vec<u32>>,
+    chains: FxHashMap<Chain, Vec<u32>>,
     letter: FxHashMap<(u32, i32, bool), u32>,
 }
 
@@ -177,9 +180,9 @@ impl Making<'_> {
     /// The registers of all references. Their sources are filled in when the cells are there.
     fn registers(&mut self, members: &[usize]) -> Result<(), TooLarge> {
         // The depth of each chain: of a stream (or of a constant, for the ends), ahead or back, by default.
-        let mut depth: Vec<((Option<u32>, bool, bool), u32)> = Vec::new();
-        let mut places: FxHashMap<(Option<u32>, bool, bool), usize> = FxHashMap::default();
-        let mut want = |key: (Option<u32>, bool, bool), offset: i32| {
+        let mut depth: Vec<(Chain, u32)> = Vec::new();
+        let mut places: FxHashMap<Chain, usize> = FxHashMap::default();
+        let mut want = |key: Chain, offset: i32| {
             let place = *places.entry(key).or_insert_with(|| {
                 depth.push((key, 0));
                 depth.len() - 1
@@ -189,10 +192,10 @@ impl Making<'_> {
         for &output in members {
             for id in self.spec.below(self.spec.equations[output]) {
                 match self.spec.nodes[id as usize] {
-                    Node::Stream { stream, offset, default } if offset != 0 => {
-                        if self.reading == Reading::Letters || self.is_member(stream) {
-                            want((Some(stream), offset > 0, default), offset);
-                        }
+                    Node::Stream { stream, offset, default }
+                        if offset != 0 && (self.reading == Reading::Letters || self.is_member(stream)) =>
+                    {
+                        want((Some(stream), offset > 0, default), offset);
                     }
                     Node::Outside(offset) if self.reading == Reading::Letters => {
                         want((None, offset > 0, true), offset);

@@ -388,7 +388,7 @@ pub(super) fn run(
         steps,
         stride,
         width,
-        letters: letters(group, stride, width),
+        letters: if count > 0 { letters(group, stride, width) } else { Vec::new() },
         path: Vec::new(),
         forward: Vec::new(),
         rows: Vec::new(),
