@@ -74,6 +74,8 @@ pub(crate) struct System {
     /// What the registers hold before the first position, and beyond the last.
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// How far ahead each promise is.
+    depths: Vec<usize>,
     /// Guessed bits.
     guesses: usize,
     /// Cells that must be true.
@@ -125,6 +127,7 @@ impl System {
             ahead: Vec::new(),
             first: 0,
             last: 0,
+            depths: Vec::new(),
             guesses: 0,
             demands: Vec::new(),
             labels: Vec::new(),
@@ -150,10 +153,22 @@ impl System {
         making.equations(members);
         let mut system = making.system;
         system.labels = labels.iter().map(|&output| making.present[&spec.output(output)]).collect();
-        if system.labels.len() > 64 || system.letters.len() > 24 {
+        if system.labels.len() > 64 || system.letters.len() > 24 || system.outside.len() > 64 {
             return Err(TooLarge);
         }
         Ok(system)
+    }
+}
+
+impl System {
+    /// The farthest promise.
+    pub(crate) fn farthest(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The promises about positions that are not there, when so many come after the present one.
+    pub(crate) fn beyond(&self, left: usize) -> u64 {
+        self.depths.iter().enumerate().fold(0, |all, (bit, &depth)| all | u64::from(depth > left) << bit)
     }
 }
 
@@ -195,7 +210,7 @@ impl Making<'_> {
                     Node::Stream { stream, offset, default }
                         if offset != 0 && (self.reading == Reading::Letters || self.is_member(stream)) =>
                     {
-                        want((Some(stream), offset > 0, default), offset);
+                        want((Some(stream), offset > 0, default && self.reading == Reading::Letters), offset);
                     }
                     Node::Outside(offset) if self.reading == Reading::Letters => {
                         want((None, offset > 0, true), offset);
@@ -224,6 +239,9 @@ impl Making<'_> {
                 // The first register's source is set when all cells are there.
                 list.push(if nth == 0 { Source::Cell(u32::MAX) } else { Source::Register(register - 1) });
                 *initial |= u64::from(default) << register;
+                if ahead {
+                    system.depths.push(nth as usize + 1);
+                }
                 chain.push(register);
             }
             self.chains.insert((stream, ahead, default), chain);
@@ -305,14 +323,7 @@ impl Making<'_> {
                 }
                 Node::Outside(offset) => match self.reading {
                     Reading::Letters => self.register(None, offset, true),
-                    Reading::Ahead => {
-                        let known = self.system.outside.iter().position(|&known| known == offset);
-                        let place = known.unwrap_or_else(|| {
-                            self.system.outside.push(offset);
-                            self.system.outside.len() - 1
-                        });
-                        self.cell(Cell::Outside(place as u32))
-                    }
+                    Reading::Ahead => self.outside(offset),
                 },
                 node => {
                     let node = node.map(|child| self.made[&child]);
@@ -324,9 +335,28 @@ impl Making<'_> {
         self.made[&root]
     }
 
+    /// Whether the position that far away is beyond the trace.
+    fn outside(&mut self, offset: i32) -> u32 {
+        let known = self.system.outside.iter().position(|&known| known == offset);
+        let place = known.unwrap_or_else(|| {
+            self.system.outside.push(offset);
+            self.system.outside.len() - 1
+        });
+        self.cell(Cell::Outside(place as u32))
+    }
+
+    /// A reference by its register. Where the ends are told, a stream has one register for both defaults: so no two of
+    /// them are guessed differently.
     fn register(&mut self, stream: Option<u32>, offset: i32, default: bool) -> u32 {
-        let register = self.chains[&(stream, offset > 0, default)][offset.unsigned_abs() as usize - 1];
-        self.cell(if offset > 0 { Cell::Guess(register) } else { Cell::Back(register) })
+        let told = self.reading == Reading::Ahead;
+        let chain = (stream, offset > 0, default && !told);
+        let register = self.chains[&chain][offset.unsigned_abs() as usize - 1];
+        let cell = self.cell(if offset > 0 { Cell::Guess(register) } else { Cell::Back(register) });
+        if default && told {
+            let outside = self.outside(offset);
+            return self.cell(Cell::Apply(Node::Or(outside, cell)));
+        }
+        cell
     }
 }
 

@@ -361,7 +361,7 @@ pub(super) fn run(
         offsets.fold((0i64, 0i64), |(least, largest), offset| (least.min(offset), largest.max(offset)));
     // Positions before `head` and after the middle are taken one by one.
     let head = (-least).max(1) as usize;
-    let tail = largest.max(1) as usize;
+    let tail = (largest.max(1) as usize).max(group.system.farthest());
     let stride = stride.filter(|_| len > head + tail + 64);
     let count = stride.map_or(0, |stride| (len - head - tail) / stride as usize);
     let head = if count == 0 { len } else { head };
@@ -372,9 +372,7 @@ pub(super) fn run(
         let (letter, outside) = group.letter(trace, position);
         sets.push(*set);
         *set = steps.forwards(*set, letter, outside)?;
-        if position + 1 == len {
-            *set = steps.lasts(*set)?;
-        }
+        *set = steps.within(*set, len - 1 - position)?;
         if *set == NONE { Err(Unsolved::NoModel { position }.into()) } else { Ok(()) }
     };
     for position in 0..head {
