@@ -267,45 +267,45 @@ fn cycle_above(edges: &[Edge]) -> Option<Vec<Edge>> {
 /// Pairs of an output and a weight to look at when searching for the shortest walk.
 const MOST_PAIRS: usize = 1 << 17;
 
-/// A closed walk of weight 0 with fewest edges, by breadth from each member.
+/// A closed walk of weight 0 with fewest edges, by breadth from all members in turn: not every one is on such a walk.
 fn shortest_walk(edges: &[Edge], members: &[usize]) -> Option<ZeroCycle> {
-    let mut best: Option<Vec<Edge>> = None;
-    for &start in members {
-        let mut seen: rustc_hash::FxHashMap<(usize, i64), Option<(Edge, (usize, i64))>> = Default::default();
-        let mut layer = vec![(start, 0i64)];
-        let mut depth = 0;
-        'search: while !layer.is_empty() && seen.len() < MOST_PAIRS {
-            depth += 1;
-            if best.as_ref().is_some_and(|best| best.len() <= depth - 1) {
-                break;
-            }
+    type Pair = (usize, i64);
+    struct From {
+        start: usize,
+        seen: rustc_hash::FxHashMap<Pair, (Edge, Pair)>,
+        layer: Vec<Pair>,
+    }
+    let mut searches: Vec<From> = members
+        .iter()
+        .map(|&start| From { start, seen: Default::default(), layer: vec![(start, 0)] })
+        .collect();
+    let mut pairs = 0;
+    while pairs < MOST_PAIRS {
+        for search in &mut searches {
             let mut next = Vec::new();
-            for &(at, weight) in &layer {
+            for &(at, weight) in &search.layer {
                 for edge in edges.iter().filter(|edge| edge.from == at) {
                     let to = (edge.to, weight + edge.weight);
-                    if to == (start, 0) {
-                        let mut walk = vec![*edge];
-                        let mut back = (at, weight);
-                        while let Some(Some((edge, before))) = seen.get(&back) {
+                    if to == (search.start, 0) {
+                        let (mut walk, mut back) = (vec![*edge], (at, weight));
+                        while let Some((edge, before)) = search.seen.get(&back) {
                             walk.push(*edge);
                             back = *before;
                         }
                         walk.reverse();
-                        if best.as_ref().is_none_or(|best| walk.len() < best.len()) {
-                            best = Some(walk);
-                        }
-                        break 'search;
+                        return Some(ZeroCycle::Walk(walk));
                     }
-                    seen.entry(to).or_insert_with(|| {
+                    search.seen.entry(to).or_insert_with(|| {
                         next.push(to);
-                        Some((*edge, (at, weight)))
+                        (*edge, (at, weight))
                     });
                 }
             }
-            layer = next;
+            pairs += next.len() + 1;
+            search.layer = next;
         }
     }
-    best.map(ZeroCycle::Walk)
+    None
 }
 
 /// What the live engine keeps of one stream.

@@ -2,7 +2,7 @@
 
 use crate::columns::Classic;
 use crate::graph::Graph;
-use crate::split::{Part, cut, groups, split};
+use crate::split::{Part, cut, groups, name_known, split};
 use crate::system::TooLarge;
 use crate::two_pass::{Group, Limits, Trace, two_models};
 use crate::{Specification, Word};
@@ -84,6 +84,8 @@ pub struct Program {
     /// Which outputs have certain values when the run succeeds.
     certain: Vec<bool>,
     reason: String,
+    /// How many of the outputs are the specification's own.
+    shown: usize,
 }
 
 /// Some outputs by classic passes.
@@ -121,6 +123,27 @@ pub type Model = Vec<Bits>;
 impl Program {
     /// Prepares a run; an error if that cannot be done in this way.
     pub fn new(spec: &Specification, passes: Passes) -> Result<Self, Unsolved> {
+        let plain = Self::make(spec, passes)?;
+        if passes != Passes::Auto || plain.groups.is_empty() {
+            return Ok(plain);
+        }
+        // Where known expressions are fewer than the streams they read, the core's letters are smaller.
+        let parts = split(&Graph::new(spec));
+        let Ok(Some(named)) = name_known(spec, &parts) else { return Ok(plain) };
+        match Self::make(&named, passes) {
+            Ok(other) if other.width() < plain.width() => {
+                Ok(Program { shown: plain.outputs, reason: plain.reason, ..other })
+            }
+            _ => Ok(plain),
+        }
+    }
+
+    /// Bits that the groups read for some positions together.
+    fn width(&self) -> usize {
+        self.groups.iter().map(Group::width).sum()
+    }
+
+    fn make(spec: &Specification, passes: Passes) -> Result<Self, Unsolved> {
         let graph = Graph::new(spec);
         let well_formed = graph.is_well_formed();
         let outputs = spec.outputs.len();
@@ -182,6 +205,7 @@ impl Program {
             whole,
             certain,
             reason,
+            shown: outputs,
         })
     }
 
@@ -231,6 +255,7 @@ impl Program {
             .zip(&self.certain)
             .filter(|(_, certain)| !**certain)
             .for_each(|(column, _)| *column = None);
+        found.truncate(self.shown);
         Ok(found)
     }
 
@@ -266,7 +291,7 @@ impl Program {
                 group.members.iter().zip(columns).for_each(|(&output, bits)| found[output] = Some(bits));
             }
             self.follows.run(input, &mut found);
-            found.into_iter().map(Option::unwrap_or_default).collect::<Model>()
+            found.into_iter().take(self.shown).map(Option::unwrap_or_default).collect::<Model>()
         };
         let mut models = vec![complete(&|nth| firsts[nth].clone())];
         if let Some((place, other)) = &second {

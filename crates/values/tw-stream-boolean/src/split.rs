@@ -97,3 +97,71 @@ pub fn cut(spec: &Specification, inputs: &[u32], outputs: &[usize]) -> Result<Sp
     }
     build.finish()
 }
+
+/// The same specification with a stream of its own, after all others, for each largest expression in the core's equations
+/// that reads no more than what is known; nothing if there is none. The core then reads these, which may be fewer.
+pub fn name_known(spec: &Specification, parts: &[Part]) -> Result<Option<Specification>, Flaw> {
+    let core = || (0..parts.len()).filter(|&output| parts[output] == Part::Core);
+    let mut known: rustc_hash::FxHashMap<u32, bool> = Default::default();
+    let mut named: Vec<u32> = Vec::new();
+    for output in core() {
+        let root = spec.equations[output];
+        let below = spec.below(root);
+        for &id in &below {
+            let is = match spec.nodes[id as usize] {
+                Node::Stream { stream, .. } => {
+                    spec.as_output(stream).is_none_or(|output| parts[output] == Part::Known)
+                }
+                node => node.children().all(|child| known[&child]),
+            };
+            known.insert(id, is);
+        }
+        // What a node that is not known all through is made of; a mere reference needs no name.
+        let inner = below.iter().filter(|id| !known[*id]).flat_map(|&id| spec.nodes[id as usize].children());
+        let worth = |id: &u32| known[id] && spec.nodes[*id as usize].children().next().is_some();
+        let reads =
+            |id: u32| spec.below(id).iter().any(|&id| matches!(spec.nodes[id as usize], Node::Stream { .. }));
+        named.extend(inner.filter(worth).filter(|&id| reads(id)));
+    }
+    named.sort_unstable();
+    named.dedup();
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let mut more = spec.clone();
+    for (nth, &id) in named.iter().enumerate() {
+        // No name of a language has a space, so that this one is new.
+        more.outputs.push(format!("known {nth}"));
+        more.equations.push(id);
+        more.observed.push(true);
+    }
+    // The core's equations over the new streams: made anew, since nodes are shared with what keeps its form.
+    let mut build = Builder::new();
+    let mut streams = Vec::new();
+    for name in &more.inputs {
+        streams.push(build.input(name)?);
+    }
+    for name in &more.outputs {
+        streams.push(build.output(name)?);
+    }
+    for output in 0..more.outputs.len() {
+        let leaf = |build: &mut Builder, node: Node| match node {
+            Node::Stream { stream, offset, default } => {
+                build.at(streams[stream as usize], offset.into(), default)
+            }
+            Node::Outside(offset) => build.constant_at(false, offset.into(), true),
+            _ => Ok(build.constant(false)),
+        };
+        let is_core = parts.get(output) == Some(&Part::Core);
+        let root = build.copy_until(&more, more.equations[output], leaf, |build, id| {
+            let place = named.binary_search(&id).ok().filter(|_| is_core)?;
+            Some(build.now(streams[spec.inputs.len() + spec.outputs.len() + place]))
+        })?;
+        let stream = streams[spec.inputs.len() + output];
+        build.define(stream, root)?;
+        if more.observed[output] {
+            build.observe(stream)?;
+        }
+    }
+    build.finish().map(Some)
+}

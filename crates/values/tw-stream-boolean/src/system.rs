@@ -74,6 +74,8 @@ pub(crate) struct System {
     /// What the registers hold before the first position, and beyond the last.
     pub(crate) first: u64,
     pub(crate) last: u64,
+    /// How far ahead each promise is.
+    depths: Vec<usize>,
     /// Guessed bits.
     guesses: usize,
     /// Cells that must be true.
@@ -92,6 +94,9 @@ pub(crate) struct TooLarge;
 /// The most guessed bits: beyond that, a position has too many moves to list.
 const MOST_GUESSES: usize = 62;
 
+/// Registers in a row: of a stream (of a constant, for the ends), ahead or back, and what is beyond.
+type Chain = (Option<u32>, bool, bool);
+
 struct Making<'a> {
     spec: &'a Specification,
     reading: Reading,
@@ -100,7 +105,7 @@ struct Making<'a> {
     present: FxHashMap<u32, u32>,
     member: Vec<bool>,
     made: FxHashMap<Id, u32>,
-    chains: FxHashMap<(Option<u32>, bool, bool), Vec<u32>>,
+    chains: FxHashMap<Chain, Vec<u32>>,
     letter: FxHashMap<(u32, i32, bool), u32>,
 }
 
@@ -122,6 +127,7 @@ impl System {
             ahead: Vec::new(),
             first: 0,
             last: 0,
+            depths: Vec::new(),
             guesses: 0,
             demands: Vec::new(),
             labels: Vec::new(),
@@ -147,10 +153,22 @@ impl System {
         making.equations(members);
         let mut system = making.system;
         system.labels = labels.iter().map(|&output| making.present[&spec.output(output)]).collect();
-        if system.labels.len() > 64 || system.letters.len() > 24 {
+        if system.labels.len() > 64 || system.letters.len() > 24 || system.outside.len() > 64 {
             return Err(TooLarge);
         }
         Ok(system)
+    }
+}
+
+impl System {
+    /// The farthest promise.
+    pub(crate) fn farthest(&self) -> usize {
+        self.depths.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The promises about positions that are not there, when so many come after the present one.
+    pub(crate) fn beyond(&self, left: usize) -> u64 {
+        self.depths.iter().enumerate().fold(0, |all, (bit, &depth)| all | u64::from(depth > left) << bit)
     }
 }
 
@@ -177,9 +195,9 @@ impl Making<'_> {
     /// The registers of all references. Their sources are filled in when the cells are there.
     fn registers(&mut self, members: &[usize]) -> Result<(), TooLarge> {
         // The depth of each chain: of a stream (or of a constant, for the ends), ahead or back, by default.
-        let mut depth: Vec<((Option<u32>, bool, bool), u32)> = Vec::new();
-        let mut places: FxHashMap<(Option<u32>, bool, bool), usize> = FxHashMap::default();
-        let mut want = |key: (Option<u32>, bool, bool), offset: i32| {
+        let mut depth: Vec<(Chain, u32)> = Vec::new();
+        let mut places: FxHashMap<Chain, usize> = FxHashMap::default();
+        let mut want = |key: Chain, offset: i32| {
             let place = *places.entry(key).or_insert_with(|| {
                 depth.push((key, 0));
                 depth.len() - 1
@@ -189,10 +207,10 @@ impl Making<'_> {
         for &output in members {
             for id in self.spec.below(self.spec.equations[output]) {
                 match self.spec.nodes[id as usize] {
-                    Node::Stream { stream, offset, default } if offset != 0 => {
-                        if self.reading == Reading::Letters || self.is_member(stream) {
-                            want((Some(stream), offset > 0, default), offset);
-                        }
+                    Node::Stream { stream, offset, default }
+                        if offset != 0 && (self.reading == Reading::Letters || self.is_member(stream)) =>
+                    {
+                        want((Some(stream), offset > 0, default && self.reading == Reading::Letters), offset);
                     }
                     Node::Outside(offset) if self.reading == Reading::Letters => {
                         want((None, offset > 0, true), offset);
@@ -221,6 +239,9 @@ impl Making<'_> {
                 // The first register's source is set when all cells are there.
                 list.push(if nth == 0 { Source::Cell(u32::MAX) } else { Source::Register(register - 1) });
                 *initial |= u64::from(default) << register;
+                if ahead {
+                    system.depths.push(nth as usize + 1);
+                }
                 chain.push(register);
             }
             self.chains.insert((stream, ahead, default), chain);
@@ -302,14 +323,7 @@ impl Making<'_> {
                 }
                 Node::Outside(offset) => match self.reading {
                     Reading::Letters => self.register(None, offset, true),
-                    Reading::Ahead => {
-                        let known = self.system.outside.iter().position(|&known| known == offset);
-                        let place = known.unwrap_or_else(|| {
-                            self.system.outside.push(offset);
-                            self.system.outside.len() - 1
-                        });
-                        self.cell(Cell::Outside(place as u32))
-                    }
+                    Reading::Ahead => self.outside(offset),
                 },
                 node => {
                     let node = node.map(|child| self.made[&child]);
@@ -321,9 +335,28 @@ impl Making<'_> {
         self.made[&root]
     }
 
+    /// Whether the position that far away is beyond the trace.
+    fn outside(&mut self, offset: i32) -> u32 {
+        let known = self.system.outside.iter().position(|&known| known == offset);
+        let place = known.unwrap_or_else(|| {
+            self.system.outside.push(offset);
+            self.system.outside.len() - 1
+        });
+        self.cell(Cell::Outside(place as u32))
+    }
+
+    /// A reference by its register. Where the ends are told, a stream has one register for both defaults: so no two of
+    /// them are guessed differently.
     fn register(&mut self, stream: Option<u32>, offset: i32, default: bool) -> u32 {
-        let register = self.chains[&(stream, offset > 0, default)][offset.unsigned_abs() as usize - 1];
-        self.cell(if offset > 0 { Cell::Guess(register) } else { Cell::Back(register) })
+        let told = self.reading == Reading::Ahead;
+        let chain = (stream, offset > 0, default && !told);
+        let register = self.chains[&chain][offset.unsigned_abs() as usize - 1];
+        let cell = self.cell(if offset > 0 { Cell::Guess(register) } else { Cell::Back(register) });
+        if default && told {
+            let outside = self.outside(offset);
+            return self.cell(Cell::Apply(Node::Or(outside, cell)));
+        }
+        cell
     }
 }
 

@@ -82,6 +82,11 @@ impl Group {
         Ok(Group { system, members: members.to_vec(), matter, windows, places })
     }
 
+    /// The bits that four positions together read.
+    pub(crate) fn width(&self) -> usize {
+        self.windows.iter().map(|window| (window.largest - window.least) as usize + 4).sum()
+    }
+
     /// The letter at a position, and which of the positions that are asked for are beyond the trace.
     fn letter(&self, trace: &Trace<'_>, position: usize) -> (u64, u64) {
         let place = |offset: i32| {

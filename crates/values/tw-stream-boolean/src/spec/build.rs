@@ -317,10 +317,25 @@ impl Builder {
         &mut self,
         from: &Specification,
         root: Id,
+        leaf: impl FnMut(&mut Self, Node) -> Result<Id, Flaw>,
+    ) -> Result<Id, Flaw> {
+        self.copy_until(from, root, leaf, |_, _| None)
+    }
+
+    /// The same, where some nodes are replaced by others.
+    pub(crate) fn copy_until(
+        &mut self,
+        from: &Specification,
+        root: Id,
         mut leaf: impl FnMut(&mut Self, Node) -> Result<Id, Flaw>,
+        mut other: impl FnMut(&mut Self, Id) -> Option<Id>,
     ) -> Result<Id, Flaw> {
         let mut made: FxHashMap<Id, Id> = FxHashMap::default();
         for at in from.below(root) {
+            if let Some(other) = other(self, at) {
+                made.insert(at, other);
+                continue;
+            }
             let of = |id: Id| made[&id];
             let node = from.nodes[at as usize];
             let copied = match node {

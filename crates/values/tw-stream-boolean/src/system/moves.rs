@@ -20,6 +20,11 @@ const FEW: usize = 14;
 const MOST_TRIES: u64 = 1 << 20;
 
 impl System {
+    /// Whether the promises of a state under a mask are what holds beyond the trace.
+    pub(crate) fn keeps(&self, state: State, mask: u64) -> bool {
+        (state.ahead ^ self.last) & mask == 0
+    }
+
     /// Whether a state may be the last one.
     pub(crate) fn is_last(&self, state: State) -> bool {
         state.ahead == self.last

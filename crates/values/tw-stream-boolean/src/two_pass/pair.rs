@@ -18,7 +18,7 @@ pub(crate) fn two_models(group: &Group, trace: &Trace<'_>, limit: usize) -> Resu
         sets.push(next);
     }
     // What is left after each position; before the first it is the start.
-    let mut left = vec![steps.lasts(sets[trace.len])?];
+    let mut left = vec![steps.within(sets[trace.len], 0)?];
     for (position, &(letter, outside)) in letters.iter().enumerate().rev() {
         let found = steps.backwards(sets[position], letter, outside, left[left.len() - 1])?;
         left.push(found.before);

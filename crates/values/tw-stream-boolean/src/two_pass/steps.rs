@@ -131,10 +131,15 @@ impl<'a> Steps<'a> {
         Ok(next)
     }
 
-    /// What is left of a set that stands before the last position's end: states whose promises hold beyond it.
-    pub(super) fn lasts(&mut self, set: u32) -> Result<u32, Unsolved> {
-        let lasts = self.set(set).iter().filter(|state| self.system.is_last(**state)).copied().collect();
-        self.number(lasts)
+    /// What is left of a set when so many positions come after the present one: states that promise nothing of positions
+    /// beyond the trace but what holds there.
+    pub(super) fn within(&mut self, set: u32, left: usize) -> Result<u32, Unsolved> {
+        let mask = self.system.beyond(left);
+        if mask == 0 {
+            return Ok(set);
+        }
+        let kept = self.set(set).iter().filter(|state| self.system.keeps(**state, mask)).copied().collect();
+        self.number(kept)
     }
 
     /// A step back: `set` is what the forward pass had before the position, `left` what is left after it.

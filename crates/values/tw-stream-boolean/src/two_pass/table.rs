@@ -52,12 +52,32 @@ fn fits(group: &Group, stride: u32, most: u32) -> bool {
 
 /// Positions per look-up for a trace: filling a table must not take longer than going through the trace.
 pub(super) fn widest(group: &Group, len: usize) -> Option<u32> {
-    let most = (usize::BITS - len.leading_zeros()).saturating_sub(9).min(11);
+    let most = (usize::BITS - len.leading_zeros()).saturating_sub(10).min(13);
     let strides = STRIDES.into_iter();
     strides.clone().find(|&stride| fits(group, stride, most)).or_else(|| {
         // Long traces go by tables even if a single position is as wide as that.
         (most >= 8).then_some(()).and_then(|()| strides.clone().find(|&stride| fits(group, stride, 14)))
     })
+}
+
+/// The letters of each position of a look-up, for each value of the windows' bits.
+fn letters(group: &Group, stride: u32, width: u32) -> Vec<u32> {
+    let mut starts = Vec::with_capacity(group.windows.len());
+    let mut start = 0;
+    for window in &group.windows {
+        starts.push(start);
+        start += (window.largest - window.least) as u32 + stride;
+    }
+    let mut letters = Vec::with_capacity((stride as usize) << width);
+    for windows in 0..1u32 << width {
+        for nth in 0..stride {
+            let bits = group.places.iter().enumerate();
+            letters.push(bits.fold(0, |all, (bit, &(window, place))| {
+                all | (windows >> (starts[window] + place + nth) & 1) << bit
+            }));
+        }
+    }
+    letters
 }
 
 /// The next smaller number of positions, if there is one.
@@ -84,12 +104,18 @@ struct Tables<'g, 's, 'a> {
     steps: &'s mut Steps<'a>,
     stride: u32,
     width: u32,
+    /// The letters of the positions of a look-up, for all windows.
+    letters: Vec<u32>,
+    /// The sets before each position of a look-up, while an entry is made.
+    path: Vec<u32>,
     forward: Vec<Forward>,
     /// The set of each row, and the row of each set.
     rows: Vec<u32>,
     row_of: FxHashMap<u32, u32>,
     /// The row and the windows' bits of each edge, and the row after it.
     edges: Vec<(u32, u32, u32)>,
+    /// More of them are not worth their making: fewer positions per look-up are then faster.
+    most_edges: usize,
     backward: Vec<u64>,
     /// Entries per edge.
     lefts: usize,
@@ -116,16 +142,7 @@ impl Tables<'_, '_, '_> {
 
     /// The letter of one of the positions of a look-up.
     fn letter(&self, windows: u32, nth: u32) -> u64 {
-        let mut starts = Vec::with_capacity(self.group.windows.len());
-        let mut start = 0;
-        for window in &self.group.windows {
-            starts.push(start);
-            start += (window.largest - window.least) as u32 + self.stride;
-        }
-        let bits = self.group.places.iter().enumerate();
-        bits.fold(0, |all, (bit, &(window, place))| {
-            all | u64::from(windows >> (starts[window] + place + nth) & 1) << bit
-        })
+        self.letters[(windows * self.stride + nth) as usize].into()
     }
 
     /// An entry of the forward table; nothing if a set on the way is empty.
@@ -141,10 +158,24 @@ impl Tables<'_, '_, '_> {
         }
         let next = self.row(set)?;
         let edge = self.edges.len() as u32;
+        if self.edges.len() >= self.most_edges {
+            return Err(Stop::Full);
+        }
         self.edges.push((row as u32, windows, next));
         let made = Forward { next: next << self.width, edge };
         self.forward[index] = made;
         Ok(Some(made))
+    }
+
+    /// The sets before each position of a look-up.
+    fn find_path(&mut self, row: u32, windows: u32) -> Result<(), Stop> {
+        let mut set = self.rows[row as usize];
+        self.path.clear();
+        for nth in 0..self.stride {
+            self.path.push(set);
+            set = self.steps.forwards(set, self.letter(windows, nth), 0)?;
+        }
+        Ok(())
     }
 
     /// The number of what is left within its row.
@@ -168,16 +199,11 @@ impl Tables<'_, '_, '_> {
     #[cold]
     fn make_backward(&mut self, edge: u32, left: u32) -> Result<u64, Stop> {
         let (row, windows, next) = self.edges[edge as usize];
-        let mut sets = Vec::with_capacity(self.stride as usize);
-        let mut set = self.rows[row as usize];
-        for nth in 0..self.stride {
-            sets.push(set);
-            set = self.steps.forwards(set, self.letter(windows, nth), 0)?;
-        }
+        self.find_path(row, windows)?;
         let mut rest = self.left[next as usize][left as usize];
         let mut entry = KNOWN;
         for nth in (0..self.stride).rev() {
-            let found = self.steps.backwards(sets[nth as usize], self.letter(windows, nth), 0, rest)?;
+            let found = self.steps.backwards(self.path[nth as usize], self.letter(windows, nth), 0, rest)?;
             rest = found.before;
             for member in 0..self.group.members.len() {
                 entry |= (found.label >> member & 1) << (member as u32 * self.stride + nth);
@@ -200,15 +226,10 @@ impl Tables<'_, '_, '_> {
     /// Where in a look-up models differ first.
     fn first_several(&mut self, edge: u32, left: u32) -> Result<usize, Stop> {
         let (row, windows, next) = self.edges[edge as usize];
-        let mut sets = Vec::new();
-        let mut set = self.rows[row as usize];
-        for nth in 0..self.stride {
-            sets.push(set);
-            set = self.steps.forwards(set, self.letter(windows, nth), 0)?;
-        }
+        self.find_path(row, windows)?;
         let (mut rest, mut first) = (self.left[next as usize][left as usize], 0);
         for nth in (0..self.stride).rev() {
-            let found = self.steps.backwards(sets[nth as usize], self.letter(windows, nth), 0, rest)?;
+            let found = self.steps.backwards(self.path[nth as usize], self.letter(windows, nth), 0, rest)?;
             rest = found.before;
             if found.several {
                 first = nth as usize;
@@ -288,6 +309,8 @@ impl Tables<'_, '_, '_> {
         let members = self.group.members.len();
         let mut words = [0u64; 64];
         let mut row = after;
+        // The last one found is the first one in the trace.
+        let mut several = None;
         while let Some(part) = tape.pop()? {
             for &edge in part.iter().rev() {
                 at -= 1;
@@ -297,7 +320,7 @@ impl Tables<'_, '_, '_> {
                     entry = self.make_backward(edge, now)?;
                 }
                 if entry & SEVERAL != 0 {
-                    *first = Some(at * stride as usize + self.first_several(edge, now)?);
+                    several = Some((at, edge, now));
                 }
                 for (member, word) in words[..members].iter_mut().enumerate() {
                     *word = *word << stride | (entry >> (member as u32 * stride) & mask);
@@ -310,6 +333,9 @@ impl Tables<'_, '_, '_> {
                 now = (entry >> LEFT) as u32 & 0xffff;
                 row = edge;
             }
+        }
+        if let Some((at, edge, left)) = several {
+            *first = Some(at * stride as usize + self.first_several(edge, left)?);
         }
         if count > 0 {
             let before = self.edges[row as usize].0;
@@ -335,7 +361,7 @@ pub(super) fn run(
         offsets.fold((0i64, 0i64), |(least, largest), offset| (least.min(offset), largest.max(offset)));
     // Positions before `head` and after the middle are taken one by one.
     let head = (-least).max(1) as usize;
-    let tail = largest.max(1) as usize;
+    let tail = (largest.max(1) as usize).max(group.system.farthest());
     let stride = stride.filter(|_| len > head + tail + 64);
     let count = stride.map_or(0, |stride| (len - head - tail) / stride as usize);
     let head = if count == 0 { len } else { head };
@@ -346,9 +372,7 @@ pub(super) fn run(
         let (letter, outside) = group.letter(trace, position);
         sets.push(*set);
         *set = steps.forwards(*set, letter, outside)?;
-        if position + 1 == len {
-            *set = steps.lasts(*set)?;
-        }
+        *set = steps.within(*set, len - 1 - position)?;
         if *set == NONE { Err(Unsolved::NoModel { position }.into()) } else { Ok(()) }
     };
     for position in 0..head {
@@ -362,10 +386,13 @@ pub(super) fn run(
         steps,
         stride,
         width,
+        letters: if count > 0 { letters(group, stride, width) } else { Vec::new() },
+        path: Vec::new(),
         forward: Vec::new(),
         rows: Vec::new(),
         row_of: FxHashMap::default(),
         edges: Vec::new(),
+        most_edges: if stride == 1 { usize::MAX } else { (len >> 10).max(256) },
         backward: Vec::new(),
         lefts: 4,
         left: Vec::new(),
