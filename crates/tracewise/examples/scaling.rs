@@ -107,7 +107,8 @@ fn simulate(program: &Program, text: &str, loss: u8, length: usize) -> Trace {
         let name = match what {
             What::Proposition(path) | What::Variable(path, _) => path.to_string(),
             What::Timing(timing) => timing.measure.name().to_string(),
-            What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
+            What::Stream { name, .. } | What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
+            What::Shift(shift) => shift.path.to_string(),
         };
         run.columns().iter().position(|column| *column.name == *name).expect("the program has this column")
     };

@@ -129,6 +129,12 @@ impl RowMonitor {
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
         let session = &*monitors::beside(session, spec)?;
         let spec = spec.properties()?;
+        if spec.program.derives() {
+            return Err(Error::refused_instead(
+                "rows that a program feeds have no columns that equations define",
+                "`tracewise check` and `tracewise watch` compute them",
+            ));
+        }
         let spec = &*spec.counted_in(session.read.unit);
         // Which values violate is told by violations alone.
         let telling = plan::Tell { quantified: Telling::Violations, ..Telling::Verdicts.into() };

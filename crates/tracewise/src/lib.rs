@@ -57,6 +57,7 @@ mod session;
 pub mod slice;
 mod specification;
 mod statistics;
+pub mod stream;
 pub mod templates;
 pub mod test;
 pub mod trace;

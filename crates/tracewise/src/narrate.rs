@@ -166,7 +166,7 @@ impl<'a> Narrator<'a> {
             What::Proposition(path) => located
                 .and_then(|located| located.row.as_ref())
                 .is_some_and(|row| !row.events.is_empty() && tw_trace::value_at(row, path).is_null()),
-            What::Variable(..) | What::Timing(_) => false,
+            What::Variable(..) | What::Timing(_) | What::Stream { .. } | What::Shift(_) => false,
         }
     }
 
@@ -249,6 +249,8 @@ impl<'a> Narrator<'a> {
             if let What::Timing(timing) = &program.slots[slot as usize].what {
                 values.extend(self.timing(timing, claim.range.0));
             }
+            let computed = self.loaded.computed(slot, self.original(claim.range.0));
+            values.extend(computed.map(|value| (tw_ir::display(program, node), value)));
             if let What::Proposition(path) | What::Variable(path, _) = &program.slots[slot as usize].what {
                 let value = tw_trace::value_at(row, path);
                 let name = path.to_string();

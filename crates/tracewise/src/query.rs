@@ -136,7 +136,7 @@ pub(crate) fn query(
     let mut spec = queries_of(options.by.as_deref(), spec)?;
     let who = Who::Any(Answers::Values);
     let engine = plan::choose(session, &spec, &session.evaluate_options(), who)?.engine;
-    if totals.is_none() && stream::fits(session, options, &spec, engine) {
+    if totals.is_none() && !spec.program.derives() && stream::fits(session, options, &spec, engine) {
         return stream::run(session, &spec, files, engine);
     }
     // Readers have a way of their own for one column of keys; further ones are read as values.

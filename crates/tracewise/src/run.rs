@@ -14,6 +14,7 @@ pub(crate) mod hints;
 pub(crate) mod open;
 pub(crate) mod order;
 pub(crate) mod repair;
+pub(crate) mod streams;
 pub(crate) mod timing;
 pub(crate) mod vacuous;
 

@@ -15,6 +15,10 @@ use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::stream::{
+    self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamOperation, StreamPasses, StreamQuestion,
+    StreamReport,
+};
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
 use crate::trace::Progress;
@@ -238,6 +242,64 @@ impl Session {
     /// A trace cut by what its events are about, one slice per binding of variables.
     pub fn slice(&self, files: &[String], options: &SliceOptions) -> Result<SliceReport, Error> {
         self.repaired(files, slice::slice(self, files, options))
+    }
+
+    /// The columns that the equations of a specification define, on a trace.
+    pub fn stream_run(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        passes: Option<StreamPasses>,
+    ) -> Result<StreamReport, Error> {
+        stream::run(self, spec, files, passes)
+    }
+
+    /// What can be said of the streams of a specification before they run; `states` is how many may be looked at.
+    pub fn stream_analyse(spec: &Specification, states: Option<usize>) -> Result<StreamAnalysis, Error> {
+        stream::analyse(spec, states)
+    }
+
+    /// The answer to a question about Boolean streams.
+    pub fn stream_ask(question: &StreamQuestion<'_>, states: Option<usize>) -> Result<StreamAnswer, Error> {
+        stream::ask(question, states)
+    }
+
+    /// Whether the Boolean streams of a specification have a model on a trace.
+    pub fn stream_accepts(&self, spec: &Specification, files: &[String]) -> Result<StreamAnswer, Error> {
+        stream::accepts(self, spec, files)
+    }
+
+    /// The text of a specification that accepts what an operation makes of the inputs of one or two others.
+    pub fn stream_combine(
+        operation: StreamOperation,
+        a: &Specification,
+        b: Option<&Specification>,
+    ) -> Result<String, Error> {
+        stream::combine(operation, a, b)
+    }
+
+    /// The equations of the first formula of a specification; with `accept`, of the inputs that satisfy it alone.
+    pub fn stream_from_ltl(spec: &Specification, accept: bool) -> Result<String, Error> {
+        stream::from_ltl(spec, accept)
+    }
+
+    /// The automaton of the inputs that have a model.
+    pub fn stream_to_automaton(
+        spec: &Specification,
+        form: AutomatonForm,
+        states: Option<usize>,
+    ) -> Result<String, Error> {
+        stream::to_automaton(spec, form, states)
+    }
+
+    /// The equations of an automaton, which `text` writes as JSON or HOA.
+    pub fn stream_from_automaton(name: &str, text: &str) -> Result<String, Error> {
+        stream::from_automaton(name, text)
+    }
+
+    /// An equal specification that is well-formed, of alternation depth 1 at most.
+    pub fn stream_normalise(spec: &Specification, states: Option<usize>) -> Result<String, Error> {
+        stream::normalise(spec, states)
     }
 
     /// The templates of a text log, found by looking at it.

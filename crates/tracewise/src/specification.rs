@@ -312,6 +312,12 @@ impl Specification {
                     .help("`tracewise query` computes it; a property is written `property name : …;`"),
                 ))
             }
+            None if self.program.monitors.is_empty() && !self.program.streams.is_empty() => {
+                Err(Error::refused_instead(
+                    "the specification has streams, and no property to check",
+                    "add one, such as `property bounded : G (total < 100);`; `tracewise stream run` writes the streams",
+                ))
+            }
             _ => Ok(properties),
         }
     }

@@ -10,6 +10,7 @@ mod checkpoint;
 mod clock;
 mod control;
 mod feed;
+mod filled;
 mod follow;
 pub(crate) mod halt;
 mod judge;

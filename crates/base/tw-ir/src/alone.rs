@@ -112,8 +112,10 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     templates.retain(|template| kept.iter().any(|slot| template.serves(&slot.what)));
     let argument = |&place: &u32| program.arguments.binary_search(&slots.old[place as usize]).is_ok();
     let arguments = (0..slots.old.len() as u32).filter(argument).collect();
+    // Columns that equations define are computed for the whole program, before its roots part.
+    let (streams, monitors) = (Vec::new(), Vec::new());
     let program =
-        Program { dag, roots: vec![root], slots: kept, arguments, templates, monitors: Vec::new(), spans };
+        Program { dag, roots: vec![root], slots: kept, arguments, templates, streams, monitors, spans };
     Alone { program, nodes, slots: slots.old }
 }
 

@@ -512,3 +512,10 @@ impl Printer<'_> {
 
 #[cfg(test)]
 mod tests;
+
+/// A slot as the language writes it.
+pub fn display_slot(slot: &crate::What) -> String {
+    let mut out = String::new();
+    leaf::what(&mut out, slot);
+    out
+}

@@ -15,6 +15,7 @@ pub mod monitor;
 mod operators;
 mod slot;
 mod spelling;
+mod stream;
 mod template;
 
 pub use alone::{Alone, alone};
@@ -22,13 +23,14 @@ pub use dag::{
     Aggregate, ArithmeticOp, CompareOp, Constant, Dag, Function, Node, NodeId, Pattern, PatternArgument,
     SetItem, Tally,
 };
-pub use display::{display, display_with};
+pub use display::{display, display_slot, display_with};
 pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
 pub use slot::{ArgumentKey, Expect, Measure, Path, PathStep, Slot, SlotId, Timing, What};
 pub use spelling::{binding, is_keyword, quote};
+pub use stream::{Shift, Stream, StreamType};
 pub use template::{MOST_PLACEHOLDERS, Piece, Take, Template, TemplateError, TextEvent};
 
 use rustc_hash::FxHashMap;
@@ -129,6 +131,8 @@ pub struct Program {
     pub arguments: Vec<SlotId>,
     /// Events that are templates of texts, in the order written: readers find them, and their placeholders are columns.
     pub templates: Vec<TextEvent>,
+    /// Streams, in the order written: columns that equations define.
+    pub streams: Vec<Stream>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
@@ -179,8 +183,14 @@ impl Program {
 
     /// Lets a trace do without what no root and no monitor reads: its slots need not be there.
     pub fn drop_unused(&mut self) {
-        let mut roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).collect();
+        let streams = self.streams.iter().map(|stream| stream.node);
+        let mut roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).chain(streams).collect();
         let mut used = vec![false; self.slots.len()];
+        for slot in &self.slots {
+            if let What::Shift(shift) = &slot.what {
+                used[shift.slot as usize] = true;
+            }
+        }
         for monitor in &self.monitors {
             let ends = monitor.ends.iter().map(|end| &end.source);
             for source in monitor.events.iter().map(|event| &event.source).chain(ends) {
@@ -204,6 +214,11 @@ impl Program {
             What::Timing(timing) => Some((slot as SlotId, timing)),
             _ => None,
         })
+    }
+
+    /// Whether columns are computed from others: streams, or values at other positions.
+    pub fn derives(&self) -> bool {
+        self.slots.iter().any(|slot| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
     }
 
     /// Makes the time since the previous position that of each query's own parts: queries that divide the trace by different

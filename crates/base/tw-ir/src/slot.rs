@@ -1,6 +1,7 @@
 //! Slots: what a program needs from each position of a trace. They are the whole contract between a program
 //! and a reader: a reader delivers one column per slot and decodes nothing else.
 
+use crate::Shift;
 use std::fmt;
 use tw_core::Value;
 use tw_diag::Span;
@@ -103,6 +104,16 @@ pub enum What {
     Variable(Path, Expect),
     /// The position's time as a number, whatever columns the trace has.
     Timing(Timing),
+    /// The value of a stream that the specification defines, an index into `Program::streams`. Column: `Truth`, `Int`, `Real` or
+    /// `Text` by its type.
+    Stream {
+        /// Which.
+        stream: u32,
+        /// Its name.
+        name: String,
+    },
+    /// What another slot holds at another position.
+    Shift(Shift),
     /// An event of this name happens here, and its arguments equal the given constants. Column: `Truth`.
     /// Arguments of declared events arrive as [`ArgumentKey::Declared`]; bare positions are matched only in
     /// formats with positional arguments.
@@ -143,7 +154,7 @@ impl What {
             What::Tuples { constants, arity, arguments, .. } => {
                 arity.or_else(|| constants.iter().map(|(key, _)| key).chain(arguments).find_map(of))
             }
-            What::Proposition(_) | What::Variable(..) | What::Timing(_) => None,
+            _ => None,
         }
     }
 }

@@ -128,6 +128,31 @@ pub enum DeclarationKind {
         /// Parts of the trace that it is asked of.
         division: Division,
     },
+    /// `stream y: bool = x[-1|false];`
+    Stream {
+        /// Name.
+        name: Ident,
+        /// What its values are.
+        ty: Type,
+        /// The equation.
+        body: ExprId,
+        /// The column each of whose values has an instance of its own.
+        by: Option<Column>,
+    },
+    /// `observe y, z;`
+    Observe {
+        /// Streams whose values matter.
+        names: Vec<Ident>,
+    },
+    /// `trigger hot "too hot" : t > 80;`
+    Trigger {
+        /// Name.
+        name: Ident,
+        /// The sentence.
+        title: Option<String>,
+        /// What is told of where it holds.
+        body: ExprId,
+    },
     /// `monitor UnsafeIterator(m, c, i) { … }`
     Monitor(monitor::Monitor),
     /// `trace { time: "@timestamp"; by: http.request_id; }`
@@ -273,6 +298,12 @@ pub enum ExprKind {
     Path {
         path: Path,
         quoted: bool,
+    },
+    /// `x[-1|0]`: a name's value so many positions ahead (negative: back), or a constant beyond the ends of the trace.
+    Shift {
+        of: ExprId,
+        by: i32,
+        default: ExprId,
     },
     /// `name(…)`: event pattern, macro or pattern-library call. `event` when written `event login(…)` or `event login`
     /// (then `arguments` may be empty).

@@ -4,7 +4,7 @@
 //! 1. [`declarations`]: what is declared, and what is declared twice;
 //! 2. [`scopes`], [`whole`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`], [`experiments`]: what each item means where it stands;
-//! 4. [`build`]: nodes and slots; [`monitors`]: what is built around their conditions.
+//! 4. [`build`]: nodes and slots; [`streams`]: equations and offsets; [`monitors`]: what is built around their conditions.
 
 mod build;
 mod calls;
@@ -18,18 +18,19 @@ mod monitors;
 #[cfg(test)]
 mod query_tests;
 mod scopes;
+mod streams;
 #[cfg(test)]
 mod tests;
 mod types;
 mod whole;
 
-use crate::ast::{Declaration, DeclarationKind, Tree};
+use crate::ast::{Declaration, DeclarationKind, Tree, Type};
 use declarations::Declarations;
 use expand::Expander;
 use findings::Findings;
 use monitors::{Conditions, Lowering};
 use tw_diag::{Checked, Diagnostic};
-use tw_ir::{Node, Program, Root, RootKind};
+use tw_ir::{Node, Program, Root, RootKind, Temporal};
 use types::Sort;
 
 /// Limits of lowering.
@@ -56,10 +57,16 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let declarations = Declarations::collect(tree, &mut findings);
     let mut roots: Vec<Root> = Vec::new();
     let mut bodies = Vec::new();
+    // Of the properties, those that are reported where they hold.
+    let mut triggers: Vec<usize> = Vec::new();
     for declaration in &tree.declarations {
         let whole = tw_ir::Division::default();
         let (kind, name, title, body, division) = match &declaration.kind {
             DeclarationKind::Property { name, title, body } => (RootKind::Property, name, title, body, whole),
+            DeclarationKind::Trigger { name, title, body } => {
+                triggers.push(roots.len());
+                (RootKind::Property, name, title, body, whole)
+            }
             DeclarationKind::Query { name, title, body, division } => {
                 (RootKind::Query, name, title, body, declarations.division(division, &mut findings))
             }
@@ -77,7 +84,12 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
         bodies.push(*body);
     }
     bodies.extend_from_slice(&conditions.bodies);
-    let other = |d: &Declaration| matches!(d.kind, DeclarationKind::Error | DeclarationKind::Monitor(_));
+    let first_stream = bodies.len();
+    bodies.extend(declarations.streams.iter().map(|stream| stream.body));
+    let other = |d: &Declaration| {
+        use DeclarationKind::{Error, Monitor, Stream};
+        matches!(d.kind, Error | Monitor(_) | Stream { .. })
+    };
     if roots.is_empty() && !tree.declarations.iter().any(other) {
         let mut finding =
             Diagnostic::error("nothing-to-check", "the specification has no property and no query")
@@ -91,15 +103,27 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let mut expander = Expander::new(tree, &bodies, &declarations, options.node_budget, &mut findings);
     let sort = |index: usize| match roots.get(index).map(|root| root.kind) {
         Some(RootKind::Query) => Sort::Experiment,
-        Some(RootKind::Property) | None => Sort::Formula,
+        Some(RootKind::Property) => Sort::Formula,
+        None => match index.checked_sub(first_stream).map(|stream| declarations.streams[stream].ty) {
+            None | Some(Type::Bool) => Sort::Formula,
+            Some(Type::Int | Type::Real) => Sort::Number,
+            Some(Type::Text) => Sort::Text,
+        },
     };
     let items: Vec<_> = (0..bodies.len()).map(|index| (expander.root(index), sort(index))).collect();
     let expansion = expander.finish();
-    let (mut program, nodes) = build::build(expansion, &items, &mut findings);
+    let (mut program, nodes) = build::build(expansion, &items, &declarations, &mut findings);
+    let (nodes, of_streams) = nodes.split_at(first_stream);
     let (of_roots, of_conditions) = nodes.split_at(roots.len());
     for (root, node) in roots.iter_mut().zip(of_roots) {
         root.node = node.unwrap_or_else(|| program.dag.add(Node::Bool(false)));
     }
+    for root in triggers {
+        let never = program.dag.add(Node::Not(roots[root].node));
+        roots[root].node = program.dag.add(Node::Unary(Temporal::Globally, None, never));
+    }
+    program.spans.resize(program.dag.len(), None);
+    program.streams = streams::streams(tree, &declarations, of_streams, &mut program, &mut findings);
     let mut lowering = Lowering {
         tree,
         declarations: &declarations,
@@ -114,5 +138,6 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     program.templates = declarations.text_events();
     program.spans.resize(program.dag.len(), None);
     program.roots = roots;
+    streams::ends_in_terms(&program, &mut findings);
     Checked { value: program, diagnostics: findings.finish() }
 }

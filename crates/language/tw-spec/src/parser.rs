@@ -22,6 +22,7 @@ mod operand;
 mod paths;
 mod settings;
 mod slicing;
+mod stream;
 mod template;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -66,6 +66,9 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
         if let DeclarationKind::Query { division, .. } = &declaration.kind {
             print_division(division, &mut body);
         }
+        if let DeclarationKind::Stream { by: by @ Some(_), .. } = &declaration.kind {
+            print_division(&Division { by: by.clone(), every: None }, &mut body);
+        }
         layout::append(out, &head, &body, 0);
     }
     out.push(';');
@@ -127,6 +130,14 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
         DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
+        DeclarationKind::Stream { name, ty, body, .. } => {
+            (format!("stream {}: {} =", quote_name(&name.name), type_name(*ty)), Some(*body))
+        }
+        DeclarationKind::Observe { names } => {
+            let names: Vec<String> = names.iter().map(|name| quote_name(&name.name)).collect();
+            (format!("observe {}", names.join(", ")), None)
+        }
+        DeclarationKind::Trigger { name, title, body } => (root("trigger", name, title), Some(*body)),
         DeclarationKind::Monitor(_) | DeclarationKind::Trace(_) | DeclarationKind::Error => {
             (String::new(), None)
         }

@@ -188,6 +188,12 @@ impl Names<'_> {
                     }
                 }
             }
+            What::Stream { .. } | What::Shift(_) => {
+                let message = "a state of a model has no position, and so no value at another one";
+                let found = Diagnostic::error("unknown-name", message).at(slot.span, "");
+                self.errors.push(found.help("use variables of the model"));
+                Column::Truth(Bits::repeat(false, self.model.states()))
+            }
             What::Event { name, .. } | What::Tuples { name, .. } => {
                 let message = format!("a model has states, but no events such as `{name}`");
                 let found = Diagnostic::error("unknown-name", message).at(slot.span, "");

@@ -19,6 +19,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod stream;
 mod templates;
 mod test;
 mod watch;
@@ -65,6 +66,7 @@ pub static COMMANDS: &[Command] = &[
     row::<eval::Eval>("eval"),
     row::<watch::Watch>("watch"),
     row::<robust::Robust>("robust"),
+    row::<stream::Stream>("stream"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<import::Import>("import"),

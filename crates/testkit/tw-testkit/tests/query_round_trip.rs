@@ -25,7 +25,7 @@ fn read_again(case: &QueryCase, root: usize) -> Result<QueryCase, String> {
 fn column(case: &QueryCase, wanted: &What) -> Column {
     let path = |what: &What| match what {
         What::Proposition(path) | What::Variable(path, _) => path.clone(),
-        What::Event { .. } | What::Tuples { .. } | What::Timing(_) => panic!("none is generated"),
+        _ => panic!("none is generated"),
     };
     let slot = case.program.slots.iter().position(|slot| path(&slot.what) == path(wanted)).unwrap();
     let column = &case.slots[slot];

@@ -47,7 +47,11 @@ impl Mapper {
     pub(crate) fn new(layout: Arc<Layout>, projection: &Projection, options: &ReadOptions) -> Self {
         let place = |what: &What| match what {
             What::Proposition(path) | What::Variable(path, _) => place(&layout, path),
-            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => Place::Nowhere,
+            What::Event { .. }
+            | What::Tuples { .. }
+            | What::Timing(_)
+            | What::Stream { .. }
+            | What::Shift(_) => Place::Nowhere,
         };
         Self {
             places: projection.slots.iter().map(|slot| place(&slot.what)).collect(),
@@ -146,7 +150,7 @@ impl Mapper {
                 leaf::column(&*leaf.array, expect, leaf.present.as_ref())
             }
             // A projection asks for the column of that name instead.
-            What::Timing(_) => None,
+            What::Timing(_) | What::Stream { .. } | What::Shift(_) => None,
         }
     }
 

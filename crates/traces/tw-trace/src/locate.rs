@@ -382,7 +382,8 @@ fn in_rows(
                     lines.entry(row.line).or_default().push(position);
                 }
                 let (line, time, row) = (Some(row.line), row.time, Some(row.clone()));
-                let located = Located { position, file: name.to_string(), line, text: text.map(Into::into), row, time };
+                let located =
+                    Located { position, file: name.to_string(), line, text: text.map(Into::into), row, time };
                 found.insert(position, located);
             }
             ordinal += 1;

@@ -99,7 +99,7 @@ pub struct Projection {
     pub times: bool,
     /// Events that are templates of texts: the slots that ask for them, or for their placeholders, are filled from those.
     pub templates: Arc<[TextEvent]>,
-    /// Slots of columns that may not be there, because their bare names mean what timestamps say.
+    /// Slots of columns that may not be there, because their bare names mean what timestamps say or equations define.
     pub bare: Arc<[SlotId]>,
     /// Events that have as many arguments as the specification gives them, where arguments are known by position.
     pub exact: Arc<[Exact]>,
@@ -180,6 +180,7 @@ impl Projection {
     pub fn new(slots: &[Slot], key: Option<&str>, times: bool) -> Self {
         let bare = |(index, slot): (usize, &Slot)| match &slot.what {
             What::Timing(timing) if !timing.called => Some(index as SlotId),
+            What::Stream { .. } => Some(index as SlotId),
             _ => None,
         };
         let bare = slots.iter().enumerate().filter_map(bare).collect();
@@ -187,6 +188,15 @@ impl Projection {
         let column = |slot: &Slot| match &slot.what {
             What::Timing(timing) => {
                 Slot { what: What::Variable(timing.path(), Expect::Any), declared: true, span: slot.span }
+            }
+            // What equations define is computed; a column of that name would be hidden by it.
+            What::Stream { name, .. } => {
+                let what = What::Variable(Path::field(name.as_str()), Expect::Any);
+                Slot { what, declared: true, span: slot.span }
+            }
+            // No trace has a column without a name: nothing is read until it is computed.
+            What::Shift(_) => {
+                Slot { what: What::Variable(Path::field(""), Expect::Bool), declared: true, span: slot.span }
             }
             _ => slot.clone(),
         };

@@ -430,6 +430,7 @@ pub fn expect_of(what: &What) -> Expect {
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
         What::Timing(_) => Expect::Number,
+        What::Stream { .. } | What::Shift(_) => Expect::Any,
         // What the arguments are used as.
         What::Tuples { .. } => Expect::Any,
     }
@@ -549,7 +550,7 @@ impl SlotBuilder {
                     column.push_bool(happens)
                 }
                 // Projections have none.
-                What::Timing(_) => {
+                What::Timing(_) | What::Stream { .. } | What::Shift(_) => {
                     column.push_null();
                     Ok(())
                 }
@@ -617,6 +618,8 @@ pub fn describe(what: &What) -> String {
     match what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
         What::Timing(timing) => timing.measure.name().to_string(),
+        What::Stream { name, .. } => name.clone(),
+        What::Shift(shift) => shift.path.to_string(),
         What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

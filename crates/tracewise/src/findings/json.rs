@@ -24,6 +24,7 @@ use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
+use crate::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamReport};
 use crate::templates::TemplatesReport;
 use crate::test::TestResult;
 use std::io::{self, Write};
@@ -179,6 +180,66 @@ pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The streams at each position, one object each.
+pub fn stream<O: Outlet>(report: &StreamReport, out: &mut O) -> io::Result<()> {
+    for position in 0..report.positions {
+        let mut object = Object::new().raw("position", &position.to_string());
+        for (stream, (name, _)) in report.streams.iter().enumerate() {
+            object = object.raw(name, &write::value(&report.value(stream, position)));
+        }
+        writeln!(out, "{}", object.end())?;
+        if out.closed() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What is known of streams, one object.
+pub fn stream_analysis(analysis: &StreamAnalysis) -> String {
+    let truth = |truth: Option<bool>| truth.map_or("null".to_string(), |truth| truth.to_string());
+    let number = |number: Option<usize>| number.map_or("null".to_string(), |number| number.to_string());
+    let mut object = Object::new()
+        .raw("well_formed", &analysis.well_formed.to_string())
+        .raw("well_defined", &truth(analysis.well_defined))
+        .raw("under_defined", &truth(analysis.under_defined))
+        .raw("over_defined", &truth(analysis.over_defined))
+        .raw("alternation", &number(analysis.alternation))
+        .raw("online", &truth(analysis.online))
+        .raw("passes", &analysis.passes.to_string())
+        .raw("look_ahead", &number(analysis.look_ahead))
+        .raw("state_bytes", &number(analysis.state_bytes));
+    if !analysis.cycle.is_empty() {
+        let names = analysis.cycle.iter().map(|name| serde_json::Value::from(name.as_str()).to_string());
+        object = object.raw("cycle", &write::array(names));
+    }
+    if let Some(states) = analysis.gave_up {
+        object = object.raw("gave_up", &states.to_string());
+    }
+    object.raw("witnesses", &write::array(analysis.witnesses.iter().map(shown))).end()
+}
+
+/// The answer to a question about streams, one object.
+pub fn stream_answer(answer: &StreamAnswer) -> String {
+    let truth = answer.answer.map_or("null".to_string(), |answer| answer.to_string());
+    let witness = answer.witness.as_ref().map_or("null".to_string(), shown);
+    Object::new().raw("answer", &truth).raw("witness", &witness).end()
+}
+
+fn shown(witness: &Shown) -> String {
+    let row = |row: &Vec<(String, bool)>| {
+        let cells =
+            row.iter().fold(Object::new(), |object, (name, value)| object.raw(name, &value.to_string()));
+        cells.end()
+    };
+    let rows = |rows: &Rows| write::array(rows.iter().map(row));
+    Object::new()
+        .field("kind", witness.kind)
+        .raw("input", &rows(&witness.input))
+        .raw("models", &write::array(witness.models.iter().map(rows)))
+        .end()
 }
 
 /// The templates of a log, one object each; those of its positions, where they were asked for.

@@ -91,7 +91,8 @@ fn name(spec: &Specification, slot: SlotId) -> String {
     match &spec.program.slots[slot as usize].what {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
         What::Timing(timing) => timing.measure.name().to_string(),
-        What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
+        What::Shift(shift) => format!("{}[{:+}]", shift.path, shift.by),
+        What::Stream { name, .. } | What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }
 

@@ -83,7 +83,11 @@ fn values(
         let (Node::Slot(slot) | Node::Truth(slot)) = program.dag.node(part) else { continue };
         let path = match &program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path,
-            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => continue,
+            What::Event { .. }
+            | What::Tuples { .. }
+            | What::Timing(_)
+            | What::Stream { .. }
+            | What::Shift(_) => continue,
         };
         let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
         // A proposition that the row does not have is an event that does not happen.

@@ -4,11 +4,13 @@
 use super::faults::{Fault, never_occurs, not_whole, other_arity};
 use super::open::{Opened, skipped_note};
 use super::order::StepsBack;
+use super::streams::{Computing, Gathered};
 use super::timing::{Timings, reads_times, refuse_without_time};
 use super::vacuous::never_held;
 use crate::error::Budget;
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +18,7 @@ use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value
 use tw_diag::Diagnostic;
 use tw_ir::{Program, SlotId, What};
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
-use tw_trace::{Located, Projection, Summary, TraceError};
+use tw_trace::{Located, Projection, Summary, TraceError, TraceErrorKind};
 
 /// A trace in memory and the way back to its lines.
 pub(crate) struct Loaded {
@@ -26,6 +28,8 @@ pub(crate) struct Loaded {
     pub keys: Option<Keys>,
     /// The columns of [`Need::kept`], unless somebody took them.
     pub kept: Vec<Column>,
+    /// Those that equations define, by their slots: no line shows them.
+    pub computed: Vec<(SlotId, Column)>,
     pub warnings: Vec<Diagnostic>,
     projection: Projection,
     divided: bool,
@@ -43,6 +47,12 @@ impl Loaded {
         self.opened.locate(&self.summary.locator, positions)
     }
 
+    /// What a computed column holds at a position of the log.
+    pub fn computed(&self, slot: SlotId, position: Position) -> Option<Value> {
+        let (_, column) = self.computed.iter().find(|(own, _)| *own == slot)?;
+        Some(column.value(position))
+    }
+
     /// The trace as reports call it.
     pub fn name(&self) -> &str {
         &self.opened.name
@@ -57,7 +67,10 @@ impl Loaded {
         fold: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let (opened, read) = (&self.opened, (&self.projection, self.divided));
-        scan(session, spec, opened, read, map, &mut |part| Ok(fold(part))).map(drop)
+        let map = |batch: Result<Batch, PredicateError>| batch.ok().map(map);
+        let mut fold = |part: Option<T>| Ok(part.map_or(ControlFlow::Break(()), &mut *fold));
+        let over = |what: String, _| TraceError::new(TraceErrorKind::Budget, what);
+        scan(session, spec, opened, read, (&map, &mut fold), &over).map(drop)
     }
 }
 
@@ -152,6 +165,10 @@ pub(crate) fn read(
     signals: Option<Arc<dyn Signals>>,
     mut taker: Option<&mut dyn Taker>,
 ) -> Result<Loaded, Error> {
+    // What cannot be computed is told before anything is read.
+    Computing::new(spec)?;
+    let kept: Vec<SlotId> = need.kept.iter().copied().chain(derived(spec)).collect();
+    let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
     opened.read.block = opened.read.block.min(block(&spec.program));
@@ -159,26 +176,29 @@ pub(crate) fn read(
     let mut reader = Reader::new(spec, need, signals, (times, lenient));
     let projection = Projection::of(&spec.program, need.key, times || lenient);
     let (take, budget) = (reader.take(), session.evaluate.memory_budget);
-    let mut fault = Fault::default();
+    let fault = RefCell::new(Fault::default());
     // Only the fold knows where a batch begins, and so where a value is missing.
     let mut fold = |part: Result<Part, PredicateError>| {
-        let mut part = part.map_err(|error| fault.note(error, reader.trace.len))?;
+        let mut part = part.map_err(|error| fault.borrow_mut().note(error, reader.trace.len))?;
         let (start, len) = (reader.trace.len, part.len);
-        let kept = taker.is_some().then(|| std::mem::take(&mut part.kept));
+        let kept = taker.is_some().then(|| part.kept.drain(..asked).collect());
         reader.fold(part);
         if let (Some(taker), Some(kept)) = (&mut taker, kept) {
             let keys = need.key.map(|_| &reader.keys.ids[start..]);
-            taker.take(kept, len, keys).map_err(|budget| fault.out_of(budget))?;
+            taker.take(kept, len, keys).map_err(|budget| fault.borrow_mut().out_of(budget))?;
         }
         let held = reader.held();
         if held > budget {
             let what = format!("the columns of {} positions", reader.trace.len);
-            return Err(fault.over(what, held, budget, need.wanted.signals));
+            return Err(fault.borrow_mut().over(what, held, budget, need.wanted.signals));
         }
         Ok(ControlFlow::Continue(()))
     };
-    let scanned = scan(session, spec, &opened, (&projection, need.divided), &take, &mut fold);
-    let mut summary = scanned.map_err(|error| fault.word(session, spec, &opened, error))?;
+    let over = |what: String, bytes: usize| fault.borrow_mut().over(what, bytes, budget, false);
+    let read = (&projection, need.divided);
+    let take = |batch: Result<Batch, PredicateError>| batch.and_then(&take);
+    let scanned = scan(session, spec, &opened, read, (&take, &mut fold), &over);
+    let mut summary = scanned.map_err(|error| fault.borrow().word(session, spec, &opened, error))?;
     let timed = summary.timed && times;
     if !summary.timed && summary.positions > 0 {
         refuse_without_time(spec, &opened)?;
@@ -186,7 +206,9 @@ pub(crate) fn read(
     let mut warnings = opened.notes();
     warnings.extend(skipped_note(summary.skipped, summary.bad_lines.first(), &opened.name));
     let back = reader.back.warning(&opened.name);
-    let (trace, keys, kept) = reader.finish(timed);
+    let (trace, keys, mut kept) = reader.finish(timed);
+    let columns = kept.split_off(kept.len().saturating_sub(derived(spec).count()));
+    let computed = derived(spec).zip(columns).collect();
     let never = other_arity(spec, &mut summary, &trace.relations);
     warnings.extend(never_occurs(spec, &summary));
     warnings.extend(back);
@@ -196,7 +218,15 @@ pub(crate) fn read(
         warnings.extend(not_whole(spec, &trace.relations));
     }
     let (keys, divided) = (need.key.map(|_| keys), need.divided);
-    Ok(Loaded { opened, trace, summary, keys, kept, warnings, projection, divided })
+    Ok(Loaded { opened, trace, summary, keys, kept, computed, warnings, projection, divided })
+}
+
+/// The slots of columns that are computed.
+fn derived(spec: &Specification) -> impl Iterator<Item = SlotId> {
+    let slots = spec.program.slots.iter().enumerate();
+    slots
+        .filter(|(_, slot)| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
+        .map(|(at, _)| at as SlotId)
 }
 
 /// Bytes of a block for the slots of a program: each with tuples takes four bytes for every position, whatever happens there.
@@ -208,32 +238,61 @@ fn block(program: &Program) -> usize {
     }
 }
 
-/// Scans a trace with what timestamps say of its positions filled in.
+/// What is done with a batch on the thread that read it, and with what that gives, in the order of the trace.
+type Folding<'f, T> = (
+    &'f (dyn Fn(Result<Batch, PredicateError>) -> T + Sync),
+    &'f mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+);
+
+/// Scans a trace with what timestamps say of its positions and what equations define filled in. `over` makes an error of bytes
+/// beyond the memory budget.
 fn scan<T: Send>(
     session: &Session,
     spec: &Specification,
     opened: &Opened,
     (projection, divided): (&Projection, bool),
-    take: &(dyn Fn(Batch) -> T + Sync),
-    fold: &mut dyn FnMut(T) -> Result<ControlFlow<()>, TraceError>,
+    (take, fold): Folding<'_, T>,
+    over: &dyn Fn(String, usize) -> TraceError,
 ) -> Result<Summary, TraceError> {
     let key = projection.key.as_ref().map(|key| key.name.as_str());
-    match Timings::new(&spec.program, session.read.unit, key, divided) {
-        None => opened.scan(session, projection, &|batch| Ok(take(batch)), fold),
-        Some(timings) if timings.is_local() => {
+    let mut timings = Timings::new(&spec.program, session.read.unit, key, divided);
+    // That they can be computed was asked before anything was read.
+    let mut computing = Computing::new(spec).ok().flatten();
+    match (&mut timings, &mut computing) {
+        (None, None) => opened.scan(session, projection, &|batch| Ok(take(Ok(batch))), fold),
+        (Some(timings), None) if timings.is_local() => {
             let map = |mut batch: Batch| {
                 timings.fill_local(&mut batch);
-                Ok(take(batch))
+                Ok(take(Ok(batch)))
             };
             opened.scan(session, projection, &map, fold)
         }
-        // What has passed since the position before is known in the order of the trace alone.
-        Some(mut timings) => {
-            let mut fold = |mut batch: Batch| {
-                timings.fill(&mut batch);
-                fold(take(batch))
+        // What positions before or after say is known in the order of the trace alone.
+        (timings, computing) => {
+            let at_once = computing.as_ref().is_some_and(|computing| !computing.looks_back());
+            let mut gathered = Gathered::default();
+            let mut fold_filled = |mut batch: Batch| {
+                if let Some(timings) = timings {
+                    timings.fill(&mut batch);
+                }
+                if at_once {
+                    gathered.push(batch);
+                    let held = gathered.held();
+                    return match held > session.evaluate.memory_budget {
+                        true => Err(over(format!("the columns of {} positions", gathered.len()), held)),
+                        false => Ok(ControlFlow::Continue(())),
+                    };
+                }
+                let filled = computing.as_mut().map_or(Ok(()), |computing| computing.fill(spec, &mut batch));
+                fold(take(filled.map(|()| batch)))
             };
-            opened.scan(session, projection, &Ok, &mut fold)
+            let summary = opened.scan(session, projection, &Ok, &mut fold_filled)?;
+            if let Some(computing) = computing.as_ref().filter(|_| at_once && gathered.len() > 0) {
+                let mut batch = gathered.into_batch();
+                let filled = computing.whole(spec, &mut batch);
+                let _ = fold(take(filled.map(|()| batch)))?;
+            }
+            Ok(summary)
         }
     }
 }

@@ -116,7 +116,10 @@ pub(crate) fn not_computable_at(
         Some(span) => diagnostic.at(span, format!("computed here, at position {position}")),
         None => diagnostic,
     };
-    let asked = asked.help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real");
+    let asked = match error.message.contains("overflows") {
+        true => asked.help("integers have 64 bits; a real constant such as `1.0` makes the arithmetic real"),
+        false => asked,
+    };
     Error::Trace { error: Box::new(error), asked: Some(asked), sources: Box::new(spec.sources.clone()) }
 }
 

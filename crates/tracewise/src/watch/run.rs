@@ -3,6 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
+use super::filled::Filled;
 use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
@@ -20,7 +21,8 @@ use crate::explain::horizon;
 use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::run::order::uses_time;
-use crate::run::timing::reads_times;
+use crate::run::streams::Computing;
+use crate::run::timing::{measures, reads_times};
 use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
 use tw_ir::{Clock, Measure, RootKind};
@@ -153,6 +155,8 @@ pub(crate) struct Run<'r, W> {
     pub(crate) judge: W,
     options: &'r WatchOptions,
     spec: &'r Specification,
+    /// The columns that equations define.
+    computing: Option<Computing>,
     settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
@@ -231,6 +235,7 @@ impl<'r, W: Watcher> Run<'r, W> {
             judge,
             options,
             spec,
+            computing: None,
             settings,
             next: Timers::new(options),
             names_judged: false,
@@ -240,6 +245,16 @@ impl<'r, W: Watcher> Run<'r, W> {
 
     /// From the first byte, or where a checkpoint left off, to the end.
     pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
+        self.computing = Computing::live(self.spec)?;
+        if self.computing.is_some() && (session.read.sort.is_some() || measures(&self.spec.program)) {
+            return Err(Error::refused_instead(
+                format!(
+                    "streams are computed as lines come, before `{}`, `time` or `elapsed` are known",
+                    Setting::Sort
+                ),
+                "`tracewise check` computes them on a stored trace",
+            ));
+        }
         let checkpoint = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.path.as_path());
         // Held until the end.
         let _lock = checkpoint.map(Lock::take).transpose()?;
@@ -274,6 +289,12 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
         let mut saved = state.live.as_slice();
         self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
+        if let Some(computing) = &mut self.computing {
+            let same = computing.load(self.spec, &mut saved);
+            if !same.map_err(|_| refuse("its streams cannot be read".into()))? {
+                return Err(refuse("the equations of the streams have changed".into()));
+            }
+        }
         if !saved.is_empty() {
             return Err(refuse("its parts do not belong together".into()));
         }
@@ -300,7 +321,11 @@ impl<'r, W: Watcher> Run<'r, W> {
                 // Only now: nothing waits to be read.
                 if self.next.is_silent() {
                     self.next.heard(false);
-                    self.live.silence(&mut self.judge)?;
+                    self.live.silence(&mut Filled {
+                        inner: &mut self.judge,
+                        computing: &mut self.computing,
+                        spec: self.spec,
+                    })?;
                     self.say_how_read();
                     self.judge_names();
                     self.said(told)?;
@@ -314,7 +339,15 @@ impl<'r, W: Watcher> Run<'r, W> {
             match message {
                 Message::Bytes(bytes) => {
                     let before = self.live.progress().positions;
-                    let pushed = self.live.push(&bytes, false, &mut self.judge);
+                    let pushed = self.live.push(
+                        &bytes,
+                        false,
+                        &mut Filled {
+                            inner: &mut self.judge,
+                            computing: &mut self.computing,
+                            spec: self.spec,
+                        },
+                    );
                     self.say_how_read();
                     pushed?;
                     if self.live.progress().positions > before {
@@ -327,7 +360,11 @@ impl<'r, W: Watcher> Run<'r, W> {
                 Message::Skipped { bytes, lines } => self.live.begin_at(bytes, lines),
                 Message::Restarted(note) => {
                     self.judge.sink().note(&note);
-                    self.live.restart(&mut self.judge)?;
+                    self.live.restart(&mut Filled {
+                        inner: &mut self.judge,
+                        computing: &mut self.computing,
+                        spec: self.spec,
+                    })?;
                 }
                 Message::Opened(greeting) => {
                     self.checkpoint()?;
@@ -436,6 +473,9 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
         let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
         self.live.save(&mut state.live);
+        if let Some(computing) = &self.computing {
+            computing.save(self.spec, &mut state.live);
+        }
         self.judge.save(&mut state);
         match state.write(path) {
             Ok(()) => {
@@ -463,7 +503,11 @@ impl<'r, W: Watcher> Run<'r, W> {
         // Without the last line, which may be cut: whoever resumes reads it as it is then.
         self.checkpoint()?;
         let read = match ended {
-            Ended::Over => self.live.push(b"", true, &mut self.judge),
+            Ended::Over => self.live.push(
+                b"",
+                true,
+                &mut Filled { inner: &mut self.judge, computing: &mut self.computing, spec: self.spec },
+            ),
             Ended::Asked => Ok(()),
         };
         if let Err(halt) = read.and_then(|()| self.judge.release()) {

@@ -14,6 +14,13 @@ pub(super) fn what(out: &mut String, what: &What) {
             out.push_str(timing.measure.name());
             out.push_str(if timing.called { "()" } else { "" });
         }
+        What::Stream { name: stream, .. } => name(out, stream),
+        What::Shift(shift) => {
+            path(out, &shift.path);
+            let _ = write!(out, "[{:+}|", shift.by);
+            value(out, &shift.default);
+            out.push(']');
+        }
         What::Event { name, arguments, arity } => {
             let arguments: Vec<(&ArgumentKey, String)> = arguments
                 .iter()

@@ -15,6 +15,8 @@ impl Tree {
             match &mut declaration.kind {
                 DeclarationKind::Let { body, .. }
                 | DeclarationKind::Property { body, .. }
+                | DeclarationKind::Stream { body, .. }
+                | DeclarationKind::Trigger { body, .. }
                 | DeclarationKind::Query { body, .. } => body.0 += by,
                 _ => {}
             }
@@ -45,7 +47,8 @@ fn shift(kind: &mut ExprKind, by: u32) {
         ExprKind::Arithmetic(_, a, b)
         | ExprKind::Compare(_, a, b)
         | ExprKind::Emit(a, b)
-        | ExprKind::Default(a, b) => {
+        | ExprKind::Default(a, b)
+        | ExprKind::Shift { of: a, default: b, .. } => {
             a.0 += by;
             b.0 += by;
         }

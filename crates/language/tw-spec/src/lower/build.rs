@@ -1,16 +1,17 @@
 //! From items to the IR: sorts from parents to children, then nodes from children to parents.
 
+use super::declarations::Declarations;
 use super::expand::Expansion;
 use super::expanded::{EventUse, Expanded, Item, ItemId, Kind, Nature};
 use super::findings::Findings;
 use super::types::{Make, Sort, rule};
-use crate::ast::{Infix, Prefix};
+use crate::ast::{Infix, Prefix, Type};
 use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{
-    ArithmeticOp, CompareOp, Expect, Function, Measure, Node, NodeId, Pattern, PatternArgument, Program,
-    Slot, SlotId, Temporal, Timing, What,
+    ArithmeticOp, CompareOp, Expect, Function, Measure, Node, NodeId, Path, Pattern, PatternArgument,
+    Program, Shift, Slot, SlotId, Temporal, Timing, What,
 };
 
 /// No node: not asked for, or wrong.
@@ -27,6 +28,7 @@ fn bit(sort: Sort) -> u16 {
 pub(super) fn build(
     expansion: Expansion,
     roots: &[(ItemId, Sort)],
+    streams: &Declarations<'_>,
     findings: &mut Findings,
 ) -> (Program, Vec<Option<NodeId>>) {
     let Expansion { items, regexes, identity } = expansion;
@@ -66,8 +68,15 @@ pub(super) fn build(
         timings: FxHashMap::default(),
         tuples: FxHashMap::default(),
         bound: Vec::new(),
+        streams: FxHashMap::default(),
         identity,
     };
+    for (number, stream) in streams.streams.iter().enumerate() {
+        let name = stream.name.name.clone();
+        builder.streams.insert(Path::field(name.as_str()), number as SlotId);
+        let what = What::Stream { stream: number as u32, name };
+        builder.program.slots.push(Slot { what, declared: true, span: stream.name.span });
+    }
     builder.program.dag.regexes = regexes;
     builder.program.dag.sets = items.sets.clone();
     builder.program.dag.variables = items.variables.clone();
@@ -105,10 +114,12 @@ struct Builder<'e, 'f> {
     events: FxHashMap<u32, Node>,
     /// Slots that timestamps fill, by what they hold and whether they are called.
     timings: FxHashMap<(Measure, bool), SlotId>,
-    /// Slots of event patterns with variables, by what they read.
+    /// Slots of event patterns with variables, and of what others hold elsewhere, by what they read.
     tuples: FxHashMap<String, SlotId>,
     /// The lists of variables that aggregates over valuations bind, as the program numbers them.
     bound: Vec<u32>,
+    /// Slots of streams, by name: the first ones.
+    streams: FxHashMap<Path, SlotId>,
     identity: u32,
 }
 
@@ -160,6 +171,15 @@ impl Builder<'_, '_> {
                 Node::Emit(always, parts[0])
             }
             Make::Experiment => self.experiment(item, parts),
+            Make::Coalesce => {
+                let has = self.add(Node::Has(parts[0]));
+                Node::IfThenElse(has, parts[0], parts[1])
+            }
+            Make::Shift => match self.shift(item, parts[0]) {
+                Some(slot) if sort == Sort::Formula => Node::Truth(slot),
+                Some(slot) => Node::Slot(slot),
+                None => return,
+            },
         };
         let made = self.add(node);
         let span = &mut self.program.spans[made.index()];
@@ -221,6 +241,9 @@ impl Builder<'_, '_> {
 
     fn slot(&mut self, path: u32, expect: Option<Expect>, span: Span) -> SlotId {
         let known = &self.items.paths[path as usize];
+        if let Some(&stream) = self.streams.get(&known.path) {
+            return stream;
+        }
         *self.slots.entry((path, expect)).or_insert_with(|| {
             let what = match expect {
                 None => What::Proposition(known.path.clone()),
@@ -229,6 +252,30 @@ impl Builder<'_, '_> {
             self.program.slots.push(Slot { what, declared: known.declared.is_some(), span });
             (self.program.slots.len() - 1) as SlotId
         })
+    }
+
+    /// The slot of what another slot holds elsewhere.
+    fn shift(&mut self, item: Item, of: NodeId) -> Option<SlotId> {
+        let (Node::Slot(slot) | Node::Truth(slot)) = self.program.dag.node(of) else { return None };
+        let Kind::Shift(path, by, default) = item.kind else { return None };
+        let (path, ty) = match self.items.item(path).kind {
+            Kind::Path(path) => {
+                let used = &self.items.paths[path as usize];
+                (used.path.clone(), used.declared)
+            }
+            Kind::Timing(measure) => (Path::field(measure.name()), None),
+            _ => return None,
+        };
+        let default = match (&self.items.constants[default as usize], ty) {
+            (Value::Int(whole), Some((Type::Real, _))) => Value::Real(*whole as f64),
+            (value, _) => value.clone(),
+        };
+        let what = What::Shift(Shift { slot, path, by, default, per: None });
+        let slots = &mut self.program.slots;
+        Some(*self.tuples.entry(format!("{what:?}")).or_insert_with(|| {
+            slots.push(Slot { what, declared: true, span: item.span });
+            (slots.len() - 1) as SlotId
+        }))
     }
 
     fn timing(&mut self, item: Item) -> SlotId {
@@ -331,6 +378,7 @@ impl Builder<'_, '_> {
             | Kind::Constant(_)
             | Kind::Length(_)
             | Kind::Timing(_)
+            | Kind::Shift(..)
             | Kind::Path(_)
             | Kind::Fails(..)
             | Kind::NextMap { .. }

@@ -64,7 +64,7 @@ impl<'t> Expander<'t, '_> {
                 self.instance(*index, items, span, false)
             }
             Some((Declared::Event(index), _)) => Ok(self.declared_event(*index, arguments, values, span)),
-            Some((Declared::Var, declared)) => {
+            Some((Declared::Var | Declared::Stream(_), declared)) => {
                 self.findings.add(
                     Diagnostic::error("not-callable", format!("`{}` is declared as a variable", name.name))
                         .at(name.span, "called here")

@@ -2,7 +2,7 @@
 
 use super::findings::Findings;
 use crate::ast::monitor::Monitor;
-use crate::ast::{DeclarationKind, Division, EventTemplate, ExprId, Ident, Tree, Type};
+use crate::ast::{Column, DeclarationKind, Division, EventTemplate, ExprId, Ident, Tree, Type};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 use tw_diag::{Diagnostic, Span};
@@ -29,6 +29,14 @@ impl Event<'_> {
     }
 }
 
+/// A `stream`.
+pub(super) struct Stream<'t> {
+    pub name: &'t Ident,
+    pub ty: Type,
+    pub body: ExprId,
+    pub by: Option<&'t Column>,
+}
+
 /// What a name was declared as.
 #[derive(Clone, Copy)]
 pub(super) enum Declared {
@@ -37,6 +45,8 @@ pub(super) enum Declared {
     /// Index into [`Declarations::events`].
     Event(usize),
     Var,
+    /// Index into [`Declarations::streams`].
+    Stream(usize),
 }
 
 /// Everything declared, checked for duplicates.
@@ -45,6 +55,7 @@ pub(super) struct Declarations<'t> {
     pub macros: Vec<Macro<'t>>,
     pub events: Vec<Event<'t>>,
     pub vars: FxHashMap<&'t Path, (Type, Span)>,
+    pub streams: Vec<Stream<'t>>,
     /// The events that are templates of texts.
     pub templates: Vec<(&'t Ident, &'t EventTemplate)>,
     /// The placeholders of templates, which are columns: of the first that has one of the name.
@@ -88,14 +99,22 @@ impl<'t> Declarations<'t> {
                         declarations.macros.push(Macro { name, parameters, body: *body });
                     }
                 }
+                DeclarationKind::Stream { name, ty, body, by } => {
+                    let index = declarations.streams.len();
+                    if declarations.claim(&name.name, name.span, Declared::Stream(index), findings) {
+                        let by = by.as_ref();
+                        declarations.streams.push(Stream { name, ty: *ty, body: *body, by });
+                    }
+                }
                 DeclarationKind::Property { name, .. }
+                | DeclarationKind::Trigger { name, .. }
                 | DeclarationKind::Query { name, .. }
                 | DeclarationKind::Monitor(Monitor { name, .. }) => {
                     if let Some(before) = roots.insert(&name.name, name.span) {
                         findings.add(duplicate(&name.name, name.span, before));
                     }
                 }
-                DeclarationKind::Trace(_) | DeclarationKind::Error => {}
+                DeclarationKind::Observe { .. } | DeclarationKind::Trace(_) | DeclarationKind::Error => {}
             }
         }
         declarations.place(findings);
@@ -195,7 +214,11 @@ impl<'t> Declarations<'t> {
 
     /// The type of a column: declared, or that of the placeholders of its name.
     pub fn column(&self, path: &Path) -> Option<(Type, Span)> {
-        self.var(path).or_else(|| self.placeholders.get(path).copied())
+        let stream = || match self.names.get(path.as_name()?) {
+            Some((Declared::Stream(index), span)) => Some((self.streams[*index].ty, *span)),
+            _ => None,
+        };
+        self.var(path).or_else(stream).or_else(|| self.placeholders.get(path).copied())
     }
 }
 

@@ -248,6 +248,12 @@ impl<'t, 'f> Expander<'t, 'f> {
                 }
             },
             ExprKind::Path { path, quoted } => return self.name(frame, id, path, *quoted, span),
+            ExprKind::Shift { of, by, default } => {
+                let of = value(*of);
+                let prepared = self.bodies[frame.body].1;
+                let default = &self.prepared[prepared].exprs[default.index()];
+                self.shift(of, *by, default, span)
+            }
             ExprKind::Call { name, arguments, event } => {
                 let values: Vec<Option<ItemId>> = arguments.iter().map(|a| a.value.map(value)).collect();
                 return self.call(frame, id, name, arguments, &values, *event, span);

@@ -35,6 +35,8 @@ pub(super) enum Kind {
     /// `time()`, `elapsed()`.
     Timing(Measure),
     Path(u32),
+    /// A path, how far ahead, what stands beyond the ends.
+    Shift(ItemId, i32, u32),
     Variable(u32),
     Event(u32),
     Negate(ItemId),
@@ -93,6 +95,7 @@ impl Kind {
         match self {
             Error | Bool(_) | First | Last | Null | Constant(_) | Length(_) | Timing(_) | Path(_)
             | Variable(_) | Event(_) => self,
+            Shift(a, by, default) => Shift(f(a), by, default),
             Negate(a) => Negate(f(a)),
             Abs(a) => Abs(f(a)),
             Arithmetic(op, a, b) => Arithmetic(op, f(a), f(b)),
@@ -152,6 +155,8 @@ pub(super) struct Item {
     /// Equal for equal items.
     pub structure: u32,
     pub nature: Nature,
+    /// What it is where a term is expected: `x ?? 0` has a value there, as it has in a query.
+    pub in_term: Nature,
     /// One position alone decides it.
     pub local: bool,
     /// It depends on the trace at all.
@@ -230,7 +235,8 @@ impl Expanded {
             child
         });
         let nature = self.nature_of(kind);
-        self.items.push(Item { kind, span, structure, nature, local, reads, said });
+        let in_term = self.in_term(kind, nature);
+        self.items.push(Item { kind, span, structure, nature, in_term, local, reads, said });
         (self.items.len() - 1) as ItemId
     }
 
@@ -266,23 +272,44 @@ impl Expanded {
         self.item(id).span
     }
 
+    /// What an item of this kind and nature is where a term is expected.
+    fn in_term(&self, kind: Kind, nature: Nature) -> Nature {
+        let of = |id: ItemId| self.item(id).in_term;
+        let experiment = |id: &ItemId| of(*id) == Nature::Experiment;
+        match (nature, kind) {
+            (Nature::Experiment, Kind::Default(a, b)) if ![a, b].iter().any(experiment) => match of(b) {
+                Nature::Number | Nature::Text => of(b),
+                _ => of(a),
+            },
+            (Nature::Experiment, Kind::Negate(a) | Kind::Abs(a)) if !experiment(&a) => Nature::Number,
+            (Nature::Experiment, Kind::Arithmetic(_, a, b)) if ![a, b].iter().any(experiment) => {
+                Nature::Number
+            }
+            (Nature::Experiment, Kind::If(_, a, b)) if ![a, b].iter().any(experiment) => match of(a) {
+                Nature::Name | Nature::Null => of(b),
+                nature => nature,
+            },
+            (nature, _) => nature,
+        }
+    }
+
     /// Whether the operator itself is local, and whether it reads the trace.
     fn itself(&self, kind: Kind) -> (bool, bool) {
         match kind {
-            Kind::Path(_) | Kind::Timing(_) => (true, true),
+            Kind::Path(_) | Kind::Timing(_) | Kind::Shift(..) => (true, true),
+            // Where a term may not hold them is found when nodes are there: equations may.
+            Kind::First | Kind::Last => (true, true),
+            Kind::Default(..) => (true, false),
             Kind::Event(event) => {
                 let constant = |(_, a): &(_, PatternArgument)| matches!(a, PatternArgument::Constant(_));
                 (self.events[event as usize].arguments.iter().all(constant), true)
             }
-            Kind::First
-            | Kind::Last
-            | Kind::Prefix(..)
+            Kind::Prefix(..)
             | Kind::NextMap { .. }
             | Kind::UntilMap { .. }
             | Kind::Quantifier { .. }
             | Kind::Tally(..)
             | Kind::Emit(..)
-            | Kind::Default(..)
             | Kind::Fails(..)
             | Kind::Combine { .. }
             | Kind::Collect(..) => (false, true),
@@ -313,6 +340,13 @@ impl Expanded {
                 Some((Type::Bool, _)) => Flag,
                 Some((Type::Int | Type::Real, _)) => Number,
                 Some((Type::Text, _)) => Text,
+            },
+            Kind::Shift(of, _, default) => match (self.nature(of), &self.constants[default as usize]) {
+                (Error, _) => Error,
+                (Flag, _) | (_, Value::Bool(_)) => Formula,
+                (Number, _) | (_, Value::Int(_) | Value::Real(_)) => Number,
+                (Text, _) | (_, Value::Str(_)) => Text,
+                _ => Name,
             },
             Kind::Variable(_) => Variable,
             Kind::Tally(..) | Kind::Length(_) | Kind::Timing(_) => Number,

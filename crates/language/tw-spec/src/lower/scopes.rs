@@ -204,9 +204,11 @@ pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
         Prefix { body, .. } => visit(*body),
         Quantifier { range, body, .. } => [*range, Some(*body)].into_iter().flatten().for_each(visit),
         Tally { value, body, .. } => [*value, Some(*body)].into_iter().flatten().for_each(visit),
-        Arithmetic(_, a, b) | Compare(_, a, b) | Emit(a, b) | Default(a, b) => {
-            [*a, *b].into_iter().for_each(visit)
-        }
+        Arithmetic(_, a, b)
+        | Compare(_, a, b)
+        | Emit(a, b)
+        | Default(a, b)
+        | Shift { of: a, default: b, .. } => [*a, *b].into_iter().for_each(visit),
         Infix { left, right, .. } => [*left, *right].into_iter().for_each(visit),
         If(a, b, c) => [*a, *b, *c].into_iter().for_each(visit),
         Tuple(items) => items.iter().copied().for_each(visit),

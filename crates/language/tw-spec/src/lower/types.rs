@@ -71,6 +71,10 @@ pub(super) enum Make {
     Experiment,
     /// A term as an experiment: `true : 100`.
     Lifted,
+    /// What the first part, a name, is at another position.
+    Shift,
+    /// The first part, or the second where it has no value: `x ?? 0` as a term.
+    Coalesce,
 }
 
 /// How to make a node, and of what.
@@ -137,6 +141,10 @@ impl Rules<'_> {
                 }
             }
             Kind::Bool(_) | Kind::First | Kind::Last => leaf(Make::Plain),
+            Kind::Shift(of, ..) => match self.expanded.nature(self.id) {
+                Nature::Formula | Nature::Name => one(Make::Shift, of, f),
+                _ => self.mismatch(),
+            },
             Kind::Path(path) => {
                 let path = &self.expanded.paths[path as usize];
                 match path.declared {
@@ -152,12 +160,12 @@ impl Rules<'_> {
             }
             Kind::Compare(op, a, b) => self.comparison(op, a, b),
             Kind::In(a, set) => self.membership(a, &self.expanded.sets[set as usize]),
-            Kind::Matches(a, _) => match self.expanded.nature(a) {
+            Kind::Matches(a, _) => match self.expanded.item(a).in_term {
                 Nature::Experiment => self.value_in_formula(a),
                 Nature::Null | Nature::Tuple => self.wrong_part(a, "a text"),
                 _ => one(Make::Plain, a, Sort::Text),
             },
-            Kind::Has(a) => match self.expanded.nature(a) {
+            Kind::Has(a) => match self.expanded.item(a).in_term {
                 Nature::Experiment => self.value_in_formula(a),
                 Nature::Formula if !matches!(self.expanded.item(a).kind, Kind::Path(_)) => {
                     self.wrong_part(a, "a name or a term")
@@ -171,7 +179,7 @@ impl Rules<'_> {
     }
 
     fn term(&self) -> Ruling {
-        let (sort, nature) = (self.sort, self.expanded.nature(self.id));
+        let (sort, nature) = (self.sort, self.expanded.item(self.id).in_term);
         let allowed = match nature {
             Nature::Number => sort != Sort::Text,
             Nature::Text => sort != Sort::Number,
@@ -185,6 +193,15 @@ impl Rules<'_> {
         match self.kind() {
             Kind::Constant(_) | Kind::Length(_) | Kind::Bool(_) | Kind::Null => leaf(Make::Constant),
             Kind::Variable(_) => leaf(Make::Plain),
+            Kind::Shift(of, ..) if nature != Nature::Formula => {
+                let own = match nature {
+                    Nature::Number => Sort::Number,
+                    Nature::Text => Sort::Text,
+                    _ => sort,
+                };
+                one(Make::Shift, of, own)
+            }
+            Kind::Default(a, b) => two(Make::Coalesce, (a, sort), (b, sort)),
             Kind::Timing(_) => leaf(Make::Timing),
             Kind::Path(path) if self.expanded.paths[path as usize].measure().is_some() => match sort {
                 Sort::Text => refuse(
@@ -227,7 +244,7 @@ impl Rules<'_> {
 
     fn comparison(&self, op: CompareOp, a: ItemId, b: ItemId) -> Ruling {
         use Nature::*;
-        let (left, right) = (self.expanded.nature(a), self.expanded.nature(b));
+        let (left, right) = (self.expanded.item(a).in_term, self.expanded.item(b).in_term);
         let both = |sort| two(Make::Plain, (a, sort), (b, sort));
         let equality = matches!(op, CompareOp::Eq | CompareOp::Ne);
         match (left, right) {
@@ -309,7 +326,7 @@ impl Rules<'_> {
                     .help("write two sets: `x in {1, 2} | x in {\"a\"}`"),
             );
         };
-        match (self.expanded.nature(a), sort) {
+        match (self.expanded.item(a).in_term, sort) {
             (Nature::Experiment, _) => self.value_in_formula(a),
             (Nature::Text, Sort::Number) => self.wrong_part(a, "a number (as in the set)"),
             (Nature::Number, Sort::Text) => self.wrong_part(a, "a text (as in the set)"),

@@ -7,7 +7,8 @@ use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
 
-const KEYWORDS: [&str; 7] = ["var", "event", "let", "property", "query", "monitor", "trace"];
+const KEYWORDS: [&str; 10] =
+    ["var", "event", "let", "property", "query", "monitor", "trace", "stream", "observe", "trigger"];
 
 /// A declaration could not be read; already reported.
 pub(super) struct Unreadable;
@@ -92,7 +93,14 @@ impl Parser<'_> {
         if keyword && self.word(0) == "trace" {
             return self.peek(1) == Tok::OpenBrace;
         }
-        keyword && self.is_name(1) && !divided && !collected && block
+        // As are these.
+        let own = match self.word(0) {
+            "stream" => self.peek(2) == Tok::Colon,
+            "observe" => matches!(self.peek(2), Tok::Comma | Tok::Semicolon),
+            "trigger" => matches!(self.peek(2), Tok::Colon | Tok::Text),
+            _ => true,
+        };
+        keyword && self.is_name(1) && !divided && !collected && block && own
     }
 
     /// Skips to behind the next `;` or to the next declaration.
@@ -133,7 +141,9 @@ impl Parser<'_> {
             "var" => self.var(),
             "event" => self.event(),
             "let" => self.macro_declaration(),
-            "property" | "query" => self.root(word == "property"),
+            "property" | "query" | "trigger" => self.root(word),
+            "stream" => self.stream(),
+            "observe" => self.observe(),
             "monitor" => self.monitor(),
             "trace" => self.trace_block(),
             _ => Err(self.no_declaration(word)),
@@ -197,7 +207,7 @@ impl Parser<'_> {
         Ok(DeclarationKind::Var { path, path_span, ty })
     }
 
-    fn ty(&mut self) -> Result<Type, Unreadable> {
+    pub(super) fn ty(&mut self) -> Result<Type, Unreadable> {
         const HELP: &str = "types are `bool`, `int`, `real` and `string`";
         if self.kind() != Tok::Word {
             return Err(self.expected("unknown-type", "a type", HELP));
@@ -319,12 +329,20 @@ impl Parser<'_> {
         Ok(DeclarationKind::Let { name, parameters, body })
     }
 
-    fn root(&mut self, property: bool) -> Result<DeclarationKind, Unreadable> {
-        let help = match property {
-            true => "write `property answered \"every request is answered\" : G (req -> F ack);`",
-            false => "write `query worst \"the longest stretch\" : max[count[retry while busy]];`",
+    fn root(&mut self, word: &str) -> Result<DeclarationKind, Unreadable> {
+        let (what, help) = match word {
+            "property" => (
+                "the property's name",
+                "write `property answered \"every request is answered\" : G (req -> F ack);`",
+            ),
+            "trigger" => ("the trigger's name", "write `trigger hot \"too hot\" : temperature > 80;`"),
+            _ => (
+                "the query's name",
+                "write `query worst \"the longest stretch\" : max[count[retry while busy]];`",
+            ),
         };
-        let what = if property { "the property's name" } else { "the query's name" };
+        let divisible = if word == "query" { Divisible::Query } else { Divisible::Property };
+        let kind = word.to_owned();
         self.advance();
         if matches!(self.kind(), Tok::Text | Tok::Colon) {
             return Err(self.expected("missing-name", what, help));
@@ -344,10 +362,11 @@ impl Parser<'_> {
             _ => return Err(self.expected("bad-declaration", "`:`", help)),
         }
         let body = self.expression().id;
-        let division = self.division(if property { Divisible::Property } else { Divisible::Query });
-        Ok(match property {
-            true => DeclarationKind::Property { name, title, body },
-            false => DeclarationKind::Query { name, title, body, division },
+        let division = self.division(divisible);
+        Ok(match kind.as_str() {
+            "property" => DeclarationKind::Property { name, title, body },
+            "trigger" => DeclarationKind::Trigger { name, title, body },
+            _ => DeclarationKind::Query { name, title, body, division },
         })
     }
 }

@@ -13,6 +13,8 @@ use tw_ir::{Bound, Clock, Interval, IntervalError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Divisible {
     Query,
+    /// Takes `by` alone.
+    Stream,
     Property,
     Macro,
 }
@@ -76,6 +78,13 @@ impl Parser<'_> {
             while !matches!(self.kind(), Tok::Semicolon | Tok::End) && !self.starts_declaration() {
                 self.advance();
             }
+        }
+        if of == Divisible::Stream {
+            if let Some((_, span)) = division.every.take() {
+                let found = Diagnostic::error("bad-division", "a stream has no windows").at(span, "");
+                self.report(found.help("`by` alone gives it an instance per value of a column"));
+            }
+            return division;
         }
         if of != Divisible::Query {
             let found = Diagnostic::error("bad-division", "only queries are divided").at(start, "");

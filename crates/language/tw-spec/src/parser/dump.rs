@@ -46,6 +46,7 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
                 .collect();
             format!("{}{}", if *quoted { "'" } else { "" }, steps.join("/"))
         }
+        ExprKind::Shift { of, by, default } => format!("{}[{by:+}|{}]", d(of), d(default)),
         ExprKind::Call { name, arguments, event } => {
             let arguments: Vec<String> = arguments
                 .iter()

@@ -149,7 +149,7 @@ impl Parser<'_> {
     fn word_operand(&mut self, m: &mut Machine) -> Step {
         let start = self.span();
         let word = self.word(0);
-        if self.kind() != Tok::Quoted {
+        if self.kind() != Tok::Quoted && !self.starts_shift(1) {
             if let Some(step) = self.aggregate(m, word, start) {
                 return step;
             }
@@ -175,8 +175,12 @@ impl Parser<'_> {
             let name = self.ident();
             return self.open_call(m, name, quoted, false, start);
         }
-        let (path, extent) = self.path();
-        Step::Operator(Operand { id: self.add(ExprKind::Path { path, quoted }, extent), extent })
+        let (path, mut extent) = self.path();
+        let mut id = self.add(ExprKind::Path { path, quoted }, extent);
+        if self.starts_shift(0) {
+            (id, extent) = self.shift(id, extent);
+        }
+        Step::Operator(Operand { id, extent })
     }
 
     /// `count[`, `quantile(0.9)[`; `None` when the word is an ordinary name.

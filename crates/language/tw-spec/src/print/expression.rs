@@ -158,6 +158,12 @@ impl<'a> Printer<'a> {
             ExprKind::Text(text) => self.text(quote(text)),
             ExprKind::Length(length) => self.text(length_text(length)),
             ExprKind::Path { path, quoted } => self.text(print_path(path, *quoted)),
+            ExprKind::Shift { of, by, default } => {
+                // Both are atoms: nothing in them is ever broken or put in parentheses.
+                let (of, default) =
+                    (super::print_expr(self.tree, *of), super::print_expr(self.tree, *default));
+                self.text(format!("{of}[{by:+}|{default}]"));
+            }
             ExprKind::Call { name, arguments, event } => {
                 // In backquotes an event may be called like a function of the language, also where a `:` would make it
                 // an aggregate over valuations.

@@ -25,6 +25,7 @@ mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;
+mod streams;
 mod templates;
 mod tests;
 mod text_logs;

@@ -2,7 +2,7 @@
 
 use crate::Rng;
 use std::fmt;
-use tw_core::{Batch, Column, Relation, Time, TimeUnit, Value};
+use tw_core::{Batch, Bits, Column, Relation, Time, TimeUnit, Value};
 use tw_ir::{ArgumentKey, Measure, Program, What};
 use tw_monitor::{PredicateError, Predicates, Terms, Trace};
 
@@ -121,6 +121,8 @@ impl Log {
                     self.events.iter().map(|events| events.iter().any(|(n, _)| *n == name)).collect(),
                 )
             }
+            // Logs of events have no columns to compute from.
+            What::Stream { .. } | What::Shift(_) => Column::Truth(Bits::repeat(false, self.events.len())),
             What::Timing(timing) => {
                 let of = |at: usize| match timing.measure {
                     Measure::Time => TimeUnit::Seconds.value(self.times[at].into()),

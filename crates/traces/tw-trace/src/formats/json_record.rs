@@ -279,7 +279,11 @@ pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String
             {
                 constants.iter().map(|(key, _)| key).chain(arguments).find_map(duplicate)
             }
-            What::Timing(_) | What::Event { .. } | What::Tuples { .. } => None,
+            What::Timing(_)
+            | What::Stream { .. }
+            | What::Shift(_)
+            | What::Event { .. }
+            | What::Tuples { .. } => None,
         };
         if name.is_some() {
             return name;

@@ -165,7 +165,11 @@ pub(super) fn looks_at_arguments(what: &What) -> bool {
     match what {
         What::Event { arguments, arity, .. } => !arguments.is_empty() || arity.is_some(),
         What::Tuples { .. } => true,
-        What::Proposition(_) | What::Variable(..) | What::Timing(_) => false,
+        What::Proposition(_)
+        | What::Variable(..)
+        | What::Timing(_)
+        | What::Stream { .. }
+        | What::Shift(_) => false,
     }
 }
 

@@ -129,7 +129,7 @@ impl Vocabulary {
             *event |= match &slot.what {
                 What::Proposition(path) => path.to_string() == **name,
                 What::Event { name: asked, .. } | What::Tuples { name: asked, .. } => **asked == **name,
-                What::Variable(..) | What::Timing(_) => false, // Bare propositions are noted with their rows.
+                What::Variable(..) | What::Timing(_) | What::Stream { .. } | What::Shift(_) => false, // Bare propositions are noted with their rows.
             };
         }
     }
@@ -177,6 +177,13 @@ impl Vocabulary {
             let id = index as SlotId;
             let name = describe(&slot.what);
             let (variable, event) = (self.variable[index], self.event[index]);
+            if variable && projection.bare.contains(&id) && tw_ir::Measure::parse(&name).is_none() {
+                return Err(TraceError::new(
+                    TraceErrorKind::AmbiguousName,
+                    format!("`{name}` is a column of this trace, and a stream of the specification; rename the stream"),
+                )
+                .for_slot(id));
+            }
             if variable && projection.bare.contains(&id) {
                 return Err(TraceError::new(
                     TraceErrorKind::AmbiguousName,

@@ -1,0 +1,117 @@
+//! What is known of streams, and answers about them, for people and as JSON.
+
+use crate::context::{Context, Outcome};
+use crate::exit::Exit;
+use crate::style::Ink;
+use crate::words;
+use std::io::{self, Write};
+use tracewise::findings::json;
+use tracewise::stream::{Rows, Shown, StreamAnalysis, StreamAnswer};
+
+pub(super) fn write(analysis: &StreamAnalysis, as_json: bool, context: &mut Context) -> Outcome {
+    if !context.quiet {
+        match as_json {
+            true => writeln!(context.out, "{}", json::stream_analysis(analysis))?,
+            false => write_text(analysis, context)?,
+        }
+    }
+    Ok(exit(analysis.well_defined))
+}
+
+pub(super) fn write_answer(answer: &StreamAnswer, as_json: bool, context: &mut Context) -> Outcome {
+    if !context.quiet {
+        match as_json {
+            true => writeln!(context.out, "{}", json::stream_answer(answer))?,
+            false => {
+                let word = match answer.answer {
+                    Some(true) => context.style.paint(Ink::Good, "yes"),
+                    Some(false) => context.style.paint(Ink::Bad, "no"),
+                    None => context
+                        .style
+                        .paint(Ink::Faint, "gave up: more states than the budget allows (--states)"),
+                };
+                writeln!(context.out, "{word}")?;
+                answer.witness.iter().try_for_each(|witness| write_witness(witness, context))?;
+            }
+        }
+    }
+    Ok(exit(answer.answer))
+}
+
+fn exit(answer: Option<bool>) -> Exit {
+    match answer {
+        Some(true) => Exit::Holds,
+        Some(false) => Exit::Violated,
+        None => Exit::Undecided,
+    }
+}
+
+fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()> {
+    let style = context.style;
+    let formed = match analysis.well_formed {
+        true => style.paint(Ink::Good, "well-formed"),
+        false => {
+            let verb = if analysis.cycle.len() == 1 { "depends on itself" } else { "depend on each other" };
+            let cycle = words::printable(&analysis.cycle.join("`, `"));
+            style.paint(Ink::Bad, format!("not well-formed: `{cycle}` {verb} at the same position"))
+        }
+    };
+    writeln!(context.out, "{formed}")?;
+    let defined = match (analysis.well_defined, analysis.under_defined, analysis.over_defined) {
+        (Some(true), ..) => style.paint(Ink::Good, "well-defined: every input has exactly one model"),
+        (_, Some(true), Some(true)) => {
+            style.paint(Ink::Bad, "under-defined and over-defined: some input has two models, some has none")
+        }
+        (_, Some(true), _) => style.paint(Ink::Bad, "under-defined: some input has two models"),
+        (_, _, Some(true)) => style.paint(Ink::Bad, "over-defined: some input has no model"),
+        _ => style.paint(Ink::Faint, "gave up: more states than the budget allows (--states)"),
+    };
+    writeln!(context.out, "{defined}")?;
+    if let Some(alternation) = analysis.alternation {
+        writeln!(
+            context.out,
+            "alternation depth {alternation}: {}",
+            words::counted(analysis.passes as u64, "pass")
+        )?;
+    } else {
+        writeln!(context.out, "two passes")?;
+    }
+    match (analysis.online, analysis.look_ahead) {
+        (Some(true), Some(0)) => writeln!(context.out, "live: each value is known at its position")?,
+        (Some(true), Some(ahead)) => {
+            writeln!(
+                context.out,
+                "live: values are known {} later",
+                words::counted(ahead as u64, "position")
+            )?;
+        }
+        _ => writeln!(context.out, "not live: values depend on all that follows")?,
+    }
+    if let Some(bytes) = analysis.state_bytes {
+        writeln!(context.out, "state: {}", words::counted(bytes as u64, "byte"))?;
+    }
+    analysis.witnesses.iter().try_for_each(|witness| write_witness(witness, context))
+}
+
+/// A small table: a row per stream, a column per position.
+fn write_witness(witness: &Shown, context: &mut Context) -> io::Result<()> {
+    writeln!(context.out, "\n{}:", witness.kind)?;
+    write_rows("input", &witness.input, context)?;
+    for (number, model) in witness.models.iter().enumerate() {
+        let title =
+            if witness.models.len() == 1 { "model".to_string() } else { format!("model {}", number + 1) };
+        write_rows(&title, model, context)?;
+    }
+    Ok(())
+}
+
+fn write_rows(title: &str, rows: &Rows, context: &mut Context) -> io::Result<()> {
+    let Some(first) = rows.first() else { return Ok(()) };
+    let width = first.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    writeln!(context.out, "  {title}")?;
+    for (stream, (name, _)) in first.iter().enumerate() {
+        let values: Vec<&str> = rows.iter().map(|row| if row[stream].1 { "1" } else { "0" }).collect();
+        writeln!(context.out, "    {:width$}  {}", words::printable(name), values.join(" "))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! Streams: what is written, where they are used, and what is refused.
+
+use crate::common::{tracewise, tracewise_with};
+use crate::shared::directory;
+use serde_json::{Value, json};
+
+fn with(test: &str, spec: &str) -> String {
+    let file = directory(test).join("spec.tw");
+    std::fs::write(&file, spec).expect("a scratch file");
+    file.display().to_string()
+}
+
+/// What a stream is at each position of a column `x`.
+fn values(test: &str, spec: &str, stream: &str, input: &str) -> Vec<Value> {
+    let spec = with(test, spec);
+    let run = tracewise_with(&format!("stream run {spec} - --format csv --output json"), input);
+    assert_eq!(run.code, 0, "{}", run.err);
+    run.json().iter().map(|row| row[stream].clone()).collect()
+}
+
+fn rows(bits: &str) -> String {
+    bits.chars().fold("x\n".to_string(), |rows, bit| rows + if bit == '1' { "true\n" } else { "false\n" })
+}
+
+fn bits(values: &[Value]) -> String {
+    values.iter().map(|value| if *value == json!(true) { '1' } else { '0' }).collect()
+}
+
+#[test]
+fn the_papers_examples() {
+    let first = "stream y: bool = if x then x else x[+1|false];";
+    for (input, output) in [("01", "11"), ("0101", "1111"), ("010101", "111111")] {
+        assert_eq!(bits(&values("streams-1", first, "y", &rows(input))), output);
+    }
+    let third = "stream y: bool = if x then x[+2|false] else x[-2|false];";
+    for (input, output) in [
+        ("1", "0"),
+        ("01", "00"),
+        ("100", "001"),
+        ("101", "100"),
+        ("110", "001"),
+        ("111", "100"),
+        ("0101", "0100"),
+        ("1011", "1000"),
+        ("1100", "0011"),
+        ("1101", "0110"),
+        ("1110", "1001"),
+        ("1111", "1100"),
+        ("110010", "001100"),
+    ] {
+        assert_eq!(bits(&values("streams-3", third, "y", &rows(input))), output, "{input}");
+    }
+}
+
+#[test]
+fn streams_are_columns_everywhere() {
+    let spec = "stream n: int = n[-1|0] + 1; stream even: bool = n % 2 == 0;
+        property few : G (n <= 3); property both : G (even -> Y !even); query most : max[true : n];";
+    let spec = with("streams-everywhere", spec);
+    let input = "x\n1\n2\n3\n4\n";
+    let checked = tracewise_with(&format!("check {spec} - --format csv --output json"), input).json();
+    assert_eq!((&checked[0]["verdict"], &checked[0]["position"]), (&json!("violated"), &json!(3)));
+    assert_eq!(checked[1]["verdict"], json!("satisfied"));
+    let asked = tracewise_with(&format!("query {spec} - --format csv --output json"), input).json();
+    assert_eq!(asked[0]["value"], json!(4));
+    let watched = tracewise_with(&format!("watch {spec} - --format csv --output json"), input).json();
+    assert_eq!((&watched[0]["property"], &watched[0]["position"]), (&json!("few"), &json!(3)));
+    let robust = tracewise_with(&format!("robust {spec} - --format csv --output json --only few"), input);
+    if robust.code == 0 {
+        assert_eq!(robust.json()[0]["robustness"], json!(-1));
+    }
+}
+
+#[test]
+fn a_value_elsewhere_in_a_property() {
+    let run = tracewise_with("check -e 'G (x >= x[-1|0])' - --format csv --output json", "x\n1\n2\n1\n");
+    assert_eq!((run.code, &run.json()[0]["position"]), (1, &json!(2)), "{}", run.err);
+}
+
+#[test]
+fn instances_by_key_and_triggers() {
+    let spec = "stream n: int = n[-1|0] + 1 by user; trigger many \"too many\" : n > 2;";
+    let spec = with("streams-keys", spec);
+    let input = "user\na\nb\na\n\na\n";
+    let run = tracewise_with(&format!("check {spec} - --format csv --output json"), input);
+    let found = &run.json()[0];
+    assert_eq!(
+        (run.code, &found["property"], &found["position"]),
+        (1, &json!("many"), &json!(4)),
+        "{}",
+        run.err
+    );
+    let run = tracewise_with(&format!("stream run {spec} - --format csv --output csv"), input);
+    assert_eq!(run.out, "position,n\n0,1\n1,1\n2,2\n3,\n4,3\n");
+}
+
+#[test]
+fn a_watch_goes_on_where_it_stopped() {
+    let scratch = directory("streams-resume");
+    let spec = with("streams-resume", "stream n: int = n[-1|0] + 1; property few : G (n <= 5);");
+    let (log, state) = (scratch.join("log.csv"), scratch.join("state"));
+    std::fs::write(&log, "x\n1\n1\n1\n").expect("a scratch file");
+    let line =
+        format!("watch {spec} {} --checkpoint {} --resume --output json", log.display(), state.display());
+    assert_eq!(tracewise(&line).code, 0);
+    std::fs::write(&log, "x\n1\n1\n1\n1\n1\n1\n").expect("a scratch file");
+    let run = tracewise(&line);
+    let told: Vec<Value> =
+        run.json().into_iter().filter(|line| line["verdict"] == json!("violated")).collect();
+    assert_eq!((run.code, &told[0]["position"]), (1, &json!(5)), "{}", run.err);
+}
+
+#[test]
+fn bad_streams_are_told() {
+    for (spec, code, said) in [
+        ("stream y: int = y + 1;", "zero-cycle", "its own value"),
+        ("stream y: bool = x & y;", "trace-type", "several models, which first differ at position 0"),
+        ("stream y: bool = x & !y;", "trace-type", "no model"),
+        ("stream a: int = b; stream b: int = a;", "zero-cycle", "each other"),
+        ("stream y: bool = x[0|false];", "bad-offset", "write `x` alone"),
+        ("stream y: int = y[-1|false] + 1;", "default-type", "`y[-1|0]`"),
+        ("stream y: bool = G x;", "temporal-in-stream", "x[-1|false]"),
+        ("stream y: bool = x; observe z;", "unknown-stream", "there is no stream `z`"),
+        ("stream x: bool = true;", "ambiguous-name", "rename the stream"),
+        ("stream y: int = \"a\";", "type-mismatch", "a number"),
+        ("stream y: int = n;", "trace-type", "declared `int`"),
+        ("stream y: int = 9223372036854775807 + n;", "trace-type", "overflows"),
+    ] {
+        let file = with("streams-bad", spec);
+        let n = if spec.contains("overflow") || spec.contains("9223") {
+            "x,n\ntrue,1\n"
+        } else {
+            "x,n\ntrue,1.5\n"
+        };
+        let run = tracewise_with(&format!("stream run {file} - --format csv"), n);
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{spec}: {}", run.out);
+        assert!(run.err.contains(code) && run.err.contains(said), "{spec}: {}", run.err);
+    }
+    let ahead = with("streams-ahead", "stream y: bool = x[+1|false]; property p : G y;");
+    let run = tracewise_with(&format!("watch {ahead} - --format csv"), "x\ntrue\n");
+    assert!(run.code == 2 && run.err.contains("look ahead"), "{}", run.err);
+    let file = with("streams-none", "property p : G x;");
+    assert!(
+        tracewise_with(&format!("stream run {file} - --format csv"), "x\ntrue\n").err.contains("no stream")
+    );
+    let file = with("streams-only", "stream y: bool = x;");
+    let run = tracewise_with(&format!("check {file} - --format csv"), "x\ntrue\n");
+    assert!(run.code == 2 && run.err.contains("no property"), "{}", run.err);
+}
+
+/// A specification of the paper, and what analysis says of it.
+fn analysed(test: &str, spec: &str) -> (i32, Value) {
+    let run = tracewise(&format!("stream analyse {} --output json", with(test, spec)));
+    (run.code, run.json().remove(0))
+}
+
+const THIRD: &str =
+    "stream y: bool = if (first -> (x & y)) & (y -> !y[+1|false]) & (!y -> (x[+1|true] & y[+1|true]))
+    then y else !y;";
+
+#[test]
+fn the_papers_examples_are_analysed() {
+    let (code, found) = analysed("streams-a1", "stream y: bool = x & y;");
+    assert_eq!((code, &found["under_defined"], &found["over_defined"]), (1, &json!(true), &json!(false)));
+    let witness =
+        json!({"kind": "two models", "input": [{"x": true}], "models": [[{"y": false}], [{"y": true}]]});
+    assert_eq!(
+        (&found["witnesses"][0], &found["alternation"], &found["online"]),
+        (&witness, &json!(null), &json!(null))
+    );
+    let (code, found) = analysed("streams-a2", "stream y: bool = x & !y;");
+    assert_eq!((code, &found["under_defined"], &found["over_defined"]), (1, &json!(false), &json!(true)));
+    assert_eq!(found["witnesses"], json!([{"kind": "no model", "input": [{"x": true}], "models": []}]));
+    let (code, found) = analysed("streams-a3", "stream y: bool = if x then x[+2|false] else x[-2|false];");
+    assert_eq!((code, &found["well_formed"], &found["well_defined"]), (0, &json!(true), &json!(true)));
+    let look = (&found["alternation"], &found["online"], &found["look_ahead"], &found["witnesses"]);
+    assert_eq!(look, (&json!(0), &json!(true), &json!(2), &json!([])));
+    let (code, found) = analysed("streams-a4", "stream n: int = n[-1|0] + (if last then 1 else 2);");
+    assert_eq!((code, &found["look_ahead"], &found["online"]), (0, &json!(1), &json!(true)));
+}
+
+#[test]
+fn inputs_that_the_third_example_accepts() {
+    let spec = with("streams-third", THIRD);
+    for (count, len) in [(1, 1), (2, 2), (2, 3), (4, 4), (4, 5), (8, 6)] {
+        let accepted = (0..1 << len).filter(|word| {
+            let bits: String = (0..len).map(|at| if word >> at & 1 == 1 { '1' } else { '0' }).collect();
+            let run =
+                tracewise_with(&format!("stream accepts {spec} - --format csv --output json"), &rows(&bits));
+            assert_eq!(run.json()[0]["answer"] == json!(true), run.code == 0, "{}", run.err);
+            for passes in ["", "--passes two"] {
+                let ran = tracewise_with(&format!("stream run {spec} - --format csv {passes}"), &rows(&bits));
+                assert_eq!(ran.code, if run.code == 0 { 0 } else { 2 }, "{bits} {passes}: {}", ran.err);
+            }
+            run.code == 0
+        });
+        assert_eq!(accepted.count(), count, "{len}");
+    }
+}
+
+#[test]
+fn questions_about_specifications() {
+    let all = with("streams-all", "stream y: bool = x;");
+    let odd = with("streams-odd", THIRD);
+    for (question, code, answer) in [
+        (format!("universal {all}"), 0, json!(true)),
+        (format!("universal {odd}"), 1, json!(false)),
+        (format!("empty {odd}"), 1, json!(false)),
+        (format!("includes {all} {odd}"), 0, json!(true)),
+        (format!("includes {odd} {all}"), 1, json!(false)),
+        (format!("equal {all} {all} --on y"), 0, json!(true)),
+        (format!("equal {all} {odd}"), 1, json!(false)),
+        (format!("universal {odd} --states 1"), 3, json!(null)),
+    ] {
+        let run = tracewise(&format!("stream {question} --output json"));
+        assert_eq!((run.code, &run.json()[0]["answer"]), (code, &answer), "{question}: {}", run.err);
+    }
+    let run = tracewise(&format!("stream equal {all} {odd} --on z"));
+    assert!(run.code == 2 && run.err.contains("no stream `z`"), "{}", run.err);
+    let number = with("streams-number", "stream y: int = 1;");
+    let run = tracewise(&format!("stream universal {number}"));
+    assert!(run.code == 2 && run.err.contains("not-boolean"), "{}", run.err);
+}
+
+/// The words of `len` positions that a specification accepts.
+fn accepted(spec: &str, len: usize) -> Vec<String> {
+    let word = |number: usize| {
+        (0..len).map(|at| if number >> (len - 1 - at) & 1 == 1 { '1' } else { '0' }).collect()
+    };
+    let words: Vec<String> = (0..1 << len).map(word).collect();
+    let accepts = |word: &String| {
+        let run = tracewise_with(&format!("stream accepts {spec} - --format csv"), &rows(word));
+        assert!(run.code < 2, "{}", run.err);
+        run.code == 0
+    };
+    words.into_iter().filter(accepts).collect()
+}
+
+/// A specification of the inputs on which a formula about one position holds everywhere.
+fn demands(formula: &str) -> String {
+    format!("stream c: bool = if {formula} then c else !c;\n")
+}
+
+#[test]
+fn languages_are_combined() {
+    let scratch = directory("streams-algebra");
+    let file = |name: &str| scratch.join(name).display().to_string();
+    let write = |name: &str, text: &str| {
+        std::fs::write(file(name), text).expect("a scratch file");
+        file(name)
+    };
+    let ones = write("ones.tw", &demands("x"));
+    let zeros = write("zeros.tw", &demands("!x"));
+    let ten = write("ten.tw", &demands("(first -> (x & !last)) & (!first -> (!x & last))"));
+    let made = |line: String| {
+        let out = file("made.tw");
+        let run = tracewise(&format!("stream {line} -o {out}"));
+        assert_eq!(run.code, 0, "{line}: {}", run.err);
+        out
+    };
+    let union = made(format!("union {ones} {zeros}"));
+    assert_eq!([1, 2, 3].map(|len| accepted(&union, len).join(" ")), ["0 1", "00 11", "000 111"]);
+    let concat = made(format!("concat {ones} {zeros}"));
+    assert_eq!([1, 2, 3].map(|len| accepted(&concat, len).join(" ")), ["", "10", "100 110"]);
+    let plus = made(format!("plus {ten}"));
+    assert_eq!([1, 2, 3, 4].map(|len| accepted(&plus, len).join(" ")), ["", "10", "", "1010"]);
+    let reverse = made(format!("reverse {ten}"));
+    assert_eq!(accepted(&reverse, 2), ["01"]);
+    let both = made(format!("intersect {ones} {plus}"));
+    assert!(accepted(&both, 2).is_empty());
+    for form in ["json", "hoa"] {
+        let automaton = file("ten.automaton");
+        let run = tracewise(&format!("stream to-automaton {ten} --output {form} -o {automaton}"));
+        assert_eq!(run.code, 0, "{}", run.err);
+        let back = made(format!("from-automaton {automaton}"));
+        assert_eq!([1, 2].map(|len| accepted(&back, len).join(" ")), ["", "10"]);
+    }
+    let until = made("from-ltl 'x U !x' --accept".into());
+    assert_eq!(accepted(&until, 2), ["00", "01", "10"]);
+    let run = tracewise("stream from-ltl 'F[0,5] x'");
+    assert!(run.code == 2 && run.err.contains("without intervals"), "{}", run.err);
+}

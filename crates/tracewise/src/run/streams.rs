@@ -1,0 +1,151 @@
+//! Columns that equations define, put into batches before predicates read them: after what timestamps say, which they may use.
+
+use crate::{Error, Specification};
+use tw_core::codec::{Corrupt, put_text, take_text};
+use tw_core::{Batch, Column, GrowingTexts};
+use tw_diag::Diagnostic;
+use tw_monitor::PredicateError;
+use tw_streams::{Pass, StreamError, Streams, ZeroCycle};
+
+/// The equations of a specification, and how far they have come.
+#[derive(Clone)]
+pub(crate) struct Computing {
+    streams: Streams,
+    pass: Pass,
+}
+
+impl Computing {
+    /// Of a specification that has some. Streams around a cycle of weight 0 are refused, unless they are Boolean.
+    pub fn new(spec: &Specification) -> Result<Option<Self>, Error> {
+        let Some(streams) = Streams::new(&spec.program) else { return Ok(None) };
+        match streams.cycle(&spec.program) {
+            Some(cycle) if !cycle.boolean => Err(circular(spec, &cycle)),
+            _ => Ok(Some(Self { streams, pass: Pass::default() })),
+        }
+    }
+
+    /// The same, for positions whose successors are not known; streams that look ahead are refused.
+    pub fn live(spec: &Specification) -> Result<Option<Self>, Error> {
+        let computing = Self::new(spec)?;
+        if let Some(cycle) = computing.as_ref().and_then(|computing| computing.streams.cycle(&spec.program)) {
+            return Err(circular(spec, &cycle));
+        }
+        if computing.as_ref().is_some_and(|computing| !computing.looks_back()) {
+            return Err(Error::refused_instead(
+                "the streams of this specification look ahead, and live positions have no successors yet",
+                "use offsets that look back, or check a stored trace",
+            ));
+        }
+        Ok(computing)
+    }
+
+    /// Whether batches can be filled one after the other.
+    pub fn looks_back(&self) -> bool {
+        self.streams.looks_back()
+    }
+
+    /// Fills the next batch.
+    pub fn fill(&mut self, spec: &Specification, batch: &mut Batch) -> Result<(), PredicateError> {
+        self.pass.fill(&self.streams, &spec.program, batch).map_err(predicate)
+    }
+
+    /// Fills all positions at once.
+    pub fn whole(&self, spec: &Specification, batch: &mut Batch) -> Result<(), PredicateError> {
+        self.streams.whole(&spec.program, batch).map_err(predicate)
+    }
+
+    /// Writes how far it has come, and of which equations.
+    pub fn save(&self, spec: &Specification, out: &mut Vec<u8>) {
+        put_text(&equations(spec), out);
+        self.pass.save(out);
+    }
+
+    /// Reads that again; the equations must be the same.
+    pub fn load(&mut self, spec: &Specification, from: &mut &[u8]) -> Result<bool, Corrupt> {
+        if *take_text(from)? != *equations(spec) {
+            return Ok(false);
+        }
+        self.pass = Pass::load(from)?;
+        Ok(true)
+    }
+}
+
+/// All equations as text: what was carried belongs to these.
+fn equations(spec: &Specification) -> String {
+    let line = |stream: &tw_ir::Stream| {
+        let by = stream.by.as_ref().map_or(String::new(), |by| format!(" by {by}"));
+        format!(
+            "{}: {} = {}{by}\n",
+            stream.name,
+            stream.ty.name(),
+            tw_ir::display(&spec.program, stream.node)
+        )
+    };
+    spec.program.streams.iter().map(line).collect()
+}
+
+fn predicate(error: StreamError) -> PredicateError {
+    PredicateError { node: error.node, position: error.position, message: error.message }
+}
+
+/// Streams that are defined by each other at the same position.
+pub(crate) fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
+    let names = cycle.names.join("`, `");
+    let message = match &cycle.names[..] {
+        [one] => format!("the stream `{one}` is defined by its own value at the same position"),
+        _ => format!("the streams `{names}` are defined by each other at the same position"),
+    };
+    let mut diagnostic = Diagnostic::error("zero-cycle", message);
+    if let Some(span) = spec.span(cycle.node) {
+        diagnostic = diagnostic.at(span, "this equation is part of the cycle");
+    }
+    let help = "let one of them look at another position: `y[-1|false]`";
+    Error::Unsupported {
+        diagnostic: diagnostic.help(help),
+        sources: Box::new(spec.sources.clone()),
+        exhausted: false,
+    }
+}
+
+/// Batches laid end to end.
+#[derive(Default)]
+pub(crate) struct Gathered {
+    batch: Batch,
+    texts: Vec<GrowingTexts>,
+}
+
+impl Gathered {
+    /// Appends a batch.
+    pub fn push(&mut self, more: Batch) {
+        let before = self.batch.len;
+        self.batch.len += more.len;
+        match (&mut self.batch.times, more.times) {
+            (Some(times), Some(more)) => times.extend(more),
+            (times, more) if before == 0 => *times = more,
+            _ => {}
+        }
+        if before == 0 {
+            self.texts.resize_with(more.slots.len(), GrowingTexts::default);
+            self.batch.slots = more.slots;
+            return;
+        }
+        for ((column, more), texts) in self.batch.slots.iter_mut().zip(more.slots).zip(&mut self.texts) {
+            texts.append(column, more);
+        }
+    }
+
+    /// Bytes held, about.
+    pub fn held(&self) -> usize {
+        self.batch.slots.iter().map(Column::heap_bytes).sum::<usize>() + self.batch.len * 8
+    }
+
+    /// Positions so far.
+    pub fn len(&self) -> usize {
+        self.batch.len
+    }
+
+    /// All of them.
+    pub fn into_batch(self) -> Batch {
+        self.batch
+    }
+}

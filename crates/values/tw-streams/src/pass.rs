@@ -1,0 +1,208 @@
+//! Batch after batch, where equations look back only.
+
+use crate::column::column;
+use crate::equation::Ends;
+use crate::graph::{Component, Direction};
+use crate::keys::{Keys, NONE};
+use crate::{StreamError, Streams, absent};
+use std::collections::VecDeque;
+use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
+use tw_core::{Batch, Position, Value};
+use tw_ir::{Program, Shift, SlotId, What};
+
+/// What one pass carries from batch to batch.
+#[derive(Clone, Debug, Default)]
+pub struct Pass {
+    /// Positions so far.
+    seen: u64,
+    /// Values of each column that counts positions of its own.
+    keys: Vec<Keys>,
+    /// Of each derived slot that is a shift, per key, the last values of its source.
+    last: Vec<Vec<VecDeque<Value>>>,
+}
+
+/// A batch being filled.
+struct Filling<'a> {
+    streams: &'a Streams,
+    program: &'a Program,
+    batch: &'a Batch,
+    /// Per column of keys: the key of each position, and whether it is the key's first.
+    keys: Vec<(Vec<u32>, Vec<bool>)>,
+    seen: u64,
+    values: Vec<Vec<Value>>,
+}
+
+impl Pass {
+    /// Fills the computed columns of the next batch.
+    pub fn fill(
+        &mut self,
+        streams: &Streams,
+        program: &Program,
+        batch: &mut Batch,
+    ) -> Result<(), StreamError> {
+        self.keys.resize(streams.keys.len(), Keys::default());
+        self.last.resize(streams.graph.derived.len(), Vec::new());
+        let numbered = self.keys.iter_mut().zip(&streams.keys).map(|(keys, (_, slot))| match slot {
+            None => (vec![NONE; batch.len], vec![false; batch.len]),
+            Some(slot) => {
+                let column = &batch.slots[*slot as usize];
+                let mut first = Vec::with_capacity(batch.len);
+                let number = |at: Position| {
+                    let known = keys.names.len();
+                    let number = keys.number(&column.value(at));
+                    first.push(keys.names.len() > known);
+                    number
+                };
+                ((0..batch.len).map(number).collect(), first)
+            }
+        });
+        let keys = numbered.collect();
+        let values = vec![Vec::new(); streams.graph.derived.len()];
+        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values };
+        for component in &streams.graph.components {
+            self.component(&mut filling, component)?;
+        }
+        let values = filling.values;
+        for (derived, values) in streams.graph.derived.iter().zip(values) {
+            batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+        }
+        self.seen += batch.len as u64;
+        Ok(())
+    }
+
+    fn component(&mut self, filling: &mut Filling<'_>, component: &Component) -> Result<(), StreamError> {
+        for at in 0..filling.batch.len {
+            for &member in &component.members {
+                let value = filling.value(&self.last[member], member, at)?;
+                filling.values[member].push(value);
+            }
+            if component.direction == Direction::Forward {
+                component.members.iter().for_each(|&member| self.keep(filling, member, at));
+            } else if let [member] = component.members[..] {
+                self.keep(filling, member, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps what the source of a shift is worth here.
+    fn keep(&mut self, filling: &Filling<'_>, member: usize, at: Position) {
+        let Some(shift) = filling.shift(member) else { return };
+        let key = filling.key(member, at).map_or(0, |(key, _)| key);
+        if key == NONE {
+            return;
+        }
+        let last = &mut self.last[member];
+        if last.len() <= key as usize {
+            last.resize(key as usize + 1, VecDeque::new());
+        }
+        let last = &mut last[key as usize];
+        if last.len() == shift.by.unsigned_abs() as usize {
+            last.pop_front();
+        }
+        last.push_back(filling.slot(shift.slot, at));
+    }
+
+    /// Writes what is carried.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        put(self.seen, out);
+        put(self.keys.len() as u64, out);
+        for keys in &self.keys {
+            put(keys.names.len() as u64, out);
+            keys.names.iter().for_each(|name| put_text(name, out));
+        }
+        put(self.last.len() as u64, out);
+        for of_member in &self.last {
+            put(of_member.len() as u64, out);
+            for last in of_member {
+                put(last.len() as u64, out);
+                last.iter().for_each(|value| put_value(value, out));
+            }
+        }
+    }
+
+    /// Reads what [`Pass::save`] wrote.
+    pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+        let mut pass = Self { seen: take(from)?, ..Self::default() };
+        for _ in 0..take_len(from)? {
+            let mut keys = Keys::default();
+            for _ in 0..take_len(from)? {
+                keys.number(&Value::Str(take_text(from)?));
+            }
+            pass.keys.push(keys);
+        }
+        for _ in 0..take_len(from)? {
+            let mut of_member = Vec::new();
+            for _ in 0..take_len(from)? {
+                let values: Result<VecDeque<Value>, Corrupt> =
+                    (0..take_len(from)?).map(|_| take_value(from)).collect();
+                of_member.push(values?);
+            }
+            pass.last.push(of_member);
+        }
+        Ok(pass)
+    }
+
+    /// Bytes held, about.
+    pub fn heap_bytes(&self) -> usize {
+        let values: usize = self.last.iter().flatten().map(VecDeque::capacity).sum();
+        let keys: usize = self.keys.iter().flat_map(|keys| &keys.names).map(|name| name.len() + 32).sum();
+        values * size_of::<Value>() + keys
+    }
+}
+
+impl Filling<'_> {
+    fn shift(&self, member: usize) -> Option<&Shift> {
+        match &self.program.slots[self.streams.graph.derived[member].slot as usize].what {
+            What::Shift(shift) => Some(shift),
+            _ => None,
+        }
+    }
+
+    /// The key of a position for a member that counts a key's positions, and whether it is the first.
+    fn key(&self, member: usize, at: Position) -> Option<(u32, bool)> {
+        let path = self.streams.graph.derived[member].per.as_ref()?;
+        let known = self.streams.keys.iter().position(|(known, _)| known == path)?;
+        Some((self.keys[known].0[at], self.keys[known].1[at]))
+    }
+
+    fn value(&self, last: &[VecDeque<Value>], member: usize, at: Position) -> Result<Value, StreamError> {
+        let key = self.key(member, at);
+        match &self.program.slots[self.streams.graph.derived[member].slot as usize].what {
+            What::Shift(shift) => {
+                let number = key.map_or(0, |(key, _)| key);
+                if number == NONE {
+                    return Ok(Value::Null);
+                }
+                let held =
+                    last.get(number as usize).filter(|held| held.len() == shift.by.unsigned_abs() as usize);
+                Ok(held.and_then(VecDeque::front).unwrap_or(&shift.default).clone())
+            }
+            What::Stream { stream, .. } => {
+                let of = &self.program.streams[*stream as usize];
+                let first = match key {
+                    None => self.seen + at as u64 == 0,
+                    Some((NONE, _)) => return Ok(absent(of.ty)),
+                    Some((_, first)) => first,
+                };
+                let equation = &self.streams.equations[*stream as usize];
+                let ends = Ends { first, last: false };
+                equation.value(self.program, ends, |slot| self.slot(slot, at)).map_err(|message| {
+                    StreamError {
+                        node: equation.node(),
+                        position: at,
+                        message: format!("stream `{}`: {message}", of.name),
+                    }
+                })
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn slot(&self, slot: SlotId, at: Position) -> Value {
+        match self.streams.graph.of_slot.get(&slot) {
+            Some(&member) => self.values[member][at].clone(),
+            None => self.batch.slots[slot as usize].value(at),
+        }
+    }
+}

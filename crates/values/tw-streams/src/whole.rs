@@ -1,0 +1,202 @@
+//! A whole trace at once: component by component, forward or backward.
+
+use crate::boolean::{Boolean, Input};
+use crate::column::column;
+use crate::equation::{Ends, Equation, truth};
+use crate::graph::{Component, Direction};
+use crate::keys::{Keys, NONE};
+use crate::{StreamError, Streams, absent};
+use tw_core::{Batch, Bits, Position, Value};
+use tw_ir::{Program, What};
+use tw_stream_boolean::{Limits, Passes, Unsolved, Word};
+
+/// The positions of each value of a column.
+struct Parts {
+    key: Vec<u32>,
+    rank: Vec<u32>,
+    positions: Vec<Vec<u32>>,
+}
+
+struct Filling<'a> {
+    streams: &'a Streams,
+    program: &'a Program,
+    batch: &'a Batch,
+    parts: Vec<Parts>,
+    values: Vec<Vec<Value>>,
+}
+
+impl Streams {
+    /// Fills the computed columns of a whole trace. Boolean equations around a cycle of weight 0 are solved.
+    pub fn whole(&self, program: &Program, batch: &mut Batch) -> Result<(), StreamError> {
+        let parts = self.keys.iter().map(|(_, slot)| {
+            let mut keys = Keys::default();
+            let key = match slot {
+                Some(slot) => keys.column(&batch.slots[*slot as usize]),
+                None => vec![NONE; batch.len],
+            };
+            let mut positions: Vec<Vec<u32>> = vec![Vec::new(); keys.names.len()];
+            let mut rank = vec![0; batch.len];
+            for (at, &key) in key.iter().enumerate().filter(|(_, key)| **key != NONE) {
+                rank[at] = positions[key as usize].len() as u32;
+                positions[key as usize].push(at as u32);
+            }
+            Parts { key, rank, positions }
+        });
+        let values = vec![Vec::new(); self.graph.derived.len()];
+        let mut filling = Filling { parts: parts.collect(), streams: self, program, batch, values };
+        for component in &self.graph.components {
+            filling.component(component)?;
+        }
+        let values = std::mem::take(&mut filling.values);
+        for (derived, values) in self.graph.derived.iter().zip(values) {
+            batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+        }
+        Ok(())
+    }
+}
+
+impl Filling<'_> {
+    fn component(&mut self, component: &Component) -> Result<(), StreamError> {
+        let len = self.batch.len;
+        if component.direction == Direction::Circular {
+            self.solve(component)?;
+        }
+        for &member in &component.members {
+            if self.values[member].is_empty() {
+                self.values[member] = vec![Value::Null; len];
+            }
+        }
+        let solved = component.direction == Direction::Circular;
+        let longest = component.delays.iter().copied().max().unwrap_or(0);
+        for step in 0..len as i64 + longest {
+            for (&member, &delay) in component.members.iter().zip(&component.delays) {
+                let at = step - delay;
+                if !(0..len as i64).contains(&at) || solved && self.stream(member).is_some() {
+                    continue;
+                }
+                let at = match component.direction {
+                    Direction::Backward => len - 1 - at as usize,
+                    _ => at as usize,
+                };
+                self.values[member][at] = self.value(member, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Which stream a derived slot is, if it is one.
+    fn stream(&self, member: usize) -> Option<u32> {
+        match self.program.slots[self.streams.graph.derived[member].slot as usize].what {
+            What::Stream { stream, .. } => Some(stream),
+            _ => None,
+        }
+    }
+
+    /// Finds the values of Boolean streams that are defined by each other at the same position.
+    fn solve(&mut self, component: &Component) -> Result<(), StreamError> {
+        let members: Vec<u32> = component.members.iter().filter_map(|&member| self.stream(member)).collect();
+        let first = members.first().map(|&stream| &self.program.streams[stream as usize]);
+        let failed = |position: Position, message: String| {
+            let node = first.map_or(tw_ir::NodeId(0), |stream| stream.node);
+            StreamError { node, position, message }
+        };
+        let boolean =
+            Boolean::new(self.program, &members).map_err(|not| failed(0, not.message(self.program)))?;
+        let ends = |at: Position| Ends { first: at == 0, last: at + 1 == self.batch.len };
+        let mut columns = Vec::new();
+        for input in boolean.inputs() {
+            let equation = match input {
+                Input::Slot(_) => None,
+                Input::Formula(node) => Some(Equation::of(self.program, node)),
+            };
+            let mut bits = Bits::with_capacity(self.batch.len);
+            for at in 0..self.batch.len {
+                let value = match (&equation, input) {
+                    (Some(equation), _) => equation.value(self.program, ends(at), |slot| self.slot(slot, at)),
+                    (None, Input::Slot(slot)) => Ok(Value::Bool(truth(&self.slot(slot, at)))),
+                    (None, Input::Formula(_)) => Ok(Value::Null),
+                };
+                bits.push(value.map_err(|message| failed(at, message))? == Value::Bool(true));
+            }
+            columns.push(bits);
+        }
+        let word = Word { len: self.batch.len, columns };
+        let unsolved = |unsolved: Unsolved| {
+            let position = match unsolved {
+                Unsolved::NoModel { position } | Unsolved::Several { position } => position,
+                _ => 0,
+            };
+            failed(position, unsolved.to_string())
+        };
+        let program =
+            tw_stream_boolean::Program::new(boolean.specification(), Passes::Auto).map_err(unsolved)?;
+        let found = program.run(&word, &Limits::default()).map_err(unsolved)?;
+        for &member in &component.members {
+            let Some(own) =
+                self.stream(member).and_then(|own| members.iter().position(|&other| other == own))
+            else {
+                continue;
+            };
+            self.values[member] = match &found[own] {
+                Some(bits) => (0..bits.len()).map(|at| Value::Bool(bits.get(at))).collect(),
+                // Not observed, and perhaps not unique.
+                None => vec![Value::Null; self.batch.len],
+            };
+        }
+        Ok(())
+    }
+
+    fn value(&self, member: usize, at: Position) -> Result<Value, StreamError> {
+        let derived = &self.streams.graph.derived[member];
+        let part = derived.per.as_ref().and_then(|path| {
+            let known = self.streams.keys.iter().position(|(known, _)| known == path);
+            known.map(|known| &self.parts[known])
+        });
+        let what = &self.program.slots[derived.slot as usize].what;
+        match what {
+            What::Shift(shift) => {
+                let source = match part {
+                    None => Some(at as i64 + i64::from(shift.by))
+                        .filter(|at| (0..self.batch.len as i64).contains(at)),
+                    Some(part) if part.key[at] == NONE => return Ok(Value::Null),
+                    Some(part) => {
+                        let own = &part.positions[part.key[at] as usize];
+                        let rank = i64::from(part.rank[at]) + i64::from(shift.by);
+                        usize::try_from(rank).ok().and_then(|rank| own.get(rank)).map(|&at| at.into())
+                    }
+                };
+                Ok(source.map_or_else(
+                    || shift.default.clone(),
+                    |source| self.slot(shift.slot, source as Position),
+                ))
+            }
+            What::Stream { stream, .. } => {
+                let of = &self.program.streams[*stream as usize];
+                let ends = match part {
+                    None => Ends { first: at == 0, last: at + 1 == self.batch.len },
+                    Some(part) if part.key[at] == NONE => return Ok(absent(of.ty)),
+                    Some(part) => {
+                        let own = part.positions[part.key[at] as usize].len();
+                        Ends { first: part.rank[at] == 0, last: part.rank[at] as usize + 1 == own }
+                    }
+                };
+                let equation = &self.streams.equations[*stream as usize];
+                equation.value(self.program, ends, |slot| self.slot(slot, at)).map_err(|message| {
+                    StreamError {
+                        node: equation.node(),
+                        position: at,
+                        message: format!("stream `{}`: {message}", of.name),
+                    }
+                })
+            }
+            _ => Ok(Value::Null),
+        }
+    }
+
+    fn slot(&self, slot: tw_ir::SlotId, at: Position) -> Value {
+        match self.streams.graph.of_slot.get(&slot) {
+            Some(&member) => self.values[member][at].clone(),
+            None => self.batch.slots[slot as usize].value(at),
+        }
+    }
+}
