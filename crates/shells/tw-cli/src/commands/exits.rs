@@ -15,6 +15,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ("eval", ["answered", "", ""]),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
     ("robust", ["answered", "", ""]),
+    ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     ("explain", ["explained", "", ""]),
     ("fmt", ["formatted", "with `--check`: some file is not in canonical form", ""]),
     ("import", ["read and printed", "", ""]),

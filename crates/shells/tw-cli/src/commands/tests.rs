@@ -105,7 +105,16 @@ fn parts() -> [(&'static str, String); 2] {
     }
     for command in COMMANDS {
         let Some(clap) = program.find_subcommand(command.name) else { continue };
-        let (args, groups) = own(clap);
+        let (mut args, mut groups) = own(clap);
+        // What several commands of a command have is told once.
+        for (more, of_groups) in clap.get_subcommands().map(own) {
+            for arg in more {
+                if !args.iter().any(|known| known.get_id() == arg.get_id()) {
+                    args.push(arg);
+                }
+            }
+            groups.extend(of_groups.into_iter().filter(|group| !groups.contains(group)).collect::<Vec<_>>());
+        }
         options.push_str(&format!("### `{}`: options\n\n", command.name));
         match args.is_empty() {
             true => options.push_str("None of its own.\n"),
@@ -149,7 +158,7 @@ fn the_page_lists_options_and_exit_codes_of_every_command() {
     program.build();
     let known = |flag: &str| {
         let has = |command: &clap::Command| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
-        has(&program) || program.get_subcommands().any(has)
+        has(&program) || program.get_subcommands().any(|own| has(own) || own.get_subcommands().any(has))
     };
     for row in page.lines().filter(|line| line.starts_with("| `-")) {
         let first = row.split(" | ").next().unwrap_or(row);
