@@ -50,7 +50,7 @@ pub struct TraceError {
     /// The slot whose use asks for what was not found, so that the specification can be shown too.
     pub slot: Option<SlotId>,
     /// The name of what was not found.
-    pub name: Option<String>,
+    pub name: Option<Box<str>>,
 }
 
 impl TraceError {
@@ -122,7 +122,7 @@ impl TraceError {
     /// Because nothing has this name.
     #[must_use]
     pub fn naming(mut self, name: &str) -> Self {
-        self.name = Some(name.to_string());
+        self.name = Some(name.into());
         self
     }
 

@@ -181,7 +181,7 @@ impl RecordReader {
         let message = match (self.timed, has) {
             (None, false) if self.keys.time_named => {
                 let message = format!("found no timestamp, expected the key `{key}` that `⟨time⟩` names");
-                let name = Some(key.clone());
+                let name = Some(key.as_str().into());
                 return Err(Fault { name, ..Fault::new(at, TraceErrorKind::Time, message) });
             }
             (Some(true), false) => {

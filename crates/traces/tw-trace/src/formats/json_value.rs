@@ -22,7 +22,7 @@ pub(crate) struct Fault {
     pub(crate) kind: TraceErrorKind,
     pub(crate) message: String,
     /// The name of what was not found.
-    pub(crate) name: Option<String>,
+    pub(crate) name: Option<Box<str>>,
 }
 
 impl Fault {

@@ -80,8 +80,8 @@ fn lines(bytes: &[u8]) -> u64 {
 }
 
 /// An error about a value of a document, where that value stands in its text, which begins on `line`.
-fn placed(error: Misread, text: &[u8], line: u64) -> TraceError {
-    let Misread { key, value, mut error } = error;
+fn placed(error: Box<Misread>, text: &[u8], line: u64) -> TraceError {
+    let Misread { key, value, mut error } = *error;
     let (key, value) = (format!("\"{key}\""), value.to_string());
     let blank = |at: usize| text[at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
     let found = memchr::memmem::find_iter(text, &key).find_map(|at| {
@@ -106,9 +106,9 @@ struct Misread {
     error: TraceError,
 }
 
-impl From<TraceError> for Misread {
+impl From<TraceError> for Box<Misread> {
     fn from(error: TraceError) -> Self {
-        Self { key: String::new(), value: Json::Null, error }
+        Box::new(Misread { key: String::new(), value: Json::Null, error })
     }
 }
 
@@ -152,7 +152,7 @@ fn list<'j>(json: &'j Json, keys: [&str; 2]) -> &'j [Json] {
 }
 
 /// The positions of a document.
-fn export(document: &Json, line: u64, rows: &mut Vec<Row>) -> Result<(), Misread> {
+fn export(document: &Json, line: u64, rows: &mut Vec<Row>) -> Result<(), Box<Misread>> {
     let known = ["resourceSpans", "resourceLogs", "resourceMetrics", "resource_spans", "resource_logs"];
     if !known.iter().any(|key| document.get(key).is_some()) {
         let message = "found a document without `resourceSpans` and `resourceLogs`, expected an export of OpenTelemetry";
@@ -238,7 +238,7 @@ fn status(span: &Json) -> &'static str {
 }
 
 /// Nanoseconds since 1970, as a number or in a text; nothing is 0.
-fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, Misread> {
+fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, Box<Misread>> {
     let found = match keys.iter().find_map(|key| json.get(key)) {
         None | Some(Json::Null) => return Ok(0),
         Some(found) => found,
@@ -255,7 +255,7 @@ fn nanoseconds(json: &Json, keys: &[&str], line: u64) -> Result<Time, Misread> {
         };
         let message = format!("`{key}`: found {shown}, expected nanoseconds since 1970");
         let error = TraceError::new(TraceErrorKind::Time, message).at(line, 1);
-        Misread { key, value: found.clone(), error }
+        Box::new(Misread { key, value: found.clone(), error })
     })
 }
 
