@@ -159,7 +159,7 @@ fn a_line_that_is_no_text_or_too_long_is_left_out_and_counted() {
     for (bad, column) in [(&b"2015-10-18 18:01:02,7 caf\xe9"[..], 26), (&binary, 128), (&long, 1)] {
         let log = sessions(1);
         let at = log.find("2015-10-18 18:01:03").expect("a line");
-        let bytes = [log[..at].as_bytes(), bad, b"\n", log[at..].as_bytes()].concat();
+        let bytes = [&log.as_bytes()[..at], bad, b"\n", &log.as_bytes()[at..]].concat();
         std::fs::write(folder.join("a.log"), bytes).unwrap();
         let (code, found, err) = json(&folder, "check s.tw a.log --skip-bad-lines --output json");
         assert_eq!(code, Some(1), "{err}");

@@ -5,6 +5,7 @@
 
 mod known;
 mod others;
+#[allow(dead_code, reason = "not all who include this module ask for these")]
 mod tails;
 
 pub use known::KNOWN;

@@ -7,6 +7,7 @@ use crate::times::{Near, Place};
 use crate::{
     BlockBatch, Calendar, ColumnBuilder, Months, Projection, ReadOptions, Vocabulary, Written, expect_of,
 };
+use std::borrow::Cow;
 use tw_core::{Batch, Time};
 use tw_ir::{Expect, PathStep, What};
 
@@ -24,11 +25,17 @@ pub(super) fn read(
         return None;
     }
     let text = simdutf8::basic::from_utf8(bytes).ok()?;
-    if memchr::memchr(b'\r', bytes).is_some() {
-        return None;
+    let mut returns = false;
+    for at in memchr::memchr_iter(b'\r', bytes) {
+        // Inside a line it is an error, which rows word.
+        if !matches!(bytes.get(at + 1), None | Some(b'\n')) {
+            return None;
+        }
+        returns = true;
     }
     let mut job = Job {
         text,
+        returns,
         columns: projection.slots.iter().map(|slot| ColumnBuilder::new(expect_of(&slot.what))).collect(),
         times: Vec::new(),
         positions: 0,
@@ -65,6 +72,8 @@ fn is_text(what: &What) -> bool {
 
 struct Job<'b> {
     text: &'b str,
+    /// Whether some lines may end with a carriage return, which is no part of them.
+    returns: bool,
     columns: Vec<ColumnBuilder>,
     times: Vec<Time>,
     positions: usize,
@@ -77,8 +86,25 @@ impl Job<'_> {
     #[inline]
     fn record(&mut self, from: usize, to: usize) -> Option<()> {
         self.positions += 1;
+        let text = &self.text[from..to];
+        if self.returns {
+            return self.without_returns(text);
+        }
         for column in &mut self.columns {
-            column.push_text(&self.text[from..to]).ok()?;
+            column.push_text(text).ok()?;
+        }
+        Some(())
+    }
+
+    /// The same, where lines may end with carriage returns.
+    fn without_returns(&mut self, text: &str) -> Option<()> {
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let inner = match text.contains("\r\n") {
+            true => Cow::Owned(text.replace("\r\n", "\n")),
+            false => Cow::Borrowed(text),
+        };
+        for column in &mut self.columns {
+            column.push_text(&inner).ok()?;
         }
         Some(())
     }
@@ -110,10 +136,13 @@ impl Job<'_> {
         let mut near = Near::default();
         while from < bytes.len() {
             let end = memchr::memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |found| from + found);
-            let line = &bytes[from..end];
+            let mut line = &bytes[from..end];
             lines += 1;
             if line.len() >= options.max_record {
                 return None;
+            }
+            if self.returns {
+                line = line.strip_suffix(b"\r").unwrap_or(line);
             }
             let time = match near.read(line, written) {
                 Some(time) => Some(time),
