@@ -41,7 +41,7 @@ fn shown(slot: &tw_ir::Slot) -> String {
             let keys = arguments.iter().map(|(key, value)| match key {
                 ArgumentKey::Index(at) => format!("{at}={value}"),
                 ArgumentKey::Name(name) => format!("{name}={value}"),
-                ArgumentKey::Declared { index, name } => format!("{index}/{name}={value}"),
+                ArgumentKey::Declared { index, name, .. } => format!("{index}/{name}={value}"),
             });
             let arity = arity.map_or(String::new(), |n| format!("/{n}"));
             format!("event {name}{arity}({})", keys.collect::<Vec<_>>().join(", "))

@@ -78,7 +78,7 @@ fn the_monitor_of_the_contract_is_lowered() {
     assert!(program.roots.is_empty() && !monitor.pairs());
     let own = |event: usize| program.slots[monitor.events[event].source.slot as usize].what.clone();
     let What::Tuples { arity, arguments, .. } = own(0) else { panic!("tuples") };
-    let key = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let key = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into(), of: 2 };
     assert_eq!((arity, arguments), (Some(2), vec![key(0, "m"), key(1, "c")]));
 }
 
@@ -138,7 +138,7 @@ fn events_that_the_specification_declares_are_matched_by_their_declaration() {
          event same(fd) = open(fd: fd, path: \"/\"); }",
     );
     let told = |event: usize| program.slots[monitor.events[event].source.slot as usize].clone();
-    let key = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into() };
+    let key = |index: usize, name: &str| ArgumentKey::Declared { index, name: name.into(), of: 2 };
     assert_eq!(monitor.events[0].source.keys, [key(1, "fd")]);
     assert_eq!(monitor.events[1].source.keys, [key(0, "path"), key(1, "fd")]);
     assert!(told(0).declared && told(2).declared);
