@@ -13,7 +13,6 @@ const LINES: usize = 1 << 7;
 const PLACES: usize = 7;
 /// Leading bits of a hash that choose a segment, at most.
 const DEEPEST: u32 = 20;
-const EMPTY: u64 = u64::MAX;
 
 /// Numbers by hash.
 #[derive(Clone, Debug, Default)]
@@ -35,30 +34,38 @@ struct Segment {
     depth: u32,
 }
 
-/// Hashes with numbers, and behind them how many have passed.
+/// Hashes and their numbers. At the last place of the numbers stands how many have passed.
 #[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Line([u64; PLACES + 1]);
+#[repr(C, align(64))]
+struct Line {
+    hashes: [u32; PLACES + 1],
+    numbers: [u32; PLACES + 1],
+}
+
+/// Which places hold this word: the lowest bit of the byte of each. As bytes, they are compared all at once.
+#[inline]
+fn places(words: &[u32; PLACES + 1], word: u32) -> u64 {
+    let same: [u8; PLACES + 1] = std::array::from_fn(|nth| u8::from(words[nth] == word));
+    u64::from_le_bytes(same) << 8 >> 8
+}
+
+/// The first of them.
+#[inline]
+fn first(places: u64) -> usize {
+    places.trailing_zeros() as usize / 8
+}
 
 impl Line {
-    /// Which places satisfy this, as bits.
-    #[inline]
-    fn places(&self, holds: impl Fn(u64) -> bool) -> u32 {
-        let bits = self.0.iter().enumerate().map(|(nth, &own)| u32::from(holds(own)) << nth);
-        bits.fold(0, |all, bit| all | bit) & ((1 << PLACES) - 1)
-    }
-
-    #[inline]
-    fn passed(&self) -> u64 {
-        self.0[PLACES]
-    }
+    const EMPTY: Self = {
+        let mut numbers = [NONE; PLACES + 1];
+        numbers[PLACES] = 0;
+        Self { hashes: [0; PLACES + 1], numbers }
+    };
 }
 
 impl Segment {
     fn new(lines: usize, depth: u32) -> Self {
-        let mut line = Line([EMPTY; PLACES + 1]);
-        line.0[PLACES] = 0;
-        Self { lines: vec![line; lines].into_boxed_slice(), used: 0, depth }
+        Self { lines: vec![Line::EMPTY; lines].into_boxed_slice(), used: 0, depth }
     }
 
     fn mask(&self) -> usize {
@@ -71,16 +78,16 @@ impl Segment {
         let mut at = hash as usize & self.mask();
         loop {
             let line = &self.lines[at];
-            let mut hits = line.places(|own| (own >> 32) as u32 == hash);
+            let mut hits = places(&line.hashes, hash);
             while hits != 0 {
-                let place = hits.trailing_zeros() as usize;
-                let number = line.0[place] as u32;
+                let place = first(hits);
+                let number = line.numbers[place];
                 if number != NONE && same(number) {
                     return Some((at, place));
                 }
                 hits &= hits - 1;
             }
-            if line.passed() == 0 {
+            if line.numbers[PLACES] == 0 {
                 return None;
             }
             at = (at + 1) & self.mask();
@@ -88,35 +95,42 @@ impl Segment {
     }
 
     /// Adds a hash with its number. There is room.
-    fn insert(&mut self, own: u64) {
-        let mut at = (own >> 32) as usize & self.mask();
+    fn insert(&mut self, hash: u32, number: u32) {
+        let mut at = hash as usize & self.mask();
         loop {
             let line = &mut self.lines[at];
-            let free = line.places(|own| own == EMPTY);
+            let free = places(&line.numbers, NONE);
             if free != 0 {
-                line.0[free.trailing_zeros() as usize] = own;
+                let place = first(free);
+                (line.hashes[place], line.numbers[place]) = (hash, number);
                 self.used += 1;
                 return;
             }
-            line.0[PLACES] += 1;
+            line.numbers[PLACES] += 1;
             at = (at + 1) & self.mask();
         }
     }
 
     /// Takes out what is at a place. It no longer passes the lines before.
     fn remove(&mut self, line: usize, place: usize) {
-        let own = std::mem::replace(&mut self.lines[line].0[place], EMPTY);
-        let mut at = (own >> 32) as usize & self.mask();
+        self.lines[line].numbers[place] = NONE;
+        let mut at = self.lines[line].hashes[place] as usize & self.mask();
         while at != line {
-            self.lines[at].0[PLACES] -= 1;
+            self.lines[at].numbers[PLACES] -= 1;
             at = (at + 1) & self.mask();
         }
         self.used -= 1;
     }
 
     /// Every hash with its number.
-    fn all(&self) -> impl Iterator<Item = u64> + '_ {
-        self.lines.iter().flat_map(|line| line.0[..PLACES].iter().copied()).filter(|own| *own != EMPTY)
+    fn all(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let line = |line: &Line| {
+            (0..PLACES).map({
+                let line = *line;
+                move |place| (line.hashes[place], line.numbers[place])
+            })
+        };
+        self.lines.iter().flat_map(line).filter(|(_, number)| *number != NONE)
     }
 }
 
@@ -133,7 +147,7 @@ impl Table {
             return NONE;
         }
         let segment = &self.segments[self.segment(hash)];
-        segment.find(hash, same).map_or(NONE, |(line, place)| segment.lines[line].0[place] as u32)
+        segment.find(hash, same).map_or(NONE, |(line, place)| segment.lines[line].numbers[place])
     }
 
     /// A number that may be the one with this hash; whether it is nobody asks.
@@ -144,8 +158,7 @@ impl Table {
         }
         let segment = &self.segments[self.segment(hash)];
         let line = &segment.lines[hash as usize & segment.mask()];
-        let hits = line.places(|own| (own >> 32) as u32 == hash);
-        line.0[hits.trailing_zeros() as usize % PLACES] as u32
+        line.numbers[first(places(&line.hashes, hash)) % PLACES]
     }
 
     /// Puts a number in the place of the one that is the same, which is returned, or adds it.
@@ -154,8 +167,7 @@ impl Table {
             let segment = self.segment(hash);
             let segment = &mut self.segments[segment];
             if let Some((line, place)) = segment.find(hash, same) {
-                let own = &mut segment.lines[line].0[place];
-                return std::mem::replace(own, u64::from(hash) << 32 | u64::from(number)) as u32;
+                return std::mem::replace(&mut segment.lines[line].numbers[place], number);
             }
         }
         self.add(hash, number);
@@ -175,7 +187,7 @@ impl Table {
             self.make_room(segment, hash);
             segment = self.segment(hash);
         }
-        self.segments[segment].insert(u64::from(hash) << 32 | u64::from(number));
+        self.segments[segment].insert(hash, number);
     }
 
     /// Takes out the number that is the same.
@@ -200,7 +212,7 @@ impl Table {
         let alike = depth == self.bits && self.directory.len() >= 16 * self.segments.len();
         if len < LINES || alike || depth == DEEPEST {
             let mut longer = Segment::new(2 * len, depth);
-            old.all().for_each(|own| longer.insert(own));
+            old.all().for_each(|(hash, number)| longer.insert(hash, number));
             self.segments[number] = longer;
             return;
         }
@@ -209,7 +221,7 @@ impl Table {
             self.bits += 1;
         }
         let mut parts = [Segment::new(len, depth + 1), Segment::new(len, depth + 1)];
-        old.all().for_each(|own| parts[(own >> (63 - depth)) as usize & 1].insert(own));
+        old.all().for_each(|(hash, number)| parts[(hash >> (31 - depth)) as usize & 1].insert(hash, number));
         let fresh = self.segments.len() as u32;
         let [first, second] = parts;
         self.segments[number] = first;
@@ -224,7 +236,8 @@ impl Table {
     pub fn retain(&mut self, kept: impl Fn(u32) -> bool) {
         for segment in &mut self.segments {
             let mut fresh = Segment::new(segment.lines.len(), segment.depth);
-            segment.all().filter(|own| kept(*own as u32)).for_each(|own| fresh.insert(own));
+            let all = segment.all().filter(|(_, number)| kept(*number));
+            all.for_each(|(hash, number)| fresh.insert(hash, number));
             *segment = fresh;
         }
     }

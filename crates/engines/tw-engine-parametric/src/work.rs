@@ -114,7 +114,8 @@ impl Work {
     fn tidy(&mut self, shared: &Shared<'_>, position: usize) -> Result<(), u64> {
         let values: usize = self.values.iter().map(Values::len).sum();
         let seen = values + self.states.iter().flatten().map(|state| state.created as usize).sum::<usize>();
-        if seen < self.seen + UNSEEN {
+        let first = self.seen == 0 && seen > 0;
+        if seen < self.seen + UNSEEN && !first {
             return Ok(());
         }
         self.seen = seen;
