@@ -351,7 +351,11 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
                     );
                 }
             },
-            What::Event { .. } | What::Tuples { .. } | What::Timing(_) => {}
+            What::Event { .. }
+            | What::Tuples { .. }
+            | What::Stream { .. }
+            | What::Shift(_)
+            | What::Timing(_) => {}
         }
     }
     for (name, kind) in [
