@@ -37,6 +37,10 @@ impl<R: Receiver> Receiver for Filled<'_, R> {
         self.inner.bad_line(error)
     }
 
+    fn left_over(&mut self, lines: u64, first: u64) {
+        self.inner.left_over(lines, first);
+    }
+
     fn watermark(&mut self, stamp: Stamp, line: u64) -> Result<(), Self::Error> {
         self.inner.watermark(stamp, line)
     }

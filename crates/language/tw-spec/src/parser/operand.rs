@@ -29,6 +29,13 @@ impl Parser<'_> {
         m.last = Last::Closed;
         let span = self.span();
         match self.kind() {
+            Tok::True | Tok::False if self.starts_shift(1) => {
+                let constant = ExprKind::Bool(self.kind() == Tok::True);
+                let place = self.advance();
+                let of = self.add(constant, place);
+                let (id, extent) = self.shift(of, place);
+                Step::Operator(Operand { id, extent })
+            }
             Tok::True => self.atom(ExprKind::Bool(true)),
             Tok::False => self.atom(ExprKind::Bool(false)),
             Tok::Null => self.atom(ExprKind::Null),
