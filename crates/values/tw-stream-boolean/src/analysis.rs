@@ -61,7 +61,7 @@ pub struct Analysis {
     /// How many values of each stream a live run keeps.
     pub kept: Option<Vec<Kept>>,
     /// The bytes that a live run keeps.
-    pub state_bytes: Option<usize>,
+    pub state_bytes: Option<u64>,
     /// Every input has exactly one model, as far as the observed outputs go.
     pub well_defined: Option<bool>,
     /// Some input has two models that differ in an observed output.
@@ -77,17 +77,18 @@ pub struct Analysis {
 /// Analyses a specification.
 pub fn analyse(spec: &Specification, budget: &Budget) -> Analysis {
     let graph = Graph::new(spec);
-    let live = crate::live::Live::new(spec);
+    let kept = kept(spec, &graph);
+    let delays = graph.delays(spec, false);
     let alternation = graph.alternation();
     let mut analysis = Analysis {
         well_formed: graph.is_well_formed(),
         zero_cycle: graph.zero_cycle(),
         alternation,
         passes: alternation.map_or(2, |alternation| alternation + 1),
-        online: alternation.map(|_| live.is_some()),
-        look_ahead: live.as_ref().map(|live| live.delay()),
-        kept: kept(spec, &graph),
-        state_bytes: live.as_ref().map(|live| live.state_bytes()),
+        online: alternation.map(|_| delays.is_some()),
+        look_ahead: delays.map(|delays| delays.into_iter().max().unwrap_or(0) as u64),
+        state_bytes: kept.as_ref().map(|kept| crate::live::state_bytes(kept)),
+        kept,
         well_defined: Some(true),
         under_defined: Some(false),
         over_defined: Some(false),

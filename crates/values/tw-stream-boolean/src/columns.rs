@@ -4,15 +4,13 @@
 //! reference leads to what is there already; inputs are all there. A block of words goes through one operator after the
 //! other. Cycles that look back are solved
 //!
-//! - where a component refers to itself by one reference alone, `y = y[-k|d] ? a : b`, by words: [`solve`];
-//! - else by a table from states and some positions of what the component depends on to states and values: [`Machine`];
+//! - where a component refers to itself by one reference alone, `y = y[-k|d] ? a : b`, by words (`solve.rs`);
+//! - else by a table from states and some positions of what the component depends on to states and values (`machine.rs`);
 //! - else position by position.
 //!
 //! One position costs a few operations per 64 positions and operator; memory is the columns.
 //!
 //! [`Graph::delays`]: crate::graph::Graph::delays
-//! [`solve`]: solve::solve
-//! [`Machine`]: machine::Machine
 
 mod compile;
 mod machine;

@@ -25,8 +25,13 @@ struct Ring {
 }
 
 impl Ring {
+    /// The bytes of a ring of so many values.
+    fn bytes(values: u64) -> u64 {
+        (values + 1).next_power_of_two().max(64) / 8
+    }
+
     fn new(values: u64) -> Self {
-        let size = (values + 1).next_power_of_two().max(64);
+        let size = 8 * Self::bytes(values);
         Ring { words: vec![0; (size / 64) as usize], mask: size - 1 }
     }
 
@@ -40,6 +45,11 @@ impl Ring {
         let word = &mut self.words[(at / 64) as usize];
         *word = *word & !(1 << (at % 64)) | u64::from(value) << (at % 64);
     }
+}
+
+/// The bytes that a live run keeps, told before there is one: offsets may be larger than the memory.
+pub(crate) fn state_bytes(kept: &[crate::graph::Kept]) -> u64 {
+    kept.iter().map(|kept| Ring::bytes(kept.values)).sum()
 }
 
 /// A live run.

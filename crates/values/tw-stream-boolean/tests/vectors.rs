@@ -5,7 +5,7 @@ mod common;
 use common::{spec, text, with_inputs, word};
 use tw_stream_boolean::graph::{Graph, ZeroCycle};
 use tw_stream_boolean::{
-    Budget, Kind, Limits, Passes, Program, Specification, Unsolved, Word, analyse, is_universal, models,
+    Budget, Kind, Limits, Live, Passes, Program, Specification, Unsolved, Word, analyse, is_universal, models,
 };
 
 /// Example 3: the language is `x` at every odd position, counted from 1.
@@ -165,6 +165,11 @@ fn alternation_and_directions() {
     // A cycle with a reference ahead may look back as a whole.
     let looking = analyse(&spec("y = z[+1|0]; z = y[-2|0] | x"), &Budget::default());
     assert_eq!((looking.online, looking.look_ahead), (Some(true), Some(1)));
+    // The state is told before it is there, however large.
+    let large = analyse(&spec("y = y[-2000000000|0] | x"), &Budget::default());
+    assert_eq!(large.state_bytes, Some(8 + (1 << 28)));
+    let kept = analyse(&spec("y = y[-70|0] | x"), &Budget::default()).state_bytes;
+    assert_eq!(kept, Live::new(&spec("y = y[-70|0] | x")).map(|live| live.state_bytes() as u64));
     let ahead = analyse(&spec("y = y[+1|0] | x"), &Budget::default());
     assert_eq!((ahead.online, ahead.look_ahead, ahead.state_bytes), (Some(false), None, None));
 }
