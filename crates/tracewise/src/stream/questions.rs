@@ -110,7 +110,7 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
         passes: found.passes,
         online: found.online,
         look_ahead: found.look_ahead.map(|ahead| ahead as usize),
-        state_bytes: found.state_bytes,
+        state_bytes: found.state_bytes.map(|bytes| bytes as usize),
         witnesses: found.witnesses.iter().map(shown).collect(),
         gave_up: found.gave_up.map(|gave_up| gave_up.states),
     })

@@ -177,6 +177,17 @@ impl Reading<'_> {
         }
     }
 
+    /// How far away a constant is asked for: whether there is such a position.
+    fn constant(&self, slot: SlotId) -> Option<(i32, bool)> {
+        let What::Shift(shift) = &self.program.slots[slot as usize].what else { return None };
+        match &self.program.slots[shift.slot as usize].what {
+            What::Variable(path, _) if path.as_name() == Some("") => {
+                Some((shift.by, shift.default == Value::Bool(true)))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a slot is a column of the trace whose truth stands alone.
     fn is_plain(&self, slot: SlotId) -> bool {
         matches!(
@@ -201,7 +212,7 @@ impl Reading<'_> {
                 continue;
             }
             match dag.node(id) {
-                Node::Truth(slot) if self.output(slot).is_some() => {}
+                Node::Truth(slot) if self.output(slot).is_some() || self.constant(slot).is_some() => {}
                 Node::Truth(slot) => {
                     let source = self.source(slot).map_or(slot, |(source, ..)| source);
                     found.push((Input::Slot(source), self.name(source)));
@@ -249,6 +260,10 @@ impl Reading<'_> {
                         }
                         _ => self.builder.now(output),
                     })
+                }
+                None if self.constant(slot).is_some() => {
+                    let (by, default) = self.constant(slot).unwrap_or_default();
+                    Some(self.builder.constant_at(false, by.into(), default).map_err(NotBoolean::Flaw)?)
                 }
                 None => match self.source(slot) {
                     Some((source, by, default)) => {

@@ -270,6 +270,8 @@ impl Builder<'_, '_> {
             (Value::Int(whole), Some((Type::Real, _))) => Value::Real(*whole as f64),
             (value, _) => value.clone(),
         };
+        // A constant has no column: where its positions end is all that is asked.
+        let path = if path == Path::field("") { Path::field("false") } else { path };
         let what = What::Shift(Shift { slot, path, by, default, per: None });
         let slots = &mut self.program.slots;
         Some(*self.tuples.entry(format!("{what:?}")).or_insert_with(|| {

@@ -35,6 +35,24 @@ impl Expander<'_, '_> {
                 (used.path.clone(), used.declared)
             }
             Kind::Timing(measure) => (Path::field(measure.name()), None),
+            // A constant is itself where there is such a position, and its default where there is none.
+            Kind::Bool(constant) => match value {
+                Value::Bool(default) if default == constant => return Kind::Bool(constant),
+                Value::Bool(_) => {
+                    let nowhere = self.out.path(&Path::field(""), true, || Some((Type::Bool, span)));
+                    let of = self.out.add(Kind::Path(nowhere), span, None);
+                    let beyond = Kind::Shift(of, by, self.out.constant(Value::Bool(true)));
+                    return match constant {
+                        false => beyond,
+                        true => Kind::Not(self.out.add(beyond, span, None)),
+                    };
+                }
+                _ => {
+                    let found = Diagnostic::error("default-type", "the default of a truth value is one, too");
+                    self.findings.add(found.at(default.span, "").help("write `true` or `false`"));
+                    return Kind::Error;
+                }
+            },
             _ => {
                 let found =
                     Diagnostic::error("bad-offset", "an offset follows the name of a column or stream");

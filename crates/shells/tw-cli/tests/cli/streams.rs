@@ -53,6 +53,14 @@ fn the_papers_examples() {
 }
 
 #[test]
+fn constants_elsewhere_say_where_the_trace_ends() {
+    let spec = "stream y: bool = false[-2|true] | true[+1|false] & x;";
+    assert_eq!(bits(&values("streams-ends", spec, "y", &rows("01010"))), "11010");
+    let (code, found) = analysed("streams-ends", spec);
+    assert_eq!((code, &found["well_defined"], &found["look_ahead"]), (0, &json!(true), &json!(1)));
+}
+
+#[test]
 fn streams_are_columns_everywhere() {
     let spec = "stream n: int = n[-1|0] + 1; stream even: bool = n % 2 == 0;
         property few : G (n <= 3); property both : G (even -> Y !even); query most : max[true : n];";
