@@ -133,7 +133,7 @@ fn rows_are_shown_as_json_and_counted_from_one() {
         .check_batches(&specification(), "memory", schema, batches, &CheckOptions::default())
         .unwrap();
     let line = report.properties[3].violations[0].line.as_ref().unwrap();
-    assert_eq!((line.line, line.text.as_str()), (32, text.lines().nth(31).unwrap()));
+    assert_eq!((line.line, &*line.text), (32, text.lines().nth(31).unwrap()));
 }
 
 #[test]
