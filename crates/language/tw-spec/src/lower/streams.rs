@@ -203,21 +203,21 @@ fn own(program: &mut Program, slot: SlotId, per: &Path) -> SlotId {
 /// `first` and `last` in terms that are not of equations: they have no value there.
 pub(super) fn ends_in_terms(program: &Program, findings: &mut Findings) {
     let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
-    let mut ends = vec![false; program.dag.len()];
+    // Of each node, the end that stands below it.
+    let mut ends: Vec<Option<NodeId>> = vec![None; program.dag.len()];
     for id in program.reachable(&roots) {
         let node = program.dag.node(id);
-        let below = node.children().any(|child| ends[child.index()]);
-        let term = matches!(node, Node::IfThenElse(..));
-        if term && below {
+        let below = node.children().find_map(|child| ends[child.index()]);
+        if let (Node::IfThenElse(..), Some(end)) = (node, below) {
             let found = Diagnostic::error(
                 "temporal-in-term",
                 "a formula inside a term may only read the current position",
             );
-            let span = program.spans[id.index()].unwrap_or_default();
+            let span = program.spans[end.index()].or(program.spans[id.index()]).unwrap_or_default();
             let help = "take it out of the term: `(φ & x > 1) | (!φ & x > 2)`, or define a stream";
-            findings.add(found.at(span, "`first` and `last` are about the whole trace").help(help));
+            findings.add(found.at(span, "this needs more than the current position").help(help));
             return;
         }
-        ends[id.index()] = below || matches!(node, Node::First | Node::Last);
+        ends[id.index()] = if matches!(node, Node::First | Node::Last) { Some(id) } else { below };
     }
 }

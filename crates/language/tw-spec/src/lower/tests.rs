@@ -219,7 +219,7 @@ fn declarations_macros_and_scopes() {
         (
             "var queue: int; var b: bool; var s: string; var r: real; property p : b & s == t & queue > r;",
             &["b & s == t & queue > r"],
-            &["b: Bool declared", "s: Text declared", "t: Text", "queue: Int declared", "r: Number declared"],
+            &["b: Bool declared", "s: Text declared", "t: Text", "queue: Int declared", "r: Real declared"],
         ),
         (
             "event login(user: string, ip: string); property p : login(\"a\", _) | login(ip: \"b\", user: \"a\") | login;",

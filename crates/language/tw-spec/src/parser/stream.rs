@@ -18,6 +18,8 @@ impl Parser<'_> {
         self.peek(ahead) == Tok::OpenBracket
             && self.peek(ahead + 1 + sign) == Tok::Number
             && self.peek(ahead + 2 + sign) == Tok::Infix(Infix::Or)
+            // `max[1 |{+} x]` combines values.
+            && self.peek(ahead + 3 + sign) != Tok::OpenBrace
     }
 
     /// `[±N|d]` after a path, from its `[` on.

@@ -315,7 +315,14 @@ impl<'a> Printer<'a> {
             ExprKind::Aggregate { aggregate, body, second, during } => {
                 self.text(aggregate.to_string());
                 self.batch.push(Task::Open("["));
+                let offset = looks_like_offset(self.tree, *body);
+                if offset {
+                    self.text("(");
+                }
                 self.inner(*body);
+                if offset {
+                    self.text(")");
+                }
                 if let Some(second) = second {
                     self.text(", ");
                     self.inner(*second);
@@ -412,6 +419,24 @@ fn looks_like_interval(tree: &Tree, items: &[ExprId]) -> bool {
             number(low) && (number(high) || infinite)
         }
         _ => false,
+    }
+}
+
+/// Whether an expression begins with a number and `|`: behind the name of an aggregate that would be read as an offset.
+fn looks_like_offset(tree: &Tree, mut id: ExprId) -> bool {
+    loop {
+        id = match &tree.exprs[id.index()].kind {
+            ExprKind::Infix { op, function: None, left, .. } => {
+                let number = matches!(tree.exprs[left.index()].kind, ExprKind::Int(_) | ExprKind::Real(_));
+                if *op == Infix::Or && number {
+                    return true;
+                }
+                *left
+            }
+            ExprKind::Infix { left, .. } => *left,
+            ExprKind::Emit(left, _) | ExprKind::Default(left, _) => *left,
+            _ => return false,
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use tracewise::findings::json;
 use tracewise::stream::{AutomatonForm, StreamOperation, StreamPasses, StreamQuestion, StreamReport};
 use tracewise::{Evaluating, Session, Value};
 
-/// Columns that equations define: their values, and what can be said of them before they run
+/// Columns that equations define, and what can be said of them before they run
 #[derive(Args, Debug)]
 pub struct Stream {
     #[command(subcommand)]
