@@ -50,8 +50,8 @@ impl Spec {
         let kinds: Vec<bool> = (0..count).map(|_| random.below(2) == 0).collect();
         let blank = kinds.iter().map(|&kind| (kind, Expr::First, keyed && random.below(3) == 0)).collect();
         let mut spec = Spec { streams: blank };
-        for stream in 0..count {
-            spec.streams[stream].1 = spec.expr(random, kinds[stream], 3, ahead);
+        for (stream, kind) in kinds.into_iter().enumerate() {
+            spec.streams[stream].1 = spec.expr(random, kind, 3, ahead);
         }
         spec
     }
