@@ -13,7 +13,7 @@ fn slot(what: What) -> Slot {
 
 /// An argument found by its place or by its name, whichever the format has.
 fn declared(index: usize, name: &str) -> ArgumentKey {
-    ArgumentKey::Declared { index, name: name.into() }
+    ArgumentKey::Declared { index, name: name.into(), of: 2 }
 }
 
 /// A projection that uses every kind of slot.
