@@ -216,9 +216,16 @@ impl Program {
         })
     }
 
-    /// Whether columns are computed from others: streams, or values at other positions.
+    /// The slots of columns that are computed from others: streams, and values at other positions.
+    pub fn derived(&self) -> impl Iterator<Item = SlotId> {
+        let slots = self.slots.iter().enumerate();
+        let computed = |what: &What| matches!(what, What::Stream { .. } | What::Shift(_));
+        slots.filter(move |(_, slot)| computed(&slot.what)).map(|(at, _)| at as SlotId)
+    }
+
+    /// Whether there are such columns.
     pub fn derives(&self) -> bool {
-        self.slots.iter().any(|slot| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
+        self.derived().next().is_some()
     }
 
     /// Makes the time since the previous position that of each query's own parts: queries that divide the trace by different

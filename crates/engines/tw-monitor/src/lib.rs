@@ -33,7 +33,7 @@ pub use monitor::{Monitor, Obligation, Telling, TraceId};
 pub use outcome::{Answer, Bindings, Known, Settled, Sink, Worth};
 pub use positions::{Positions, Segments, Trace};
 pub use predicates::{
-    AtomParts, Ground, PredicateError, Predicates, Term, Terms, arithmetic, compare, order,
+    AtomParts, Ground, PredicateError, Predicates, Term, Terms, arithmetic, compare, order, truth,
 };
 pub use queries::Queries;
 pub use query::{

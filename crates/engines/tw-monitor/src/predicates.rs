@@ -34,7 +34,7 @@ use tw_core::{Batch, Bits, Column, Position};
 use tw_ir::{Node, NodeId, Program};
 
 pub(crate) use scalar::Scalar;
-pub use scalar::{Ground, arithmetic};
+pub use scalar::{Ground, arithmetic, truth};
 pub use terms::{Term, Terms};
 pub use value::{compare, order};
 

@@ -21,6 +21,20 @@ pub(super) struct Candidate {
     pub response: Option<(String, String)>,
 }
 
+impl Candidate {
+    /// That something happens at all.
+    pub fn occurs(name: &str, formula: &str) -> Self {
+        Self {
+            kind: Kind::Occurs,
+            name: format!("{name}_occurs"),
+            title: format!("{name} happens at least once"),
+            formula: format!("F {formula}"),
+            why: "it happens somewhere in the log".into(),
+            response: None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Response,
@@ -110,14 +124,7 @@ pub(super) fn all(columns: &[&ColumnSummary], events: &[(String, u64)], position
         }
     }
     for atom in &atoms {
-        found.push(Candidate {
-            kind: Kind::Occurs,
-            name: format!("{}_occurs", atom.name),
-            title: format!("{} happens at least once", atom.name),
-            formula: format!("F {}", atom.formula),
-            why: "it happens somewhere in the log".into(),
-            response: None,
-        });
+        found.push(Candidate::occurs(&atom.name, &atom.formula));
     }
     found
 }

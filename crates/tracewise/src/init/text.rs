@@ -190,14 +190,7 @@ fn propose(events: &[Event]) -> Vec<Candidate> {
             });
         }
     }
-    found.extend(events.iter().take(3).map(|event| Candidate {
-        kind: Kind::Occurs,
-        name: format!("{}_occurs", event.name),
-        title: format!("{} happens at least once", event.name),
-        formula: format!("F {}", event.word),
-        why: "it happens somewhere in the log".into(),
-        response: None,
-    }));
+    found.extend(events.iter().take(3).map(|event| Candidate::occurs(&event.name, &event.word)));
     found
 }
 

@@ -66,7 +66,9 @@ impl Loaded {
         map: &(dyn Fn(Batch) -> T + Sync),
         fold: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
-        let (opened, read) = (&self.opened, (&self.projection, self.divided));
+        // They were computed before, so they can be.
+        let computing = Computing::new(spec).ok().flatten();
+        let (opened, read) = (&self.opened, (&self.projection, self.divided, computing));
         let map = |batch: Result<Batch, PredicateError>| batch.ok().map(map);
         let mut fold = |part: Option<T>| Ok(part.map_or(ControlFlow::Break(()), &mut *fold));
         let over = |what: String, _| TraceError::new(TraceErrorKind::Budget, what);
@@ -166,8 +168,8 @@ pub(crate) fn read(
     mut taker: Option<&mut dyn Taker>,
 ) -> Result<Loaded, Error> {
     // What cannot be computed is told before anything is read.
-    Computing::new(spec)?;
-    let kept: Vec<SlotId> = need.kept.iter().copied().chain(derived(spec)).collect();
+    let computing = Computing::new(spec)?;
+    let kept: Vec<SlotId> = need.kept.iter().copied().chain(spec.program.derived()).collect();
     let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
@@ -195,7 +197,7 @@ pub(crate) fn read(
         Ok(ControlFlow::Continue(()))
     };
     let over = |what: String, bytes: usize| fault.borrow_mut().over(what, bytes, budget, false);
-    let read = (&projection, need.divided);
+    let read = (&projection, need.divided, computing);
     let take = |batch: Result<Batch, PredicateError>| batch.and_then(&take);
     let scanned = scan(session, spec, &opened, read, (&take, &mut fold), &over);
     let mut summary = scanned.map_err(|error| fault.borrow().word(session, spec, &opened, error))?;
@@ -207,8 +209,8 @@ pub(crate) fn read(
     warnings.extend(skipped_note(summary.skipped, summary.bad_lines.first(), &opened.name));
     let back = reader.back.warning(&opened.name);
     let (trace, keys, mut kept) = reader.finish(timed);
-    let columns = kept.split_off(kept.len().saturating_sub(derived(spec).count()));
-    let computed = derived(spec).zip(columns).collect();
+    let columns = kept.split_off(kept.len().saturating_sub(spec.program.derived().count()));
+    let computed = spec.program.derived().zip(columns).collect();
     let never = other_arity(spec, &mut summary, &trace.relations);
     warnings.extend(never_occurs(spec, &summary));
     warnings.extend(back);
@@ -219,14 +221,6 @@ pub(crate) fn read(
     }
     let (keys, divided) = (need.key.map(|_| keys), need.divided);
     Ok(Loaded { opened, trace, summary, keys, kept, computed, warnings, projection, divided })
-}
-
-/// The slots of columns that are computed.
-fn derived(spec: &Specification) -> impl Iterator<Item = SlotId> {
-    let slots = spec.program.slots.iter().enumerate();
-    slots
-        .filter(|(_, slot)| matches!(slot.what, What::Stream { .. } | What::Shift(_)))
-        .map(|(at, _)| at as SlotId)
 }
 
 /// Bytes of a block for the slots of a program: each with tuples takes four bytes for every position, whatever happens there.
@@ -250,14 +244,12 @@ fn scan<T: Send>(
     session: &Session,
     spec: &Specification,
     opened: &Opened,
-    (projection, divided): (&Projection, bool),
+    (projection, divided, mut computing): (&Projection, bool, Option<Computing>),
     (take, fold): Folding<'_, T>,
     over: &dyn Fn(String, usize) -> TraceError,
 ) -> Result<Summary, TraceError> {
     let key = projection.key.as_ref().map(|key| key.name.as_str());
     let mut timings = Timings::new(&spec.program, session.read.unit, key, divided);
-    // That they can be computed was asked before anything was read.
-    let mut computing = Computing::new(spec).ok().flatten();
     match (&mut timings, &mut computing) {
         (None, None) => opened.scan(session, projection, &|batch| Ok(take(Ok(batch))), fold),
         (Some(timings), None) if timings.is_local() => {

@@ -1,6 +1,7 @@
 //! Columns that equations define, put into batches before predicates read them: after what timestamps say, which they may use.
 
 use crate::{Error, Specification};
+use std::sync::Arc;
 use tw_core::codec::{Corrupt, put_text, take_text};
 use tw_core::{Batch, Column, GrowingTexts};
 use tw_diag::Diagnostic;
@@ -10,7 +11,7 @@ use tw_streams::{Pass, StreamError, Streams, ZeroCycle};
 /// The equations of a specification, and how far they have come.
 #[derive(Clone)]
 pub(crate) struct Computing {
-    streams: Streams,
+    streams: Arc<Streams>,
     pass: Pass,
 }
 
@@ -20,7 +21,7 @@ impl Computing {
         let Some(streams) = Streams::new(&spec.program) else { return Ok(None) };
         match streams.cycle(&spec.program) {
             Some(cycle) if !cycle.boolean => Err(circular(spec, &cycle)),
-            _ => Ok(Some(Self { streams, pass: Pass::default() })),
+            _ => Ok(Some(Self { streams: Arc::new(streams), pass: Pass::default() })),
         }
     }
 

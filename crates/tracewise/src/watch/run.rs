@@ -243,6 +243,12 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
     }
 
+    /// What reads the stream, and who takes what it reads, with all columns filled in.
+    fn reading(&mut self) -> (&mut Live, Filled<'_, W>) {
+        let filled = Filled { inner: &mut self.judge, computing: &mut self.computing, spec: self.spec };
+        (&mut self.live, filled)
+    }
+
     /// From the first byte, or where a checkpoint left off, to the end.
     pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
         self.computing = Computing::live(self.spec)?;
@@ -321,11 +327,8 @@ impl<'r, W: Watcher> Run<'r, W> {
                 // Only now: nothing waits to be read.
                 if self.next.is_silent() {
                     self.next.heard(false);
-                    self.live.silence(&mut Filled {
-                        inner: &mut self.judge,
-                        computing: &mut self.computing,
-                        spec: self.spec,
-                    })?;
+                    let (live, mut judge) = self.reading();
+                    live.silence(&mut judge)?;
                     self.say_how_read();
                     self.judge_names();
                     self.said(told)?;
@@ -339,15 +342,8 @@ impl<'r, W: Watcher> Run<'r, W> {
             match message {
                 Message::Bytes(bytes) => {
                     let before = self.live.progress().positions;
-                    let pushed = self.live.push(
-                        &bytes,
-                        false,
-                        &mut Filled {
-                            inner: &mut self.judge,
-                            computing: &mut self.computing,
-                            spec: self.spec,
-                        },
-                    );
+                    let (live, mut judge) = self.reading();
+                    let pushed = live.push(&bytes, false, &mut judge);
                     self.say_how_read();
                     pushed?;
                     if self.live.progress().positions > before {
@@ -360,11 +356,8 @@ impl<'r, W: Watcher> Run<'r, W> {
                 Message::Skipped { bytes, lines } => self.live.begin_at(bytes, lines),
                 Message::Restarted(note) => {
                     self.judge.sink().note(&note);
-                    self.live.restart(&mut Filled {
-                        inner: &mut self.judge,
-                        computing: &mut self.computing,
-                        spec: self.spec,
-                    })?;
+                    let (live, mut judge) = self.reading();
+                    live.restart(&mut judge)?;
                 }
                 Message::Opened(greeting) => {
                     self.checkpoint()?;
@@ -503,11 +496,10 @@ impl<'r, W: Watcher> Run<'r, W> {
         // Without the last line, which may be cut: whoever resumes reads it as it is then.
         self.checkpoint()?;
         let read = match ended {
-            Ended::Over => self.live.push(
-                b"",
-                true,
-                &mut Filled { inner: &mut self.judge, computing: &mut self.computing, spec: self.spec },
-            ),
+            Ended::Over => {
+                let (live, mut judge) = self.reading();
+                live.push(b"", true, &mut judge)
+            }
             Ended::Asked => Ok(()),
         };
         if let Err(halt) = read.and_then(|()| self.judge.release()) {

@@ -2,7 +2,7 @@
 
 use tw_core::Value;
 use tw_ir::{Node, NodeId, Program, SlotId, Stream, StreamType};
-use tw_monitor::Ground;
+use tw_monitor::{Ground, truth};
 
 /// What an equation reads at a position beside slots.
 #[derive(Clone, Copy, Debug)]
@@ -85,16 +85,6 @@ impl Equation {
             StreamType::Bool => ground.truth().map(Value::Bool),
             _ => typed(self.ty, ground.value()?),
         }
-    }
-}
-
-/// A value where a truth value is expected.
-pub(crate) fn truth(value: &Value) -> bool {
-    match value {
-        Value::Bool(truth) => *truth,
-        Value::Int(number) => *number != 0,
-        Value::Real(number) => *number != 0.0,
-        _ => false,
     }
 }
 

@@ -53,18 +53,14 @@ pub(crate) struct Graph {
 impl Graph {
     pub fn new(program: &Program) -> Self {
         let mut graph = Graph::default();
-        for (slot, of) in program.slots.iter().enumerate() {
-            if matches!(of.what, What::Stream { .. } | What::Shift(_)) {
-                graph.of_slot.insert(slot as SlotId, graph.of_slot.len());
-            }
-        }
-        for (slot, of) in program.slots.iter().enumerate() {
-            let derived = match &of.what {
+        graph.of_slot = program.derived().zip(0..).collect();
+        for slot in program.derived() {
+            let derived = match &program.slots[slot as usize].what {
                 What::Shift(shift) => {
                     let source = graph.of_slot.get(&shift.slot);
                     let reads = source.map(|&at| (at, shift.by.into())).into_iter().collect();
                     let ahead = if source.is_none() { shift.by.into() } else { 0 };
-                    Derived { slot: slot as SlotId, reads, ahead, per: shift.per.clone() }
+                    Derived { slot, reads, ahead, per: shift.per.clone() }
                 }
                 What::Stream { stream, .. } => {
                     let stream = &program.streams[*stream as usize];
@@ -78,7 +74,7 @@ impl Graph {
                             _ => {}
                         }
                     }
-                    Derived { slot: slot as SlotId, reads, ahead, per: stream.by.clone() }
+                    Derived { slot, reads, ahead, per: stream.by.clone() }
                 }
                 _ => continue,
             };

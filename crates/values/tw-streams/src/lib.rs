@@ -131,6 +131,21 @@ impl Streams {
         })
     }
 
+    /// What the equation of a stream says at a position, given what slots hold there.
+    fn value(
+        &self,
+        program: &Program,
+        stream: u32,
+        (position, ends): (Position, equation::Ends),
+        slot: impl FnMut(SlotId) -> Value,
+    ) -> Result<Value, StreamError> {
+        let equation = &self.equations[stream as usize];
+        equation.value(program, ends, slot).map_err(|message| {
+            let message = format!("stream `{}`: {message}", program.streams[stream as usize].name);
+            StreamError { node: equation.node(), position, message }
+        })
+    }
+
     /// Values held at most in one pass: of each slot that is read from elsewhere, as far as it is read.
     fn held(&self, program: &Program, delays: &[i64]) -> usize {
         let mut held = 0;

@@ -185,15 +185,8 @@ impl Filling<'_> {
                     Some((NONE, _)) => return Ok(absent(of.ty)),
                     Some((_, first)) => first,
                 };
-                let equation = &self.streams.equations[*stream as usize];
                 let ends = Ends { first, last: false };
-                equation.value(self.program, ends, |slot| self.slot(slot, at)).map_err(|message| {
-                    StreamError {
-                        node: equation.node(),
-                        position: at,
-                        message: format!("stream `{}`: {message}", of.name),
-                    }
-                })
+                self.streams.value(self.program, *stream, (at, ends), |slot| self.slot(slot, at))
             }
             _ => Ok(Value::Null),
         }

@@ -2,12 +2,13 @@
 
 use crate::boolean::{Boolean, Input};
 use crate::column::column;
-use crate::equation::{Ends, Equation, truth};
+use crate::equation::{Ends, Equation};
 use crate::graph::{Component, Direction};
 use crate::keys::{Keys, NONE};
 use crate::{StreamError, Streams, absent};
 use tw_core::{Batch, Bits, Position, Value};
 use tw_ir::{Program, What};
+use tw_monitor::truth;
 use tw_stream_boolean::{Limits, Passes, Unsolved, Word};
 
 /// The positions of each value of a column.
@@ -180,14 +181,7 @@ impl Filling<'_> {
                         Ends { first: part.rank[at] == 0, last: part.rank[at] as usize + 1 == own }
                     }
                 };
-                let equation = &self.streams.equations[*stream as usize];
-                equation.value(self.program, ends, |slot| self.slot(slot, at)).map_err(|message| {
-                    StreamError {
-                        node: equation.node(),
-                        position: at,
-                        message: format!("stream `{}`: {message}", of.name),
-                    }
-                })
+                self.streams.value(self.program, *stream, (at, ends), |slot| self.slot(slot, at))
             }
             _ => Ok(Value::Null),
         }

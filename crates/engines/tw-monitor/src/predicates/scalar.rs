@@ -36,7 +36,7 @@ impl Cell {
 }
 
 /// A value where a truth value is expected. Readers deliver booleans; a number is true unless it is zero.
-fn truth(value: &Value) -> bool {
+pub fn truth(value: &Value) -> bool {
     match value {
         Value::Bool(b) => *b,
         Value::Int(i) => *i != 0,
