@@ -13,6 +13,7 @@ mod column;
 mod equation;
 mod graph;
 mod keys;
+mod memory;
 mod pass;
 mod whole;
 
@@ -20,6 +21,7 @@ pub use boolean::{Boolean, Input, NotBoolean};
 use equation::Equation;
 pub use graph::Direction;
 use graph::Graph;
+pub use memory::Held;
 pub use pass::Pass;
 use tw_core::{Position, Value};
 use tw_ir::{Expect, NodeId, Path, Program, SlotId, StreamType, What};
