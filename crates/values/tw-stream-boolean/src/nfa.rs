@@ -34,6 +34,55 @@ pub(crate) struct Nfa {
     edges: Vec<(u32, u64)>,
 }
 
+/// The moves of a position by the registers that look back and by letter.
+type Moves = FxHashMap<u64, Vec<Vec<Move>>>;
+
+/// All moves without those into states that can neither go on nor end; nothing if that would be too many to look at.
+fn listed(system: &System, letters: u64, limit: usize) -> Option<Moves> {
+    let (back, ahead) = system.widths();
+    if back + ahead > MOST_PLACES {
+        return None;
+    }
+    let mut moves = Moves::default();
+    let (mut todo, mut count) = (vec![system.first], 0);
+    let mut seen = tw_core::Bits::repeat(false, 1 << back);
+    seen.set(system.first as usize, true);
+    while let Some(registers) = todo.pop() {
+        let mut all = Vec::with_capacity(letters as usize);
+        for letter in 0..letters {
+            let found = system.moves(registers, letter, 0, limit.saturating_sub(count)).ok()?;
+            count += found.len();
+            for one in &found {
+                if !seen.get(one.next.back as usize) {
+                    seen.set(one.next.back as usize, true);
+                    todo.push(one.next.back);
+                }
+            }
+            all.push(found);
+        }
+        moves.insert(registers, all);
+    }
+    let place = |state: State| (state.back << ahead | state.ahead) as usize;
+    loop {
+        let mut kept = tw_core::Bits::repeat(false, 1 << (back + ahead));
+        for (&back, own) in &moves {
+            own.iter().flatten().for_each(|one| kept.set(place(State { back, ahead: one.kept }), true));
+        }
+        let mut dropped = false;
+        for own in moves.values_mut().flatten() {
+            let before = own.len();
+            own.retain(|one| system.is_last(one.next) || kept.get(place(one.next)));
+            dropped |= own.len() < before;
+        }
+        if !dropped {
+            return Some(moves);
+        }
+    }
+}
+
+/// Bits of the states that are marked when moves are listed.
+const MOST_PLACES: usize = 20;
+
 impl Nfa {
     /// The automaton of `members`, whose edges carry the values of `labels`, over letters of `inputs`.
     pub(crate) fn new(
@@ -56,8 +105,9 @@ impl Nfa {
         let mut nfa = Nfa { bits, accepting: vec![false], starts: Vec::new(), edges: Vec::new() };
         let mut states: Vec<State> = vec![State { back: system.first, ahead: 0 }];
         let mut known: FxHashMap<State, u32> = FxHashMap::default();
-        let mut moves: FxHashMap<u64, Vec<Vec<Move>>> = FxHashMap::default();
-        let mut listed = 0;
+        // Most guesses are promises that nobody keeps: where all moves can be listed, those are gone before states are made.
+        let mut moves = listed(system, letters, budget.moves / 4).unwrap_or_default();
+        let mut listed: usize = moves.values().flatten().map(Vec::len).sum();
         let mut at = 0;
         while at < states.len() {
             let state = states[at];

@@ -164,6 +164,11 @@ impl System {
 }
 
 impl System {
+    /// How many registers look back, and how many ahead.
+    pub(crate) fn widths(&self) -> (usize, usize) {
+        (self.back.len(), self.ahead.len())
+    }
+
     /// The farthest promise.
     pub(crate) fn farthest(&self) -> usize {
         self.depths.iter().copied().max().unwrap_or(0)
