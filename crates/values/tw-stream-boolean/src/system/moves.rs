@@ -290,9 +290,9 @@ mod tests {
         }
         let before = rows;
         transpose(&mut rows);
-        for at in 0..64 {
-            for bit in 0..64 {
-                assert_eq!(rows[at] >> bit & 1, before[bit] >> at & 1, "{at} {bit}");
+        for (at, row) in rows.iter().enumerate() {
+            for (bit, column) in before.iter().enumerate() {
+                assert_eq!(row >> bit & 1, column >> at & 1, "{at} {bit}");
             }
         }
     }
