@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tw_core::codec::{Corrupt, put_text, take_text};
 use tw_core::{Batch, Column, GrowingTexts};
 use tw_diag::Diagnostic;
+use tw_ir::StreamType;
 use tw_monitor::PredicateError;
 use tw_streams::{Pass, StreamError, Streams, ZeroCycle};
 
@@ -100,7 +101,15 @@ pub(crate) fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
     if let Some(span) = spec.span(cycle.node) {
         diagnostic = diagnostic.at(span, "this equation is part of the cycle");
     }
-    let help = "let one of them look at another position: `y[-1|false]`";
+    let first = cycle.names.first().map_or("y", String::as_str);
+    let ty = spec.program.streams.iter().find(|stream| stream.name == first).map(|stream| stream.ty);
+    let default = match ty {
+        Some(StreamType::Int | StreamType::Real) => "0",
+        Some(StreamType::Text) => "\"\"",
+        _ => "false",
+    };
+    let who = if cycle.names.len() == 1 { "it" } else { "one of them" };
+    let help = format!("let {who} look at another position: `{first}[-1|{default}]`");
     Error::Unsupported {
         diagnostic: diagnostic.help(help),
         sources: Box::new(spec.sources.clone()),
