@@ -13,6 +13,7 @@ mod column;
 mod equation;
 mod graph;
 mod keys;
+mod machine;
 mod pass;
 mod whole;
 
