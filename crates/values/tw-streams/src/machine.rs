@@ -29,7 +29,7 @@ pub(crate) enum Kind {
     Mixed,
 }
 
-/// A register, some positions ago.
+/// A register, some positions ago; in a machine, the place of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct At {
     register: u32,
@@ -53,6 +53,17 @@ enum Val {
 }
 
 impl Val {
+    /// With the places of registers.
+    fn placed(self, bases: &[u32]) -> Self {
+        let place = |at: At| At { register: bases[at.register as usize], back: at.back };
+        match self {
+            Val::Null => Val::Null,
+            Val::Truth(at) => Val::Truth(place(at)),
+            Val::Int { value, valid } => Val::Int { value: place(value), valid: place(valid) },
+            Val::Real { value, whole } => Val::Real { value: place(value), whole },
+        }
+    }
+
     fn registers(self) -> impl Iterator<Item = u32> {
         let [a, b] = match self {
             Val::Null => [None, None],
@@ -111,6 +122,8 @@ pub(crate) struct Machine {
     at: usize,
     /// Derived slots that need nobody else.
     done: Vec<bool>,
+    /// Whether all of them do, and no predicate is evaluated before.
+    alone: bool,
 }
 
 impl Machine {
@@ -145,7 +158,8 @@ impl Machine {
         let mut done = compiled;
         let mut held = Vec::new();
         for member in 0..done.len() {
-            if let (true, What::Shift(shift)) = (done[member], &program.slots[slot_of(member) as usize].what) {
+            if let (true, What::Shift(shift)) = (done[member], &program.slots[slot_of(member) as usize].what)
+            {
                 done[member] = !read[member] && kinds[shift.slot as usize] != Some(Kind::Mixed);
                 let (val, by) = (compiler.slots[&slot_of(member)], shift.by.unsigned_abs() as usize);
                 held.push(Held { member, val, by, alone: done[member] });
@@ -179,19 +193,23 @@ impl Machine {
             Load::Formula(id) => Some(*id),
             _ => None,
         };
+        let outputs = outputs.into_iter().map(|(member, slot, val)| (member, slot, val.placed(&bases)));
+        let held = held.into_iter().map(|held| Held { val: held.val.placed(&bases), ..held });
         let mut machine = Self {
             kinds: kinds.to_vec(),
             segments: segments.into_iter().map(|(_, segment)| segment).collect(),
             formulas: compiler.loads.iter().filter_map(formula).collect(),
-            loads: compiler.loads,
-            outputs,
-            held,
+            loads: compiler.loads.into_iter().map(|(load, val)| (load, val.placed(&bases))).collect(),
+            outputs: outputs.collect(),
+            held: held.collect(),
             registers: compiler.registers,
             bases,
             file: vec![0; size as usize],
             at: 0,
+            alone: done.iter().all(|done| *done),
             done,
         };
+        machine.alone &= machine.formulas.is_empty();
         machine.begin();
         machine.restore(last)?;
         Some(machine)
@@ -226,7 +244,7 @@ impl Machine {
             let Some(values) = last.get(held.member).and_then(|keys| keys.first()) else { continue };
             for (back, value) in (1..).zip(values.iter().rev()) {
                 for (at, cell) in cells(held.val, value)? {
-                    self.file[self.bases[at.register as usize] as usize - back] = cell;
+                    self.file[at.register as usize - back] = cell;
                 }
             }
         }
@@ -237,7 +255,7 @@ impl Machine {
     pub fn keep(&self, seen: u64, last: &mut [Vec<VecDeque<Value>>]) {
         for held in self.held.iter().filter(|held| held.alone) {
             let count = held.by.min(usize::try_from(seen).unwrap_or(usize::MAX));
-            let value = |back: usize| self.value(held.val, |at| self.bases[at.register as usize] as usize + self.at - back);
+            let value = |back: usize| self.value(held.val, |at| at.register as usize + self.at - back);
             last[held.member] = vec![(1..=count).rev().map(value).collect()];
         }
     }
@@ -272,9 +290,13 @@ impl Machine {
 
     /// Computes the streams of a batch after `seen` positions. Gives their columns, and how many positions were computed:
     /// not all, if one needs the definition.
-    pub fn run(&mut self, program: &Program, batch: &Batch, seen: u64) -> (Vec<(usize, Column)>, usize) {
-        let mut columns: Vec<Building> =
-            self.outputs.iter().map(|(.., val)| Building::new(*val, batch.len)).collect();
+    pub fn run(&mut self, program: &Program, batch: &mut Batch, seen: u64) -> (Vec<(usize, Column)>, usize) {
+        let new = |(_, slot, val): &(usize, SlotId, Val)| {
+            // What stood there has its place already.
+            let old = std::mem::replace(&mut batch.slots[*slot as usize], Column::Truth(Bits::new()));
+            Building::new(*val, batch.len, old)
+        };
+        let mut columns: Vec<Building> = self.outputs.iter().map(new).collect();
         let truths = match self.formulas.is_empty() {
             true => Vec::new(),
             false => match Predicates::of(program, &self.formulas).evaluate(batch) {
@@ -295,12 +317,58 @@ impl Machine {
                 break;
             }
             for ((.., val), column) in self.outputs.iter().zip(&mut columns) {
-                column.push(&self.file, *val, |at| self.bases[at.register as usize] as usize + self.at, count);
+                column.push(&self.file, *val, |at| at.register as usize + self.at, count);
             }
             self.at += count;
             from += count;
         }
         (self.finish(columns), from)
+    }
+
+    /// Computes the streams of one position, if that is all there is to be done and values are of the kinds known.
+    pub fn row(&mut self, row: &mut [Value], seen: u64) -> bool {
+        if !self.alone {
+            return false;
+        }
+        if self.at == BLOCK {
+            self.rewind();
+        }
+        for &(load, val) in &self.loads {
+            match (load, val) {
+                (Load::Slot(slot), val) => {
+                    let Some(cells) = cells(val, &row[slot as usize]) else { return false };
+                    for (to, cell) in cells {
+                        self.file[to.register as usize + self.at] = cell;
+                    }
+                }
+                (Load::First, Val::Truth(to)) => {
+                    self.file[to.register as usize + self.at] = if seen == 0 { TRUE } else { 0 };
+                }
+                _ => return false,
+            }
+        }
+        if ops::run(&self.segments, &mut self.file, self.at, 1) != 0 {
+            return false;
+        }
+        for (_, slot, val) in &self.outputs {
+            let cell = |at: At| self.file[at.register as usize + self.at];
+            let out = &mut row[*slot as usize];
+            // Each written where it belongs: a value that is moved there waits for its parts.
+            match *val {
+                Val::Real { value, .. } => match f64::from_bits(cell(value)) {
+                    number if number.is_nan() => *out = Value::Null,
+                    number => *out = Value::Real(number),
+                },
+                Val::Truth(at) => *out = Value::Bool(cell(at) != 0),
+                Val::Int { value, valid } => match cell(valid) {
+                    0 => *out = Value::Null,
+                    _ => *out = Value::Int(cell(value) as i64),
+                },
+                Val::Null => *out = Value::Null,
+            }
+        }
+        self.at += 1;
+        true
     }
 
     fn finish(&self, columns: Vec<Building>) -> Vec<(usize, Column)> {
@@ -310,11 +378,11 @@ impl Machine {
 
     /// Puts positions of the trace into registers; false if there is a value that the definition has to read.
     fn load(&mut self, batch: &Batch, truths: &[Bits], (from, count): (usize, usize), seen: u64) -> bool {
-        let (file, bases, at) = (&mut self.file, &self.bases, self.at);
+        let (file, at) = (&mut self.file, self.at);
         let mut truths = truths.iter();
         for &(load, val) in &self.loads {
             let place = |at_register: At| {
-                let base = bases[at_register.register as usize] as usize + at;
+                let base = at_register.register as usize + at;
                 base..base + count
             };
             match (load, val) {
@@ -420,7 +488,9 @@ fn cells(val: Val, value: &Value) -> Option<impl Iterator<Item = (At, Cell)> + u
         (Val::Truth(at), Value::Bool(truth)) => ((at, if *truth { TRUE } else { 0 }), None),
         (Val::Int { value: at, valid }, Value::Int(number)) => ((at, *number as u64), Some((valid, TRUE))),
         (Val::Int { value: at, valid }, Value::Null) => ((at, 0), Some((valid, 0))),
-        (Val::Real { value: at, .. }, Value::Real(number)) if !number.is_nan() => ((at, number.to_bits()), None),
+        (Val::Real { value: at, .. }, Value::Real(number)) if !number.is_nan() => {
+            ((at, number.to_bits()), None)
+        }
         (Val::Real { value: at, .. }, Value::Null) => ((at, NULL), None),
         (Val::Real { value: at, whole: Some(_) }, Value::Int(number)) if number.unsigned_abs() <= SMALL => {
             ((at, (*number as f64).to_bits()), None)
@@ -438,11 +508,19 @@ enum Building {
 }
 
 impl Building {
-    fn new(val: Val, len: usize) -> Self {
-        match val {
-            Val::Int { .. } => Building::Int(Vec::with_capacity(len), Bits::with_capacity(len)),
-            Val::Real { .. } => Building::Real(Vec::with_capacity(len), Bits::with_capacity(len)),
-            Val::Truth(_) | Val::Null => Building::Truth(Bits::with_capacity(len)),
+    fn new(val: Val, len: usize, old: Column) -> Self {
+        match (val, old) {
+            (Val::Int { .. }, Column::Int { mut values, .. }) => {
+                values.clear();
+                Building::Int(values, Bits::with_capacity(len))
+            }
+            (Val::Real { .. }, Column::Real { mut values, .. }) => {
+                values.clear();
+                Building::Real(values, Bits::with_capacity(len))
+            }
+            (Val::Int { .. }, _) => Building::Int(Vec::with_capacity(len), Bits::with_capacity(len)),
+            (Val::Real { .. }, _) => Building::Real(Vec::with_capacity(len), Bits::with_capacity(len)),
+            (Val::Truth(_) | Val::Null, _) => Building::Truth(Bits::with_capacity(len)),
         }
     }
 
@@ -515,10 +593,10 @@ pub(crate) fn kind(column: &Column) -> Option<Kind> {
         Column::Int { valid, .. } => valid.find(true, 0).map(|_| Kind::Int),
         Column::Real { valid, .. } => valid.find(true, 0).map(|_| Kind::Real),
         Column::Any(values) => {
-            let numbers = values.iter().all(|value| matches!(value, Value::Null | Value::Int(_) | Value::Real(_)));
+            let numbers =
+                values.iter().all(|value| matches!(value, Value::Null | Value::Int(_) | Value::Real(_)));
             (numbers && values.iter().any(|value| !value.is_null())).then_some(Kind::Mixed)
         }
         _ => None,
     }
 }
-

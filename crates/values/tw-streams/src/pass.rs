@@ -8,7 +8,7 @@ use crate::machine::{Kind, Machine, kind};
 use crate::{StreamError, Streams, absent};
 use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
-use tw_core::{Batch, Position, Value};
+use tw_core::{Batch, Bits, Column, Position, Value};
 use tw_ir::{Program, Shift, SlotId, What};
 
 /// What one pass carries from batch to batch.
@@ -87,6 +87,28 @@ impl Pass {
         Ok(())
     }
 
+    /// Fills the computed slots of one position, the next: a value per slot.
+    pub fn row(
+        &mut self,
+        streams: &Streams,
+        program: &Program,
+        row: &mut [Value],
+    ) -> Result<(), StreamError> {
+        if let Some(machine) = &mut self.fast.machine
+            && machine.row(row, self.seen)
+        {
+            self.seen += 1;
+            return Ok(());
+        }
+        let slots = row.iter().map(|value| single(value.clone())).collect();
+        let mut batch = Batch { len: 1, slots, times: None };
+        self.fill(streams, program, &mut batch)?;
+        for derived in &streams.graph.derived {
+            row[derived.slot as usize] = batch.slots[derived.slot as usize].value(0);
+        }
+        Ok(())
+    }
+
     /// The definition alone: what is compiled is compared with it.
     #[must_use]
     pub fn by_definition(mut self) -> Self {
@@ -159,7 +181,9 @@ impl Pass {
                 fast.kinds[*slot as usize] = Some(Kind::Mixed);
             }
         }
-        if fast.machine.as_ref().is_some_and(|machine| machine.fits(&fast.kinds)) || fast.refused == fast.kinds {
+        if fast.machine.as_ref().is_some_and(|machine| machine.fits(&fast.kinds))
+            || fast.refused == fast.kinds
+        {
             return;
         }
         if let Some(machine) = fast.machine.take() {
@@ -258,6 +282,17 @@ impl Pass {
         let keys: usize = self.keys.iter().flat_map(|keys| &keys.names).map(|name| name.len() + 32).sum();
         let machine = self.fast.machine.as_ref().map_or(0, |machine| machine.heap_bytes());
         values * size_of::<Value>() + keys + machine
+    }
+}
+
+/// A column of one position.
+fn single(value: Value) -> Column {
+    let valid = Bits::repeat(true, 1);
+    match value {
+        Value::Bool(truth) => Column::Truth(Bits::repeat(truth, 1)),
+        Value::Int(number) => Column::Int { values: vec![number], valid },
+        Value::Real(number) => Column::Real { values: vec![number], valid },
+        other => Column::of_values(vec![other]),
     }
 }
 

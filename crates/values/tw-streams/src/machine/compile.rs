@@ -142,7 +142,13 @@ impl<'p> Compiler<'p> {
     }
 
     /// One derived slot; a stream around a cycle has its registers already.
-    fn member(&mut self, program: &Program, streams: &Streams, slot: SlotId, target: Option<Val>) -> Option<()> {
+    fn member(
+        &mut self,
+        program: &Program,
+        streams: &Streams,
+        slot: SlotId,
+        target: Option<Val>,
+    ) -> Option<()> {
         let derived = &streams.graph.derived[*streams.graph.of_slot.get(&slot)?];
         if derived.per.is_some() {
             return None;
@@ -184,7 +190,9 @@ impl<'p> Compiler<'p> {
         Some(match (ty, val) {
             (StreamType::Bool, Val::Truth(_)) | (StreamType::Int, Val::Int { .. }) => val,
             (StreamType::Real, Val::Real { value, .. }) => Val::Real { value, whole: None },
-            (StreamType::Real, Val::Int { .. }) => Val::Real { value: self.real(val, Code::ToReal)?, whole: None },
+            (StreamType::Real, Val::Int { .. }) => {
+                Val::Real { value: self.real(val, Code::ToReal)?, whole: None }
+            }
             (StreamType::Int, Val::Real { value, .. }) => {
                 let valid = self.op(Code::Has, &[value]);
                 Val::Int { value: self.op(Code::ToInt, &[value]), valid }
@@ -204,7 +212,9 @@ impl<'p> Compiler<'p> {
             (Val::Real { value, .. }, Some(Val::Real { value: to, .. })) => {
                 Val::Real { value: self.retarget(value, to), whole: None }
             }
-            (Val::Int { value, valid }, None) => Val::Int { value: self.here(value), valid: self.here(valid) },
+            (Val::Int { value, valid }, None) => {
+                Val::Int { value: self.here(value), valid: self.here(valid) }
+            }
             (Val::Int { value, valid }, Some(Val::Int { value: to, valid: to_valid })) => {
                 Val::Int { value: self.retarget(value, to), valid: self.retarget(valid, to_valid) }
             }
@@ -275,7 +285,10 @@ impl<'p> Compiler<'p> {
     /// A formula that reads the trace alone, evaluated as predicates are.
     fn leaf(&mut self, program: &Program, streams: &Streams, id: NodeId) -> Option<Val> {
         let node = program.dag.node(id);
-        if !matches!(node, Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_) | Node::Truth(_)) {
+        if !matches!(
+            node,
+            Node::Compare(..) | Node::In(..) | Node::Matches(..) | Node::Has(_) | Node::Truth(_)
+        ) {
             return None;
         }
         let given = |&id: &NodeId| match program.dag.node(id) {
@@ -293,7 +306,9 @@ impl<'p> Compiler<'p> {
 
     fn shifted(&mut self, source: Val, by: u32, default: &Value) -> Option<Val> {
         Some(match (source, default) {
-            (Val::Truth(at), Value::Bool(truth)) => Val::Truth(self.back(at, by, if *truth { TRUE } else { 0 })),
+            (Val::Truth(at), Value::Bool(truth)) => {
+                Val::Truth(self.back(at, by, if *truth { TRUE } else { 0 }))
+            }
             (Val::Int { value, valid }, Value::Int(number)) => {
                 Val::Int { value: self.back(value, by, *number as u64), valid: self.back(valid, by, TRUE) }
             }
@@ -504,7 +519,8 @@ impl<'p> Compiler<'p> {
                         SetItem::Value(value) => (value.clone(), value.clone()),
                     };
                     let (low, high) = (self.number(&low)?, self.number(&high)?);
-                    let (from, to) = (self.compare(CompareOp::Ge, a, low)?, self.compare(CompareOp::Le, a, high)?);
+                    let (from, to) =
+                        (self.compare(CompareOp::Ge, a, low)?, self.compare(CompareOp::Le, a, high)?);
                     let both = self.op(Code::And, &[from, to]);
                     found = self.op(Code::Or, &[found, both]);
                 }

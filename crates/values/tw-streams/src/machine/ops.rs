@@ -96,77 +96,86 @@ fn finite(result: f64) -> Cell {
     if result.abs() < f64::INFINITY { result.to_bits() } else { NULL }
 }
 
-/// The result, and bits if the definition has to be asked: a whole number overflows or is too large for a real.
+/// The result, and bits if the definition has to be asked: a whole number overflows or is too large for a real. Cells are asked
+/// for where they are needed.
 #[inline(always)]
-fn apply(code: Code, a: Cell, b: Cell, c: Cell) -> (Cell, u64) {
-    let (x, y) = (f64::from_bits(a), f64::from_bits(b));
-    let (i, j) = (a as i64, b as i64);
+fn apply(code: Code, cell: impl Fn(usize) -> Cell) -> (Cell, u64) {
+    let (a, b) = (|| cell(0), || cell(1));
+    let (x, y) = (|| f64::from_bits(cell(0)), || f64::from_bits(cell(1)));
+    let (i, j) = (|| cell(0) as i64, || cell(1) as i64);
+    let to_real = |most: u64| {
+        let (number, valid) = (i(), b());
+        let over = valid & mask(number.unsigned_abs() > most);
+        (valid & (number as f64).to_bits() | !valid & NULL, over)
+    };
     let result = match code {
-        Code::Copy => a,
-        Code::Select => a & b | !a & c,
-        Code::And => a & b,
-        Code::Or => a | b,
-        Code::OrNot => a | !b,
-        Code::Xor => a ^ b,
-        Code::Same => !(a ^ b),
-        Code::Not => !a,
-        Code::Has => mask(!x.is_nan()),
-        Code::Add => finite(x + y),
-        Code::Sub => finite(x - y),
-        Code::Mul => finite(x * y),
-        Code::Div => finite(x / y),
-        Code::Rem => finite(x % y),
+        Code::Copy => a(),
+        Code::Select => {
+            let condition = a();
+            condition & b() | !condition & cell(2)
+        }
+        Code::And => a() & b(),
+        Code::Or => a() | b(),
+        Code::OrNot => a() | !b(),
+        Code::Xor => a() ^ b(),
+        Code::Same => !(a() ^ b()),
+        Code::Not => !a(),
+        Code::Has => mask(!x().is_nan()),
+        Code::Add => finite(x() + y()),
+        Code::Sub => finite(x() - y()),
+        Code::Mul => finite(x() * y()),
+        Code::Div => finite(x() / y()),
+        Code::Rem => finite(x() % y()),
         // The first of equals, and nothing if a side is null.
         Code::Min => {
-            if x <= y || x.is_nan() {
-                a
-            } else {
-                b
-            }
+            let (x, y) = (x(), y());
+            (if x <= y || x.is_nan() { x } else { y }).to_bits()
         }
         Code::Max => {
-            if x >= y || x.is_nan() {
-                a
-            } else {
-                b
-            }
+            let (x, y) = (x(), y());
+            (if x >= y || x.is_nan() { x } else { y }).to_bits()
         }
-        Code::Neg => (-x).to_bits(),
-        Code::Abs => x.abs().to_bits(),
-        Code::Lt => mask(x < y),
-        Code::Le => mask(x <= y),
-        Code::Eq => mask(x == y),
-        Code::Ne => mask(x < y) | mask(x > y),
+        Code::Neg => (-x()).to_bits(),
+        Code::Abs => x().abs().to_bits(),
+        Code::Lt => mask(x() < y()),
+        Code::Le => mask(x() <= y()),
+        Code::Eq => mask(x() == y()),
+        Code::Ne => {
+            let (x, y) = (x(), y());
+            mask(x < y) | mask(x > y)
+        }
         Code::IntAdd => {
+            let (i, j) = (i(), j());
             let sum = i.wrapping_add(j);
             return (sum as u64, (((i ^ sum) & (j ^ sum)) >> 63) as u64);
         }
         Code::IntSub => {
+            let (i, j) = (i(), j());
             let difference = i.wrapping_sub(j);
             return (difference as u64, (((i ^ j) & (i ^ difference)) >> 63) as u64);
         }
         Code::IntMul => {
-            let (product, over) = i.overflowing_mul(j);
+            let (product, over) = i().overflowing_mul(j());
             return (product as u64, mask(over));
         }
-        Code::IntRem => (if j == 0 { 0 } else { i.wrapping_rem(j) }) as u64,
-        Code::IntMin => (if j < i { j } else { i }) as u64,
-        Code::IntMax => (if j > i { j } else { i }) as u64,
-        Code::IntNeg => return (i.wrapping_neg() as u64, mask(i == i64::MIN)),
-        Code::IntAbs => return (i.wrapping_abs() as u64, mask(i == i64::MIN)),
-        Code::IntLt => mask(i < j),
-        Code::IntLe => mask(i <= j),
-        Code::IntEq => mask(a == b),
-        Code::IntNe => mask(a != b),
-        Code::ToReal => b & (i as f64).to_bits() | !b & NULL,
-        Code::ToRealSmall => {
-            return (b & (i as f64).to_bits() | !b & NULL, b & mask(i.unsigned_abs() > SMALL));
-        }
-        Code::ToRealExact => {
-            return (b & (i as f64).to_bits() | !b & NULL, b & mask(i.unsigned_abs() > EXACT));
-        }
+        Code::IntRem => match j() {
+            0 => 0,
+            j => i().wrapping_rem(j) as u64,
+        },
+        Code::IntMin => i().min(j()) as u64,
+        Code::IntMax => i().max(j()) as u64,
+        Code::IntNeg => return (i().wrapping_neg() as u64, mask(i() == i64::MIN)),
+        Code::IntAbs => return (i().wrapping_abs() as u64, mask(i() == i64::MIN)),
+        Code::IntLt => mask(i() < j()),
+        Code::IntLe => mask(i() <= j()),
+        Code::IntEq => mask(a() == b()),
+        Code::IntNe => mask(a() != b()),
+        Code::ToReal => to_real(u64::MAX).0,
+        Code::ToRealSmall => return to_real(SMALL),
+        Code::ToRealExact => return to_real(EXACT),
         Code::ToInt => {
             const LIMIT: f64 = 9_223_372_036_854_775_808.0;
+            let x = x();
             let whole = x.is_nan() || x.fract() == 0.0 && x.abs() < LIMIT;
             return ((x as i64) as u64, mask(!whole));
         }
@@ -179,8 +188,8 @@ fn apply(code: Code, a: Cell, b: Cell, c: Cell) -> (Cell, u64) {
 fn row(ops: &[Op], file: &mut [Cell], at: usize) -> u64 {
     let mut bad = 0;
     for op in ops {
-        let cell = |place: u32| file[place as usize + at];
-        let (result, more) = apply(op.code, cell(op.a), cell(op.b), cell(op.c));
+        let places = [op.a, op.b, op.c];
+        let (result, more) = apply(op.code, |part| file[places[part] as usize + at]);
         file[op.out as usize + at] = result;
         bad |= more;
     }
@@ -194,13 +203,14 @@ fn block(op: &Op, file: &mut [Cell]) -> u64 {
     let full = |place: u32| before.get(place as usize..).and_then(|cells| cells.first_chunk::<BLOCK>());
     let (Some(a), Some(b), Some(c)) = (full(op.a), full(op.b), full(op.c)) else { return TRUE };
     let Some(out) = after.first_chunk_mut::<BLOCK>() else { return TRUE };
+    let parts = [a, b, c];
     macro_rules! each {
         ($($code:ident)*) => {
             match op.code {
                 $(Code::$code => {
                     let mut bad = 0;
                     for i in 0..BLOCK {
-                        let (result, more) = apply(Code::$code, a[i], b[i], c[i]);
+                        let (result, more) = apply(Code::$code, |part| parts[part][i]);
                         out[i] = result;
                         bad |= more;
                     }
@@ -244,15 +254,21 @@ fn run_portable(segments: &[Segment], file: &mut [Cell], at: usize, count: usize
     if at == 0 && count == BLOCK {
         for segment in segments {
             if segment.serial {
-                (0..BLOCK).for_each(|at| bad |= row(&segment.ops, file, at));
+                for at in 0..BLOCK {
+                    bad |= row(&segment.ops, file, at);
+                }
             } else {
-                segment.ops.iter().for_each(|op| bad |= block(op, file));
+                for op in &segment.ops {
+                    bad |= block(op, file);
+                }
             }
         }
         return bad;
     }
     for at in at..at + count {
-        segments.iter().for_each(|segment| bad |= row(&segment.ops, file, at));
+        for segment in segments {
+            bad |= row(&segment.ops, file, at);
+        }
     }
     bad
 }
