@@ -8,14 +8,17 @@
 //! Cost per position: one evaluation of each equation on values (about 40 ns an operator); memory per stream: nothing in a pass,
 //! a value a position for a whole trace.
 
+mod ahead;
 mod boolean;
 mod column;
 mod equation;
 mod graph;
 mod keys;
+mod machine;
 mod pass;
 mod whole;
 
+pub use ahead::{Ahead, Plan};
 pub use boolean::{Boolean, Input, NotBoolean};
 use equation::Equation;
 pub use graph::Direction;

@@ -2,12 +2,13 @@
 
 use crate::column::column;
 use crate::equation::Ends;
-use crate::graph::{Component, Direction};
+use crate::graph::Component;
 use crate::keys::{Keys, NONE};
+use crate::machine::{Kind, Machine, kind};
 use crate::{StreamError, Streams, absent};
 use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
-use tw_core::{Batch, Position, Value};
+use tw_core::{Batch, Bits, Column, Position, Value};
 use tw_ir::{Program, Shift, SlotId, What};
 
 /// What one pass carries from batch to batch.
@@ -19,6 +20,18 @@ pub struct Pass {
     keys: Vec<Keys>,
     /// Of each derived slot that is a shift, per key, the last values of its source.
     last: Vec<Vec<VecDeque<Value>>>,
+    fast: Fast,
+}
+
+/// What is compiled, as long as columns are of the same kinds.
+#[derive(Clone, Debug, Default)]
+struct Fast {
+    kinds: Vec<Option<Kind>>,
+    /// Those that nothing was compiled for.
+    refused: Vec<Option<Kind>>,
+    machine: Option<Box<Machine>>,
+    /// Whether values alone decide, as the definition has it.
+    never: bool,
 }
 
 /// A batch being filled.
@@ -30,6 +43,8 @@ struct Filling<'a> {
     keys: Vec<(Vec<u32>, Vec<bool>)>,
     seen: u64,
     values: Vec<Vec<Value>>,
+    /// Per derived slot, how many positions the batch itself has.
+    have: Vec<usize>,
 }
 
 impl Pass {
@@ -57,29 +72,143 @@ impl Pass {
             }
         });
         let keys = numbered.collect();
-        let values = vec![Vec::new(); streams.graph.derived.len()];
-        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values };
+        let (values, have) = self.compiled(streams, program, batch);
+        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values, have };
         for component in &streams.graph.components {
             self.component(&mut filling, component)?;
         }
-        let values = filling.values;
-        for (derived, values) in streams.graph.derived.iter().zip(values) {
-            batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+        let Filling { values, have, .. } = filling;
+        for ((derived, values), have) in streams.graph.derived.iter().zip(values).zip(have) {
+            if have < batch.len {
+                batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+            }
         }
         self.seen += batch.len as u64;
         Ok(())
     }
 
-    fn component(&mut self, filling: &mut Filling<'_>, component: &Component) -> Result<(), StreamError> {
-        for at in 0..filling.batch.len {
-            for &member in &component.members {
-                let value = filling.value(&self.last[member], member, at)?;
-                filling.values[member].push(value);
+    /// Fills the computed slots of one position, the next: a value per slot.
+    pub fn row(
+        &mut self,
+        streams: &Streams,
+        program: &Program,
+        row: &mut [Value],
+    ) -> Result<(), StreamError> {
+        if let Some(machine) = &mut self.fast.machine
+            && machine.row(row, self.seen)
+        {
+            self.seen += 1;
+            return Ok(());
+        }
+        let slots = row.iter().map(|value| single(value.clone())).collect();
+        let mut batch = Batch { len: 1, slots, times: None };
+        self.fill(streams, program, &mut batch)?;
+        for derived in &streams.graph.derived {
+            row[derived.slot as usize] = batch.slots[derived.slot as usize].value(0);
+        }
+        Ok(())
+    }
+
+    /// The definition alone: what is compiled is compared with it.
+    #[must_use]
+    pub fn by_definition(mut self) -> Self {
+        self.fast.never = true;
+        self
+    }
+
+    /// Whether some equations are compiled at present.
+    pub fn is_compiled(&self) -> bool {
+        self.fast.machine.is_some()
+    }
+
+    /// Fills in what is compiled. Per derived slot: its first values, and for how many positions it needs nobody.
+    fn compiled(
+        &mut self,
+        streams: &Streams,
+        program: &Program,
+        batch: &mut Batch,
+    ) -> (Vec<Vec<Value>>, Vec<usize>) {
+        let members = streams.graph.derived.len();
+        let (mut values, mut have) = (vec![Vec::new(); members], vec![0; members]);
+        if self.fast.never || batch.len == 0 {
+            return (values, have);
+        }
+        self.learn(streams, program, batch);
+        let Some(machine) = &mut self.fast.machine else { return (values, have) };
+        let (columns, count) = machine.run(program, batch, self.seen);
+        (0..members).filter(|&member| machine.is_done(member)).for_each(|member| have[member] = count);
+        if count == batch.len {
+            for (member, column) in columns {
+                batch.slots[streams.graph.derived[member].slot as usize] = column;
             }
-            if component.direction == Direction::Forward {
-                component.members.iter().for_each(|&member| self.keep(filling, member, at));
-            } else if let [member] = component.members[..] {
-                self.keep(filling, member, at);
+            return (values, have);
+        }
+        // From here on the definition goes on with what the machine holds.
+        for member in (0..members).filter(|&member| have[member] > 0) {
+            values[member] = vec![Value::Null; count];
+        }
+        for (member, column) in columns {
+            values[member] = (0..count).map(|at| column.value(at)).collect();
+        }
+        machine.keep(self.seen + count as u64, &mut self.last);
+        self.fast.machine = None;
+        (values, have)
+    }
+
+    /// Has a machine for the kinds of columns there are.
+    fn learn(&mut self, streams: &Streams, program: &Program, batch: &Batch) {
+        let fast = &mut self.fast;
+        fast.kinds.resize(program.slots.len(), None);
+        for (slot, column) in batch.slots.iter().enumerate().take(program.slots.len()) {
+            if streams.graph.of_slot.contains_key(&(slot as SlotId)) {
+                continue;
+            }
+            let known = &mut fast.kinds[slot];
+            *known = match (*known, kind(column)) {
+                (Some(Kind::Int | Kind::Real | Kind::Mixed), Some(found))
+                    if *known != Some(found) && found != Kind::Truth =>
+                {
+                    Some(Kind::Mixed)
+                }
+                (known, found) => found.or(known),
+            };
+        }
+        for derived in &streams.graph.derived {
+            if let What::Shift(Shift { slot, default: Value::Real(_), .. }) =
+                &program.slots[derived.slot as usize].what
+                && fast.kinds[*slot as usize] == Some(Kind::Int)
+            {
+                fast.kinds[*slot as usize] = Some(Kind::Mixed);
+            }
+        }
+        if fast.machine.as_ref().is_some_and(|machine| machine.fits(&fast.kinds))
+            || fast.refused == fast.kinds
+        {
+            return;
+        }
+        if let Some(machine) = fast.machine.take() {
+            machine.keep(self.seen, &mut self.last);
+        }
+        fast.machine = Machine::new(streams, program, &fast.kinds, &self.last).map(Box::new);
+        if fast.machine.is_none() {
+            fast.refused = fast.kinds.clone();
+        }
+    }
+
+    fn component(&mut self, filling: &mut Filling<'_>, component: &Component) -> Result<(), StreamError> {
+        let left = |filling: &Filling<'_>, member: usize, at: Position| filling.have[member] <= at;
+        let from = component.members.iter().map(|&member| filling.have[member]).min().unwrap_or(0);
+        for at in from..filling.batch.len {
+            for &member in &component.members {
+                if left(filling, member, at) {
+                    let value = filling.value(&self.last[member], member, at)?;
+                    filling.values[member].push(value);
+                }
+            }
+            for &member in &component.members {
+                if left(filling, member, at) {
+                    self.keep(filling, member, at);
+                }
             }
         }
         Ok(())
@@ -111,8 +240,12 @@ impl Pass {
             put(keys.names.len() as u64, out);
             keys.names.iter().for_each(|name| put_text(name, out));
         }
-        put(self.last.len() as u64, out);
-        for of_member in &self.last {
+        let mut last = self.last.clone();
+        if let Some(machine) = &self.fast.machine {
+            machine.keep(self.seen, &mut last);
+        }
+        put(last.len() as u64, out);
+        for of_member in &last {
             put(of_member.len() as u64, out);
             for last in of_member {
                 put(last.len() as u64, out);
@@ -147,7 +280,19 @@ impl Pass {
     pub fn heap_bytes(&self) -> usize {
         let values: usize = self.last.iter().flatten().map(VecDeque::capacity).sum();
         let keys: usize = self.keys.iter().flat_map(|keys| &keys.names).map(|name| name.len() + 32).sum();
-        values * size_of::<Value>() + keys
+        let machine = self.fast.machine.as_ref().map_or(0, |machine| machine.heap_bytes());
+        values * size_of::<Value>() + keys + machine
+    }
+}
+
+/// A column of one position.
+fn single(value: Value) -> Column {
+    let valid = Bits::repeat(true, 1);
+    match value {
+        Value::Bool(truth) => Column::Truth(Bits::repeat(truth, 1)),
+        Value::Int(number) => Column::Int { values: vec![number], valid },
+        Value::Real(number) => Column::Real { values: vec![number], valid },
+        other => Column::of_values(vec![other]),
     }
 }
 
@@ -194,8 +339,8 @@ impl Filling<'_> {
 
     fn slot(&self, slot: SlotId, at: Position) -> Value {
         match self.streams.graph.of_slot.get(&slot) {
-            Some(&member) => self.values[member][at].clone(),
-            None => self.batch.slots[slot as usize].value(at),
+            Some(&member) if self.have[member] < self.batch.len => self.values[member][at].clone(),
+            _ => self.batch.slots[slot as usize].value(at),
         }
     }
 }
