@@ -3,11 +3,12 @@
 use crate::column::column;
 use crate::equation::Ends;
 use crate::graph::{Component, Direction};
-use crate::keys::{Keys, NONE};
+use crate::keys::{Keys, NONE, column_of};
+use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
-use tw_core::{Batch, Position, Value};
+use tw_core::{Batch, Column, Position, Value};
 use tw_ir::{Program, Shift, SlotId, What};
 
 /// What one pass carries from batch to batch.
@@ -19,6 +20,8 @@ pub struct Pass {
     keys: Vec<Keys>,
     /// Of each derived slot that is a shift, per key, the last values of its source.
     last: Vec<Vec<VecDeque<Value>>>,
+    /// Of each derived slot that is a window, what it knows of each key.
+    windows: Vec<States>,
 }
 
 /// A batch being filled.
@@ -30,6 +33,8 @@ struct Filling<'a> {
     keys: Vec<(Vec<u32>, Vec<bool>)>,
     seen: u64,
     values: Vec<Vec<Value>>,
+    /// Columns that were computed at once.
+    columns: Vec<Option<Column>>,
 }
 
 impl Pass {
@@ -42,10 +47,11 @@ impl Pass {
     ) -> Result<(), StreamError> {
         self.keys.resize(streams.keys.len(), Keys::default());
         self.last.resize(streams.graph.derived.len(), Vec::new());
+        self.windows.resize(streams.graph.derived.len(), States::new());
         let numbered = self.keys.iter_mut().zip(&streams.keys).map(|(keys, (_, slot))| match slot {
             None => (vec![NONE; batch.len], vec![false; batch.len]),
             Some(slot) => {
-                let column = &batch.slots[*slot as usize];
+                let column = column_of(batch, *slot);
                 let mut first = Vec::with_capacity(batch.len);
                 let number = |at: Position| {
                     let known = keys.names.len();
@@ -58,22 +64,38 @@ impl Pass {
         });
         let keys = numbered.collect();
         let values = vec![Vec::new(); streams.graph.derived.len()];
-        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values };
+        let columns = vec![None; streams.graph.derived.len()];
+        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values, columns };
         for component in &streams.graph.components {
             self.component(&mut filling, component)?;
         }
-        let values = filling.values;
-        for (derived, values) in streams.graph.derived.iter().zip(values) {
-            batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+        let (values, columns) = (filling.values, filling.columns);
+        for ((derived, values), ready) in streams.graph.derived.iter().zip(values).zip(columns) {
+            let made = ready.unwrap_or_else(|| column(program, derived.slot, values));
+            batch.slots[derived.slot as usize] = made;
         }
         self.seen += batch.len as u64;
         Ok(())
     }
 
     fn component(&mut self, filling: &mut Filling<'_>, component: &Component) -> Result<(), StreamError> {
+        if let ([member], Direction::Free) = (&component.members[..], component.direction)
+            && let Some(plan) = &filling.streams.windows[*member]
+            && filling.streams.graph.derived[*member].per.is_none()
+        {
+            let derived = |slot: SlotId| filling.streams.graph.of_slot.contains_key(&slot);
+            let ready = plan.column(&mut self.windows[*member], filling.batch, derived);
+            if ready.is_some() {
+                filling.columns[*member] = ready;
+                return Ok(());
+            }
+        }
         for at in 0..filling.batch.len {
             for &member in &component.members {
-                let value = filling.value(&self.last[member], member, at)?;
+                let value = match filling.streams.windows[member] {
+                    Some(_) => filling.window(&mut self.windows[member], member, at)?,
+                    None => filling.value(&self.last[member], member, at)?,
+                };
                 filling.values[member].push(value);
             }
             if component.direction == Direction::Forward {
@@ -119,10 +141,12 @@ impl Pass {
                 last.iter().for_each(|value| put_value(value, out));
             }
         }
+        put(self.windows.len() as u64, out);
+        self.windows.iter().for_each(|states| windows::save(states, out));
     }
 
     /// Reads what [`Pass::save`] wrote.
-    pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+    pub fn load(streams: &Streams, from: &mut &[u8]) -> Result<Self, Corrupt> {
         let mut pass = Self { seen: take(from)?, ..Self::default() };
         for _ in 0..take_len(from)? {
             let mut keys = Keys::default();
@@ -140,6 +164,16 @@ impl Pass {
             }
             pass.last.push(of_member);
         }
+        let written = windows::take_count(from)?;
+        for plan in streams.windows.iter().take(written as usize) {
+            pass.windows.push(match plan {
+                Some(plan) => plan.load(from)?,
+                None => {
+                    take_len(from)?;
+                    States::new()
+                }
+            });
+        }
         Ok(pass)
     }
 
@@ -147,7 +181,7 @@ impl Pass {
     pub fn heap_bytes(&self) -> usize {
         let values: usize = self.last.iter().flatten().map(VecDeque::capacity).sum();
         let keys: usize = self.keys.iter().flat_map(|keys| &keys.names).map(|name| name.len() + 32).sum();
-        values * size_of::<Value>() + keys
+        values * size_of::<Value>() + keys + self.windows.iter().map(windows::heap_bytes).sum::<usize>()
     }
 }
 
@@ -164,6 +198,17 @@ impl Filling<'_> {
         let path = self.streams.graph.derived[member].per.as_ref()?;
         let known = self.streams.keys.iter().position(|(known, _)| known == path)?;
         Some((self.keys[known].0[at], self.keys[known].1[at]))
+    }
+
+    /// The value of a window at the next position.
+    fn window(&self, states: &mut States, member: usize, at: Position) -> Result<Value, StreamError> {
+        let key = self.key(member, at).map_or(0, |(key, _)| key);
+        let Some(plan) = self.streams.windows[member].as_ref().filter(|_| key != NONE) else {
+            return Ok(Value::Null);
+        };
+        let here = Here { time: windows::time(self.batch, at), measure: self.streams.measure };
+        plan.value(self.program, plan.of_key(states, key), here, &|slot| self.slot(slot, at))
+            .map_err(|message| Streams::failed(plan, at, message))
     }
 
     fn value(&self, last: &[VecDeque<Value>], member: usize, at: Position) -> Result<Value, StreamError> {
@@ -194,7 +239,10 @@ impl Filling<'_> {
 
     fn slot(&self, slot: SlotId, at: Position) -> Value {
         match self.streams.graph.of_slot.get(&slot) {
-            Some(&member) => self.values[member][at].clone(),
+            Some(&member) => match &self.columns[member] {
+                Some(column) => column.value(at),
+                None => self.values[member][at].clone(),
+            },
             None => self.batch.slots[slot as usize].value(at),
         }
     }
