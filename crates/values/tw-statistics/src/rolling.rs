@@ -198,6 +198,7 @@ impl Rolling {
             State::First(held) => held.front().map_or(Value::Null, |(_, value)| value.clone()),
             State::Last(held) => held.as_ref().map_or(Value::Null, |(_, value)| value.clone()),
             State::Order(_, split) => split.quantile().map_or(Value::Null, real),
+            State::Classes(held, _) if held.is_empty() => Value::Null,
             State::Classes(_, classes) if self.aggregate == Aggregate::Distinct => classes.distinct(),
             State::Classes(_, classes) => classes.mode(),
         })

@@ -413,7 +413,7 @@ fn computed_columns_are_what_equations_say() {
                 if random.below(2) == 0 {
                     let mut saved = Vec::new();
                     pass.save(&mut saved);
-                    pass = Pass::load(&mut saved.as_slice()).expect("what was saved");
+                    pass = Pass::load(&streams, &mut saved.as_slice()).expect("what was saved");
                 }
                 from = to;
             }

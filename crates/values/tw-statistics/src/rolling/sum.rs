@@ -4,7 +4,7 @@
 //! what does not fit goes into an [`ExactSum`] of its own. Where most do not, the power is chosen anew. Both are exact, so
 //! that 1e17 leaves no trace once it is gone.
 
-use crate::float::decode;
+use crate::float::{LEAST, decode};
 use crate::{ExactSum, Number};
 use tw_core::Value;
 
@@ -40,7 +40,7 @@ impl SlidingSum {
             Number::Real(real) => {
                 let (mantissa, exponent) = decode(real);
                 if self.fit == 0 && self.rest == 0 && mantissa != 0 {
-                    self.base = exponent - ROOM as i32 / 2;
+                    self.base = base_for(exponent);
                 }
                 self.since += 1;
                 self.add_real(real, (mantissa, exponent));
@@ -110,7 +110,7 @@ impl SlidingSum {
             Number::Real(real) if real != 0.0 => Some(decode(real).1),
             _ => None,
         });
-        self.base = latest.unwrap_or(0) - ROOM as i32 / 2;
+        self.base = base_for(latest.unwrap_or(0));
         for number in values {
             match number {
                 // The power stays as chosen, whichever comes first.
@@ -149,6 +149,11 @@ impl SlidingSum {
             Err(_) => Err(format!("the sum {} overflows a 64-bit integer", self.whole)),
         }
     }
+}
+
+/// The power for numbers near those with this exponent; no last place is below the least.
+fn base_for(exponent: i32) -> i32 {
+    (exponent - ROOM as i32 / 2).max(LEAST)
 }
 
 /// 2^`exponent`, of an exponent that normal numbers have.
