@@ -188,7 +188,7 @@ fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, E
             root.division.by = Some(tw_ir::Path::parse(column));
         }
     }
-    spec.program.divide_timings();
+    spec.program.divide_neighbours();
     Ok(spec)
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod repair;
 pub(crate) mod streams;
 pub(crate) mod timing;
 pub(crate) mod vacuous;
+pub(crate) mod windows;
 
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};

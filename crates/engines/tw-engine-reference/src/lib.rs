@@ -32,7 +32,7 @@ mod query;
 mod temporal;
 mod term;
 
-pub use query::ReferenceQueries;
+pub use query::{ReferenceQueries, rolling};
 
 use first_order::{Guards, Tables};
 use std::collections::BTreeSet;

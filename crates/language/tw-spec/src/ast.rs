@@ -8,8 +8,8 @@ pub mod settings;
 use std::sync::Arc;
 use tw_diag::Span;
 use tw_ir::{
-    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, Piece, SetItem, Tally, Template,
-    Temporal,
+    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Over, Path, Piece, SetItem, Tally,
+    Template, Temporal,
 };
 
 /// Index into [`Tree::exprs`].
@@ -361,5 +361,11 @@ pub enum ExprKind {
         body: ExprId,
         second: Option<ExprId>,
         during: Option<ExprId>,
+    },
+    /// `agg[e over L]`, `agg[φ : e over L]`: a rolling window. `over` is `None` where it could not be read.
+    Window {
+        aggregate: Aggregate,
+        body: ExprId,
+        over: Option<Over>,
     },
 }

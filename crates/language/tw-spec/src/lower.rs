@@ -23,6 +23,7 @@ mod streams;
 mod tests;
 mod types;
 mod whole;
+mod windows;
 
 use crate::ast::{Declaration, DeclarationKind, Tree, Type};
 use declarations::Declarations;

@@ -26,6 +26,7 @@ mod stream;
 mod template;
 #[cfg(test)]
 pub(crate) mod tests;
+mod window;
 
 pub(crate) use frame::{Binary, is_temporal};
 pub(crate) use literal::FUNCTIONS;

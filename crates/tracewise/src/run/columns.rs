@@ -67,7 +67,8 @@ impl Loaded {
         fold: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         // They were computed before, so they can be.
-        let computing = Computing::new(spec).ok().flatten();
+        let key = self.projection.key.as_ref().map(|key| key.name.as_str());
+        let computing = Computing::new(session, spec, (key, self.divided)).ok().flatten();
         let (opened, read) = (&self.opened, (&self.projection, self.divided, computing));
         let map = |batch: Result<Batch, PredicateError>| batch.ok().map(map);
         let mut fold = |part: Option<T>| Ok(part.map_or(ControlFlow::Break(()), &mut *fold));
@@ -168,7 +169,7 @@ pub(crate) fn read(
     mut taker: Option<&mut dyn Taker>,
 ) -> Result<Loaded, Error> {
     // What cannot be computed is told before anything is read.
-    let computing = Computing::new(spec)?;
+    let computing = Computing::new(session, spec, (need.key, need.divided))?;
     let kept: Vec<SlotId> = need.kept.iter().copied().chain(spec.program.derived()).collect();
     let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
     let mut opened = Opened::new(session, files)?;

@@ -1,12 +1,13 @@
 //! Columns that equations define, put into batches before predicates read them: after what timestamps say, which they may use.
 
-use crate::{Error, Specification};
+use super::windows;
+use crate::{Error, Session, Specification};
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put_text, take_text};
 use tw_core::{Batch, Column, GrowingTexts};
 use tw_diag::Diagnostic;
 use tw_monitor::PredicateError;
-use tw_streams::{Pass, StreamError, Streams, ZeroCycle};
+use tw_streams::{Divided, Measure, Pass, StreamError, Streams, ZeroCycle};
 
 /// The equations of a specification, and how far they have come.
 #[derive(Clone)]
@@ -16,9 +17,17 @@ pub(crate) struct Computing {
 }
 
 impl Computing {
-    /// Of a specification that has some. Streams around a cycle of weight 0 are refused, unless they are Boolean.
-    pub fn new(spec: &Specification) -> Result<Option<Self>, Error> {
-        let Some(streams) = Streams::new(&spec.program) else { return Ok(None) };
+    /// Of a specification that has some; `key` is the column read as keys, and whether it divides the whole trace. Streams around
+    /// a cycle of weight 0 are refused, unless they are Boolean.
+    pub fn new(
+        session: &Session,
+        spec: &Specification,
+        key: (Option<&str>, bool),
+    ) -> Result<Option<Self>, Error> {
+        windows::refuse(session, spec)?;
+        let measure = Measure { clock: session.evaluate.clock, unit: session.read.unit };
+        let divided = Divided { key: key.0, whole: key.1, measure };
+        let Some(streams) = Streams::divided(&spec.program, divided) else { return Ok(None) };
         match streams.cycle(&spec.program) {
             Some(cycle) if !cycle.boolean => Err(circular(spec, &cycle)),
             _ => Ok(Some(Self { streams: Arc::new(streams), pass: Pass::default() })),
@@ -26,8 +35,8 @@ impl Computing {
     }
 
     /// The same, for positions whose successors are not known; streams that look ahead are refused.
-    pub fn live(spec: &Specification) -> Result<Option<Self>, Error> {
-        let computing = Self::new(spec)?;
+    pub fn live(session: &Session, spec: &Specification, by: Option<&str>) -> Result<Option<Self>, Error> {
+        let computing = Self::new(session, spec, (by, by.is_some()))?;
         if let Some(cycle) = computing.as_ref().and_then(|computing| computing.streams.cycle(&spec.program)) {
             return Err(circular(spec, &cycle));
         }
@@ -66,7 +75,7 @@ impl Computing {
         if *take_text(from)? != *equations(spec) {
             return Ok(false);
         }
-        self.pass = Pass::load(from)?;
+        self.pass = Pass::load(&self.streams, from)?;
         Ok(true)
     }
 }
@@ -82,7 +91,12 @@ fn equations(spec: &Specification) -> String {
             tw_ir::display(&spec.program, stream.node)
         )
     };
-    spec.program.streams.iter().map(line).collect()
+    let window = |(_, window): (_, &tw_ir::Window)| {
+        let per = window.per.as_ref().map_or(String::new(), |per| format!(" by {per}"));
+        let parts: Vec<String> = window.parts().map(|part| tw_ir::display(&spec.program, part)).collect();
+        format!("{} over {}{per}: {}\n", window.aggregate, window.over, parts.join(" : "))
+    };
+    spec.program.streams.iter().map(line).chain(spec.program.windows().map(window)).collect()
 }
 
 fn predicate(error: StreamError) -> PredicateError {

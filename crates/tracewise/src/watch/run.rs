@@ -82,6 +82,17 @@ fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Er
             "bound the time between events by an interval: `G (a -> F[0,5s] b)`",
         ));
     }
+    if let Some((_, window)) = spec.program.windows().next().filter(|_| ends) {
+        return Err(Error::refused_instead(
+            format!(
+                "`{}` looks back in a value's trace, and where {} or {} end one is found later",
+                window.text,
+                Setting::Until,
+                Setting::Idle
+            ),
+            "leave them out, or count with an interval",
+        ));
+    }
     Ok(())
 }
 
@@ -251,11 +262,11 @@ impl<'r, W: Watcher> Run<'r, W> {
 
     /// From the first byte, or where a checkpoint left off, to the end.
     pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
-        self.computing = Computing::live(self.spec)?;
+        self.computing = Computing::live(session, self.spec, self.options.by.as_deref())?;
         if self.computing.is_some() && (session.read.sort.is_some() || measures(&self.spec.program)) {
             return Err(Error::refused_instead(
                 format!(
-                    "streams are computed as lines come, before `{}`, `time` or `elapsed` are known",
+                    "streams and windows are computed as lines come, before `{}`, `time` or `elapsed` are known",
                     Setting::Sort
                 ),
                 "`tracewise check` computes them on a stored trace",

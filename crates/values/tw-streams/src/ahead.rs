@@ -6,12 +6,15 @@
 //! back to.
 
 use crate::equation::Ends;
-use crate::keys::{Keys, NONE};
+use crate::keys::{KEY, Keys, NONE, column_of};
+use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
-use tw_core::{Batch, Column, Value};
+use tw_core::codec::{
+    Corrupt, put, put_signed, put_text, put_value, take, take_len, take_signed, take_text, take_value,
+};
+use tw_core::{Batch, Column, Time, Value};
 use tw_ir::{Program, SlotId, What};
 
 /// What is known before the first position.
@@ -39,11 +42,15 @@ pub struct Ahead {
     arrived: u64,
     /// The values of the latest of them.
     rows: VecDeque<Vec<Value>>,
+    /// Their times, of a trace that has some.
+    times: VecDeque<Time>,
     keys: Vec<Keys>,
     /// Of each column of keys, the first position of each.
     first: Vec<Vec<u64>>,
     /// Of each shift that counts a key's positions, the latest of them with what its source is there.
     last: Vec<Vec<VecDeque<(u64, Value)>>>,
+    /// Of each derived slot that is a window, what it knows of each key.
+    windows: Vec<States>,
 }
 
 impl Streams {
@@ -87,6 +94,7 @@ impl Streams {
         let reach = ahead + back.max().unwrap_or(0) + 1;
         let mut slots: Vec<SlotId> = (0..program.slots.len() as SlotId).collect();
         slots.retain(|slot| !matches!(program.slots[*slot as usize].what, What::Tuples { .. }));
+        slots.extend(self.keys.iter().filter_map(|(_, slot)| slot.filter(|slot| *slot == KEY)));
         let place = slots.iter().enumerate().map(|(place, &slot)| (slot, place)).collect();
         let delays = delays.into_iter().map(|delay| delay as u64).collect();
         let mut noted: FxHashMap<SlotId, Vec<usize>> = FxHashMap::default();
@@ -131,16 +139,19 @@ impl Ahead {
         self.keys.resize(streams.keys.len(), Keys::default());
         self.first.resize(streams.keys.len(), Vec::new());
         self.last.resize(streams.graph.derived.len(), Vec::new());
+        self.windows.resize(streams.graph.derived.len(), States::new());
         let mut found = Found::new(streams);
         for at in 0..batch.len {
             let derived = |slot: &SlotId| streams.graph.of_slot.contains_key(slot);
             let value = |slot: &SlotId| match derived(slot) {
                 true => Value::Null,
-                false => batch.slots[*slot as usize].value(at),
+                false => column_of(batch, *slot).value(at),
             };
             self.rows.push_back(plan.slots.iter().map(value).collect());
+            self.times.extend(windows::time(batch, at));
             if self.rows.len() > plan.reach {
                 self.rows.pop_front();
+                self.times.pop_front();
             }
             self.arrived += 1;
             self.name(&step);
@@ -284,8 +295,29 @@ impl Ahead {
                 let read = |slot: SlotId| self.slot(step, slot, position);
                 step.streams.value(step.program, *stream, (position as usize, ends), read)
             }
+            What::Window(_) => self.window(step, member, position, key.unwrap_or(0)),
             _ => Ok(Value::Null),
         }
+    }
+
+    /// The value of a window at the next position of a key.
+    fn window(
+        &mut self,
+        step: &Step<'_>,
+        member: usize,
+        position: u64,
+        key: u32,
+    ) -> Result<Value, StreamError> {
+        let Some(plan) = step.streams.windows[member].as_ref().filter(|_| key != NONE) else {
+            return Ok(Value::Null);
+        };
+        let mut states = std::mem::take(&mut self.windows[member]);
+        let time = self.times.get((position - self.oldest()) as usize).copied();
+        let here = Here { time, measure: step.streams.measure };
+        let read = |slot: SlotId| self.slot(step, slot, position);
+        let value = plan.value(step.program, plan.of_key(&mut states, key), here, &read);
+        self.windows[member] = states;
+        value.map_err(|message| Streams::failed(plan, position as usize, message))
     }
 
     /// Writes what waits and what is held.
@@ -315,10 +347,13 @@ impl Ahead {
                 }
             }
         }
+        put(self.times.len() as u64, out);
+        self.times.iter().for_each(|&time| put_signed(time, out));
+        windows::save_all(&self.windows, out);
     }
 
     /// Reads what [`Ahead::save`] wrote.
-    pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+    pub fn load(streams: &Streams, from: &mut &[u8]) -> Result<Self, Corrupt> {
         let mut ahead = Self { arrived: take(from)?, ..Self::default() };
         for _ in 0..take_len(from)? {
             let row: Result<Vec<Value>, Corrupt> = (0..take_len(from)?).map(|_| take_value(from)).collect();
@@ -344,6 +379,10 @@ impl Ahead {
             }
             ahead.last.push(keys);
         }
+        for _ in 0..take_len(from)? {
+            ahead.times.push_back(take_signed(from)?);
+        }
+        ahead.windows = windows::load_all(&streams.windows, from)?;
         Ok(ahead)
     }
 }

@@ -38,7 +38,7 @@ fn is_truth(program: &Program, mut slot: SlotId) -> bool {
             What::Shift(shift) => shift.slot,
             What::Stream { stream, .. } => return program.streams[*stream as usize].ty == StreamType::Bool,
             What::Proposition(_) | What::Event { .. } | What::Variable(_, Expect::Bool) => return true,
-            What::Variable(..) | What::Timing(_) | What::Tuples { .. } => return false,
+            What::Variable(..) | What::Timing(_) | What::Tuples { .. } | What::Window(_) => return false,
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::column::column;
 use crate::equation::Ends;
-use crate::graph::Component;
-use crate::keys::{Keys, NONE};
+use crate::graph::{Component, Direction};
+use crate::keys::{Keys, NONE, column_of};
 use crate::machine::{Kind, Machine, kind};
+use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
@@ -20,6 +21,8 @@ pub struct Pass {
     keys: Vec<Keys>,
     /// Of each derived slot that is a shift, per key, the last values of its source.
     last: Vec<Vec<VecDeque<Value>>>,
+    /// Of each derived slot that is a window, what it knows of each key.
+    windows: Vec<States>,
     fast: Fast,
 }
 
@@ -45,6 +48,8 @@ struct Filling<'a> {
     values: Vec<Vec<Value>>,
     /// Per derived slot, how many positions the batch itself has.
     have: Vec<usize>,
+    /// Columns that were computed at once.
+    columns: Vec<Option<Column>>,
 }
 
 impl Pass {
@@ -57,10 +62,11 @@ impl Pass {
     ) -> Result<(), StreamError> {
         self.keys.resize(streams.keys.len(), Keys::default());
         self.last.resize(streams.graph.derived.len(), Vec::new());
+        self.windows.resize(streams.graph.derived.len(), States::new());
         let numbered = self.keys.iter_mut().zip(&streams.keys).map(|(keys, (_, slot))| match slot {
             None => (vec![NONE; batch.len], vec![false; batch.len]),
             Some(slot) => {
-                let column = &batch.slots[*slot as usize];
+                let column = column_of(batch, *slot);
                 let mut first = Vec::with_capacity(batch.len);
                 let number = |at: Position| {
                     let known = keys.names.len();
@@ -73,14 +79,17 @@ impl Pass {
         });
         let keys = numbered.collect();
         let (values, have) = self.compiled(streams, program, batch);
-        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values, have };
+        let columns = vec![None; streams.graph.derived.len()];
+        let mut filling = Filling { streams, program, batch, keys, seen: self.seen, values, have, columns };
         for component in &streams.graph.components {
             self.component(&mut filling, component)?;
         }
-        let Filling { values, have, .. } = filling;
-        for ((derived, values), have) in streams.graph.derived.iter().zip(values).zip(have) {
+        let Filling { values, have, columns, .. } = filling;
+        let made = values.into_iter().zip(have).zip(columns);
+        for (derived, ((values, have), ready)) in streams.graph.derived.iter().zip(made) {
             if have < batch.len {
-                batch.slots[derived.slot as usize] = column(program, derived.slot, values);
+                let made = ready.unwrap_or_else(|| column(program, derived.slot, values));
+                batch.slots[derived.slot as usize] = made;
             }
         }
         self.seen += batch.len as u64;
@@ -196,12 +205,26 @@ impl Pass {
     }
 
     fn component(&mut self, filling: &mut Filling<'_>, component: &Component) -> Result<(), StreamError> {
+        if let ([member], Direction::Free) = (&component.members[..], component.direction)
+            && let Some(plan) = &filling.streams.windows[*member]
+            && filling.streams.graph.derived[*member].per.is_none()
+        {
+            let missing = |slot: SlotId| filling.made_here(slot).is_some();
+            let ready = plan.column(&mut self.windows[*member], filling.batch, missing);
+            if ready.is_some() {
+                filling.columns[*member] = ready;
+                return Ok(());
+            }
+        }
         let left = |filling: &Filling<'_>, member: usize, at: Position| filling.have[member] <= at;
         let from = component.members.iter().map(|&member| filling.have[member]).min().unwrap_or(0);
         for at in from..filling.batch.len {
             for &member in &component.members {
                 if left(filling, member, at) {
-                    let value = filling.value(&self.last[member], member, at)?;
+                    let value = match filling.streams.windows[member] {
+                        Some(_) => filling.window(&mut self.windows[member], member, at)?,
+                        None => filling.value(&self.last[member], member, at)?,
+                    };
                     filling.values[member].push(value);
                 }
             }
@@ -252,10 +275,11 @@ impl Pass {
                 last.iter().for_each(|value| put_value(value, out));
             }
         }
+        windows::save_all(&self.windows, out);
     }
 
     /// Reads what [`Pass::save`] wrote.
-    pub fn load(from: &mut &[u8]) -> Result<Self, Corrupt> {
+    pub fn load(streams: &Streams, from: &mut &[u8]) -> Result<Self, Corrupt> {
         let mut pass = Self { seen: take(from)?, ..Self::default() };
         for _ in 0..take_len(from)? {
             let mut keys = Keys::default();
@@ -273,6 +297,7 @@ impl Pass {
             }
             pass.last.push(of_member);
         }
+        pass.windows = windows::load_all(&streams.windows, from)?;
         Ok(pass)
     }
 
@@ -281,7 +306,8 @@ impl Pass {
         let values: usize = self.last.iter().flatten().map(VecDeque::capacity).sum();
         let keys: usize = self.keys.iter().flat_map(|keys| &keys.names).map(|name| name.len() + 32).sum();
         let machine = self.fast.machine.as_ref().map_or(0, |machine| machine.heap_bytes());
-        values * size_of::<Value>() + keys + machine
+        let windows: usize = self.windows.iter().map(windows::heap_bytes).sum();
+        values * size_of::<Value>() + keys + machine + windows
     }
 }
 
@@ -311,6 +337,17 @@ impl Filling<'_> {
         Some((self.keys[known].0[at], self.keys[known].1[at]))
     }
 
+    /// The value of a window at the next position.
+    fn window(&self, states: &mut States, member: usize, at: Position) -> Result<Value, StreamError> {
+        let key = self.key(member, at).map_or(0, |(key, _)| key);
+        let Some(plan) = self.streams.windows[member].as_ref().filter(|_| key != NONE) else {
+            return Ok(Value::Null);
+        };
+        let here = Here { time: windows::time(self.batch, at), measure: self.streams.measure };
+        plan.value(self.program, plan.of_key(states, key), here, &|slot| self.slot(slot, at))
+            .map_err(|message| Streams::failed(plan, at, message))
+    }
+
     fn value(&self, last: &[VecDeque<Value>], member: usize, at: Position) -> Result<Value, StreamError> {
         let key = self.key(member, at);
         match &self.program.slots[self.streams.graph.derived[member].slot as usize].what {
@@ -337,10 +374,19 @@ impl Filling<'_> {
         }
     }
 
+    /// The derived slot that this is, unless the batch has it whole.
+    fn made_here(&self, slot: SlotId) -> Option<usize> {
+        let member = self.streams.graph.of_slot.get(&slot).copied();
+        member.filter(|&member| self.have[member] < self.batch.len)
+    }
+
     fn slot(&self, slot: SlotId, at: Position) -> Value {
-        match self.streams.graph.of_slot.get(&slot) {
-            Some(&member) if self.have[member] < self.batch.len => self.values[member][at].clone(),
-            _ => self.batch.slots[slot as usize].value(at),
+        match self.made_here(slot) {
+            Some(member) => match &self.columns[member] {
+                Some(column) => column.value(at),
+                None => self.values[member][at].clone(),
+            },
+            None => self.batch.slots[slot as usize].value(at),
         }
     }
 }

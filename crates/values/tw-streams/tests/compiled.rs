@@ -299,8 +299,9 @@ fn compiled_equations_are_the_equations() {
                 pass.save(&mut saved);
                 definition.save(&mut other);
                 assert!(saved == other, "seed {seed}, batch {number}: what is held differs\n{text}");
-                pass = Pass::load(&mut saved.as_slice()).expect("what was saved");
-                definition = Pass::load(&mut other.as_slice()).expect("what was saved").by_definition();
+                pass = Pass::load(&streams, &mut saved.as_slice()).expect("what was saved");
+                definition =
+                    Pass::load(&streams, &mut other.as_slice()).expect("what was saved").by_definition();
             }
         }
     }

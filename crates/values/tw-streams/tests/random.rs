@@ -433,7 +433,7 @@ fn computed_columns_are_what_equations_say() {
                 if random.below(2) == 0 {
                     let mut saved = Vec::new();
                     ahead.save(&mut saved);
-                    ahead = Ahead::load(&mut saved.as_slice()).expect("what was saved");
+                    ahead = Ahead::load(&streams, &mut saved.as_slice()).expect("what was saved");
                 }
                 from = if from == len { len + 1 } else { to };
             }
@@ -449,7 +449,7 @@ fn computed_columns_are_what_equations_say() {
                 if random.below(2) == 0 {
                     let mut saved = Vec::new();
                     pass.save(&mut saved);
-                    pass = Pass::load(&mut saved.as_slice()).expect("what was saved");
+                    pass = Pass::load(&streams, &mut saved.as_slice()).expect("what was saved");
                 }
                 from = to;
             }

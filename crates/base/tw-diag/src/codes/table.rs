@@ -60,6 +60,8 @@ pub static CODES: &[Code] = &[
         "Settings are `time`, `event`, `by`, `format`, `time-unit` and `sample`, each once: `trace { by: user.id; }`."),
     error(Specification, "bad-template", "The template of an event is not written as templates are, or no text is named that it is found in.",
         "Write `= text \"user {user} on port {port:int}\"`, with text between placeholders; braces are doubled: `{{`."),
+    error(Specification, "bad-window", "A rolling window is not written as windows are, or holds what no window can.",
+        "Write `avg[x over 10]`, `count[p over 5s]` or `max[p : x over 1h]`; inside, past operators alone."),
     error(Specification, "chained-comparison", "Two comparisons stand in a row, which would compare a truth value.",
         "Write both and join them with `&`."),
     error(Specification, "contradictory-types", "A parameter or variable is declared as one type, and the placeholder of its name takes another.",

@@ -80,5 +80,6 @@ fn shift(kind: &mut ExprKind, by: u32) {
             some(second);
             some(during);
         }
+        ExprKind::Window { body, .. } => body.0 += by,
     }
 }

@@ -37,7 +37,7 @@ fn shown(slot: &tw_ir::Slot) -> String {
         What::Proposition(path) => format!("{path}"),
         What::Variable(path, expect) => format!("{path}: {expect:?}"),
         What::Timing(timing) => format!("{}()", timing.measure.name()),
-        What::Stream { .. } | What::Shift(_) => tw_ir::display_slot(&slot.what),
+        What::Stream { .. } | What::Shift(_) | What::Window(_) => tw_ir::display_slot(&slot.what),
         What::Event { name, arguments, arity } => {
             let keys = arguments.iter().map(|(key, value)| match key {
                 ArgumentKey::Index(at) => format!("{at}={value}"),

@@ -113,5 +113,9 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
             let during = during.as_ref().map_or(String::new(), |during| format!(" while {}", d(during)));
             format!("{aggregate:?}[{}{second}{during}]", d(body))
         }
+        ExprKind::Window { aggregate, body, over } => {
+            let over = over.map_or("?".to_owned(), |over| over.to_string());
+            format!("{aggregate:?}[{} over {over}]", d(body))
+        }
     }
 }
