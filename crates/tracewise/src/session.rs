@@ -16,8 +16,8 @@ use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustRep
 use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
 use crate::stream::{
-    self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamOperation, StreamPasses, StreamQuestion,
-    StreamReport,
+    self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamLive, StreamLiveReport, StreamOperation,
+    StreamPasses, StreamQuestion, StreamReport, StreamSink,
 };
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
@@ -252,6 +252,18 @@ impl Session {
         passes: Option<StreamPasses>,
     ) -> Result<StreamReport, Error> {
         stream::run(self, spec, files, passes)
+    }
+
+    /// The same of a trace that is still being written, told to `sink` position by position; until it ends or `control` is
+    /// asked to.
+    pub fn stream_live(
+        &self,
+        spec: &Specification,
+        options: &StreamLive,
+        control: &Control,
+        sink: &mut dyn StreamSink,
+    ) -> Result<StreamLiveReport, Error> {
+        self.repaired(options.source.files(), stream::live(self, spec, options, control, sink))
     }
 
     /// What can be said of the streams of a specification before they run; `states` is how many may be looked at.

@@ -1,11 +1,14 @@
 //! `stream`: the columns that equations define, as values.
 
+mod live;
 mod made;
 mod questions;
 
+pub(crate) use live::live;
+pub use live::{StreamAlarm, StreamLive, StreamLiveReport, StreamRow, StreamSink};
 pub use made::{AutomatonForm, StreamOperation};
 pub(crate) use made::{combine, from_automaton, from_ltl, normalise, to_automaton};
-pub use questions::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamQuestion};
+pub use questions::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory, StreamQuestion};
 pub(crate) use questions::{accepts, analyse, ask};
 
 use crate::run::columns::{self, Need};

@@ -3,9 +3,13 @@
 mod data;
 mod intervals;
 mod monitors;
+mod streams;
+mod windows;
 
 pub(crate) use intervals::{bound, checked, exactly, interval};
 pub(crate) use monitors::remark;
+pub(crate) use streams::Leaf;
+pub(crate) use windows::{Over, Window};
 
 use crate::cursor::refuse;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -84,6 +88,8 @@ pub(crate) struct Builder {
     words: FxHashSet<String>,
     /// Parametric monitors.
     monitors: Vec<monitors::Made>,
+    /// Streams and triggers.
+    streams: streams::Streams,
 }
 
 impl Builder {
@@ -235,7 +241,7 @@ impl Builder {
 
     /// The names of definitions so far.
     pub fn is_empty(&self) -> bool {
-        self.definitions.is_empty() && self.monitors.is_empty()
+        self.definitions.is_empty() && self.monitors.is_empty() && self.streams.is_empty()
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
@@ -280,6 +286,13 @@ impl Builder {
             }
             comments.push(Comment { blank_before: true, ..comment(&format!("{file}:{}", definition.line)) });
             declarations.push(Declaration { kind, span, comments, trailing: None, blank_before: false });
+        }
+        for made in std::mem::take(&mut self.streams).declarations(&file) {
+            let mut made = made;
+            if declarations.is_empty() {
+                made.comments.splice(0..0, head.iter().map(|line| comment(line)));
+            }
+            declarations.push(made);
         }
         for made in std::mem::take(&mut self.monitors) {
             let head = if declarations.is_empty() { head } else { &[] };

@@ -24,6 +24,16 @@ pub(crate) trait Language<'t> {
         left: &Value,
     ) -> Result<Option<Infix<Self::Operator>>, Diagnostic>;
 
+    /// Reads what stands behind an operand and belongs to it, if something does: `.abs()`.
+    fn suffix(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        operand: Value,
+    ) -> Result<Suffix<Self::Operator>, Diagnostic> {
+        let _ = (cursor, operand);
+        Ok(Suffix::None)
+    }
+
     /// The operator with its operands.
     fn apply(
         &mut self,
@@ -43,6 +53,18 @@ pub(crate) enum Operand<O> {
     Group,
     /// `name(`: so many expressions with commas between them, and `)`, follow.
     Call(O, usize),
+    /// `if`: an expression follows, then one behind each of these words; the last reaches as far right as it can.
+    Between(O, &'static [&'static str]),
+}
+
+/// What can stand behind an operand.
+pub(crate) enum Suffix<O> {
+    /// Nothing that belongs to it.
+    None,
+    /// Something that is read: the operand with it.
+    Complete(Value),
+    /// `.name(`: an expression and this symbol, which closes, follow; the operand comes before it.
+    Call(O, &'static str),
 }
 
 /// An infix operator and the least power of operators on its right side.
@@ -62,7 +84,8 @@ enum Begun<O> {
     Prefix(O),
     Infix(O, Value),
     Group,
-    Call(O, usize, Vec<Value>),
+    Call(O, usize, Vec<Value>, &'static str),
+    Between(O, &'static [&'static str], Vec<Value>),
 }
 
 /// Reads one expression.
@@ -87,13 +110,31 @@ pub(crate) fn expression<'t, L: Language<'t>>(
                 continue;
             }
             Operand::Call(operator, arity) => {
-                frames.push(Frame { begun: Begun::Call(operator, arity, Vec::new()), least, start });
+                frames.push(Frame { begun: Begun::Call(operator, arity, Vec::new(), ")"), least, start });
+                least = 0;
+                continue;
+            }
+            Operand::Between(operator, words) => {
+                frames.push(Frame { begun: Begun::Between(operator, words, Vec::new()), least, start });
                 least = 0;
                 continue;
             }
         };
         // An operand is complete: as long as no infix operator takes it, what waits for it is.
         loop {
+            match language.suffix(cursor, value)? {
+                Suffix::None => {}
+                Suffix::Complete(with) => {
+                    value = with;
+                    continue;
+                }
+                Suffix::Call(operator, close) => {
+                    let begun = Begun::Call(operator, 2, vec![value], close);
+                    frames.push(Frame { begun, least, start: value.span });
+                    least = 0;
+                    break;
+                }
+            }
             if let Some(infix) = language.infix(cursor, least, &value)? {
                 let start = value.span;
                 frames.push(Frame { begun: Begun::Infix(infix.operator, value), least, start });
@@ -115,16 +156,29 @@ pub(crate) fn expression<'t, L: Language<'t>>(
                     let close = cursor.expect(")")?;
                     value = Value { grouped: true, span: frame.start.to(close), ..value };
                 }
-                Begun::Call(operator, arity, mut done) => {
+                Begun::Call(operator, arity, mut done, close) => {
                     done.push(value);
                     if done.len() < arity {
                         cursor.expect(",")?;
-                        frames.push(Frame { begun: Begun::Call(operator, arity, done), ..frame });
+                        frames.push(Frame { begun: Begun::Call(operator, arity, done, close), ..frame });
                         least = 0;
                         break;
                     }
-                    let close = cursor.expect(")")?;
+                    let close = cursor.expect(close)?;
                     value = language.apply(operator, &done, frame.start.to(close))?;
+                }
+                Begun::Between(operator, words, mut done) => {
+                    done.push(value);
+                    if let Some((word, rest)) = words.split_first() {
+                        if !cursor.is_word(word) {
+                            return Err(cursor.found(&format!("`{word}`")));
+                        }
+                        cursor.advance();
+                        frames.push(Frame { begun: Begun::Between(operator, rest, done), ..frame });
+                        least = 0;
+                        break;
+                    }
+                    value = language.apply(operator, &done, frame.start.to(value.span))?;
                 }
             }
         }

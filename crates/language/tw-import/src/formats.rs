@@ -3,6 +3,7 @@
 pub(crate) mod breach;
 pub(crate) mod c2po;
 pub(crate) mod dejavu;
+pub(crate) mod lola;
 pub(crate) mod mltl;
 pub(crate) mod monpoly;
 pub(crate) mod reelay;

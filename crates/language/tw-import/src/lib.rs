@@ -52,6 +52,7 @@ pub static FORMATS: &[Format] = &[
     formats::monpoly::FORMAT,
     formats::dejavu::FORMAT,
     formats::rvm::FORMAT,
+    formats::lola::FORMAT,
 ];
 
 /// The format called `name`.

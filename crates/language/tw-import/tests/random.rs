@@ -12,7 +12,8 @@ const WORDS: &str = "x¦y¦p¦q¦a0¦a1¦f¦T¦first¦_¦(¦)¦{¦}¦[¦]¦[0:3]
     ¦INPUT p, q: bool; x: int; y: float;¦DEFINE¦FTSPEC¦PTSPEC¦param v=1¦const float c = 2¦float x¦{p}¦{x > 3}\
     ¦{m: \"a b\"}¦\"¦'¦#¦--¦//¦/*¦*/¦é¦\u{feff}¦\0¦::¦$¦@¦~¦%\
     ¦p(x)¦q(x, y)¦q(_, 3)¦FORALL x.¦EXISTS y.¦NOT¦AND¦ONCE[0,3d]¦SINCE¦UNTIL(0,*)¦LET r(x) = p(x) IN¦r(x)¦(*¦*)¦x-1¦MOD¦5d\
-    ¦event a(T x) {}¦M(T x) {¦ere :¦fsm :¦ltl :¦@match {¦alias¦default¦[*]¦epsilon¦^3¦prop p :¦pred r(x) =¦pred p(x), q(x, y)¦Forall x .¦exists y .¦P¦S[<=3]¦[p(x), q(x, y))¦where¦x < y";
+    ¦event a(T x) {}¦M(T x) {¦ere :¦fsm :¦ltl :¦@match {¦alias¦default¦[*]¦epsilon¦^3¦prop p :¦pred r(x) =¦pred p(x), q(x, y)¦Forall x .¦exists y .¦P¦S[<=3]¦[p(x), q(x, y))¦where¦x < y\
+    ¦input x: Int64, p: Bool\n¦output y :=¦trigger¦constant c: Int64 := 3¦.offset(by: -1)¦.defaults(to: 0)¦.hold(or: 0)¦[-1, 0]¦@1Hz¦@x¦if p then¦else¦spawn with x¦eval when x == u with";
 
 /// Complete expressions and declarations of a format, to be put together.
 fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'static [&'static str]) {
@@ -55,6 +56,18 @@ fn pieces(format: &str) -> (&'static [&'static str], &'static [&'static str], &'
                 "",
             ],
             &[" AND ", " OR ", " IMPLIES ", " EQUIV ", " SINCE[0,2m) ", " UNTIL "],
+        ),
+        "lola" => (
+            &[
+                "p",
+                "x > 1",
+                "x[-1, 0] + 1 < y",
+                "y.offset(by: -2).defaults(to: x) < 2.5",
+                "o.last(or: false)",
+                "x.hold(or: 1) = 2",
+            ],
+            &["!", "not ", "if p then p else ", "¬", ""],
+            &[" && ", " or ", " -> ", " = ", " != ", " ∧ "],
         ),
         "dejavu" => (
             &["p(a)", "q(a, b)", "q(b, \"c\")", "true", "a < b", "b = 3", "e", "r(a, b)", "q(b, b)"],
@@ -104,6 +117,9 @@ fn specification(rng: &mut Rng, format: &str) -> String {
             rng.pick(&["", "unsynchronized", "full-binding"]),
             rng.pick(&["@violation", "@validation"]),
             rng.pick(&["", "b^2", "& a+", "| epsilon"])
+        ),
+        "lola" => format!(
+            "input x: Int64, p: Bool\ninput float y\noutput o: Bool := {body}\noutput n := if o then x else n[-1|0]\ntrigger {body} \"t\""
         ),
         "c2po" => format!("INPUT p, q: bool; x: int; y: float; FTSPEC {body}; named: {body};"),
         _ => body,

@@ -24,11 +24,12 @@ use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
-use crate::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamReport};
+use crate::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory, StreamReport};
 use crate::templates::TemplatesReport;
 use crate::test::TestResult;
 use std::io::{self, Write};
 use tw_diag::{Diagnostic, Sources};
+use tw_ir::StreamType;
 
 /// Where lines go.
 pub trait Outlet: Write {
@@ -197,6 +198,13 @@ pub fn stream<O: Outlet>(report: &StreamReport, out: &mut O) -> io::Result<()> {
     Ok(())
 }
 
+/// The streams at one position.
+pub fn stream_row(position: usize, streams: &[(String, StreamType)], values: &[crate::Value]) -> String {
+    let object = Object::new().raw("position", &position.to_string());
+    let cells = streams.iter().zip(values);
+    cells.fold(object, |object, ((name, _), value)| object.raw(name, &write::value(value))).end()
+}
+
 /// What is known of streams, one object.
 pub fn stream_analysis(analysis: &StreamAnalysis) -> String {
     let truth = |truth: Option<bool>| truth.map_or("null".to_string(), |truth| truth.to_string());
@@ -210,7 +218,8 @@ pub fn stream_analysis(analysis: &StreamAnalysis) -> String {
         .raw("online", &truth(analysis.online))
         .raw("passes", &analysis.passes.to_string())
         .raw("look_ahead", &number(analysis.look_ahead))
-        .raw("state_bytes", &number(analysis.state_bytes));
+        .raw("state_bytes", &number(analysis.state_bytes))
+        .raw("memory", &write::array(analysis.memory.iter().map(kept)));
     if !analysis.cycle.is_empty() {
         let names = analysis.cycle.iter().map(|name| serde_json::Value::from(name.as_str()).to_string());
         object = object.raw("cycle", &write::array(names));
@@ -219,6 +228,19 @@ pub fn stream_analysis(analysis: &StreamAnalysis) -> String {
         object = object.raw("gave_up", &states.to_string());
     }
     object.raw("witnesses", &write::array(analysis.witnesses.iter().map(shown))).end()
+}
+
+/// What a run keeps of a stream.
+fn kept(memory: &StreamMemory) -> String {
+    let number = |number: Option<usize>| number.map_or("null".to_string(), |number| number.to_string());
+    Object::new()
+        .field("name", memory.name.as_str())
+        .maybe("type", memory.ty.map(StreamType::name))
+        .maybe("by", memory.by.as_deref())
+        .raw("look_back", &memory.look_back.to_string())
+        .raw("look_ahead", &number(memory.look_ahead))
+        .raw("bytes", &number(memory.bytes))
+        .end()
 }
 
 /// The answer to a question about streams, one object.

@@ -5,9 +5,12 @@ use crate::run::columns::{self, Need};
 use crate::{Error, Session, Specification};
 use tw_core::{Bits, Column, Value};
 use tw_diag::Diagnostic;
-use tw_ir::{Expect, Path, Slot, SlotId, What};
-use tw_stream_boolean::{Answer, Budget, GaveUp, Kind, Limits, Model, Passes, Unsolved, Witness, Word};
-use tw_streams::{Boolean, Input, NotBoolean, Streams};
+use tw_ir::{Expect, Path, Program, Slot, SlotId, StreamType, What};
+use tw_stream_boolean::{
+    Answer, Budget, GaveUp, Kept, Kind, Limits, Model, Passes, Specification as Equations, Unsolved, Witness,
+    Word,
+};
+use tw_streams::{Boolean, Held, Input, NotBoolean, Streams};
 
 /// A few positions, as rows of names and truth values.
 pub type Rows = Vec<Vec<(String, bool)>>;
@@ -46,10 +49,29 @@ pub struct StreamAnalysis {
     pub look_ahead: Option<usize>,
     /// Bytes that one pass carries, per key where streams have keys.
     pub state_bytes: Option<usize>,
+    /// What a run keeps of each stream, and of what it reads at other positions.
+    pub memory: Vec<StreamMemory>,
     /// Shortest inputs that show what is wrong.
     pub witnesses: Vec<Shown>,
     /// States looked at when the budget ran out.
     pub gave_up: Option<usize>,
+}
+
+/// What a run keeps of a stream, or of a column that streams read at other positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamMemory {
+    /// Its name; of what a Boolean specification reads, the text of it.
+    pub name: String,
+    /// The type of a stream.
+    pub ty: Option<StreamType>,
+    /// Bytes are per value of this column.
+    pub by: Option<String>,
+    /// How many positions back it is read at most.
+    pub look_back: usize,
+    /// How many positions later it is known; `None` where that depends on all that follows.
+    pub look_ahead: Option<usize>,
+    /// Bytes kept, the characters of texts left out; `None` where the whole trace is.
+    pub bytes: Option<usize>,
 }
 
 /// The answer to a question about specifications; `None` if the budget ran out.
@@ -85,6 +107,7 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
                 online: shape.online,
                 look_ahead: shape.look_ahead,
                 state_bytes: shape.held.map(|values| values * size_of::<Value>()),
+                memory: memory(program, &streams),
                 ..StreamAnalysis::default()
             });
         }
@@ -111,9 +134,48 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
         online: found.online,
         look_ahead: found.look_ahead.map(|ahead| ahead as usize),
         state_bytes: found.state_bytes.map(|bytes| bytes as usize),
+        memory: bits(memory(program, &streams), own, found.kept.as_deref()),
         witnesses: found.witnesses.iter().map(shown).collect(),
         gave_up: found.gave_up.map(|gave_up| gave_up.states),
     })
+}
+
+fn memory(program: &Program, streams: &Streams) -> Vec<StreamMemory> {
+    let row = |held: Held| StreamMemory {
+        bytes: held.bytes(),
+        name: held.name,
+        ty: held.ty,
+        by: held.per.map(|path| path.to_string()),
+        look_back: held.look_back,
+        look_ahead: held.look_ahead,
+    };
+    streams.memory(program).into_iter().map(row).collect()
+}
+
+/// The same of a Boolean specification, which keeps a bit a value.
+fn bits(memory: Vec<StreamMemory>, own: &Equations, kept: Option<&[Kept]>) -> Vec<StreamMemory> {
+    let Some(kept) = kept else { return memory };
+    let (inputs, outputs) = kept.split_at(own.inputs().len());
+    let bytes = |kept: &Kept| Some(kept.bytes() as usize);
+    let known = |name: &str| memory.iter().find(|row| row.name == name);
+    let output = |(name, kept): (&String, &Kept)| StreamMemory {
+        name: name.clone(),
+        ty: Some(StreamType::Bool),
+        by: None,
+        look_back: known(name).map_or(0, |row| row.look_back),
+        look_ahead: known(name).and_then(|row| row.look_ahead),
+        bytes: bytes(kept),
+    };
+    let input = |(name, kept): (&String, &Kept)| StreamMemory {
+        name: name.clone(),
+        ty: None,
+        by: None,
+        look_back: known(name).map_or(0, |row| row.look_back),
+        look_ahead: Some(0),
+        bytes: bytes(kept),
+    };
+    let outputs = own.outputs().iter().zip(outputs).map(output);
+    outputs.chain(own.inputs().iter().zip(inputs).map(input)).collect()
 }
 
 pub(super) fn budget(states: Option<usize>) -> Budget {

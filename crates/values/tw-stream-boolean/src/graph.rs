@@ -317,6 +317,13 @@ pub struct Kept {
     pub values: u64,
 }
 
+impl Kept {
+    /// The bytes that takes.
+    pub fn bytes(&self) -> u64 {
+        crate::live::ring_bytes(self.values)
+    }
+}
+
 /// How many values of each stream a live run keeps: as far back as the references reach, counted from when the
 /// referring output is computed. Nothing if the specification cannot run live.
 pub fn kept(spec: &Specification, graph: &Graph) -> Option<Vec<Kept>> {

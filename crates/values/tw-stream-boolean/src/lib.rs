@@ -73,6 +73,7 @@ pub use analysis::{
 };
 pub use automaton::{Automaton, Cube, Edge, MOST_INPUTS, MOST_STATES, ReadError};
 pub use enumerate::{Word, is_model, models};
+pub use graph::Kept;
 pub use live::Live;
 pub use ltl::{NotLtl, from_ltl};
 pub use nfa::GaveUp;

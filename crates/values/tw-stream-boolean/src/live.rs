@@ -52,6 +52,11 @@ pub(crate) fn state_bytes(kept: &[crate::graph::Kept]) -> u64 {
     kept.iter().map(|kept| Ring::bytes(kept.values)).sum()
 }
 
+/// The bytes of so many values of one stream.
+pub(crate) fn ring_bytes(values: u64) -> u64 {
+    Ring::bytes(values)
+}
+
 /// A live run.
 #[derive(Clone, Debug)]
 pub struct Live {

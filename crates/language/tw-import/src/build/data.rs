@@ -35,7 +35,7 @@ impl Builder {
         self.call(word, arguments, span)
     }
 
-    fn call(&mut self, name: &str, arguments: &[Option<Value>], span: Span) -> Value {
+    pub(super) fn call(&mut self, name: &str, arguments: &[Option<Value>], span: Span) -> Value {
         let values: Vec<Value> = arguments.iter().flatten().copied().collect();
         let arguments = arguments.iter().map(|value| Argument {
             name: None,

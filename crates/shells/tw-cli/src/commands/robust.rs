@@ -3,7 +3,7 @@
 mod follow;
 mod plot;
 mod printer;
-mod screen;
+pub(super) mod screen;
 mod text;
 
 use super::Runnable;

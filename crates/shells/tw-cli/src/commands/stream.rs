@@ -1,6 +1,8 @@
 //! `tracewise stream`: columns that equations define.
 
 mod analysis;
+mod live;
+mod page;
 
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome};
@@ -292,6 +294,14 @@ struct Run {
     #[arg(long, value_name = "WHICH", value_parser = ["two", "classic"])]
     passes: Option<String>,
 
+    /// Tell each position as it is read; in a terminal as a page that is drawn over
+    #[arg(long)]
+    live: bool,
+
+    /// With --live: go on reading the file as it grows
+    #[arg(long, requires = "live")]
+    follow: bool,
+
     #[command(flatten)]
     read: ReadArgs,
 }
@@ -302,6 +312,9 @@ impl Run {
         let trace = self.read.one_trace(&files, "stream run")?;
         let spec = specification(&self.spec)?;
         let session = self.read.with(&spec.settings).session(Evaluating::default())?;
+        if self.live {
+            return live::run(&self, &spec, &trace, &session, context);
+        }
         let passes = self.passes.as_deref().map(|which| match which {
             "two" => StreamPasses::Two,
             _ => StreamPasses::Classic,
@@ -331,11 +344,15 @@ fn cell(value: &Value) -> String {
     }
 }
 
-fn write_csv(report: &StreamReport, context: &mut Context) -> io::Result<()> {
-    let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+/// A cell of CSV.
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
-    };
+    }
+}
+
+fn write_csv(report: &StreamReport, context: &mut Context) -> io::Result<()> {
     let names: Vec<String> = report.streams.iter().map(|(name, _)| quoted(name)).collect();
     writeln!(context.out, "position,{}", names.join(","))?;
     for position in 0..report.positions {

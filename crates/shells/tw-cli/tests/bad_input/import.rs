@@ -25,6 +25,19 @@ pub fn cases() -> Vec<Case> {
         spec("import-reelay-zero", "reelay", "once[0:0]{p}"),
         spec("import-c2po-contract", "c2po", "INPUT p: bool;\nFTSPEC c: p => p;\n"),
         spec("import-c2po-float-equal", "c2po", "INPUT y: float;\nFTSPEC y == 1.5;\n"),
+        spec(
+            "import-lola-clock",
+            "lola",
+            "input a: Int64\noutput o @1Hz := a.hold(or: 0)\ntrigger @0.5Hz o > 1\n",
+        ),
+        spec("import-lola-type", "lola", "input a: Int64, p: Bool\noutput o: Bool := if p then a else 1\n"),
+        spec(
+            "import-lola-window",
+            "lola",
+            "input a: Int64\noutput o := a.aggregate(over: 10s, using: avg)\n",
+        ),
+        spec("import-lola-unclosed", "lola", "input a: Int64\noutput o := a.offset(by: -1\noutput n := a\n"),
+        spec("import-lola-inputs-alone", "lola", "input a: Int64\n"),
         spec("import-mltl-mission-time", "mltl", "G[0,M] a0\n"),
         bad("import-monpoly-arity", "import s.mfotl --signature s.sig")
             .file("s.mfotl", "publish(r, x) IMPLIES ONCE approve(r)")

@@ -46,7 +46,7 @@ fn units_and_periods_are_divided() {
 #[test]
 fn help_names_every_format() {
     let help = tracewise("import --help").out;
-    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu"] {
+    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu", "rvm", "lola"] {
         assert!(help.contains(&format!("{format}: ")), "{help}");
     }
 }
@@ -166,4 +166,53 @@ fn dejavu_judges_every_event_by_values_seen() {
             .collect();
         assert_eq!(shown, violations, "{text}: {} {found:?}", made.out);
     }
+}
+
+/// Imports a text, runs it on a table, and gives the values of each stream.
+fn lola(name: &str, text: &str, table: &str) -> Vec<serde_json::Value> {
+    let directory = directory(name);
+    let path = |file: &str| directory.join(file).display().to_string();
+    let (spec, out, trace) = (path("s.lola"), path("s.tw"), path("t.csv"));
+    std::fs::write(&spec, text).unwrap();
+    std::fs::write(&trace, table).unwrap();
+    let made = tracewise(&format!("import '{spec}' -o '{out}'"));
+    assert_eq!(made.code, 0, "{made:?}");
+    let run = tracewise(&format!("stream run '{out}' '{trace}' --output json"));
+    assert_eq!(run.code, 0, "{run:?}");
+    run.json()
+}
+
+/// Values computed by hand: defaults at the ends, the latest value where cells are empty, both branches, instances.
+#[test]
+fn streams_of_rtlola_run() {
+    let text = "input a: Int64, b: Int64, p: Bool, user: String\n\
+                constant step: Int64 := 10\n\
+                output sum := sum.offset(by: -1).defaults(to: step) + a\n\
+                output before := a.offset(by: -2).defaults(to: a * 100)\n\
+                output held := b.hold(or: -1)\n\
+                output sign := if p then if a % 2 = 0 then 1 else 2 else -a\n\
+                output both := p = (a > 2)\n\
+                output mixed := (if p then a else 0) + 1 > 3\n\
+                output per(u: String) spawn with user eval when user == u with per(u).last(or: 0) + a\n";
+    let rows = lola("import-rtlola", text, "a,b,p,user\n1,,true,x\n2,7,false,y\n3,,true,x\n4,8,true,y\n");
+    let column = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(column("sum"), [11, 13, 16, 20]);
+    assert_eq!(column("before"), [100, 200, 1, 2]);
+    assert_eq!(column("held"), [-1, 7, 7, 8]);
+    assert_eq!(column("sign"), [2, -2, 2, 1]);
+    assert_eq!(column("both"), [false, true, true, true]);
+    assert_eq!(column("mixed"), [false, false, true, true]);
+    assert_eq!(column("per"), [1, 2, 4, 6]);
+}
+
+/// The notation of Lola, with references ahead.
+#[test]
+fn streams_of_lola_run() {
+    let text = "input bool p\ninput int n\noutput int ahead := n[1|-1] + n[-1, 0]\n\
+                output bool ever := p || ever[-1, false]\noutput int waits := ite(ever, 0, waits[-1,0] + 1)\n";
+    let rows = lola("import-lola", text, "p,n\nfalse,1\nfalse,2\ntrue,3\nfalse,4\n");
+    let column = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(column("ahead"), [2, 4, 6, 2]);
+    assert_eq!(column("ever"), [false, false, true, true]);
+    assert_eq!(column("waits"), [1, 2, 0, 0]);
 }

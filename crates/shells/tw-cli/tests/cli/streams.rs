@@ -286,3 +286,82 @@ fn languages_are_combined() {
     let run = tracewise("stream from-ltl 'F[0,5] x'");
     assert!(run.code == 2 && run.err.contains("without intervals"), "{}", run.err);
 }
+
+/// What a run keeps is told before there is one: of each stream, per key, and of columns that are read elsewhere.
+#[test]
+fn memory_is_told_before_a_run() {
+    let spec = "stream n: int = n[-1|0] + 1 by user; stream far: real = x[-3|0] + n + x[-1|0]; stream soon: real = far[+2|0];";
+    let (code, found) = analysed("streams-memory", spec);
+    assert_eq!((code, &found["look_ahead"]), (0, &json!(2)));
+    let memory = found["memory"].as_array().expect("a list").clone();
+    let row = |name: &str| memory.iter().find(|row| row["name"] == json!(name)).expect("a row").clone();
+    assert_eq!(
+        (&row("n")["by"], &row("n")["look_back"], &row("n")["type"]),
+        (&json!("user"), &json!(1), &json!("int"))
+    );
+    assert_eq!((&row("far")["look_ahead"], &row("soon")["look_ahead"]), (&json!(0), &json!(2)));
+    assert_eq!((&row("x")["look_back"], &row("x")["type"]), (&json!(3), &Value::Null));
+    // Three values back and one back are kept apart.
+    let one = row("n")["bytes"].as_u64().expect("a number");
+    assert_eq!(row("x")["bytes"], json!(4 * one));
+    let sum: u64 = memory.iter().map(|row| row["bytes"].as_u64().expect("a number")).sum();
+    assert_eq!(found["state_bytes"], json!(sum));
+    let text = tracewise(&format!("stream analyse {}", with("streams-memory", spec))).out;
+    assert!(text.contains(&format!("{one} per user")), "{text}");
+    // Boolean streams keep bits; what depends on all that follows keeps the trace.
+    let (_, found) = analysed("streams-memory", "stream y: bool = y[-70|false] | x;");
+    let memory = found["memory"].as_array().expect("a list");
+    assert_eq!(
+        (&memory[0]["name"], &memory[0]["look_back"], &memory[0]["bytes"]),
+        (&json!("y"), &json!(70), &json!(16))
+    );
+    let sum: u64 = memory.iter().map(|row| row["bytes"].as_u64().expect("a number")).sum();
+    assert_eq!(found["state_bytes"], json!(sum));
+    let (_, found) = analysed("streams-memory", "stream y: int = y[+1|0] + 1;");
+    assert_eq!((&found["state_bytes"], &found["memory"][0]["bytes"]), (&Value::Null, &Value::Null));
+    let text =
+        tracewise(&format!("stream analyse {}", with("streams-memory", "stream y: int = y[+1|0] + 1;"))).out;
+    assert!(text.contains("the whole trace is kept"), "{text}");
+}
+
+/// Live values are those of the stored trace, in every form; alarms stand beside the text.
+#[test]
+fn live_positions_are_those_of_the_stored_trace() {
+    let spec = "stream n: int = n[-1|0] + x; stream big: bool = n > 3; stream word: string = if big then \"a,b\" else s;
+        trigger much \"too much\" : n > 5; property low : G (x < 3); property later : G (big -> F !big);";
+    let spec = with("streams-live", spec);
+    let input = "x,s\n1,u\n2,\n3,v\n";
+    for form in ["json", "csv"] {
+        let line = format!("stream run {spec} - --format csv --output {form}");
+        let (stored, live) = (tracewise_with(&line, input), tracewise_with(&format!("{line} --live"), input));
+        assert_eq!((live.code, &live.out), (0, &stored.out), "{}", live.err);
+        assert!(live.err.contains("`later` looks at more than one position"), "{}", live.err);
+    }
+    let live = tracewise_with(&format!("stream run {spec} - --format csv --live"), input);
+    let lines: Vec<&str> = live.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", live.out);
+    assert!(
+        lines[0].trim_start().starts_with("position") && lines[2].trim_end().ends_with("false"),
+        "{}",
+        live.out
+    );
+    assert!(lines[3].ends_with("a,b  ✗ much  ✗ low"), "{}", live.out);
+    // Bad lines, traces without positions, what looks ahead, and options that do not go together.
+    let bad =
+        tracewise_with(&format!("stream run {spec} - --format csv --live --output json"), "x,s\n1,u\nq,v\n");
+    assert_eq!((bad.code, bad.out.lines().count()), (2, 1), "{bad:?}");
+    assert!(bad.err.contains(":3:"), "{}", bad.err);
+    let skipped = tracewise_with(
+        &format!("stream run {spec} - --format csv --live --output csv --skip-bad-lines"),
+        "x,s\n1,u\nq,v\n1,w\n",
+    );
+    assert_eq!((skipped.code, skipped.out.lines().last()), (0, Some("1,2,false,w")), "{skipped:?}");
+    assert_eq!(tracewise_with(&format!("stream run {spec} - --format csv --live"), "x,s\n").code, 2);
+    let ahead = with("streams-live-ahead", "stream y: int = x[+1|0];");
+    let refused = tracewise_with(&format!("stream run {ahead} - --format csv --live"), "x\n1\n");
+    assert_eq!((refused.code, refused.out.as_str()), (2, ""));
+    assert!(refused.err.contains("look ahead"), "{}", refused.err);
+    assert_eq!(tracewise(&format!("stream run {spec} t.csv --live --passes two")).code, 2);
+    assert_eq!(tracewise(&format!("stream run {spec} - --live --follow")).code, 2);
+    assert_eq!(tracewise(&format!("stream run {spec} t.csv --follow")).code, 2);
+}

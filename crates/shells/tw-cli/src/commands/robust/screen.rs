@@ -3,7 +3,7 @@
 //! A column of dots stands for a number of samples that doubles whenever a screenful passes too fast to be read; of each
 //! column the least and the greatest value are kept, so memory is that of the screen.
 
-mod history;
+pub(in crate::commands) mod history;
 
 use crate::style::{Ink, Style};
 use crate::words;
@@ -130,24 +130,11 @@ impl Screen {
         self.drawn = Some(elapsed);
         self.dirty = false;
         let (columns, rows) = size();
-        let mut picture = String::new();
-        if self.rows > 0 {
-            picture.push_str(&format!("\u{1b}[{}A\r", self.rows));
-        }
         let lines = self.picture(columns, rows);
-        self.rows = lines.len();
-        for line in lines {
-            // What is left of the last picture is cleared.
-            picture.push_str(&format!("{line}\u{1b}[K\n"));
+        match self.on_errors {
+            true => redraw(&lines, &mut self.rows, &mut io::stderr().lock()),
+            false => redraw(&lines, &mut self.rows, &mut io::stdout().lock()),
         }
-        if self.on_errors {
-            let mut errors = io::stderr().lock();
-            errors.write_all(picture.as_bytes())?;
-            return errors.flush();
-        }
-        let mut out = io::stdout().lock();
-        out.write_all(picture.as_bytes())?;
-        out.flush()
     }
 
     /// The picture, in lines of at most so many characters.
@@ -262,8 +249,25 @@ fn painted(text: &str, colour: u8, color: bool) -> String {
     }
 }
 
+/// Draws lines over those of the last picture, which were so many.
+pub(in crate::commands) fn redraw(lines: &[String], rows: &mut usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut picture = String::new();
+    if *rows > 0 {
+        picture.push_str(&format!("\u{1b}[{rows}A\r"));
+    }
+    for line in lines {
+        // What is left of the last picture is cleared.
+        picture.push_str(&format!("{line}\u{1b}[K\n"));
+    }
+    // And what was below it.
+    picture.push_str("\u{1b}[J");
+    *rows = lines.len();
+    out.write_all(picture.as_bytes())?;
+    out.flush()
+}
+
 /// Characters across and down that a picture may take.
-fn size() -> (usize, usize) {
+pub(in crate::commands) fn size() -> (usize, usize) {
     let (columns, rows) = match terminal_size::terminal_size() {
         Some((columns, rows)) => (usize::from(columns.0), usize::from(rows.0)),
         None => (80, 24),

@@ -6,7 +6,8 @@ use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use tracewise::findings::json;
-use tracewise::stream::{Rows, Shown, StreamAnalysis, StreamAnswer};
+use tracewise::ir::StreamType;
+use tracewise::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory};
 
 pub(super) fn write(analysis: &StreamAnalysis, as_json: bool, context: &mut Context) -> Outcome {
     if !context.quiet {
@@ -87,10 +88,48 @@ fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()
         }
         _ => writeln!(context.out, "not live: values depend on all that follows")?,
     }
-    if let Some(bytes) = analysis.state_bytes {
-        writeln!(context.out, "state: {}", words::counted(bytes as u64, "byte"))?;
+    match analysis.state_bytes {
+        Some(bytes) => writeln!(context.out, "state: {}", words::counted(bytes as u64, "byte"))?,
+        None if analysis.well_formed => writeln!(context.out, "state: the whole trace is kept")?,
+        None => {}
+    }
+    if analysis.well_formed {
+        write_memory(&analysis.memory, context)?;
     }
     analysis.witnesses.iter().try_for_each(|witness| write_witness(witness, context))
+}
+
+/// A row per stream, and per column that is read at other positions.
+fn write_memory(memory: &[StreamMemory], context: &mut Context) -> io::Result<()> {
+    let number = |number: Option<usize>| number.map_or("all".to_string(), |number| number.to_string());
+    let mut rows = vec![["", "type", "look-back", "look-ahead", "bytes"].map(String::from)];
+    for row in memory {
+        let bytes = match &row.by {
+            Some(by) => format!("{} per {}", number(row.bytes), words::printable(by)),
+            None => number(row.bytes),
+        };
+        rows.push([
+            words::clip(&words::printable(&row.name), 40),
+            row.ty.map_or("column", StreamType::name).to_owned(),
+            row.look_back.to_string(),
+            number(row.look_ahead),
+            bytes,
+        ]);
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..4).map(width).collect();
+    for (at, [name, ty, back, ahead, bytes]) in rows.iter().enumerate() {
+        let line = format!(
+            "  {name:w0$}  {ty:w1$}  {back:>w2$}  {ahead:>w3$}  {bytes}",
+            w0 = widths[0],
+            w1 = widths[1],
+            w2 = widths[2],
+            w3 = widths[3],
+        );
+        let line = if at == 0 { context.style.paint(Ink::Faint, line) } else { line };
+        writeln!(context.out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// A small table: a row per stream, a column per position.

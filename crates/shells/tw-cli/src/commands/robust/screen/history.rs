@@ -149,6 +149,12 @@ impl History {
         }
     }
 
+    /// The greatest value of a line in each column.
+    pub fn greatest(&self, line: usize) -> Vec<Option<f64>> {
+        let value = |column: &Vec<Range>| (!column[line].is_empty()).then_some(column[line].high);
+        self.kept.iter().map(value).collect()
+    }
+
     /// What a line ranges over.
     pub fn range(&self, line: usize) -> Range {
         self.kept.iter().fold(Range::EMPTY, |range, column| range.joined(column[line]))
