@@ -90,6 +90,10 @@ pub fn alone(program: &Program, root: usize) -> Alone {
                 }
                 Node::Pattern(number)
             }
+            Node::Chart(chart, events) => {
+                dag.charts.push(old.charts[chart as usize].clone());
+                Node::Chart(dag.charts.len() as u32 - 1, events)
+            }
             other => other,
         };
         let place = dag.add(node);

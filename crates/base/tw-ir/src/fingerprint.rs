@@ -66,6 +66,13 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
     if !dag.bound.is_empty() {
         note(&("bound", &dag.bound));
     }
+    for chart in &dag.charts {
+        // Places in the text are no part of its meaning.
+        let events: Vec<_> =
+            chart.events.iter().map(|event| (event.direction, &event.message, &event.lifeline)).collect();
+        let head = (chart.condition, chart.reading, chart.iterate, chart.open_end, chart.pre);
+        note(&("chart", head, events, &chart.before));
+    }
     if dag.variable_whole.contains(&true) {
         note(&("whole", &dag.variable_whole));
     }

@@ -5,6 +5,7 @@
 //! This crate never reads files.
 
 mod alone;
+pub mod chart;
 mod dag;
 mod display;
 pub mod ere;

@@ -2,6 +2,7 @@
 //! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
 
 mod append;
+pub mod chart;
 pub mod monitor;
 pub mod settings;
 
@@ -155,6 +156,10 @@ pub enum DeclarationKind {
     },
     /// `monitor UnsafeIterator(m, c, i) { … }`
     Monitor(monitor::Monitor),
+    /// `chart Handover necessary { pre { … } main { … } }`
+    Chart(chart::Chart),
+    /// `after Handover.main : Transfer.main;`
+    After(chart::After),
     /// `trace { time: "@timestamp"; by: http.request_id; }`
     Trace(settings::TraceBlock),
     /// Text that could not be read; already reported.

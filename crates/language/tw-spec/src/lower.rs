@@ -4,10 +4,12 @@
 //! 1. [`declarations`]: what is declared, and what is declared twice;
 //! 2. [`scopes`], [`whole`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`], [`experiments`]: what each item means where it stands;
-//! 4. [`build`]: nodes and slots; [`streams`]: equations and offsets; [`monitors`]: what is built around their conditions.
+//! 4. [`build`]: nodes and slots; [`streams`]: equations and offsets; [`monitors`]: what is built around their conditions;
+//!    [`charts`]: the orders of their events.
 
 mod build;
 mod calls;
+mod charts;
 mod declarations;
 mod events;
 mod expand;
@@ -31,19 +33,33 @@ use expand::Expander;
 use findings::Findings;
 use monitors::{Conditions, Lowering};
 use tw_diag::{Checked, Diagnostic};
-use tw_ir::{Node, Program, Root, RootKind, Temporal};
+use tw_ir::{Node, Path, Program, Root, RootKind, Temporal};
 use types::Sort;
 
-/// Limits of lowering.
-#[derive(Clone, Copy, Debug)]
+/// What the events of charts are in a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ChartEvents {
+    /// The events `send(msg)` and `recv(msg)`, or the columns `dir` and `msg`, whichever a trace has.
+    #[default]
+    Any,
+    /// These columns: whether a message is sent or received, and which it is.
+    Columns([Path; 2]),
+    /// The events alone.
+    Events,
+}
+
+/// Limits of lowering, and what it may assume.
+#[derive(Clone, Debug)]
 pub struct LowerOptions {
+    /// What the events of charts are in a trace.
+    pub chart_events: ChartEvents,
     /// How many nodes a specification may have once its macros are expanded.
     pub node_budget: usize,
 }
 
 impl Default for LowerOptions {
     fn default() -> Self {
-        Self { node_budget: 5_000_000 }
+        Self { chart_events: ChartEvents::Any, node_budget: 5_000_000 }
     }
 }
 
@@ -88,8 +104,8 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let first_stream = bodies.len();
     bodies.extend(declarations.streams.iter().map(|stream| stream.body));
     let other = |d: &Declaration| {
-        use DeclarationKind::{Error, Monitor, Stream};
-        matches!(d.kind, Error | Monitor(_) | Stream { .. })
+        use DeclarationKind::{Chart, Error, Monitor, Stream};
+        matches!(d.kind, Error | Monitor(_) | Stream { .. } | Chart(_))
     };
     if roots.is_empty() && !tree.declarations.iter().any(other) {
         let mut finding =
@@ -139,6 +155,8 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     program.templates = declarations.text_events();
     program.spans.resize(program.dag.len(), None);
     program.roots = roots;
+    charts::charts(tree, &declarations, options, &mut program, &mut findings);
+    program.spans.resize(program.dag.len(), None);
     streams::ends_in_terms(&program, &mut findings);
     Checked { value: program, diagnostics: findings.finish() }
 }

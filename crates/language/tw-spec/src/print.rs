@@ -3,6 +3,7 @@
 //! One declaration per line, operators by their symbols, only the parentheses that the tree needs. Reading the
 //! result gives the same tree, so printing twice changes nothing.
 
+mod chart;
 mod expression;
 mod layout;
 mod monitor;
@@ -54,6 +55,10 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     }
     if let DeclarationKind::Monitor(block) = &declaration.kind {
         monitor::print(tree, block, out);
+        return end_line(declaration.trailing.as_ref(), out);
+    }
+    if let DeclarationKind::Chart(block) = &declaration.kind {
+        chart::print(block, out);
         return end_line(declaration.trailing.as_ref(), out);
     }
     if let DeclarationKind::Trace(block) = &declaration.kind {
@@ -138,9 +143,11 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
             (format!("observe {}", names.join(", ")), None)
         }
         DeclarationKind::Trigger { name, title, body } => (root("trigger", name, title), Some(*body)),
-        DeclarationKind::Monitor(_) | DeclarationKind::Trace(_) | DeclarationKind::Error => {
-            (String::new(), None)
-        }
+        DeclarationKind::After(after) => (chart::after(after), None),
+        DeclarationKind::Monitor(_)
+        | DeclarationKind::Trace(_)
+        | DeclarationKind::Chart(_)
+        | DeclarationKind::Error => (String::new(), None),
     }
 }
 
