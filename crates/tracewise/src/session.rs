@@ -154,6 +154,12 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        if options.clock_error.is_some() && options.slicing.is_some() {
+            return Err(Error::refused_instead(
+                "what clocks may be off by is looked at in the whole log",
+                format!("leave out {}", Setting::Slices),
+            ));
+        }
         let spec = &*spec.counted_in(self.read.unit);
         let checked = match &options.clock_error {
             Some(error) => {
@@ -163,6 +169,17 @@ impl Session {
             None => check::check(self, spec, files, options),
         };
         self.repaired(files, checked)
+    }
+
+    /// Evaluates slices for another process that checks a log ([`Slicing::workers`](crate::slicing::Slicing::workers)): they are named on `input`, line by line,
+    /// and each is answered with a line on `output`. The session and the specification are those of that process.
+    pub fn work_on_slices(
+        &self,
+        spec: &Specification,
+        input: &mut dyn std::io::BufRead,
+        output: &mut dyn std::io::Write,
+    ) -> Result<(), Error> {
+        crate::slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.

@@ -18,6 +18,7 @@ mod labels;
 mod merge;
 mod reach;
 mod shard;
+mod store;
 
 pub use cut::{Piece, cut, cut_keys};
 pub use guards::{Guard, Guards, guards};
@@ -25,6 +26,7 @@ pub use labels::{Labels, labels};
 pub use merge::{Sliced, merge};
 pub use reach::{Reach, needed, periods, reach, unbounded};
 pub use shard::{Bucket, Division, Shard, bucket};
+pub use store::{load_answer, save_answer};
 
 use tw_core::Position;
 use tw_ir::{Node, NodeId, Program};

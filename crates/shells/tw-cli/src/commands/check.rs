@@ -8,6 +8,7 @@ use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_
 use crate::progress::Progress;
 use crate::report::text::Text;
 use crate::report::{self, Reporter};
+use crate::slices::SliceArgs;
 use clap::Args;
 use std::time::Instant;
 use tracewise::check::{CheckOptions, Statistic};
@@ -66,6 +67,9 @@ pub struct Check {
     clock_error: ClockErrorArgs,
 
     #[command(flatten)]
+    slices: SliceArgs,
+
+    #[command(flatten)]
     evaluate: EvaluateArgs,
 
     #[command(flatten)]
@@ -98,8 +102,21 @@ impl Check {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
             clock_error: self.clock_error.error(read.unit())?,
+            slicing: self.slices.slicing()?,
             overview: self.output == report::HTML,
         };
+        if self.slices.workers.is_some()
+            && self.formulas.is_empty()
+            && self.files.first().is_some_and(|own| own == "-")
+        {
+            return Err(usage(
+                "workers read the specification, too: give it as a file, not on standard input",
+            ));
+        }
+        if self.slices.work {
+            session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
+            return Ok(Exit::Holds);
+        }
         let mut exit = Exit::Holds;
         if self.show_residual {
             if !report::streams(&self.output) {
@@ -128,6 +145,7 @@ impl Check {
             match result {
                 Ok(report) => {
                     context.warnings(&report.warnings, &spec.sources);
+                    context.warnings(&report.slicing, &spec.sources);
                     for property in &report.properties {
                         exit = exit.and(context.weigh(property.verdict, property.severity));
                     }
