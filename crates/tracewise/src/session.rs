@@ -15,6 +15,7 @@ use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::slicing::{self, Slicing, SplitReport};
 use crate::stream::{
     self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamOperation, StreamPasses, StreamQuestion,
     StreamReport,
@@ -161,6 +162,9 @@ impl Session {
             ));
         }
         let spec = &*spec.counted_in(self.read.unit);
+        if let Some(manifest) = slicing::split::manifest_of(files) {
+            return slicing::split::check_manifest(self, spec, (&files[0], &manifest), options);
+        }
         let checked = match &options.clock_error {
             Some(error) => {
                 monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
@@ -171,7 +175,19 @@ impl Session {
         self.repaired(files, checked)
     }
 
-    /// Evaluates slices for another process that checks a log ([`Slicing::workers`](crate::slicing::Slicing::workers)): they are named on `input`, line by line,
+    /// Writes the slices of a log for a specification as files of a directory, with a manifest that [`Session::check`] reads.
+    pub fn split(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        slicing: &Slicing,
+        directory: &std::path::Path,
+    ) -> Result<SplitReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
+        self.repaired(files, slicing::split::split(self, spec, files, slicing, directory))
+    }
+
+    /// Evaluates slices for another process that checks a log ([`Slicing::workers`]): they are named on `input`, line by line,
     /// and each is answered with a line on `output`. The session and the specification are those of that process.
     pub fn work_on_slices(
         &self,
@@ -179,7 +195,7 @@ impl Session {
         input: &mut dyn std::io::BufRead,
         output: &mut dyn std::io::Write,
     ) -> Result<(), Error> {
-        crate::slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
+        slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.

@@ -5,6 +5,7 @@
 
 mod decide;
 mod pieces;
+pub(crate) mod split;
 pub(crate) mod workers;
 
 use crate::error::Setting;
@@ -13,6 +14,7 @@ use crate::run::Run;
 use crate::{Error, Session, Specification};
 pub(crate) use decide::{Way, decide};
 use pieces::{Pieces, Spill};
+pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

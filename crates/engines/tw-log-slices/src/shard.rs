@@ -60,7 +60,14 @@ fn number(bits: u64, salt: u32) -> u64 {
     mix(bits ^ 0x9E37_79B9_7F4A_7C15, 0xA076_1D64_78BD_642F ^ u64::from(salt) << 17)
 }
 
+/// A text that looks like a number or a truth value is where that is: whether a cell is one is for its use to say.
 fn text(text: &str, salt: u32) -> u64 {
+    let perhaps = text.bytes().next().is_some_and(|byte| byte.is_ascii_digit() || b"+-.tf".contains(&byte));
+    if let Some(value) = perhaps.then(|| Value::from_cell(text)).flatten()
+        && !matches!(value, Value::Str(_))
+    {
+        return hash(&value, salt);
+    }
     let mut hash = number(text.len() as u64, salt);
     for chunk in text.as_bytes().chunks(8) {
         let mut word = [0; 8];
@@ -76,15 +83,18 @@ fn pick(hash: u64, of: u32) -> u32 {
 
 /// The bucket of a value: the same in every process. Values that are equal are in one bucket, 1 and 1.0 too.
 pub fn bucket(value: &Value, salt: u32, of: u32) -> u32 {
-    let hash = match value {
+    pick(hash(value, salt), of)
+}
+
+fn hash(value: &Value, salt: u32) -> u64 {
+    match value {
         Value::Int(int) => number(*int as u64, salt),
         Value::Real(real) if real.fract() == 0.0 && real.abs() < 9.2e18 => number(*real as i64 as u64, salt),
         Value::Real(real) => number(real.to_bits(), salt),
         Value::Str(own) => text(own, salt),
         Value::Bool(bit) => number(u64::from(*bit) ^ 0x5555, salt),
         _ => number(0x7777, salt),
-    };
-    pick(hash, of)
+    }
 }
 
 /// The buckets of a column's values.
@@ -111,6 +121,7 @@ mod tests {
             for int in -50..50 {
                 let (whole, real) = (Value::Int(int), Value::Real(int as f64));
                 assert_eq!(bucket(&whole, 3, of), bucket(&real, 3, of));
+                assert_eq!(bucket(&whole, 3, of), bucket(&Value::text(&format!("{int}")), 3, of));
                 assert!(bucket(&whole, 3, of) < of);
             }
         }

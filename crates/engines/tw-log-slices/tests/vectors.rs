@@ -56,9 +56,10 @@ fn example_8_events_without_the_variable_are_in_every_slice() {
         patterns.iter().position(of).unwrap()
     };
     let (login, notify) = (named("login"), named("notify"));
-    for (name, shown) in
-        [("c", [(); 2].map(|()| whole(&[&[1], &[2], &[3], &[4]]))), ("s", [whole(&[&[1], &[2]]), whole(&[&[3], &[4]])])]
-    {
+    for (name, shown) in [
+        ("c", [(); 2].map(|()| whole(&[&[1], &[2], &[3], &[4]]))),
+        ("s", [whole(&[&[1], &[2]]), whole(&[&[3], &[4]])]),
+    ] {
         let (division, first) = halves(variable(&program, name));
         let pieces = cut(&program, &trace, (0, 1), &[division], true);
         assert_eq!(tuples(&pieces[first], login), whole(&[&[1, 1], &[1, 2]]), "{name}");
