@@ -85,7 +85,19 @@ pub(crate) fn check(
     let by_key = options.by.is_some();
     let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
     let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
-    let mut run = Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker)?;
+    // What does not fit into memory is not held.
+    let flows =
+        options.slicing.as_ref().filter(|_| monitors.is_none() && !by_key && options.statistic.is_none());
+    if let Some(slicing) = flows.filter(|_| slicing::flow::is_large(session, files)) {
+        return slicing::flow::check(session, spec, files, options, slicing);
+    }
+    let mut run = match Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker) {
+        Err(Error::Budget(budget)) => match flows {
+            Some(slicing) => return slicing::flow::check(session, spec, files, options, slicing),
+            None => return Err(Error::Budget(budget)),
+        },
+        opened => opened?,
+    };
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
     let (answers, about_slices) = match &options.slicing {
         Some(slicing) => slicing::answers(&mut run, slicing, limit)?,

@@ -15,9 +15,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tw_core::{Position, Value};
-use tw_ir::{ArgumentKey, Node, PatternArgument, Program};
+use tw_ir::{ArgumentKey, Node, PatternArgument, Program, Root};
 use tw_log_slices::{Bucket, Division, Shard, Sliced, bucket, cut, merge, needed};
-use tw_monitor::Answers;
+use tw_monitor::{Answer, Answers};
 use tw_trace::{Arguments, Event, Outline, Row, RowSink};
 
 /// The name of the manifest among the files.
@@ -250,8 +250,11 @@ fn keeps(program: &Program, buckets: &[Bucket], row: &Row, event: &Event) -> boo
         let Division { salt, of, .. } = bucketed.division;
         bucket(&argument(key), salt, of) == bucketed.is
     };
-    let mut patterns = program.dag.patterns.iter().filter(|pattern| *pattern.name == *event.name);
-    let pattern_keeps = patterns.any(|pattern| {
+    let own = program.patterns().into_iter().filter_map(|id| match program.dag.node(id) {
+        Node::Pattern(pattern) => program.dag.patterns.get(pattern as usize),
+        _ => None,
+    });
+    let pattern_keeps = own.filter(|pattern| *pattern.name == *event.name).any(|pattern| {
         pattern.arguments.iter().all(|(key, wanted)| match wanted {
             PatternArgument::Constant(_) => true,
             PatternArgument::Variable(variable) => {
@@ -269,7 +272,8 @@ fn keeps(program: &Program, buckets: &[Bucket], row: &Row, event: &Event) -> boo
         },
         _ => false,
     };
-    pattern_keeps || program.dag.nodes().iter().any(without)
+    let roots: Vec<_> = program.roots.iter().map(|root| root.node).collect();
+    pattern_keeps || program.reachable(&roots).iter().any(|id| without(&program.dag.node(*id)))
 }
 
 fn manifest(run: &Run<'_>, parts: &[Part<'_>], names: &[String], format: &str) -> Json {
@@ -314,11 +318,13 @@ pub(crate) fn manifest_of(files: &[String]) -> Option<Json> {
 }
 
 /// The restriction of a property in a slice.
-fn restriction(program: &Program, slice: &Json, name: &str) -> Option<Shard> {
-    let own = slice["restrictions"].as_array()?.iter().find(|own| own["property"] == name)?;
+fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Shard> {
+    let own = slice["restrictions"].as_array()?.iter().find(|own| own["property"] == root.name.as_str())?;
+    let (outer, _) = program.invariant(root.node)?;
     let number = |json: &Json| json.as_u64().and_then(|number| u32::try_from(number).ok());
     let one = |json: &Json| {
-        let variable = program.dag.variables.iter().position(|own| json["variable"] == own.as_str())? as u32;
+        let named = |own: &&u32| json["variable"] == program.dag.variables[**own as usize].as_str();
+        let variable = *outer.iter().find(named)?;
         let division = Division { variable, salt: number(&json["salt"])?, of: number(&json["of"])? };
         Some(Bucket { division, is: number(&json["is"])? })
     };
@@ -375,8 +381,8 @@ pub(crate) fn check_manifest(
         bytes += run.loaded.summary.bytes;
         let answers = run.answers(usize::MAX)?;
         for ((number, root), answer) in roots.iter().enumerate().zip(answers) {
-            let Some(shard) = restriction(&spec.program, slice, &root.name) else {
-                if slices.iter().any(|slice| restriction(&spec.program, slice, &root.name).is_some()) {
+            let Some(shard) = restriction(&spec.program, slice, root) else {
+                if slices.iter().any(|slice| restriction(&spec.program, slice, root).is_some()) {
                     continue;
                 }
                 return Err(bad(&format!("its slices are not made for `{}`", root.name)));
@@ -405,27 +411,7 @@ pub(crate) fn check_manifest(
     let mut properties: Vec<PropertyReport> = Vec::new();
     for (root, slices) in roots.iter().zip(found) {
         let answer = merge(slices, options.violations.max(1), false);
-        let mut report = property(spec, &newlines, root, verdict(&answer));
-        if is_invariant(spec, root) {
-            report.violation_count = answer.violation_count;
-            for (nth, at) in answer.violations.iter().enumerate() {
-                let bindings = answer.bindings.get(nth).cloned().unwrap_or_default();
-                let names = &spec.program.dag.variables;
-                let pairs =
-                    bindings.pairs().iter().map(|(own, value)| (names[*own as usize].clone(), value.clone()));
-                let own = located.get(at).cloned().unwrap_or_default();
-                report.violations.push(Violation {
-                    position: Some(*at),
-                    bindings: pairs.collect(),
-                    infinite: bindings.infinite(),
-                    ..own
-                });
-            }
-            report.position = report.violations.first().and_then(|own| own.position);
-            report.time = report.violations.first().and_then(|own| own.time);
-            report.violations.truncate(options.violations);
-        }
-        properties.push(report);
+        properties.push(told(spec, root, &newlines, &answer, options, &located));
     }
     Ok(CheckReport {
         trace: manifest["trace"].as_str().unwrap_or(file).to_string(),
@@ -440,4 +426,32 @@ pub(crate) fn check_manifest(
         slicing: Vec::new(),
         ticks: Vec::new(),
     })
+}
+
+/// What is told of a property whose answer came from slices, and its violations' times and lines by their positions.
+pub(super) fn told(
+    spec: &Specification,
+    root: &Root,
+    newlines: &[u32],
+    answer: &Answer,
+    options: &CheckOptions,
+    located: &HashMap<Position, Violation>,
+) -> PropertyReport {
+    let mut report = property(spec, newlines, root, verdict(answer));
+    if !is_invariant(spec, root) {
+        return report;
+    }
+    report.violation_count = answer.violation_count;
+    let names = &spec.program.dag.variables;
+    for (nth, at) in answer.violations.iter().enumerate() {
+        let bindings = answer.bindings.get(nth).cloned().unwrap_or_default();
+        let pairs = bindings.pairs().iter().map(|(own, value)| (names[*own as usize].clone(), value.clone()));
+        let own = located.get(at).cloned().unwrap_or_default();
+        let (position, infinite) = (Some(*at), bindings.infinite());
+        report.violations.push(Violation { position, bindings: pairs.collect(), infinite, ..own });
+    }
+    report.position = report.violations.first().and_then(|own| own.position);
+    report.time = report.violations.first().and_then(|own| own.time);
+    report.violations.truncate(options.violations);
+    report
 }
