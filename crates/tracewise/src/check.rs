@@ -11,6 +11,7 @@ use crate::plan::Who;
 use crate::run::columns::Taker;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
+use crate::slicing::{self, Slicing};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, chart, monitors, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
@@ -35,6 +36,8 @@ pub struct CheckOptions {
     /// How far timestamps may be off. The answer is then for every execution that they allow, in
     /// [`PropertyReport::guarantee`].
     pub clock_error: Option<ClockError>,
+    /// Evaluate slices of the log one by one; the report is the same.
+    pub slicing: Option<Slicing>,
     /// What a page shows beside a list: the lines around violations, and how many there are in each part of the log.
     pub overview: bool,
 }
@@ -49,6 +52,7 @@ impl Default for CheckOptions {
             by: None,
             statistic: None,
             clock_error: None,
+            slicing: None,
             overview: false,
         }
     }
@@ -84,9 +88,24 @@ pub(crate) fn check(
     let by_key = options.by.is_some();
     let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
     let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
-    let mut run = Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker)?;
+    // What does not fit into memory is not held.
+    let flows =
+        options.slicing.as_ref().filter(|_| monitors.is_none() && !by_key && options.statistic.is_none());
+    if let Some(slicing) = flows.filter(|_| slicing::flow::is_large(session, files)) {
+        return slicing::flow::check(session, spec, files, options, slicing);
+    }
+    let mut run = match Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker) {
+        Err(Error::Budget(budget)) => match flows {
+            Some(slicing) => return slicing::flow::check(session, spec, files, options, slicing),
+            None => return Err(Error::Budget(budget)),
+        },
+        opened => opened?,
+    };
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
-    let answers = run.answers(limit)?;
+    let (answers, about_slices) = match &options.slicing {
+        Some(slicing) => slicing::answers(&mut run, slicing, limit)?,
+        None => (run.answers(limit)?, Vec::new()),
+    };
 
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
@@ -140,6 +159,7 @@ pub(crate) fn check(
     let mut report = report(&mut run, options, properties);
     report.warnings.extend(warnings);
     report.warnings.extend(unexplained);
+    report.slicing = about_slices;
     Ok(report)
 }
 
@@ -323,6 +343,7 @@ pub(crate) fn report(
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,
         warnings,
+        slicing: Vec::new(),
         ticks,
     }
 }

@@ -19,7 +19,7 @@
 //!
 //! | to | there is |
 //! |---|---|
-//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err) |
+//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces) |
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
@@ -56,6 +56,7 @@ pub mod robust;
 mod run;
 mod session;
 pub mod slice;
+pub mod slicing;
 mod specification;
 mod statistics;
 pub mod stream;

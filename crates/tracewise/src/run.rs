@@ -107,7 +107,7 @@ impl<'p> Run<'p> {
     ) -> Result<Self, Error> {
         let chosen = plan::choose(session, spec, &session.evaluate_options(), who)?;
         let (wanted, key) = (chosen.evaluator.wanted(), asked.by);
-        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept };
+        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept, cutting: None };
         let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals(), taker)?;
         faults::refuse_empty(&loaded)?;
         let (chosen, options) = clock::settle(session, spec, &loaded, chosen, who)?;

@@ -15,6 +15,7 @@ use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::slicing::{self, Slicing, SplitReport};
 use crate::stream::{
     self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamLive, StreamLiveReport, StreamOperation,
     StreamPasses, StreamQuestion, StreamReport, StreamSink,
@@ -154,7 +155,16 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        if options.clock_error.is_some() && options.slicing.is_some() {
+            return Err(Error::refused_instead(
+                "what clocks may be off by is looked at in the whole log",
+                format!("leave out {}", Setting::Slices),
+            ));
+        }
         let spec = &*spec.counted_in(self.read.unit);
+        if let Some(manifest) = slicing::split::manifest_of(files) {
+            return slicing::split::check_manifest(self, spec, (&files[0], &manifest), options);
+        }
         let checked = match &options.clock_error {
             Some(error) => {
                 monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
@@ -163,6 +173,29 @@ impl Session {
             None => check::check(self, spec, files, options),
         };
         self.repaired(files, checked)
+    }
+
+    /// Writes the slices of a log for a specification as files of a directory, with a manifest that [`Session::check`] reads.
+    pub fn split(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        slicing: &Slicing,
+        directory: &std::path::Path,
+    ) -> Result<SplitReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
+        self.repaired(files, slicing::split::split(self, spec, files, slicing, directory))
+    }
+
+    /// Evaluates slices for another process that checks a log ([`Slicing::workers`]): they are named on `input`, line by line,
+    /// and each is answered with a line on `output`. The session and the specification are those of that process.
+    pub fn work_on_slices(
+        &self,
+        spec: &Specification,
+        input: &mut dyn std::io::BufRead,
+        output: &mut dyn std::io::Write,
+    ) -> Result<(), Error> {
+        slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.

@@ -46,6 +46,7 @@ settings! {
     Format "format" "The format of traces.",
     From "from" "The language of another monitor's specification.",
     Heartbeat "heartbeat" "When time goes on with the wall clock.",
+    FilterEmpty "filter_empty" "Whether positions at which nothing happens are left out of slices.",
     FromEnd "from_end" "A file that grows is read from its present end on.",
     Help "help" "What a caller who asks for it is told of the others.",
     Idle "idle" "When a value of which nothing comes has ended.",
@@ -61,6 +62,8 @@ settings! {
     Period "period" "The time between two samples.",
     Semantics "semantics" "How the end of the trace is read.",
     SkipBadLines "skip_bad_lines" "Lines that cannot be read are left out.",
+    SliceOn "slice_on" "The variables whose values divide a log into slices.",
+    Slices "slices" "How many slices a log is cut into.",
     Sort "sort" "How far out of order timestamps may be.",
     StateBudget "state_budget" "States that an engine may take.",
     StateColumns "state_columns" "The columns that states are made of.",
@@ -74,6 +77,7 @@ settings! {
     Until "until" "What ends the trace of a value.",
     ValuesEvery "values_every" "How often values are told.",
     Watermark "watermark" "Lines that say how far time has come.",
+    Workers "workers" "Processes that evaluate slices.",
     Year "year" "The year of the first timestamp that is written without one.",
 }
 

@@ -20,6 +20,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod split;
 mod stream;
 mod templates;
 mod test;
@@ -77,6 +78,7 @@ pub static COMMANDS: &[Command] = &[
     row::<init::Init>("init"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
+    row::<split::Split>("split"),
     row::<templates::Templates>("templates"),
     row::<simulate::Simulate>("simulate"),
     row::<merge::Merge>("merge"),

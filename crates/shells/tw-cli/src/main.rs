@@ -13,6 +13,7 @@ mod options;
 mod output;
 mod progress;
 mod report;
+mod slices;
 mod style;
 mod words;
 

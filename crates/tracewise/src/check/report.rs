@@ -29,6 +29,8 @@ pub struct CheckReport {
     pub properties: Vec<PropertyReport>,
     /// Findings that did not stop the run.
     pub warnings: Vec<Diagnostic>,
+    /// What is to be said about slices: which properties have none, and why. It is about the run, not about what was found.
+    pub slicing: Vec<Diagnostic>,
     /// With `overview`, a few positions of the log, first and last among them, with their timestamps.
     pub ticks: Vec<(Position, Option<Stamp>)>,
 }

@@ -264,6 +264,8 @@ pub static CODES: &[Code] = &[
         "Give a value for that case with `??`, or guard the division."),
     warning(Run, "not-explained", "A verdict stands, but its explanation takes too much memory.",
         "Nothing, or raise `⟨memory_budget⟩`."),
+    note(Run, "not-sliced", "A property cannot be evaluated slice by slice; it is evaluated on the whole log.",
+        "Nothing, or write it as the message says; `tracewise explain` says what can be sliced."),
     error(Run, "usage", "Options or files that do not go together.",
         "See `⟨help⟩` of the command."),
     warning(Model, "dead-end", "States of the model have no successor; paths stay there for ever.",

@@ -10,6 +10,7 @@ use crate::options::{
 use crate::progress::Progress;
 use crate::report::text::Text;
 use crate::report::{self, Reporter};
+use crate::slices::SliceArgs;
 use clap::Args;
 use std::time::Instant;
 use tracewise::check::{CheckOptions, Statistic};
@@ -72,6 +73,9 @@ pub struct Check {
     clock_error: ClockErrorArgs,
 
     #[command(flatten)]
+    slices: SliceArgs,
+
+    #[command(flatten)]
     evaluate: EvaluateArgs,
 
     #[command(flatten)]
@@ -104,8 +108,21 @@ impl Check {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
             clock_error: self.clock_error.error(read.unit())?,
+            slicing: self.slices.slicing()?,
             overview: self.output == report::HTML,
         };
+        if self.slices.workers.is_some()
+            && self.formulas.is_empty()
+            && self.files.first().is_some_and(|own| own == "-")
+        {
+            return Err(usage(
+                "workers read the specification, too: give it as a file, not on standard input",
+            ));
+        }
+        if self.slices.work {
+            session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
+            return Ok(Exit::Holds);
+        }
         if self.show_residual {
             let mut exit = Exit::Holds;
             if !report::streams(&self.output) {
@@ -148,6 +165,7 @@ pub(super) fn verdicts(
         match result {
             Ok(report) => {
                 context.warnings(&report.warnings, &spec.sources);
+                context.warnings(&report.slicing, &spec.sources);
                 for property in &report.properties {
                     exit = exit.and(context.weigh(property.verdict, property.severity));
                 }

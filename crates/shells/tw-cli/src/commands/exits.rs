@@ -28,6 +28,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ("init", ["done", "", ""]),
     ("convert", ["written", "", ""]),
     ("slice", ["done", "", ""]),
+    ("split", ["written", "", ""]),
     ("templates", ["done", "", ""]),
     ("simulate", ["written", "", ""]),
     ("merge", ["merged; all formulas that were given hold", "some formula does not hold", ""]),
