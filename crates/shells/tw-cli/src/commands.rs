@@ -1,6 +1,7 @@
 //! The commands: one file and one row in [`COMMANDS`] each.
 
 mod check;
+mod classify;
 mod completions;
 mod convert;
 mod coverage;
@@ -64,6 +65,7 @@ pub static COMMANDS: &[Command] = &[
     row::<check::Check>("check"),
     row::<query::Query>("query"),
     row::<eval::Eval>("eval"),
+    row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),

@@ -5,7 +5,7 @@
 
 use crate::formula::{Cell, CellId, Formula, Kind};
 use crate::time::Timing;
-use crate::truth::{Mask, Truth, connective};
+use crate::truth::{Kleene, Mask, Truth, connective};
 use std::borrow::Cow;
 use tw_core::{Bits, Position};
 use tw_ir::{Applied, Form, Node, NodeId, Program, Temporal};
@@ -194,12 +194,12 @@ impl Columns<'static> {
                         let present = |guard: CellId| {
                             columns[guard as usize].as_ref().is_some_and(|own| own.holds.get(at))
                         };
-                        let start = Truth::of(*forall);
+                        let start = Truth::from(*forall);
                         let own = values.iter().zip(&cell.children).filter(|((_, guard), _)| present(*guard));
                         own.fold(start, |truth, (_, &child)| {
                             let below =
                                 columns[child as usize].as_ref().map_or(start, |column| column.get(at));
-                            if *forall { truth & below } else { truth | below }
+                            if *forall { truth.and(below) } else { truth.or(below) }
                         })
                     };
                     pack(len, cell.possible, value)
@@ -210,11 +210,11 @@ impl Columns<'static> {
                     }
                     let value = |at: Position| match timing.neighbour(applied, at, len) {
                         Some(next) => of(0).map_or(Truth::Unknown, |column| column.get(next)),
-                        None if applied.past || at + 1 < len => Truth::of(applied.weak),
-                        None if timing.window(applied, at, len).closed => Truth::of(applied.weak),
+                        None if applied.past || at + 1 < len => Truth::from(applied.weak),
+                        None if timing.window(applied, at, len).closed => Truth::from(applied.weak),
                         None => Truth::Unknown,
                     };
-                    pack(len, cell.possible.with(Truth::of(applied.weak)), value)
+                    pack(len, cell.possible.with(Truth::from(applied.weak)), value)
                 }
                 Kind::Walk(applied) => {
                     let right = of(cell.children.len() - 1);

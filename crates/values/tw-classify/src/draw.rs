@@ -1,7 +1,7 @@
 //! Holograms as pictures: a tree of lines for terminals, DOT, and SVG cards.
 
 use crate::tree::Tree;
-use crate::truth::Truth;
+use crate::truth::{Kleene, Truth};
 use std::fmt::Write;
 
 /// A class to be drawn.

@@ -277,11 +277,11 @@ impl Builder<'_> {
         };
         let of = |at: usize| self.cells[children[at] as usize].possible;
         let possible = match &kind {
-            Kind::Step(applied) if applied.past => of(0).with(Truth::of(applied.weak)),
+            Kind::Step(applied) if applied.past => of(0).with(Truth::from(applied.weak)),
             Kind::Step(_) => of(0).with(Truth::Unknown),
             // Nothing is decided for good at the end of a trace; what looks back is, but for what its operands leave open.
             Kind::Walk(applied) if !applied.past && applied.interval.is_none() && applied.left.is_none() => {
-                let decided = Truth::of(applied.form == Form::Until);
+                let decided = Truth::from(applied.form == Form::Until);
                 if of(0).has(decided) {
                     Mask::of(decided).with(Truth::Unknown)
                 } else {
@@ -329,7 +329,7 @@ impl Builder<'_> {
         }
         let forall = matches!(node, Node::Forall(..));
         let below = children.iter().flat_map(|&child| self.cells[child as usize].possible.iter());
-        let possible = below.collect::<Mask>().with(Truth::of(forall));
+        let possible = below.collect::<Mask>().with(Truth::from(forall));
         let label = node.operator().to_string();
         Ok(Cell {
             kind: Kind::Quantifier { forall, values },
@@ -392,7 +392,7 @@ impl Builder<'_> {
         }
         self.leaves.push(leaf);
         let possible = match self.program.dag.node(id) {
-            Node::Bool(holds) => Mask::of(Truth::of(holds)),
+            Node::Bool(holds) => Mask::of(Truth::from(holds)),
             _ => Mask::DECIDED,
         };
         Cell { kind: Kind::Leaf(leaf), children: Vec::new(), label, plain, node: id, possible }

@@ -58,5 +58,5 @@ pub use shrink::shrink;
 pub use store::{Entry, Store, StoreError};
 pub use time::Timing;
 pub use tree::{Node, Tree};
-pub use truth::Truth;
+pub use truth::{Kleene, Truth};
 pub use words::{Speaker, sentence};

@@ -8,7 +8,7 @@ use crate::columns::Lifted;
 use crate::formula::{CellId, Formula, Kind};
 use crate::name::{self, List, NIL, Name};
 use crate::rules::Rules;
-use crate::truth::{Mask, Truth, connective};
+use crate::truth::{Kleene, Mask, Truth, connective};
 use tw_ir::{Form, Program};
 use tw_monitor::Unsupported;
 
@@ -118,7 +118,7 @@ impl<'f> Plan<'f> {
             (Kind::Walk(_), _) | (_, Truth::Unknown) => child == truth,
             (Kind::And, Truth::False) | (Kind::Or, Truth::True) => child == truth,
             (Kind::And, _) | (Kind::Or, _) => true,
-            (Kind::Implies, Truth::True) => child == Truth::of(nth == 1),
+            (Kind::Implies, Truth::True) => child == Truth::from(nth == 1),
             (Kind::Implies, _) => true,
             (Kind::Quantifier { forall, .. }, _) => *forall == (truth == Truth::True) || child == truth,
         }
@@ -139,7 +139,7 @@ impl<'f> Plan<'f> {
         let list = match kind {
             Kind::Step(applied) if applied.interval.is_none() => {
                 let below = self.possible(place.children[0]).has(truth);
-                let edge = if applied.past { Truth::of(applied.weak) } else { Truth::Unknown };
+                let edge = if applied.past { Truth::from(applied.weak) } else { Truth::Unknown };
                 match (below, edge == truth) {
                     (true, false) => single(child(0, truth)?),
                     (false, true) => NIL,
@@ -147,7 +147,7 @@ impl<'f> Plan<'f> {
                 }
             }
             Kind::Walk(applied) if applied.left.is_none() && self.rules.polarity => {
-                let decided = Truth::of(applied.form == Form::Until);
+                let decided = Truth::from(applied.form == Form::Until);
                 if !self.possible(place.children[0]).has(truth) {
                     NIL
                 } else if truth == decided && self.rules.fail_fast {

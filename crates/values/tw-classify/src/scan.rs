@@ -15,7 +15,7 @@ use tw_core::{Bits, Position};
 use tw_ir::{Applied, Form};
 
 /// The class of a trace: its name says what the pruned hologram is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Class {
     /// The name of the hologram.
     pub name: u128,
@@ -228,7 +228,7 @@ impl<'a> Scan<'a> {
         let steps = if applied.past { at + 1 - self.start } else { self.end - at };
         let place = |step: usize| if applied.past { at - step } else { at + step };
         // What is awaited comes, or what has to hold is over.
-        if truth == Truth::of(!applied.weak) {
+        if truth == Truth::from(!applied.weak) {
             let (first, last) = window.range?;
             let inside = |at: &Position| (first..=last).contains(&(at - self.start));
             return (0..steps).map(place).filter(inside).find(|&at| goals(at));

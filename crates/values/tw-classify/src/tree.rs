@@ -2,7 +2,7 @@
 
 use crate::formula::Kind;
 use crate::scan::Scan;
-use crate::truth::Truth;
+use crate::truth::{Kleene, Truth};
 use std::fmt::Write;
 use tw_core::Position;
 use tw_ir::NodeId;

@@ -5,39 +5,31 @@
 
 use crate::formula::Kind;
 
-/// A truth value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Truth {
-    /// Whatever follows.
-    True,
-    /// Whatever follows.
-    False,
-    /// It depends on what follows.
-    Unknown,
+pub use tw_core::Truth;
+
+/// Kleene's connectives, and how a hologram writes truth.
+pub trait Kleene: Sized {
+    /// All values.
+    const ALL: [Self; 3];
+
+    /// The other value; what is unknown stays so.
+    #[must_use]
+    fn not(self) -> Self;
+
+    /// Both.
+    #[must_use]
+    fn and(self, other: Self) -> Self;
+
+    /// One of them.
+    #[must_use]
+    fn or(self, other: Self) -> Self;
+
+    /// `+`, `-` or `?`.
+    fn sign(self) -> char;
 }
 
-impl Truth {
-    /// All of them.
-    pub const ALL: [Truth; 3] = [Truth::True, Truth::False, Truth::Unknown];
-
-    /// Of a condition.
-    pub fn of(holds: bool) -> Self {
-        if holds { Truth::True } else { Truth::False }
-    }
-
-    /// How a hologram writes it.
-    pub fn sign(self) -> char {
-        match self {
-            Truth::True => '+',
-            Truth::False => '-',
-            Truth::Unknown => '?',
-        }
-    }
-}
-
-impl std::ops::Not for Truth {
-    type Output = Truth;
+impl Kleene for Truth {
+    const ALL: [Truth; 3] = [Truth::True, Truth::False, Truth::Unknown];
 
     fn not(self) -> Truth {
         match self {
@@ -46,37 +38,37 @@ impl std::ops::Not for Truth {
             Truth::Unknown => Truth::Unknown,
         }
     }
-}
 
-impl std::ops::BitAnd for Truth {
-    type Output = Truth;
-
-    fn bitand(self, other: Truth) -> Truth {
+    fn and(self, other: Truth) -> Truth {
         match (self, other) {
             (Truth::False, _) | (_, Truth::False) => Truth::False,
             (Truth::True, Truth::True) => Truth::True,
             _ => Truth::Unknown,
         }
     }
-}
 
-impl std::ops::BitOr for Truth {
-    type Output = Truth;
+    fn or(self, other: Truth) -> Truth {
+        self.not().and(other.not()).not()
+    }
 
-    fn bitor(self, other: Truth) -> Truth {
-        !(!self & !other)
+    fn sign(self) -> char {
+        match self {
+            Truth::True => '+',
+            Truth::False => '-',
+            Truth::Unknown => '?',
+        }
     }
 }
 
 /// The value of a connective; a negation looks at the first operand alone.
 pub(crate) fn connective(kind: &Kind, a: Truth, b: Truth) -> Truth {
     match kind {
-        Kind::Not => !a,
-        Kind::And => a & b,
-        Kind::Or => a | b,
-        Kind::Implies => !a | b,
-        Kind::Xor => (a & !b) | (!a & b),
-        Kind::Iff => (a & b) | (!a & !b),
+        Kind::Not => a.not(),
+        Kind::And => a.and(b),
+        Kind::Or => a.or(b),
+        Kind::Implies => a.not().or(b),
+        Kind::Xor => a.and(b.not()).or(a.not().and(b)),
+        Kind::Iff => a.and(b).or(a.not().and(b.not())),
         Kind::Leaf(_) | Kind::Step(_) | Kind::Walk(_) | Kind::Quantifier { .. } => a,
     }
 }

@@ -4,7 +4,7 @@ mod naive;
 
 use naive::World;
 use std::collections::HashMap;
-use tw_classify::{Columns, Formula, Plan, Rules, Scan, Timing, Tree, Truth, paths};
+use tw_classify::{Columns, Formula, Kleene, Plan, Rules, Scan, Timing, Tree, Truth, paths};
 use tw_core::{Batch, Bits, Column, Value};
 use tw_engine_columnar::Columnar;
 use tw_ir::{Node, NodeId, Program, Root, SlotId, What};

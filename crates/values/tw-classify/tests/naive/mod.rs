@@ -2,7 +2,7 @@
 //! nothing of it is shared with the crate.
 
 use std::collections::HashMap;
-use tw_classify::{Rules, Truth};
+use tw_classify::{Kleene, Rules, Truth};
 use tw_core::{Position, Value};
 use tw_ir::{Applied, Clock, CompareOp, Form, Node, NodeId, Program, display, display_with};
 
@@ -135,26 +135,26 @@ impl<'a> World<'a> {
         }
         let dag = &self.program.dag;
         let truth = match dag.node(node) {
-            Node::Bool(holds) => Truth::of(holds),
-            Node::First => Truth::of(at == 0),
-            Node::Last => Truth::of(at + 1 == self.len),
-            Node::Not(a) => !self.truth(a, env, at),
-            Node::And(a, b) => self.truth(a, env, at) & self.truth(b, env, at),
-            Node::Or(a, b) => self.truth(a, env, at) | self.truth(b, env, at),
-            Node::Implies(a, b) => !self.truth(a, env, at) | self.truth(b, env, at),
+            Node::Bool(holds) => Truth::from(holds),
+            Node::First => Truth::from(at == 0),
+            Node::Last => Truth::from(at + 1 == self.len),
+            Node::Not(a) => self.truth(a, env, at).not(),
+            Node::And(a, b) => self.truth(a, env, at).and(self.truth(b, env, at)),
+            Node::Or(a, b) => self.truth(a, env, at).or(self.truth(b, env, at)),
+            Node::Implies(a, b) => self.truth(a, env, at).not().or(self.truth(b, env, at)),
             Node::Xor(a, b) | Node::Iff(a, b) => match (self.truth(a, env, at), self.truth(b, env, at)) {
                 (Unknown, _) | (_, Unknown) => Unknown,
-                (a, b) => Truth::of((a == b) == matches!(dag.node(node), Node::Iff(..))),
+                (a, b) => Truth::from((a == b) == matches!(dag.node(node), Node::Iff(..))),
             },
             own @ (Node::Forall(..) | Node::Exists(..)) => {
                 let (variable, slot, body) = self.range(own);
                 let forall = matches!(own, Node::Forall(..));
-                let mut truth = Truth::of(forall);
+                let mut truth = Truth::from(forall);
                 for value in tw_classify::domain((self.values)(slot, at).into_iter()) {
                     let mut inner = env.clone();
                     inner.push((variable, value));
                     let below = self.truth(body, &inner, at);
-                    truth = if forall { truth & below } else { truth | below };
+                    truth = if forall { truth.and(below) } else { truth.or(below) };
                 }
                 truth
             }
@@ -166,7 +166,7 @@ impl<'a> World<'a> {
             Node::Compare(op, a, b) if !env.is_empty() && self.mentions(node) => {
                 let (a, b) = (self.term(a, env), self.term(b, env));
                 let order = tw_monitor::order(&a, &b);
-                Truth::of(match op {
+                Truth::from(match op {
                     CompareOp::Eq => order.is_some_and(|order| order.is_eq()),
                     CompareOp::Ne => !order.is_some_and(|order| order.is_eq()),
                     CompareOp::Lt => order.is_some_and(|order| order.is_lt()),
@@ -175,7 +175,7 @@ impl<'a> World<'a> {
                     CompareOp::Ge => order.is_some_and(|order| order.is_ge()),
                 })
             }
-            _ => Truth::of((self.leaf)(node, at)),
+            _ => Truth::from((self.leaf)(node, at)),
         };
         self.known.insert(key, truth);
         truth
@@ -194,41 +194,41 @@ impl<'a> World<'a> {
         let all = seen == path.len();
         if applied.is_step() {
             let Some(&next) = path.get(1) else {
-                return if self.closed(applied, at) { Truth::of(applied.weak) } else { Unknown };
+                return if self.closed(applied, at) { Truth::from(applied.weak) } else { Unknown };
             };
             return match self.inside(applied, at, next) {
                 true => self.truth(applied.right, env, next),
-                false => Truth::of(applied.weak),
+                false => Truth::from(applied.weak),
             };
         }
         let (left, right) = (applied.left, applied.right);
         // Everything is an until, or the dual of one.
         let dual = applied.weak;
-        let flip = |truth: Truth| if dual { !truth } else { truth };
+        let flip = |truth: Truth| if dual { truth.not() } else { truth };
         let mut parts: Vec<(Truth, Truth, bool)> = Vec::new();
         for &there in &path[..seen] {
             let own = |world: &mut Self, node: NodeId| world.truth(node, env, there);
             let (hold, goal) = match (applied.form, left) {
-                (Form::Until, Some(left)) if dual => (own(self, right), own(self, left) | own(self, right)),
+                (Form::Until, Some(left)) if dual => (own(self, right), own(self, left).or(own(self, right))),
                 (Form::Release, Some(left)) if !dual => {
-                    (own(self, right), own(self, left) & own(self, right))
+                    (own(self, right), own(self, left).and(own(self, right)))
                 }
                 (_, Some(left)) => (own(self, left), own(self, right)),
-                (_, None) => (Truth::of(!dual), own(self, right)),
+                (_, None) => (Truth::from(!dual), own(self, right)),
             };
             parts.push((flip(hold), flip(goal), self.inside(applied, at, there)));
         }
         // Now an until: true if a goal inside is true and all before it holds; false if there can be none.
         let mut truth = False;
         for k in 0..parts.len() {
-            let before = parts[..k].iter().fold(True, |truth, part| truth & part.0);
-            truth = truth | if parts[k].2 { parts[k].1 & before } else { False };
+            let before = parts[..k].iter().fold(True, |truth, part| truth.and(part.0));
+            truth = truth.or(if parts[k].2 { parts[k].1.and(before) } else { False });
         }
         let inside_later = path[seen..].iter().any(|&there| self.inside(applied, at, there));
         // What is not seen may come as long as all has held.
         if (!all && inside_later) || !self.closed(applied, at) {
-            let before = parts.iter().fold(True, |truth, part| truth & part.0);
-            truth = truth | (before & Unknown);
+            let before = parts.iter().fold(True, |truth, part| truth.and(part.0));
+            truth = truth.or(before.and(Unknown));
         }
         flip(truth)
     }
