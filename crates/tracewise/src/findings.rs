@@ -23,6 +23,7 @@
 //! ```
 
 mod check;
+mod classify;
 mod evidence;
 mod fingerprint;
 pub mod json;
@@ -43,6 +44,7 @@ pub use warning::Warning;
 pub use watch::Gathered;
 
 use crate::check::{LogLine, StatisticReport, Step, Timeline};
+use crate::classify::ClassReport;
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
 use crate::robust::Robustness;
@@ -146,6 +148,8 @@ pub enum About {
     Race,
     /// Something that a test expects.
     Test,
+    /// A way to fail, or to hold.
+    Class,
 }
 
 impl About {
@@ -158,6 +162,7 @@ impl About {
             About::Deadlock => "deadlock",
             About::Race => "race",
             About::Test => "test",
+            About::Class => "class",
         }
     }
 }
@@ -256,6 +261,8 @@ pub enum Detail {
     Race(Box<Race>),
     /// What was expected, and what came out.
     Test(Box<TestResult>),
+    /// A class of traces; and whether it is one of several levels.
+    Class(Box<ClassReport>, bool),
 }
 
 /// One place where an item fails.

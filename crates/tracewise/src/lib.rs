@@ -19,7 +19,7 @@
 //!
 //! | to | there is |
 //! |---|---|
-//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces) |
+//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces), [`classify`] (which traces fail alike) |
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
@@ -30,6 +30,7 @@
 mod batches;
 pub mod chart;
 pub mod check;
+pub mod classify;
 pub mod convert;
 pub mod embed;
 pub mod engines;

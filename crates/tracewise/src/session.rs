@@ -1,6 +1,7 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::check::{self, CheckOptions, CheckReport};
+use crate::classify::{self, Classes, ClassifyOptions};
 use crate::convert::{self, ConvertOptions, ConvertReport};
 use crate::embed::RowMonitor;
 use crate::error::Setting;
@@ -196,6 +197,18 @@ impl Session {
         output: &mut dyn std::io::Write,
     ) -> Result<(), Error> {
         slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
+    }
+
+    /// Sorts one trace, or those of its keys, into classes that fail (or hold) in the same way; several files are one trace.
+    pub fn classify(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &ClassifyOptions,
+        into: &mut Classes,
+    ) -> Result<(), Error> {
+        let spec = &*spec.counted_in(self.read.unit);
+        self.repaired(files, classify::classify(self, spec, files, options, into))
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.

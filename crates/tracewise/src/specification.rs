@@ -258,6 +258,24 @@ impl Specification {
         }
     }
 
+    /// The node that a formula over its names is, where it is a part of the program.
+    pub(crate) fn node_of(&self, formula: &str) -> Result<NodeId, Error> {
+        let mut sources = self.sources.clone();
+        let parsed = tw_spec::parse_formula(formula, sources.add("<part>", formula));
+        let mut tree = self.tree.clone();
+        let mut diagnostics = parsed.diagnostics.clone();
+        if !parsed.has_errors() {
+            tree.append(parsed.value);
+            let lowered = tw_spec::lower(&tree, &tw_spec::LowerOptions::default());
+            if !lowered.has_errors() {
+                // What comes last changes nothing before it.
+                return Ok(lowered.value.roots.last().map_or(NodeId(u32::MAX), |root| root.node));
+            }
+            diagnostics = lowered.diagnostics;
+        }
+        Err(Error::Specification { diagnostics, sources: Box::new(sources) })
+    }
+
     /// The same text with other roots: what is to be asked of it.
     pub(crate) fn with_roots(&self, roots: Vec<Root>) -> Specification {
         let mut other = self.clone();

@@ -2,6 +2,7 @@
 
 mod chart;
 mod check;
+mod classify;
 mod completions;
 mod convert;
 mod coverage;
@@ -66,6 +67,7 @@ pub static COMMANDS: &[Command] = &[
     row::<check::Check>("check"),
     row::<query::Query>("query"),
     row::<eval::Eval>("eval"),
+    row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),

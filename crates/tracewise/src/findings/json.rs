@@ -5,6 +5,7 @@
 //! their own.
 
 mod check;
+mod classify;
 mod coverage;
 mod document;
 mod model;
@@ -90,6 +91,7 @@ impl Lines {
                 Detail::Deadlock(turns) => one(races::deadlock(report, turns), &rest, out)?,
                 Detail::Race(race) => one(races::race(report, race), &rest, out)?,
                 Detail::Test(result) => one(test(report, result), &rest, out)?,
+                Detail::Class(class, chain) => one(classify::object(class, *chain), &rest, out)?,
             }
             self.told.append(&mut run);
             if out.closed() {

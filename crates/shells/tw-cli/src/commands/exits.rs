@@ -13,6 +13,14 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ),
     ("query", ["answered", "", ""]),
     ("eval", ["answered", "", ""]),
+    (
+        "classify",
+        [
+            "nothing fails; with `--store`, in no new way",
+            "a class is violated; with `--store`, a new one",
+            "classes are only undecided",
+        ],
+    ),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
     ("robust", ["answered", "", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),

@@ -208,6 +208,7 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "check",
         "query",
         "eval",
+        "classify",
         "robust",
         "explain",
         "fmt",
