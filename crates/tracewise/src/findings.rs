@@ -45,6 +45,7 @@ pub use watch::Gathered;
 use crate::check::{LogLine, StatisticReport, Step, Timeline};
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
+use crate::require::Required;
 use crate::robust::Robustness;
 use crate::test::TestResult;
 use crate::watch::Deadline;
@@ -244,6 +245,8 @@ pub enum Detail {
     Value(Box<QueryResult>),
     /// The value of a query over so many traces, and what is approximate in it; none if it has no total.
     Total(usize, Option<(Value, Vec<Approximation>)>),
+    /// The value of a requirement, and what is required of it.
+    Required(Box<Required>),
     /// By how much a property holds.
     Robustness(Box<Robustness>),
     /// What a model says about a formula.

@@ -3,6 +3,7 @@
 use crate::check::StatisticReport;
 use crate::findings::Severity;
 use crate::imprecise::Guarantee;
+use crate::require::Required;
 use std::sync::Arc;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
@@ -69,6 +70,8 @@ pub struct PropertyReport {
     /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
     /// violated if all of them have or lack the property, else unknown.
     pub guarantee: Option<Guarantee>,
+    /// Of a requirement: its value, and what is required of it.
+    pub required: Option<Required>,
 }
 
 impl Default for PropertyReport {
@@ -91,6 +94,7 @@ impl Default for PropertyReport {
             explanation: None,
             statistic: None,
             guarantee: None,
+            required: None,
         }
     }
 }

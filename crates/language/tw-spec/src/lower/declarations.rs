@@ -109,6 +109,7 @@ impl<'t> Declarations<'t> {
                 DeclarationKind::Property { name, .. }
                 | DeclarationKind::Trigger { name, .. }
                 | DeclarationKind::Query { name, .. }
+                | DeclarationKind::Require { name, .. }
                 | DeclarationKind::Monitor(Monitor { name, .. }) => {
                     if let Some(before) = roots.insert(&name.name, name.span) {
                         findings.add(duplicate(&name.name, name.span, before));
