@@ -13,9 +13,10 @@ use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
 use crate::slicing::{self, Slicing};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
-use crate::{Error, Session, Specification, chart, monitors, statistics};
+use crate::{Error, Session, Specification, chart, monitors, require, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
+use tw_diag::Diagnostic;
 use tw_ir::Root;
 use tw_monitor::{Answer, Answers, Bindings, Explanation, Request, violation_request};
 use tw_trace::{Located, Stamp};
@@ -66,6 +67,33 @@ pub(crate) const LOCATED: usize = 100;
 
 /// Every property on the whole trace or, with `by`, once per value of a column: the engine runs once either way.
 pub(crate) fn check(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    options: &CheckOptions,
+) -> Result<CheckReport, Error> {
+    let both = !spec.program.requirements.is_empty() && !spec.has_requirements_alone();
+    if both && files.iter().any(|file| file == "-") {
+        return Err(Error::refused_instead(
+            "requirements and properties each read the trace, and standard input can be read once",
+            "write it to a file, or name one of them",
+        ));
+    }
+    let Some(required) = require::check(session, spec, files, options)? else {
+        return check_properties(session, spec, files, options);
+    };
+    if !both {
+        return Ok(required);
+    }
+    let mut report = check_properties(session, spec, files, options)?;
+    report.properties.extend(required.properties);
+    let new = |warning: &Diagnostic| !report.warnings.iter().any(|known| known.message == warning.message);
+    let new: Vec<Diagnostic> = required.warnings.into_iter().filter(new).collect();
+    report.warnings.extend(new);
+    Ok(report)
+}
+
+fn check_properties(
     session: &Session,
     spec: &Specification,
     files: &[String],

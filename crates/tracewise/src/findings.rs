@@ -47,6 +47,7 @@ use crate::check::{LogLine, StatisticReport, Step, Timeline};
 use crate::classify::ClassReport;
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
+use crate::require::Required;
 use crate::robust::Robustness;
 use crate::test::TestResult;
 use crate::watch::Deadline;
@@ -251,6 +252,8 @@ pub enum Detail {
     Value(Box<QueryResult>),
     /// The value of a query over so many traces, and what is approximate in it; none if it has no total.
     Total(usize, Option<(Value, Vec<Approximation>)>),
+    /// The value of a requirement, and what is required of it.
+    Required(Box<Required>),
     /// By how much a property holds.
     Robustness(Box<Robustness>),
     /// What a model says about a formula.

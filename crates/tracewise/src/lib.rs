@@ -53,6 +53,7 @@ mod narrate_dense;
 mod plan;
 pub mod query;
 pub mod races;
+pub mod require;
 pub mod robust;
 mod run;
 mod session;

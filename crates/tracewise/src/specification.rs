@@ -288,7 +288,8 @@ impl Specification {
         let program = &self.program;
         let known = || {
             let monitors = program.monitors.iter().map(|monitor| monitor.name.as_str());
-            program.roots.iter().map(|root| root.name.as_str()).chain(monitors)
+            let required = program.requirements.iter().map(|requirement| requirement.root.name.as_str());
+            program.roots.iter().map(|root| root.name.as_str()).chain(required).chain(monitors)
         };
         let Some(first) = known().next().filter(|_| !names.is_empty()) else {
             return Ok(Cow::Borrowed(self));
@@ -306,6 +307,7 @@ impl Specification {
         let roots = self.program.roots.iter().filter(|root| names.contains(&root.name)).cloned().collect();
         let mut only = self.with_roots(roots);
         only.program.monitors.retain(|monitor| names.contains(&monitor.name));
+        only.program.requirements.retain(|requirement| names.contains(&requirement.root.name));
         only.program.drop_unused();
         Ok(Cow::Owned(only))
     }
@@ -317,6 +319,14 @@ impl Specification {
         }
         let roots = self.program.roots.iter().filter(|root| root.kind == kind).cloned().collect();
         Cow::Owned(self.with_roots(roots))
+    }
+
+    /// Whether there is nothing to check but requirements.
+    pub(crate) fn has_requirements_alone(&self) -> bool {
+        let program = &self.program;
+        !program.requirements.is_empty()
+            && program.monitors.is_empty()
+            && program.roots.iter().all(|root| root.kind != RootKind::Property)
     }
 
     /// Its properties. Queries have values, not verdicts: those alone are refused, unless there are monitors.

@@ -14,6 +14,7 @@ mod fragment;
 mod interval;
 pub mod monitor;
 mod operators;
+mod requirement;
 mod slot;
 mod spelling;
 mod stream;
@@ -30,6 +31,7 @@ pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
+pub use requirement::Requirement;
 pub use slot::{ArgumentKey, Expect, Measure, Path, PathStep, Slot, SlotId, Timing, What};
 pub use spelling::{binding, is_keyword, quote};
 pub use stream::{Shift, Stream, StreamType};
@@ -135,6 +137,8 @@ pub struct Program {
     pub templates: Vec<TextEvent>,
     /// Streams, in the order written: columns that equations define.
     pub streams: Vec<Stream>,
+    /// Requirements, in the order written: they are no roots, but their queries can be made such.
+    pub requirements: Vec<Requirement>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
@@ -185,7 +189,8 @@ impl Program {
 
     /// Lets a trace do without what no root and no monitor reads: its slots need not be there.
     pub fn drop_unused(&mut self) {
-        let streams = self.streams.iter().map(|stream| stream.node);
+        let required = self.requirements.iter().map(|requirement| requirement.root.node);
+        let streams = self.streams.iter().map(|stream| stream.node).chain(required);
         let mut roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).chain(streams).collect();
         let mut used = vec![false; self.slots.len()];
         for slot in &self.slots {

@@ -129,6 +129,21 @@ pub enum DeclarationKind {
         /// Parts of the trace that it is asked of.
         division: Division,
     },
+    /// `require p99 "…" : quantile(0.99)[ms] < 500 by user;`
+    Require {
+        /// Name.
+        name: Ident,
+        /// The sentence.
+        title: Option<String>,
+        /// The query.
+        body: ExprId,
+        /// How its value is compared.
+        op: CompareOp,
+        /// With what: a number or a length of time.
+        limit: ExprKind,
+        /// Parts of the trace that it is asked of.
+        division: Division,
+    },
     /// `stream y: bool = x[-1|false];`
     Stream {
         /// Name.

@@ -19,6 +19,7 @@ mod findings;
 mod monitors;
 #[cfg(test)]
 mod query_tests;
+mod requirements;
 mod scopes;
 mod streams;
 #[cfg(test)]
@@ -103,9 +104,14 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     bodies.extend_from_slice(&conditions.bodies);
     let first_stream = bodies.len();
     bodies.extend(declarations.streams.iter().map(|stream| stream.body));
+    let first_required = bodies.len();
+    bodies.extend(tree.declarations.iter().filter_map(|declaration| match &declaration.kind {
+        DeclarationKind::Require { body, .. } => Some(*body),
+        _ => None,
+    }));
     let other = |d: &Declaration| {
-        use DeclarationKind::{Chart, Error, Monitor, Stream};
-        matches!(d.kind, Error | Monitor(_) | Stream { .. } | Chart(_))
+        use DeclarationKind::{Chart, Error, Monitor, Require, Stream};
+        matches!(d.kind, Error | Monitor(_) | Stream { .. } | Chart(_) | Require { .. })
     };
     if roots.is_empty() && !tree.declarations.iter().any(other) {
         let mut finding =
@@ -121,6 +127,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let sort = |index: usize| match roots.get(index).map(|root| root.kind) {
         Some(RootKind::Query) => Sort::Experiment,
         Some(RootKind::Property) => Sort::Formula,
+        None if index >= first_required => Sort::Experiment,
         None => match index.checked_sub(first_stream).map(|stream| declarations.streams[stream].ty) {
             None | Some(Type::Bool) => Sort::Formula,
             Some(Type::Int | Type::Real) => Sort::Number,
@@ -130,6 +137,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let items: Vec<_> = (0..bodies.len()).map(|index| (expander.root(index), sort(index))).collect();
     let expansion = expander.finish();
     let (mut program, nodes) = build::build(expansion, &items, &declarations, &mut findings);
+    let (nodes, of_requirements) = nodes.split_at(first_required);
     let (nodes, of_streams) = nodes.split_at(first_stream);
     let (of_roots, of_conditions) = nodes.split_at(roots.len());
     for (root, node) in roots.iter_mut().zip(of_roots) {
@@ -141,6 +149,8 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     }
     program.spans.resize(program.dag.len(), None);
     program.streams = streams::streams(tree, &declarations, of_streams, &mut program, &mut findings);
+    program.requirements =
+        requirements::requirements(tree, &declarations, of_requirements, &mut program, &mut findings);
     let mut lowering = Lowering {
         tree,
         declarations: &declarations,

@@ -21,6 +21,7 @@ mod literal;
 mod monitor;
 mod operand;
 mod paths;
+mod require;
 mod settings;
 mod slicing;
 mod stream;

@@ -11,7 +11,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
+use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, ExprKind, Ident, Tree, Type};
 use crate::lexer::{is_plain_name, is_word};
 #[cfg(test)]
 pub(crate) use expression::length_text;
@@ -69,6 +69,10 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     if let Some(body) = body {
         let mut body = Printer::new(tree).print(body);
         if let DeclarationKind::Query { division, .. } = &declaration.kind {
+            print_division(division, &mut body);
+        }
+        if let DeclarationKind::Require { op, limit, division, .. } = &declaration.kind {
+            body.text.push_str(&format!(" {} {}", op.symbol(), number(limit)));
             print_division(division, &mut body);
         }
         if let DeclarationKind::Stream { by: by @ Some(_), .. } = &declaration.kind {
@@ -135,6 +139,7 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
         DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
+        DeclarationKind::Require { name, title, body, .. } => (root("require", name, title), Some(*body)),
         DeclarationKind::Stream { name, ty, body, .. } => {
             (format!("stream {}: {} =", quote_name(&name.name), type_name(*ty)), Some(*body))
         }
@@ -148,6 +153,16 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         | DeclarationKind::Trace(_)
         | DeclarationKind::Chart(_)
         | DeclarationKind::Error => (String::new(), None),
+    }
+}
+
+/// The limit of a requirement.
+fn number(limit: &ExprKind) -> String {
+    match limit {
+        ExprKind::Int(int) => int.to_string(),
+        ExprKind::Real(real) => tw_core::Value::Real(*real).to_string(),
+        ExprKind::Length(length) => length.to_string(),
+        _ => String::new(),
     }
 }
 

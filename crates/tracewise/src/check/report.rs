@@ -3,6 +3,7 @@
 use crate::check::StatisticReport;
 use crate::findings::Severity;
 use crate::imprecise::Guarantee;
+use crate::require::Required;
 use std::sync::Arc;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
@@ -73,6 +74,8 @@ pub struct PropertyReport {
     /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
     /// violated if all of them have or lack the property, else unknown.
     pub guarantee: Option<Guarantee>,
+    /// Of a requirement: its value, and what is required of it.
+    pub required: Option<Required>,
 }
 
 impl Default for PropertyReport {
@@ -96,6 +99,7 @@ impl Default for PropertyReport {
             drawing: Vec::new(),
             statistic: None,
             guarantee: None,
+            required: None,
         }
     }
 }

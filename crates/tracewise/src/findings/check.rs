@@ -1,7 +1,7 @@
 //! Findings of `check`.
 
 use super::warning::divide;
-use super::{Item, Report, Statistics, Violation, ViolationRange};
+use super::{Detail, Item, Report, Statistics, Violation, ViolationRange, words};
 use crate::Specification;
 use crate::check::{CheckReport, PropertyReport};
 use std::time::Duration;
@@ -39,7 +39,13 @@ impl Report {
 
 impl From<PropertyReport> for Item {
     fn from(property: PropertyReport) -> Self {
+        let (remarks, detail) = match property.required {
+            Some(required) => (vec![words::required(&required)], Detail::Required(Box::new(required))),
+            None => (Vec::new(), Detail::Plain),
+        };
         Self {
+            remarks,
+            detail,
             name: property.name,
             title: property.title,
             formula: property.formula,

@@ -63,7 +63,7 @@ impl Lines {
         for item in &report.items {
             let mut rest = Rest { item, run: &run, skipped: report.skipped };
             match &item.detail {
-                Detail::Plain => one(check::object(report, item), &rest, out)?,
+                Detail::Plain | Detail::Required(_) => one(check::object(report, item), &rest, out)?,
                 Detail::Value(result) => match &result.everywhere {
                     Some(values) => query::everywhere(report, result, values, &rest, out)?,
                     None => {

@@ -112,6 +112,7 @@ pub(super) fn run(
         bytes: summary.bytes,
         engine: name,
         queries,
+        requirements: Vec::new(),
         failures,
         warnings,
     })

@@ -56,6 +56,8 @@ pub static CODES: &[Code] = &[
         "Write `forall x, y. φ` or `exists x. φ`."),
     error(Specification, "bad-regex", "A regular expression cannot be read.",
         "Repair what the message points at; look-around and back references are not available."),
+    error(Specification, "bad-requirement", "A requirement does not compare a query with a number.",
+        "Write `require p99 : quantile(0.99)[ms] < 500;`; the last comparison outside of brackets ends the query."),
     error(Specification, "bad-set", "The set behind `in` is empty or not written as sets are.",
         "Write values in braces, `{1, 2}`, or a range, `1..5`."),
     error(Specification, "bad-setting", "A line of a `trace` block is no setting, stands there twice, or has no value of its kind.",

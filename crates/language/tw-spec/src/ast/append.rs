@@ -17,6 +17,7 @@ impl Tree {
                 | DeclarationKind::Property { body, .. }
                 | DeclarationKind::Stream { body, .. }
                 | DeclarationKind::Trigger { body, .. }
+                | DeclarationKind::Require { body, .. }
                 | DeclarationKind::Query { body, .. } => body.0 += by,
                 _ => {}
             }

@@ -111,6 +111,7 @@ impl<'t> Declarations<'t> {
                 | DeclarationKind::Trigger { name, .. }
                 | DeclarationKind::Query { name, .. }
                 | DeclarationKind::Chart(Chart { name, .. })
+                | DeclarationKind::Require { name, .. }
                 | DeclarationKind::Monitor(Monitor { name, .. }) => {
                     if let Some(before) = roots.insert(&name.name, name.span) {
                         findings.add(duplicate(&name.name, name.span, before));

@@ -7,7 +7,7 @@ use tw_diag::{Diagnostic, Span};
 use tw_ir::{Aggregate, Node, NodeId, Over, Slot, SlotId, What, Window, display};
 
 /// Characters of a window in messages.
-const LONGEST: usize = 400;
+const LONGEST: usize = 4000;
 
 impl Expander<'_, '_> {
     /// `agg[e over L]`.

@@ -7,9 +7,9 @@ use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
 
-const KEYWORDS: [&str; 12] = [
+const KEYWORDS: [&str; 13] = [
     "var", "event", "let", "property", "query", "monitor", "trace", "stream", "observe", "trigger", "chart",
-    "after",
+    "after", "require",
 ];
 
 /// A declaration could not be read; already reported.
@@ -110,7 +110,7 @@ impl Parser<'_> {
         let own = match self.word(0) {
             "stream" => self.peek(2) == Tok::Colon,
             "observe" => matches!(self.peek(2), Tok::Comma | Tok::Semicolon),
-            "trigger" => matches!(self.peek(2), Tok::Colon | Tok::Text),
+            "trigger" | "require" => matches!(self.peek(2), Tok::Colon | Tok::Text),
             _ => true,
         };
         keyword && self.is_name(1) && !divided && !collected && block && own
@@ -155,6 +155,7 @@ impl Parser<'_> {
             "event" => self.event(),
             "let" => self.macro_declaration(),
             "property" | "query" | "trigger" => self.root(word),
+            "require" => self.require(),
             "stream" => self.stream(),
             "observe" => self.observe(),
             "monitor" => self.monitor(),

@@ -7,7 +7,9 @@ use tw_ir::{Function, PathStep, SetItem};
 /// The body of the only declaration.
 pub(crate) fn body(tree: &Tree) -> ExprId {
     match &tree.declarations[0].kind {
-        DeclarationKind::Property { body, .. } | DeclarationKind::Query { body, .. } => *body,
+        DeclarationKind::Property { body, .. }
+        | DeclarationKind::Query { body, .. }
+        | DeclarationKind::Require { body, .. } => *body,
         other => panic!("not a property or query: {other:?}"),
     }
 }

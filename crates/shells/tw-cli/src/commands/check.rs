@@ -94,7 +94,8 @@ impl Check {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
         let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
-        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
+        let program = &spec.program;
+        if program.roots.is_empty() && program.monitors.is_empty() && program.requirements.is_empty() {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }

@@ -6,9 +6,9 @@ use crate::report::Outlet;
 use crate::style::{Ink, Style};
 use crate::words::{self, value as shown};
 use std::io;
-use tracewise::Value;
-use tracewise::findings::Report;
+use tracewise::findings::{Detail, Report};
 use tracewise::query::{Group, Origin, QueryResult};
+use tracewise::{Value, Verdict};
 
 /// Parts of a divided query that are listed; the rest is for CSV.
 const LISTED: usize = 20;
@@ -29,9 +29,27 @@ pub fn write(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Resul
             }
             queries(report, style, out)?;
         }
+        required(report, style, out)?;
         if !tabular {
             footer(report, style, out)?;
         }
+    }
+    Ok(())
+}
+
+/// Requirements, each with its verdict and its value.
+fn required(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    for item in &report.items {
+        let Detail::Required(found) = &item.detail else { continue };
+        let (ink, mark) = match item.verdict {
+            Some(Verdict::Satisfied) => (Ink::Good, "✓"),
+            Some(Verdict::Violated) => (Ink::Bad, "✗"),
+            _ => (Ink::Open, "?"),
+        };
+        let title =
+            item.title.as_ref().map_or(String::new(), |title| format!("  {}", words::printable(title)));
+        let value = words::printable(&words::required(found));
+        writeln!(out, "{} {}{title}  {value}", style.paint(ink, mark), words::printable(&item.name))?;
     }
     Ok(())
 }
