@@ -244,7 +244,12 @@ impl<R: Receiver<Error = Halt>> Filled<'_, R> {
         Ok(())
     }
 
-    fn hand_on_part(&mut self, batch: &Batch, lines: &[u64], (mut from, to): (usize, usize)) -> Result<(), Halt> {
+    fn hand_on_part(
+        &mut self,
+        batch: &Batch,
+        lines: &[u64],
+        (mut from, to): (usize, usize),
+    ) -> Result<(), Halt> {
         while from < to {
             match self.inner.map(part(batch, (from, to))) {
                 Ok(mapped) => {

@@ -284,18 +284,34 @@ impl<'r, W: Watcher> Run<'r, W> {
         let Some(computing) = Computing::live(self.spec)? else { return Ok(()) };
         if session.read.sort.is_some() && self.presort.is_none() {
             return Err(Error::refused_instead(
-                format!("streams are computed as lines come here, before `{}` puts them in order", Setting::Sort),
+                format!(
+                    "streams are computed as lines come here, before `{}` puts them in order",
+                    Setting::Sort
+                ),
+                "`tracewise check` computes them on a stored trace",
+            ));
+        }
+        if self.options.by.is_some() && has_elapsed(self.spec) {
+            return Err(Error::refused_instead(
+                format!(
+                    "a stream is one column for all values of {}, and `elapsed` is one for each",
+                    Setting::By
+                ),
                 "`tracewise check` computes them on a stored trace",
             ));
         }
         let filling =
             Filling::new(computing, session.read.unit, self.presort, session.evaluate.memory_budget);
         if filling.waits() {
-            let between =
-                [(self.options.heartbeat.is_some(), Setting::Heartbeat), (self.options.watermark.is_some(), Setting::Watermark)];
+            let between = [
+                (self.options.heartbeat.is_some(), Setting::Heartbeat),
+                (self.options.watermark.is_some(), Setting::Watermark),
+            ];
             if let Some((_, setting)) = between.iter().find(|(given, _)| *given) {
                 return Err(Error::refused_instead(
-                    format!("positions wait until their streams are known, and `{setting}` lets time pass before"),
+                    format!(
+                        "positions wait until their streams are known, and `{setting}` lets time pass before"
+                    ),
                     format!("leave out `{setting}`, or use offsets that look back and lines in order"),
                 ));
             }

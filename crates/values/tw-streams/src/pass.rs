@@ -1,6 +1,6 @@
 //! Batch after batch, where equations look back only.
 
-use crate::column::column;
+use crate::column::{column, is_truth};
 use crate::equation::Ends;
 use crate::graph::Component;
 use crate::keys::{Keys, NONE};
@@ -10,6 +10,7 @@ use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
 use tw_core::{Batch, Bits, Column, Position, Value};
 use tw_ir::{Program, Shift, SlotId, What};
+use tw_monitor::truth;
 
 /// What one pass carries from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +101,11 @@ impl Pass {
             self.seen += 1;
             return Ok(());
         }
-        let slots = row.iter().map(|value| single(value.clone())).collect();
+        let column = |(slot, value): (usize, &Value)| match is_truth(program, slot as SlotId) {
+            true => Column::Truth(Bits::repeat(truth(value), 1)),
+            false => single(value.clone()),
+        };
+        let slots = row.iter().enumerate().map(column).collect();
         let mut batch = Batch { len: 1, slots, times: None };
         self.fill(streams, program, &mut batch)?;
         for derived in &streams.graph.derived {

@@ -67,8 +67,13 @@ impl Filling<'_> {
                 self.values[member] = vec![Value::Null; len];
             }
         }
-        let solved = component.direction == Direction::Circular;
         let longest = component.delays.iter().copied().max().unwrap_or(0);
+        if longest > 0
+            && let Some(part) = self.part(component.members[0])
+        {
+            return self.each_key(component, part, longest);
+        }
+        let solved = component.direction == Direction::Circular;
         for step in 0..len as i64 + longest {
             for (&member, &delay) in component.members.iter().zip(&component.delays) {
                 let at = step - delay;
@@ -80,6 +85,36 @@ impl Filling<'_> {
                     _ => at as usize,
                 };
                 self.values[member][at] = self.value(member, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whose positions a derived slot counts, if not all.
+    fn part(&self, member: usize) -> Option<usize> {
+        let path = self.streams.graph.derived[member].per.as_ref()?;
+        self.streams.keys.iter().position(|(known, _)| known == path)
+    }
+
+    /// A component that reads both ways on the positions of each key: each is a trace of its own.
+    fn each_key(&mut self, component: &Component, part: usize, longest: i64) -> Result<(), StreamError> {
+        let mut traces = self.parts[part].positions.clone();
+        let nobody = |at: &u32| self.parts[part].key[*at as usize] == NONE;
+        let rest: Vec<u32> = (0..self.batch.len as u32).filter(nobody).collect();
+        traces.push(rest);
+        for own in traces {
+            for step in 0..own.len() as i64 + longest {
+                for (&member, &delay) in component.members.iter().zip(&component.delays) {
+                    let Some(rank) = usize::try_from(step - delay).ok().filter(|rank| *rank < own.len())
+                    else {
+                        continue;
+                    };
+                    let at = match component.direction {
+                        Direction::Backward => own[own.len() - 1 - rank],
+                        _ => own[rank],
+                    };
+                    self.values[member][at as usize] = self.value(member, at as usize)?;
+                }
             }
         }
         Ok(())
