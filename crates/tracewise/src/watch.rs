@@ -33,6 +33,7 @@ mod timers;
 mod times;
 mod told;
 mod untimed;
+mod waiting;
 pub(crate) mod watcher;
 
 use crate::check::{LogLine, Violation};

@@ -101,7 +101,7 @@ fn main() {
                 for (&slot, value) in read.iter().zip(event) {
                     row[slot] = value.clone();
                 }
-                pass.row(&streams, &program, &mut row).expect("no overflow");
+                pass.row(&streams, &program, None, &mut row).expect("no overflow");
                 black_box(&row);
             }
         }

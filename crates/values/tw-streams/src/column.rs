@@ -32,7 +32,7 @@ pub(crate) fn column(program: &Program, slot: SlotId, values: Vec<Value>) -> Col
 }
 
 /// Whether a slot holds truth values, in which null is false.
-fn is_truth(program: &Program, mut slot: SlotId) -> bool {
+pub(crate) fn is_truth(program: &Program, mut slot: SlotId) -> bool {
     loop {
         slot = match &program.slots[slot as usize].what {
             What::Shift(shift) => shift.slot,

@@ -224,7 +224,7 @@ fn component(derived: &[Derived], members: Vec<usize>) -> Component {
         // Positions of a key and of the trace are not the same distance apart: what reads both ways may meet itself.
         let counts = |delays: &Vec<i64>| {
             delays.iter().all(|&delay| delay == 0)
-                || members.iter().all(|&member| derived[member].per.is_none())
+                || members.iter().all(|&member| derived[member].per == derived[members[0]].per)
         };
         if let Some(delays) = potentials(members.len(), &edges, sign).filter(counts) {
             let order = order(members.len(), &edges, sign, &delays);

@@ -485,6 +485,8 @@ fn packed(cells: &[Cell], test: impl Fn(Cell) -> bool) -> u64 {
 /// A value as cells; `None` if it is of another kind.
 fn cells(val: Val, value: &Value) -> Option<impl Iterator<Item = (At, Cell)> + use<>> {
     let (first, second) = match (val, value) {
+        // A truth value that is not there is false.
+        (Val::Truth(at), Value::Null) => ((at, 0), None),
         (Val::Truth(at), Value::Bool(truth)) => ((at, if *truth { TRUE } else { 0 }), None),
         (Val::Int { value: at, valid }, Value::Int(number)) => ((at, *number as u64), Some((valid, TRUE))),
         (Val::Int { value: at, valid }, Value::Null) => ((at, 0), Some((valid, 0))),

@@ -1,6 +1,6 @@
 //! Batch after batch, where equations look back only.
 
-use crate::column::column;
+use crate::column::{column, is_truth};
 use crate::equation::Ends;
 use crate::graph::{Component, Direction};
 use crate::keys::{Keys, NONE, column_of};
@@ -9,8 +9,9 @@ use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use std::collections::VecDeque;
 use tw_core::codec::{Corrupt, put, put_text, put_value, take, take_len, take_text, take_value};
-use tw_core::{Batch, Bits, Column, Position, Value};
+use tw_core::{Batch, Bits, Column, Position, Time, Value};
 use tw_ir::{Program, Shift, SlotId, What};
+use tw_monitor::truth;
 
 /// What one pass carries from batch to batch.
 #[derive(Clone, Debug, Default)]
@@ -101,6 +102,7 @@ impl Pass {
         &mut self,
         streams: &Streams,
         program: &Program,
+        time: Option<Time>,
         row: &mut [Value],
     ) -> Result<(), StreamError> {
         if let Some(machine) = &mut self.fast.machine
@@ -109,8 +111,12 @@ impl Pass {
             self.seen += 1;
             return Ok(());
         }
-        let slots = row.iter().map(|value| single(value.clone())).collect();
-        let mut batch = Batch { len: 1, slots, times: None };
+        let column = |(slot, value): (usize, &Value)| match is_truth(program, slot as SlotId) {
+            true => Column::Truth(Bits::repeat(truth(value), 1)),
+            false => single(value.clone()),
+        };
+        let slots = row.iter().enumerate().map(column).collect();
+        let mut batch = Batch { len: 1, slots, times: time.map(|time| vec![time]) };
         self.fill(streams, program, &mut batch)?;
         for derived in &streams.graph.derived {
             row[derived.slot as usize] = batch.slots[derived.slot as usize].value(0);

@@ -215,7 +215,7 @@ fn one_by_one(
     let mut columns: Vec<Vec<Value>> = vec![Vec::new(); program.streams.len()];
     for at in 0..batch.len {
         let mut row: Vec<Value> = batch.slots.iter().map(|column| column.value(at)).collect();
-        pass.row(streams, program, &mut row)?;
+        pass.row(streams, program, None, &mut row)?;
         for (column, stream) in columns.iter_mut().zip(&program.streams) {
             column.push(row[stream.slot as usize].clone());
         }
