@@ -219,6 +219,7 @@ impl Watch {
         let monitors = report.monitors.iter().fold(Exit::Holds, |exit, (severity, silent)| {
             exit.and(context.weigh(verdict(silent), *severity))
         });
+        let monitors = report.requirements.iter().fold(monitors, |exit, verdict| exit.and((*verdict).into()));
         Ok(report.verdicts.iter().fold(monitors, |exit, holds| exit.and(verdict(holds).into())))
     }
 
