@@ -159,7 +159,8 @@ impl Watch {
         let spec = spec.only(&self.only)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         context.warnings(&spec.doubts(), &spec.sources);
-        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
+        let program = &spec.program;
+        if program.roots.is_empty() && program.monitors.is_empty() && program.requirements.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
         let defaults = Evaluating::default();
