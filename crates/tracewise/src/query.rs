@@ -90,6 +90,25 @@ pub struct QueryResult {
     pub times: Option<Vec<Stamp>>,
     /// Parts that are approximate, and how far off they may be.
     pub approximate: Vec<Approximation>,
+    /// Whether the value is a count: a part without one has nothing to count.
+    pub counts: bool,
+}
+
+impl QueryResult {
+    /// A value as tables show it: 0 where nothing was counted.
+    pub fn tabled(&self, value: &Value) -> Value {
+        match value {
+            Value::Null if self.counts => Value::Int(0),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Whether a query counts positions.
+fn counts(spec: &Specification, root: &Root) -> bool {
+    use tw_ir::{Aggregate, Node};
+    let node = spec.program.dag.node(root.node);
+    matches!(node, Node::Collect(Aggregate::Count, _) | Node::CollectWhile(Aggregate::Count, ..))
 }
 
 /// The value on one part of the trace.

@@ -169,6 +169,15 @@ impl Session {
         let checked = match &options.clock_error {
             Some(error) => {
                 monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
+                if let Some(requirement) = spec.program.requirements.first() {
+                    return Err(Error::refused_instead(
+                        format!(
+                            "`{}` is a requirement, and values know no error of clocks",
+                            requirement.root.name
+                        ),
+                        "leave it out, or the error of clocks",
+                    ));
+                }
                 imprecise::check(self, spec, files, options, error)
             }
             None => check::check(self, spec, files, options),

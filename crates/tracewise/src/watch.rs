@@ -39,6 +39,7 @@ pub(crate) mod watcher;
 use crate::check::{LogLine, Violation};
 use crate::diag::Diagnostic;
 use crate::findings::Severity;
+use crate::require::Required;
 use crate::{Error, Verdict};
 use std::io;
 use std::path::PathBuf;
@@ -245,6 +246,8 @@ pub struct WatchVerdict<'w> {
     pub bindings: Vec<(String, Value)>,
     /// Why that trace is over though the stream is not, if it is that which settled the verdict.
     pub ended: Option<Ended>,
+    /// Of a requirement: its value, and what is required of it.
+    pub required: Option<Required>,
 }
 
 /// What can be said of a property at once: the verdict of a synchronous observer.
@@ -362,6 +365,8 @@ pub struct WatchReport {
     pub verdicts: Vec<bool>,
     /// Of each monitor how much its reports weigh, and whether it has none.
     pub monitors: Vec<(Severity, bool)>,
+    /// The verdict of each requirement.
+    pub requirements: Vec<Verdict>,
 }
 
 #[cfg(test)]

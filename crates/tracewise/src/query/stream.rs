@@ -100,6 +100,7 @@ pub(super) fn run(
             everywhere: None,
             times: None,
             approximate: approximations(spec, root, &notes),
+            counts: super::counts(spec, root),
         });
     }
     let mut warnings = spec.warnings.clone();

@@ -49,6 +49,16 @@ pub(crate) fn watch(
         let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
         let spec = ending.as_ref().unwrap_or(spec);
         refuse_elapsed(spec, options)?;
+        if let Some(requirement) = spec.program.requirements.first() {
+            return Err(Error::refused_instead(
+                format!(
+                    "`{}` is a requirement: it is watched on the whole stream, not by {}",
+                    requirement.root.name,
+                    Setting::By
+                ),
+                "`tracewise check` divides stored traces; a rolling window in a property is watched per value",
+            ));
+        }
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());

@@ -73,6 +73,8 @@ fn counted(program: &mut Program, root: NodeId) -> NodeId {
                 let zero = program.dag.constant(Value::Int(0));
                 program.dag.add(Node::Default(id, zero))
             }
+            // Who says what stands in place of a count means it.
+            Node::Default(counted, _) if collects(program.dag.node(counted)) => id,
             _ if collects(node) => id,
             other => program.dag.add(other.with_children(|child| places[&child])),
         };

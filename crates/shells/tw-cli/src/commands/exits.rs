@@ -11,7 +11,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
             "nothing is violated, something is undecided",
         ],
     ),
-    ("query", ["answered", "", ""]),
+    ("query", ["answered", "a requirement is violated", "a requirement is undecided"]),
     ("eval", ["answered", "", ""]),
     (
         "classify",
@@ -22,7 +22,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
         ],
     ),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
-    ("robust", ["answered", "", ""]),
+    ("robust", ["answered", "with `--min`: a value is below it", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     (
         "chart",

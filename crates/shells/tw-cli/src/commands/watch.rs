@@ -162,7 +162,8 @@ impl Watch {
         let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         context.warnings(&spec.doubts(), &spec.sources);
-        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
+        let program = &spec.program;
+        if program.roots.is_empty() && program.monitors.is_empty() && program.requirements.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
         let defaults = Evaluating::default();
@@ -222,6 +223,7 @@ impl Watch {
         let monitors = report.monitors.iter().fold(Exit::Holds, |exit, (severity, silent)| {
             exit.and(context.weigh(verdict(silent), *severity))
         });
+        let monitors = report.requirements.iter().fold(monitors, |exit, verdict| exit.and((*verdict).into()));
         Ok(report.verdicts.iter().fold(monitors, |exit, holds| exit.and(verdict(holds).into())))
     }
 

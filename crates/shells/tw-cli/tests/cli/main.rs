@@ -20,6 +20,7 @@ mod outputs;
 mod query;
 mod races;
 mod repairs;
+mod requirements;
 mod robust;
 mod settings;
 #[path = "../common/mod.rs"]
@@ -29,3 +30,4 @@ mod streams;
 mod templates;
 mod tests;
 mod text_logs;
+mod windows;

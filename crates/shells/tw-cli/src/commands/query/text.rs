@@ -184,7 +184,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
         let group = &result.groups[index];
         let label = label(group);
         let pad = " ".repeat(width.saturating_sub(label.chars().count()));
-        writeln!(out, "  {label}{pad}  {}", words::printable(&shown(&group.value)))?;
+        writeln!(out, "  {label}{pad}  {}", words::printable(&shown(&result.tabled(&group.value))))?;
         for origin in group.witness.iter().flat_map(|witness| &witness.origins) {
             writeln!(out, "{}", style.paint(Ink::Faint, format!("    {}", told(origin, &result.name))))?;
         }
@@ -237,7 +237,8 @@ fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()
     for report in &answers.reports {
         let values = report.values().map(|result| {
             let sign = if result.approximate.is_empty() { "" } else { "≈ " };
-            let value = result.groups.first().map_or(String::new(), |group| brief(&group.value));
+            let value =
+                result.groups.first().map_or(String::new(), |group| brief(&result.tabled(&group.value)));
             format!("{sign}{}", words::printable(&value))
         });
         rows.push(std::iter::once(words::printable(&report.subject)).chain(values).collect());
@@ -281,7 +282,13 @@ fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()
 
 fn footer(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let statistics = &report.statistics;
-    let queries = words::counted(report.values().count() as u64, "query");
+    let count = report.values().count() as u64;
+    let required = report.items.len() as u64 - count;
+    let queries = match (count, required) {
+        (_, 0) => words::counted(count, "query"),
+        (0, _) => words::counted(required, "requirement"),
+        _ => format!("{}, {}", words::counted(count, "query"), words::counted(required, "requirement")),
+    };
     let positions = words::counted(statistics.positions.unwrap_or(0), "position");
     let text = format!(
         "{queries} on {} ({positions}) in {}; engine {}",
