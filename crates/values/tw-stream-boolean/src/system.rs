@@ -107,6 +107,8 @@ struct Making<'a> {
     made: FxHashMap<Id, u32>,
     chains: FxHashMap<Chain, Vec<u32>>,
     letter: FxHashMap<(u32, i32, bool), u32>,
+    /// Whether registers that look back, or ahead, serve both defaults.
+    shared: [bool; 2],
 }
 
 impl System {
@@ -143,6 +145,7 @@ impl System {
             made: FxHashMap::default(),
             chains: FxHashMap::default(),
             letter: FxHashMap::default(),
+            shared: [false; 2],
         };
         if reading == Reading::Letters {
             for &input in inputs {
@@ -219,6 +222,9 @@ impl Making<'_> {
                 }
             }
         }
+        if self.reading == Reading::Letters {
+            self.share(&mut depth);
+        }
         let count = |ahead: bool| {
             let own = depth.iter().filter(|((_, way, _), _)| *way == ahead);
             own.map(|(_, depth)| u64::from(*depth)).sum::<u64>()
@@ -250,6 +256,60 @@ impl Making<'_> {
         Ok(())
     }
 
+    /// Where streams are referred to with both defaults, one chain for both and one that knows the end take fewer registers
+    /// than two for each: `x[+1|1]` is `x[+1|0]`, or the end.
+    fn share(&mut self, depth: &mut Vec<(Chain, u32)>) {
+        for ahead in [false, true] {
+            let own = || depth.iter().filter(|((_, way, _), _)| *way == ahead);
+            let apart: u64 = own().map(|(_, depth)| u64::from(*depth)).sum();
+            let mut together: Vec<(Chain, u32)> = Vec::new();
+            for &((stream, _, default), deep) in own() {
+                let mut want = |key: Chain| match together.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, known)) => *known = (*known).max(deep),
+                    None => together.push((key, deep)),
+                };
+                if stream.is_some() {
+                    want((stream, ahead, false));
+                }
+                if default {
+                    want((None, ahead, true));
+                }
+            }
+            if together.iter().map(|(_, depth)| u64::from(*depth)).sum::<u64>() < apart {
+                depth.retain(|((_, way, _), _)| *way != ahead);
+                depth.extend(together);
+                self.shared[usize::from(ahead)] = true;
+            }
+        }
+    }
+
+    /// Promises that nobody can keep: a value beyond the end, a position behind one that is beyond it.
+    fn ends(&mut self) {
+        let Some(ends) = self.chains.get(&(None, true, true)).filter(|_| self.shared[1]).cloned() else {
+            return;
+        };
+        let chains: Vec<Vec<u32>> = self
+            .chains
+            .iter()
+            .filter(|((stream, ahead, _), _)| stream.is_some() && *ahead)
+            .map(|(_, chain)| chain.clone())
+            .collect();
+        for pair in ends.windows(2) {
+            let (near, far) = (self.cell(Cell::Guess(pair[0])), self.cell(Cell::Guess(pair[1])));
+            let demand = self.cell(Cell::Apply(Node::Implies(near, far)));
+            self.system.demands.push(demand);
+        }
+        for chain in chains {
+            for (&value, &end) in chain.iter().zip(&ends) {
+                let not = self.cell(Cell::Guess(end));
+                let not = self.cell(Cell::Apply(Node::Not(not)));
+                let value = self.cell(Cell::Guess(value));
+                let demand = self.cell(Cell::Apply(Node::Implies(value, not)));
+                self.system.demands.push(demand);
+            }
+        }
+    }
+
     fn equations(&mut self, members: &[usize]) {
         let (order, feedback) = order(self.spec, members);
         for &output in &feedback {
@@ -272,6 +332,7 @@ impl Making<'_> {
                 }
             }
         }
+        self.ends();
         for (&(stream, ahead, _), chain) in &self.chains {
             let cell = match stream {
                 Some(stream) => match self.present.get(&stream) {
@@ -349,11 +410,12 @@ impl Making<'_> {
     /// them are guessed differently.
     fn register(&mut self, stream: Option<u32>, offset: i32, default: bool) -> u32 {
         let told = self.reading == Reading::Ahead;
-        let chain = (stream, offset > 0, default && !told);
+        let shared = stream.is_some() && (told || self.shared[usize::from(offset > 0)]);
+        let chain = (stream, offset > 0, default && !shared);
         let register = self.chains[&chain][offset.unsigned_abs() as usize - 1];
         let cell = self.cell(if offset > 0 { Cell::Guess(register) } else { Cell::Back(register) });
-        if default && told {
-            let outside = self.outside(offset);
+        if default && shared {
+            let outside = if told { self.outside(offset) } else { self.register(None, offset, true) };
             return self.cell(Cell::Apply(Node::Or(outside, cell)));
         }
         cell

@@ -66,6 +66,21 @@ fn the_last_letter_is_one() {
     assert_eq!(by_models, expected[2]);
 }
 
+/// What the printed construction makes of it demands an accepting step at every position; the right one at the last (a
+/// correction).
+#[test]
+fn the_printed_construction_lacks_a_guard() {
+    let made = |end: &str| {
+        spec(&format!(
+            "p = p; q = q; c = if (p ^ q) & (first -> p) & (p & x -> p[+1|1] | q[+1|1]) & (p & !x -> p[+1|1]) & (q & x -> 0) \
+             & (q & !x -> 0) & ({end}) then c else !c"
+        ))
+    };
+    assert_eq!(languages(&made("p & x"), 3), [vec!["1"], vec!["11"], vec!["111"]]);
+    let right = [vec!["1"], vec!["01", "11"], vec!["001", "011", "101", "111"]];
+    assert_eq!(languages(&made("last -> p & x"), 3), right);
+}
+
 fn shape(rng: &mut Rng) -> Shape {
     Shape {
         inputs: 1,

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Shape, input, random, spec};
+use common::{Shape, input, random, spec, word};
 use std::collections::{BTreeMap, BTreeSet};
 use tw_stream_boolean::{Id, Node, Specification, Word, models};
 use tw_testkit::{Rng, cases};
@@ -109,8 +109,8 @@ impl<'a> Windows<'a> {
         (seen.len() + 1, seen.iter().filter(|window| self.accepting(window)).count())
     }
 
-    /// The number of accepting runs on an input.
-    fn runs(&self, input: &Word) -> usize {
+    /// The states after each position of an input, each with the number of runs that lead to it.
+    fn forward(&self, input: &Word) -> Vec<BTreeMap<Window, usize>> {
         let mask = (1u64 << self.spec.inputs().len()) - 1;
         let reads = |window: &Window, at: usize| {
             window[self.back].is_some_and(|letter| letter & mask == input.letter(at))
@@ -120,16 +120,24 @@ impl<'a> Windows<'a> {
             .into_iter()
             .filter(|window| reads(window, 0))
             .for_each(|window| *now.entry(window).or_default() += 1);
+        let mut tape = vec![now];
         for at in 1..input.len {
             let mut next: BTreeMap<Window, usize> = BTreeMap::new();
-            for (window, runs) in now {
-                for after in self.next(&window).into_iter().filter(|window| reads(window, at)) {
+            for (window, runs) in &tape[at - 1] {
+                for after in self.next(window).into_iter().filter(|window| reads(window, at)) {
                     *next.entry(after).or_default() += runs;
                 }
             }
-            now = next;
+            tape.push(next);
         }
-        now.iter().filter(|(window, _)| self.accepting(window)).map(|(_, runs)| runs).sum()
+        tape
+    }
+
+    /// The number of accepting runs on an input.
+    fn runs(&self, input: &Word) -> usize {
+        let tape = self.forward(input);
+        let ends = tape.last().into_iter().flatten().filter(|(window, _)| self.accepting(window));
+        ends.map(|(_, runs)| runs).sum()
     }
 }
 
@@ -144,6 +152,17 @@ fn sizes_of_the_examples() {
         (example_3, (14, 5)),
     ] {
         assert_eq!(Windows::new(&spec(text)).states(), states, "{text}");
+    }
+}
+
+/// The sets that a literal forward pass of the third specification of Example 2 would store.
+#[test]
+fn stored_sets_of_an_example() {
+    let spec = spec("y = if x then x[+2|0] else x[-2|0]");
+    for input in ["1", "01", "110010", "00000"] {
+        let input = word(&[input]);
+        let sizes: Vec<usize> = Windows::new(&spec).forward(&input).iter().map(BTreeMap::len).collect();
+        assert_eq!(sizes, vec![21; input.len]);
     }
 }
 
