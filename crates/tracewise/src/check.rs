@@ -169,6 +169,7 @@ fn check_properties(
             warnings.extend(run.unasked(root, &said).or_else(|| chart::silent(&run, root)));
         }
     }
+    warnings.extend(spec.program.roots.iter().filter_map(|root| chart::incomplete(&run, root)));
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let charts: Vec<_> = findings.iter().map(|finding| finding.chart).collect();
@@ -178,6 +179,9 @@ fn check_properties(
         let Some(chart::Told { step, drawing }) = told else { continue };
         if let Some(first) = property.violations.first_mut() {
             first.text = Some(step.reason.clone());
+        }
+        if let Some(first) = property.ranges.first_mut() {
+            first.first.text = Some(step.reason.clone());
         }
         (property.explanation, property.drawing) = (Some(step), drawing);
     }
