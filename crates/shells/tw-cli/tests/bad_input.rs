@@ -5,6 +5,8 @@
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
 mod common;
+#[path = "bad_input/classify.rs"]
+mod classify;
 #[path = "bad_input/import.rs"]
 mod import;
 #[path = "bad_input/races.rs"]
@@ -185,6 +187,7 @@ fn messages() {
         texts::cases(),
         usage::cases(),
         races::cases(),
+        classify::cases(),
         slice::cases(),
         import::cases(),
     ]

@@ -2,6 +2,7 @@
 
 mod bindings;
 mod check;
+mod classify;
 mod clock_error;
 mod commands;
 mod common;
