@@ -70,7 +70,7 @@ pub(crate) fn check(
     let kept = monitors::slots(monitors.as_ref());
     let waits = options.statistic == Some(Statistic::Waiting);
     let times = waits || options.violations > LOCATED;
-    let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
+    let asked = Asked { times, by: options.by.as_deref(), kept: &kept, ..Asked::default() };
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
         0 => 1,

@@ -4,9 +4,9 @@
 //! `bad_input.snap` holds for it. The fine cases look odd and are none of that: they exit with 0.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
-mod common;
 #[path = "bad_input/classify.rs"]
 mod classify;
+mod common;
 #[path = "bad_input/import.rs"]
 mod import;
 #[path = "bad_input/races.rs"]

@@ -94,7 +94,8 @@ fn run(work: &Work) {
 }
 
 fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let many = Work {
         name: "keys, next",
         formula: "G (a -> X b)",
@@ -115,11 +116,20 @@ fn main() {
         many,
         Work { name: "one, eventually", formula: "G (a -> F b)", dense: [3, 100, 2], quiet: 300, ..long },
         Work { name: "one, nested, all open", formula: nested, dense: [2, 2, 2], quiet: 10_000_000, ..long },
-        Work { name: "one, eventually, all kept", formula: "G (a -> F b)", rules: "none", dense: [2, 5, 2], ..long },
+        Work {
+            name: "one, eventually, all kept",
+            formula: "G (a -> F b)",
+            rules: "none",
+            dense: [2, 5, 2],
+            ..long
+        },
         Work { name: "one, past", formula: "G (a -> O b)", rules: "none", dense: [2, 5, 2], ..long },
         long,
     ];
-    for work in all.iter().filter(|work| wanted.is_empty() || wanted.iter().any(|own| work.name.contains(own.as_str()))) {
+    for work in all
+        .iter()
+        .filter(|work| wanted.is_empty() || wanted.iter().any(|own| work.name.contains(own.as_str())))
+    {
         run(work);
     }
 }

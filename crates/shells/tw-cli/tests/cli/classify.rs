@@ -36,7 +36,10 @@ fn the_worked_examples() {
     assert_eq!((&classes[0]["property"], &classes[0]["known"]), (&json!("G (a -> X b)"), &json!(false)));
     assert_eq!(classes[0]["class"].as_str().map(str::len), Some(32));
     let why = classes[0]["why"].as_str().expect("a sentence");
-    assert!(why.contains("position 1") && why.contains("`a` holds") && why.contains("`X b` does not"), "{why}");
+    assert!(
+        why.contains("position 1") && why.contains("`a` holds") && why.contains("`X b` does not"),
+        "{why}"
+    );
     // Undecided classes alone are 3; nothing is ever known to hold always.
     let found = run(&place, "classify -e 'G (a -> X b)' cab.props ca.props -q");
     assert_eq!((found.code, found.out.as_str()), (3, ""));
@@ -44,6 +47,12 @@ fn the_worked_examples() {
     let found = run(&place, &format!("classify -e 'G (a -> X b)' {traces} --rules truncate=1 --output json"));
     let lines: Vec<Value> = found.json().iter().map(|class| class["hologram"].clone()).collect();
     assert_eq!(lines, [json!("G-"), json!("G?")]);
+    std::fs::write(place.join("nothing.props"), "").expect("written");
+    let found = run(&place, "classify -e 'G (a -> X b)' nothing.props cab.props --output json");
+    assert_eq!(
+        (found.code, &found.json()[0]["hologram"], &found.json()[0]["traces"]),
+        (3, &json!("G?"), &json!(2))
+    );
     let found = run(&place, "classify -e 'G (a -> X b)' cab.props --rules truncate=2 --output json");
     assert_eq!(found.json()[0]["hologram"], json!("G?(->+ ->+ ->+)"));
 }
@@ -61,10 +70,13 @@ fn quantifiers_over_paths() {
     write("d.jsonl", &[8]);
     write("e.jsonl", &[8, 7]);
     let classes = |formula: &str, files: &str, rules: &str| -> Vec<(String, u64)> {
-        let line = format!("classify -e 'forall x in items[*].id. {formula}' {files} --rules {rules} --output json");
+        let line =
+            format!("classify -e 'forall x in items[*].id. {formula}' {files} --rules {rules} --output json");
         let found = run(&place, &line);
         assert_eq!(found.code, 1, "{}", found.err);
-        let of = |class: &Value| (class["hologram"].as_str().unwrap().to_string(), class["traces"].as_u64().unwrap());
+        let of = |class: &Value| {
+            (class["hologram"].as_str().unwrap().to_string(), class["traces"].as_u64().unwrap())
+        };
         found.json().iter().map(of).collect()
     };
     assert_eq!(classes("x != 5", "a.jsonl b.jsonl", "none").len(), 2);
@@ -108,7 +120,8 @@ fn sessions_and_what_a_store_knows() {
 fn outputs_name_the_class() {
     let place = directory("classify-outputs");
     let traces = letters(&place, &["cac", "cab"]);
-    let class = run(&place, &format!("classify -e 'G (a -> X b)' {traces} --output json")).json()[0]["class"].clone();
+    let class =
+        run(&place, &format!("classify -e 'G (a -> X b)' {traces} --output json")).json()[0]["class"].clone();
     let class = class.as_str().expect("a name").to_string();
     for form in ["text", "junit", "sarif", "github", "html"] {
         let found = run(&place, &format!("classify -e 'G (a -> X b)' {traces} --output {form}"));
@@ -126,14 +139,18 @@ fn outputs_name_the_class() {
 fn chains_severities_and_small_traces() {
     let place = directory("classify-chain");
     let traces = letters(&place, &["cac", "ccac", "cacac"]);
-    let line = format!("classify -e 'G (a -> X b)' {traces} --chain --rules fail-fast,polarity,truncate=1 --output json");
+    let line = format!(
+        "classify -e 'G (a -> X b)' {traces} --chain --rules fail-fast,polarity,truncate=1 --output json"
+    );
     let classes = run(&place, &line).json();
     let count = |level: u64| classes.iter().filter(|class| class["level"] == json!(level)).count();
     assert_eq!([count(0), count(1), count(2), count(3)], [3, 2, 1, 1]);
     // Every class lies within one of the next level.
     for class in classes.iter().filter(|class| class["level"] != json!(3)) {
         let level = class["level"].as_u64().expect("a level") + 1;
-        let within = classes.iter().filter(|other| other["level"] == json!(level) && other["class"] == class["within"]);
+        let within = classes
+            .iter()
+            .filter(|other| other["level"] == json!(level) && other["class"] == class["within"]);
         assert_eq!(within.count(), 1, "{class}");
     }
     let text = run(&place, &line.replace("--output json", ""));
@@ -150,7 +167,8 @@ fn chains_severities_and_small_traces() {
     assert_eq!(severity("--weight p=3 --weight asked=10"), Some(26.0));
     let found = run(&place, "classify -e 'G (a -> X b)' cacac.props --shrink --output json").json();
     assert_eq!(found[0]["shrunk"]["positions"].as_array().map(Vec::len), Some(2));
-    let found = tracewise_with("classify -e 'G (a -> F[0,2] b)' --format props - --output json", "a\nc\nc\nc\n");
+    let found =
+        tracewise_with("classify -e 'G (a -> F[0,2] b)' --format props - --output json", "a\nc\nc\nc\n");
     assert_eq!(found.json()[0]["hologram"], json!("G-(->-(a+ F[0,2]-(b- b- b-)))"));
     let found = tracewise_with("classify -e 'G (a -> O b)' --format props - --output json", "c\na\n");
     assert_eq!(found.json()[0]["hologram"], json!("G-(->-(a+ O-(b- b-)))"));
