@@ -105,7 +105,7 @@ fn check_properties(
     let kept = monitors::slots(monitors.as_ref());
     let waits = options.statistic == Some(Statistic::Waiting);
     let times = waits || options.violations > LOCATED;
-    let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
+    let asked = Asked { times, by: options.by.as_deref(), kept: &kept, ..Asked::default() };
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
         0 => 1,

@@ -12,7 +12,7 @@ mod weights;
 use crate::check::{LogLine, newlines, property};
 use crate::error::Setting;
 use crate::plan::{self, Who};
-use crate::run::{Asked, Run};
+use crate::run::{Asked, Run, faults};
 use crate::{Error, Session, Specification};
 use rustc_hash::FxHashMap;
 use single::Single;
@@ -118,6 +118,15 @@ impl Classes {
         Self::default()
     }
 
+    /// Of many traces the same is said once.
+    fn warn(&mut self, warnings: Vec<Diagnostic>) {
+        for warning in warnings {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+
     /// Properties in their order, finest rules first, then the most frequent classes first.
     pub fn sort(&mut self, spec: &Specification) {
         let order: FxHashMap<&str, usize> =
@@ -203,8 +212,11 @@ pub(crate) fn classify(
     }
     let slots = quantified.contains(&true);
     let reader = Reader(Wanted { slots, ..Wanted::ATOMS });
-    let asked = Asked { by: options.by.as_deref(), ..Asked::default() };
+    let asked = Asked { by: options.by.as_deref(), nothing: true, ..Asked::default() };
     let mut run = Run::new(session, spec, files, Who::This(&reader), asked)?;
+    if run.loaded.trace.len == 0 {
+        return nothing(spec, &mut run, options, into);
+    }
     let found = classes(session, spec, &run, options, &quantified)?;
 
     let trace = &run.loaded.trace;
@@ -218,33 +230,9 @@ pub(crate) fn classify(
                 let next = into.found.len();
                 let at = *into.index.entry((number, level, class.name)).or_insert(next);
                 if at == next {
-                    let verdict = match class.truth {
-                        Truth::True => Verdict::Satisfied,
-                        Truth::False => Verdict::Violated,
-                        Truth::Unknown => Verdict::Unknown,
-                    };
-                    let head = property(spec, &lines, root, verdict);
-                    into.found.push(ClassReport {
-                        property: head.name,
-                        title: head.title,
-                        formula: head.formula,
-                        source: head.source,
-                        class: class.to_string(),
-                        rules: options.rules[level],
-                        level,
-                        within: levels.get(level + 1).map(|next| next[segment].to_string()),
-                        verdict,
-                        traces: 0,
-                        examples: Vec::new(),
-                        hologram: String::new(),
-                        tree: Tree { nodes: Vec::new(), more: false },
-                        why: String::new(),
-                        severity: 0.0,
-                        known: false,
-                        position: None,
-                        line: None,
-                        shrunk: None,
-                    });
+                    let within = levels.get(level + 1).map(|next| next[segment]);
+                    let head = (number, class, options.rules[level], level, within);
+                    into.found.push(report(spec, &lines, head));
                     fresh.push((at, number, segment));
                 }
                 let own = &mut into.found[at];
@@ -265,8 +253,78 @@ pub(crate) fn classify(
     into.bytes += run.loaded.summary.bytes;
     into.skipped += run.loaded.summary.skipped;
     into.names.push(name);
-    let warnings = run.warnings();
-    into.warnings.extend(warnings);
+    into.warn(run.warnings());
+    Ok(())
+}
+
+/// A class of which nothing is told yet.
+fn report(
+    spec: &Specification,
+    lines: &[u32],
+    (number, class, rules, level, within): (usize, Class, Rules, usize, Option<Class>),
+) -> ClassReport {
+    let head = property(spec, lines, &spec.program.roots[number], class.truth.into());
+    ClassReport {
+        property: head.name,
+        title: head.title,
+        formula: head.formula,
+        source: head.source,
+        class: class.to_string(),
+        rules,
+        level,
+        within: within.map(|class| class.to_string()),
+        verdict: head.verdict,
+        traces: 0,
+        examples: Vec::new(),
+        hologram: String::new(),
+        tree: Tree { nodes: Vec::new(), more: false },
+        why: String::new(),
+        severity: 0.0,
+        known: false,
+        position: None,
+        line: None,
+        shrunk: None,
+    }
+}
+
+/// Sorts a trace without positions, where the formulas say nothing about a first one.
+fn nothing(
+    spec: &Specification,
+    run: &mut Run<'_>,
+    options: &ClassifyOptions,
+    into: &mut Classes,
+) -> Result<(), Error> {
+    let (name, lines) = (run.loaded.name().to_string(), newlines(spec));
+    for (number, root) in spec.program.roots.iter().enumerate() {
+        let formula = Formula::new(&spec.program, root.node, &|_| Vec::new());
+        let formula = formula.map_err(|refusal| refused(spec, refusal))?;
+        let mut levels = Vec::new();
+        for rules in &options.rules {
+            let plan = Plan::new(&formula, *rules).map_err(|refusal| refused(spec, refusal))?;
+            match tw_classify::of_nothing(&plan) {
+                Some(found) => levels.push(found),
+                None => return faults::refuse_empty(&run.loaded),
+            }
+        }
+        for (level, (class, tree)) in levels.iter().enumerate() {
+            let next = into.found.len();
+            let at = *into.index.entry((number, level, class.name)).or_insert(next);
+            if at == next {
+                let within = levels.get(level + 1).map(|(class, _)| *class);
+                let mut own = report(spec, &lines, (number, *class, options.rules[level], level, within));
+                own.why = format!("`{}` is open: there are no positions", spec.words(root.node));
+                (own.hologram, own.tree) = (tree.line(), tree.clone());
+                into.found.push(own);
+            }
+            into.found[at].traces += 1;
+            if into.found[at].examples.len() < options.examples.max(1) {
+                into.found[at].examples.push(name.clone());
+            }
+        }
+    }
+    into.traces += 1;
+    into.names.push(name);
+    into.warn(run.warnings());
     Ok(())
 }
 

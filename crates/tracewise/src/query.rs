@@ -183,7 +183,13 @@ fn values(
     let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
     let times = options.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
     let spec = &spec;
-    let mut run = Run::read(session, spec, files, who, Asked { times, by: key.as_deref(), kept: &kept })?;
+    let mut run = Run::read(
+        session,
+        spec,
+        files,
+        who,
+        Asked { times, by: key.as_deref(), kept: &kept, ..Asked::default() },
+    )?;
 
     let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
     let mut failures = Vec::new();

@@ -6,6 +6,8 @@
 
 #[path = "bad_input/charts.rs"]
 mod charts;
+#[path = "bad_input/classify.rs"]
+mod classify;
 mod common;
 #[path = "bad_input/import.rs"]
 mod import;
@@ -187,6 +189,7 @@ fn messages() {
         texts::cases(),
         usage::cases(),
         races::cases(),
+        classify::cases(),
         slice::cases(),
         import::cases(),
         charts::cases(),

@@ -50,6 +50,13 @@ pub(crate) struct Cell {
     pub possible: Mask,
 }
 
+impl Cell {
+    /// Whether other positions have a say.
+    pub(crate) fn is_temporal(&self) -> bool {
+        matches!(self.kind, Kind::Step(_) | Kind::Walk(_))
+    }
+}
+
 /// A formula whose holograms are wanted.
 #[derive(Clone, Debug)]
 pub struct Formula {

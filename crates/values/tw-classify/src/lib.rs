@@ -57,6 +57,6 @@ pub use shrink::shrink;
 #[cfg(feature = "store")]
 pub use store::{Entry, Store, StoreError};
 pub use time::Timing;
-pub use tree::{Node, Tree};
+pub use tree::{Node, Tree, of_nothing};
 pub use truth::{Kleene, Truth};
 pub use words::{Speaker, sentence};

@@ -1,8 +1,10 @@
 //! A pruned hologram as a tree, to be shown.
 
 use crate::formula::Kind;
-use crate::scan::Scan;
-use crate::truth::{Kleene, Truth};
+use crate::name::{self, List, Name};
+use crate::plan::Plan;
+use crate::scan::{Class, Scan};
+use crate::truth::{Kleene, Truth, connective};
 use std::fmt::Write;
 use tw_core::Position;
 use tw_ir::NodeId;
@@ -24,6 +26,62 @@ pub struct Node {
     pub node: NodeId,
     /// Where in the trace.
     pub at: Position,
+}
+
+/// The hologram of a trace without positions, where temporal operators are unknown and have no children; none if the formula says
+/// something about a first position.
+pub fn of_nothing(plan: &Plan<'_>) -> Option<(Class, Tree)> {
+    // Children before parents: of each place its truth and its name.
+    let mut known: Vec<Option<(Truth, Name)>> = vec![None; plan.places.len()];
+    for (at, place) in plan.places.iter().enumerate().rev() {
+        let cell = &plan.formula.cells[place.cell as usize];
+        let below = |nth: usize| known[*place.children.get(nth)? as usize];
+        let (truth, mut list) = match &cell.kind {
+            Kind::Step(_) | Kind::Walk(_) => (Truth::Unknown, List::EMPTY),
+            // What a position decides; that is nothing here but for `true` and `false`.
+            Kind::Leaf(_) => match cell.possible.iter().collect::<Vec<_>>()[..] {
+                [one] => (one, List::EMPTY),
+                _ => continue,
+            },
+            // Below the last level that is kept, nobody can tell.
+            Kind::Quantifier { .. } => continue,
+            _ if place.cut => continue,
+            kind => match (below(0), below(place.children.len() - 1)) {
+                (Some((a, _)), Some((b, _))) => (connective(kind, a, b), List::EMPTY),
+                _ => continue,
+            },
+        };
+        for nth in (0..place.children.len()).rev() {
+            if let (false, Some((own, name))) = (cell.is_temporal(), below(nth))
+                && plan.keeps(&cell.kind, truth, nth, own)
+            {
+                list.push(name);
+            }
+        }
+        known[at] = Some((truth, name::tree(place.label, truth, list.name())));
+    }
+    let (truth, name) = known[0]?;
+    let mut tree = Tree { nodes: Vec::new(), more: false };
+    let mut todo = vec![(0, None)];
+    while let Some((place, parent)) = todo.pop() {
+        let (own, Some((truth, _))) = (&plan.places[place], known[place]) else { continue };
+        let cell = &plan.formula.cells[own.cell as usize];
+        let leaf = matches!(cell.kind, Kind::Leaf(_));
+        let (label, node) = (cell.label.clone(), cell.node);
+        tree.nodes.push(Node { label, truth, edge: None, children: Vec::new(), leaf, node, at: 0 });
+        let number = tree.nodes.len() - 1;
+        if let Some(parent) = parent {
+            let parent: &mut Node = &mut tree.nodes[parent];
+            parent.children.push(number);
+        }
+        let kept = own.children.iter().map(|&child| child as usize).enumerate().filter(|&(nth, child)| {
+            !cell.is_temporal()
+                && known[child].is_some_and(|(below, _)| plan.keeps(&cell.kind, truth, nth, below))
+        });
+        let kept: Vec<usize> = kept.map(|(_, child)| child).collect();
+        todo.extend(kept.into_iter().rev().map(|child| (child, Some(number))));
+    }
+    Some((Class { name, truth }, tree))
 }
 
 /// A pruned hologram.

@@ -80,7 +80,9 @@ fn told(tree: &Tree, node: &Node, speaker: &Speaker<'_>, steps: usize) -> String
         (Truth::Unknown, _) => format!("{part} is still open"),
     };
     let simple = node.leaf || node.label == "X" || node.label == "N";
-    match reasons(tree, node, speaker, steps).filter(|_| !simple) {
+    // Of many positions that all say the same, none is worth telling.
+    let few = node.children.len() <= TOLD;
+    match reasons(tree, node, speaker, steps).filter(|_| few && !simple) {
         Some(why) => format!("{verdict} ({why})"),
         None => verdict,
     }

@@ -4,7 +4,7 @@ mod naive;
 
 use naive::World;
 use std::collections::HashMap;
-use tw_classify::{Columns, Formula, Kleene, Plan, Rules, Scan, Timing, Tree, Truth, paths};
+use tw_classify::{Columns, Formula, Kleene, Plan, Rules, Scan, Timing, Tree, Truth, of_nothing, paths};
 use tw_core::{Batch, Bits, Column, Value};
 use tw_engine_columnar::Columnar;
 use tw_ir::{Node, NodeId, Program, Root, SlotId, What};
@@ -360,4 +360,19 @@ fn worked_examples() {
     assert_eq!(letters("a | !a", "a", "none").0, "|+(a+ !-(a+))");
     assert_ne!(letters("a | !a", "a", "none").1, letters("a | !a", "b", "none").1);
     assert_eq!(letters(formula, "cac", "none").1.truth, Truth::False);
+    // Of no positions at all temporal operators are unknown, and what a position decides has no truth.
+    let nothing = |text: &str, rules: &str| {
+        let program = lowered(text).unwrap();
+        let made = Formula::new(&program, program.roots[0].node, &|_| Vec::new()).unwrap();
+        let plan = Plan::new(&made, Rules::parse(rules).unwrap()).unwrap();
+        of_nothing(&plan).map(|(class, tree)| (tree.line(), class))
+    };
+    for rules in ["none", "fail-fast", "polarity", "fail-fast,polarity"] {
+        let (line, class) = nothing(formula, rules).unwrap();
+        assert_eq!((line.as_str(), class.truth), ("G?", Truth::Unknown));
+        // It is the class of a trace on which nothing is open.
+        assert_eq!(class == letters(formula, "cab", rules).1, rules.contains("polarity"));
+    }
+    assert_eq!(nothing("F a -> (G b & true)", "none").unwrap().0, "->?(F? &?(G? true+))");
+    assert_eq!(nothing("a & F b", "none"), None);
 }

@@ -3,6 +3,7 @@
 mod bindings;
 mod charts;
 mod check;
+mod classify;
 mod clock_error;
 mod commands;
 mod common;

@@ -5,7 +5,7 @@ use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
 use tracewise::Verdict;
-use tracewise::classify::{ClassReport, draw};
+use tracewise::classify::{ClassReport, Truth, draw};
 use tracewise::findings::{Detail, Report};
 
 /// Lines of a tree.
@@ -40,7 +40,12 @@ impl Text {
             self.style.paint(Ink::Faint, &class.class),
         )?;
         if !tree {
-            return Ok(());
+            let line = words::clip(&words::printable(&class.hologram), self.style.width.unwrap_or(120));
+            return writeln!(
+                out,
+                "{indent}  {}",
+                self.style.paint(Ink::Faint, format!("{line}  by {}", class.rules))
+            );
         }
         let width = self.style.width.map(|width| width.saturating_sub(indent.len() + 2));
         for line in words::wrap(&words::printable(&class.why), width) {
@@ -49,7 +54,9 @@ impl Text {
         for line in draw::lines(&class.tree, LINES) {
             writeln!(out, "{indent}    {}", self.style.paint(Ink::Frame, words::printable(&line)))?;
         }
-        if (class.severity - f64::from(u8::from(class.verdict == Verdict::Violated))).abs() > f64::EPSILON {
+        // Without weights it is a number of nodes, which the tree shows.
+        let failing = class.tree.nodes.iter().filter(|node| node.truth == Truth::False).count();
+        if class.severity != failing as f64 {
             writeln!(out, "{indent}  severity {}", class.severity)?;
         }
         let more = class.traces.saturating_sub(NAMED as u64);
@@ -92,9 +99,17 @@ impl Text {
             if of.is_some_and(|of| class.within.as_deref() != Some(of)) {
                 continue;
             }
-            self.class(class, &"  ".repeat(depth), level == 0, out)?;
+            // Where nothing falls apart, the finer class says all.
+            let inside = all.iter().filter(|own| {
+                level > 0 && own.level == level - 1 && own.within.as_deref() == Some(&*class.class)
+            });
+            let splits = inside.count() > 1;
+            if level == 0 || splits {
+                self.class(class, &"  ".repeat(depth), level == 0, out)?;
+            }
             if level > 0 {
-                self.within(all, level - 1, Some(&class.class), depth + 1, out)?;
+                let depth = depth + usize::from(splits);
+                self.within(all, level - 1, Some(&class.class), depth, out)?;
             }
         }
         Ok(())
