@@ -184,6 +184,7 @@ Commands:
   init         A first specification for a trace, with properties that hold in it now
   convert      Write a trace in another format
   slice        For each binding of variables, the positions that are about nothing else
+  split        The slices of a log as files, with a manifest that `check` reads
   templates    The templates of a text log, as events that a specification can declare
   simulate     Run an SPL program and write the trace of its states
   merge        Merge traces into a model: states, transitions, and how often each was seen
@@ -216,6 +217,7 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "inspect",
         "convert",
         "slice",
+        "split",
         "simulate",
         "races",
         "completions",

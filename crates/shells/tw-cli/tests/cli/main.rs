@@ -28,6 +28,7 @@ mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;
+mod slices;
 mod streams;
 mod templates;
 mod tests;
