@@ -1,11 +1,11 @@
 //! The specification that is being made: expressions, definitions, and which of them become properties.
 
+mod blocks;
 mod data;
 mod intervals;
-mod monitors;
 
+pub(crate) use blocks::remark;
 pub(crate) use intervals::{bound, checked, exactly, interval};
-pub(crate) use monitors::remark;
 
 use crate::cursor::refuse;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -82,8 +82,8 @@ pub(crate) struct Builder {
     patterns: Vec<ExprId>,
     /// Names of variables.
     words: FxHashSet<String>,
-    /// Parametric monitors.
-    monitors: Vec<monitors::Made>,
+    /// Parametric monitors and charts.
+    blocks: Vec<blocks::Made>,
 }
 
 impl Builder {
@@ -235,7 +235,7 @@ impl Builder {
 
     /// The names of definitions so far.
     pub fn is_empty(&self) -> bool {
-        self.definitions.is_empty() && self.monitors.is_empty()
+        self.definitions.is_empty() && self.blocks.is_empty()
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
@@ -281,7 +281,7 @@ impl Builder {
             comments.push(Comment { blank_before: true, ..comment(&format!("{file}:{}", definition.line)) });
             declarations.push(Declaration { kind, span, comments, trailing: None, blank_before: false });
         }
-        for made in std::mem::take(&mut self.monitors) {
+        for made in std::mem::take(&mut self.blocks) {
             let head = if declarations.is_empty() { head } else { &[] };
             declarations.push(made.declaration(&file, head));
         }
