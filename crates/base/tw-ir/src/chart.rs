@@ -5,6 +5,8 @@
 //! A [`Check`] is one such question, the leaf of a root `G chart`: it is false where an event settles a violation, and what is
 //! pending at the end decides the rest.
 
+mod ltl;
+
 use crate::{Node, NodeId, Program};
 use std::sync::Arc;
 use tw_diag::Span;
