@@ -53,6 +53,8 @@ pub mod query;
 pub mod races;
 pub mod robust;
 mod run;
+#[cfg(feature = "plot")]
+pub mod sequence;
 mod session;
 pub mod slice;
 mod specification;

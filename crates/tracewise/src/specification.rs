@@ -100,7 +100,8 @@ impl Specification {
 
     /// A specification given as text; `name` stands in messages.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
-        Self::build(name, text, tw_spec::parse)
+        let charts = name.ends_with(".elsc");
+        Self::build(name, text, if charts { tw_spec::parse_charts } else { tw_spec::parse })
     }
 
     /// One formula (`-e`): a property whose name is the formula's text.

@@ -1,5 +1,6 @@
 //! The commands: one file and one row in [`COMMANDS`] each.
 
+mod chart;
 mod check;
 mod completions;
 mod convert;
@@ -67,6 +68,7 @@ pub static COMMANDS: &[Command] = &[
     row::<watch::Watch>("watch"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
+    row::<chart::Chart>("chart"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<import::Import>("import"),
