@@ -12,7 +12,7 @@ use crate::run::columns::Taker;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
-use crate::{Error, Session, Specification, monitors, statistics};
+use crate::{Error, Session, Specification, chart, monitors, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
 use tw_ir::Root;
@@ -54,6 +54,9 @@ impl Default for CheckOptions {
     }
 }
 
+/// The place of a violation that has none: no log is as long.
+const NOWHERE: Position = Position::MAX / 2;
+
 /// How many violations get their log line looked up; the rest are positions and times alone.
 pub(crate) const LOCATED: usize = 100;
 
@@ -90,8 +93,11 @@ pub(crate) fn check(
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
         let first = violations(&run, options, &mut finding, root, &answer);
+        let chart = spec.program.chart(root.node).is_some();
+        finding.chart = first.filter(|_| chart && options.explain);
+        let first = first.map(|(segment, _)| segment);
         // The first violation's own part is the one to explain; a satisfied property is explained on the first.
-        let segment = first.or(options.witness.then_some(0));
+        let segment = first.or(options.witness.then_some(0)).filter(|_| !chart);
         if let Some(segment) = segment.filter(|_| options.explain) {
             let start = run.loaded.trace.starts()[segment];
             // What fails for some values is explained for the values of the first violation, in its own part.
@@ -113,12 +119,21 @@ pub(crate) fn check(
     let said = run.loaded.warnings.clone();
     for (root, finding) in spec.program.roots.iter().zip(&findings) {
         if finding.report.verdict == Verdict::Satisfied {
-            warnings.extend(run.unasked(root, &said));
+            warnings.extend(run.unasked(root, &said).or_else(|| chart::silent(&run, root)));
         }
     }
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
+    let charts: Vec<_> = findings.iter().map(|finding| finding.chart).collect();
     let mut properties = narrator.tell(findings, options);
+    for ((property, root), found) in properties.iter_mut().zip(&spec.program.roots).zip(charts) {
+        let told = found.and_then(|(segment, at)| chart::explain(&run, root, segment, at));
+        let Some(chart::Told { step, drawing }) = told else { continue };
+        if let Some(first) = property.violations.first_mut() {
+            first.text = Some(step.reason.clone());
+        }
+        (property.explanation, property.drawing) = (Some(step), drawing);
+    }
     if let Some(fed) = fed {
         properties.extend(fed.verdicts(&mut run, options)?);
     }
@@ -136,7 +151,7 @@ fn violations(
     finding: &mut Finding,
     root: &Root,
     answer: &Answer,
-) -> Option<usize> {
+) -> Option<(usize, Option<Position>)> {
     let trace = &run.loaded.trace;
     let invariant = is_invariant(run.spec, root);
     let fails = |segment: &usize| {
@@ -197,8 +212,23 @@ fn violations(
         let positions = failing.iter().map(|&(position, ..)| position);
         finding.report.timeline = Some(ranges::timeline(positions, run.loaded.summary.positions, cut));
     }
-    let first = failing.first().map(|&(_, at, _)| segment(at));
-    first.or_else(|| (0..trace.starts().len()).find(fails))
+    // Parts of the trace whose end leaves a chart incomplete.
+    if run.spec.program.chart(root.node).is_some() {
+        let mut broken: Vec<usize> = failing.iter().map(|&(_, at, _)| segment(at)).collect();
+        broken.sort_unstable();
+        let ended = (0..trace.starts().len()).filter(fails).filter(|own| broken.binary_search(own).is_err());
+        // Of a trace that is not divided, a violation that is not listed is counted.
+        for segment in ended.filter(|_| run.order.by_key() || answer.violation_count == 0) {
+            finding.report.violation_count += 1;
+            if finding.report.violations.len() < options.violations.max(1) {
+                let key = run.labels.get(segment).key;
+                let bindings = options.by.clone().zip(key).into_iter().collect();
+                finding.add(NOWHERE, Violation { bindings, ..Violation::default() });
+            }
+        }
+    }
+    let first = failing.first().map(|&(_, at, _)| (segment(at), Some(at)));
+    first.or_else(|| (0..trace.starts().len()).find(fails).map(|segment| (segment, None)))
 }
 
 /// The verdict over all segments: violated if one is, else open if one is.
@@ -220,11 +250,13 @@ pub(crate) struct Finding {
     /// The formula to explain, where in the trace as evaluated, and for which values.
     pub explain: Option<Request>,
     pub explanation: Option<Explanation>,
+    /// Of a violated chart, the part of the trace to explain, and where in it, if not at its end.
+    pub chart: Option<(usize, Option<Position>)>,
 }
 
 impl Finding {
     pub(crate) fn new(report: PropertyReport) -> Self {
-        Self { report, positions: Vec::new(), explain: None, explanation: None }
+        Self { report, positions: Vec::new(), explain: None, explanation: None, chart: None }
     }
 
     pub(crate) fn add(&mut self, position: Position, violation: Violation) {

@@ -218,6 +218,8 @@ pub struct Item {
     pub timeline: Option<Timeline>,
     /// Why the verdict is what it is.
     pub explanation: Option<Step>,
+    /// Of a violated chart: the chart as lines of text, with how far it got.
+    pub drawing: Vec<String>,
     /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
     /// With `clock_error`, what is known about the executions that the timestamps allow.

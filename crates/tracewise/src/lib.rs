@@ -23,11 +23,12 @@
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
-//! | look at specifications | [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
+//! | look at specifications | [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
 //! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
 
 #[cfg(feature = "parquet")]
 mod batches;
+pub mod chart;
 pub mod check;
 pub mod convert;
 pub mod embed;

@@ -1,7 +1,9 @@
-//! Sequence charts as pictures: the charts of a specification, and the arrows between them.
+//! Sequence charts as pictures: the charts of a specification, the arrows between them, and what a trace says about them.
 
+mod colour;
 mod order;
 
+pub use colour::colour;
 pub use order::dot;
 
 use crate::{Error, Specification};
@@ -23,7 +25,7 @@ pub fn sequences(spec: &Specification, only: Option<&str>) -> Result<Sequences, 
         };
         let then: Vec<PartOf> = after.then.iter().filter_map(part).collect();
         if let (Some(first), false) = (part(&after.first), then.is_empty()) {
-            drawn.after.push(After { first, then });
+            drawn.after.push(After { first, broken: vec![false; then.len()], then });
         }
     }
     Ok(drawn)
@@ -31,15 +33,7 @@ pub fn sequences(spec: &Specification, only: Option<&str>) -> Result<Sequences, 
 
 /// The charts that are meant.
 fn charts<'s>(spec: &'s Specification, only: Option<&str>) -> Result<Vec<&'s Chart>, Error> {
-    let all: Vec<&Chart> = spec
-        .tree
-        .declarations
-        .iter()
-        .filter_map(|declaration| match &declaration.kind {
-            DeclarationKind::Chart(chart) => Some(chart),
-            _ => None,
-        })
-        .collect();
+    let all: Vec<&Chart> = spec.written_charts().collect();
     if all.is_empty() {
         return Err(Error::refused("the specification has no charts"));
     }

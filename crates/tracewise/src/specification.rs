@@ -46,9 +46,13 @@ fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
 }
 
 impl Specification {
-    /// Reads a `.tw` file.
+    /// Reads a `.tw` file, or an `.elsc` file of charts.
     pub fn from_file(path: &str) -> Result<Self, Error> {
-        Self::from_text(path, &Self::text_of(path)?)
+        let text = Self::text_of(path)?;
+        if path.ends_with(".elsc") {
+            return Self::build(path, &text, tw_spec::parse_charts);
+        }
+        Self::from_text(path, &text)
     }
 
     /// What the `trace` block of a `.tw` file says, whatever else stands there.
@@ -100,8 +104,7 @@ impl Specification {
 
     /// A specification given as text; `name` stands in messages.
     pub fn from_text(name: &str, text: &str) -> Result<Self, Error> {
-        let charts = name.ends_with(".elsc");
-        Self::build(name, text, if charts { tw_spec::parse_charts } else { tw_spec::parse })
+        Self::build(name, text, tw_spec::parse)
     }
 
     /// One formula (`-e`): a property whose name is the formula's text.

@@ -56,6 +56,7 @@ settings! {
     Memory "memory_budget" "Bytes that columns and engine may take.",
     Null "null" "The text that stands for nothing.",
     Observers "observers" "What can be said at once about every position.",
+    Map "map" "The columns that the events of charts are read from.",
     Only "only" "The properties and queries that are asked.",
     Period "period" "The time between two samples.",
     Semantics "semantics" "How the end of the trace is read.",

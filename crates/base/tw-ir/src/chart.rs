@@ -99,6 +99,8 @@ pub struct Event {
     pub message: Arc<str>,
     /// The lifeline that it happens on.
     pub lifeline: Arc<str>,
+    /// The lifeline at the other end of the message.
+    pub other: Arc<str>,
     /// Where the message is written.
     pub span: Span,
 }

@@ -124,6 +124,8 @@ pub struct After {
     pub first: PartOf,
     /// What may only come then.
     pub then: Vec<PartOf>,
+    /// Of each of those whether a trace has it too early.
+    pub broken: Vec<bool>,
 }
 
 /// Between two charts.

@@ -35,19 +35,30 @@ use tw_diag::{Checked, Diagnostic};
 use tw_ir::{Node, Path, Program, Root, RootKind, Temporal};
 use types::Sort;
 
-/// Limits of lowering.
+/// What the events of charts are in a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ChartEvents {
+    /// The events `send(msg)` and `recv(msg)`, or the columns `dir` and `msg`, whichever a trace has.
+    #[default]
+    Any,
+    /// These columns: whether a message is sent or received, and which it is.
+    Columns([Path; 2]),
+    /// The events alone.
+    Events,
+}
+
+/// Limits of lowering, and what it may assume.
 #[derive(Clone, Debug)]
 pub struct LowerOptions {
-    /// The columns that say whether a message is sent or received, and which it is. Without them charts read the events
-    /// `send(msg)` and `recv(msg)`, and the columns `dir` and `msg` where a trace has them.
-    pub chart_columns: Option<[Path; 2]>,
+    /// What the events of charts are in a trace.
+    pub chart_events: ChartEvents,
     /// How many nodes a specification may have once its macros are expanded.
     pub node_budget: usize,
 }
 
 impl Default for LowerOptions {
     fn default() -> Self {
-        Self { chart_columns: None, node_budget: 5_000_000 }
+        Self { chart_events: ChartEvents::Any, node_budget: 5_000_000 }
     }
 }
 

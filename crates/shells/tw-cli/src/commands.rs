@@ -155,7 +155,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     let Some((name, matches)) = matches.subcommand() else { return Exit::Bad };
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else { return Exit::Bad };
     let color = matches.get_one::<ColorChoice>("color").copied().unwrap_or_default();
-    let form = matches.try_get_one::<String>("output").ok().flatten();
+    // The last word of `chart check` has the option.
+    let inner = matches.subcommand().map_or(matches, |(_, inner)| inner);
+    let form = inner.try_get_one::<String>("output").ok().flatten();
     let form = form.map_or("text", String::as_str);
     let mut context = Context::new(color, matches.get_flag("quiet"), form);
     context.deny = matches.contains_id("deny");

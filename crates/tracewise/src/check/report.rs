@@ -64,6 +64,8 @@ pub struct PropertyReport {
     pub timeline: Option<Timeline>,
     /// Why: for a violated property, and with `witness` for a satisfied one.
     pub explanation: Option<Step>,
+    /// Of a violated chart: the chart as lines of text, with how far it got.
+    pub drawing: Vec<String>,
     /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
     /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
@@ -89,6 +91,7 @@ impl Default for PropertyReport {
             ranges: Vec::new(),
             timeline: None,
             explanation: None,
+            drawing: Vec::new(),
             statistic: None,
             guarantee: None,
         }

@@ -54,6 +54,7 @@ impl From<PropertyReport> for Item {
             merged: property.ranges.into_iter().map(ViolationRange::from).collect(),
             timeline: property.timeline,
             explanation: property.explanation,
+            drawing: property.drawing,
             statistic: property.statistic,
             guarantee: property.guarantee,
             ..Self::default()

@@ -11,6 +11,8 @@ const LANE: f64 = 18.0;
 pub(super) struct Bus {
     pub first: (usize, bool),
     pub then: Vec<(usize, bool)>,
+    /// Which of those came too early.
+    pub broken: Vec<bool>,
     /// Its lane, 0 next to the charts.
     pub lane: usize,
 }
@@ -29,7 +31,7 @@ pub(super) fn buses(sequences: &Sequences) -> Vec<Bus> {
         let (first, then): (_, Vec<_>) = (part(&after.first), after.then.iter().map(part).collect());
         let there = first.0 < count && !then.is_empty() && then.iter().all(|own| own.0 < count);
         if there {
-            buses.push(Bus { first, then, lane: 0 });
+            buses.push(Bus { first, then, broken: after.broken.clone(), lane: 0 });
         }
     }
     let mut order: Vec<usize> = (0..buses.len()).collect();
@@ -65,15 +67,18 @@ impl Bus {
         let mut ends = vec![start];
         let _ = writeln!(out, "<path class=\"after\" d=\"M{begin:.1} {start:.1}H{x:.1}\"/>");
         let _ = writeln!(out, "<circle class=\"after-point\" cx=\"{begin:.1}\" cy=\"{start:.1}\" r=\"3\"/>");
-        for &(chart, main) in &self.then {
+        for (at, &(chart, main)) in self.then.iter().enumerate() {
             let (end, y) = placed[chart].side(main);
             let y = y - if main { 5.0 } else { 0.0 };
             ends.push(y);
-            let _ = writeln!(out, "<path class=\"after\" d=\"M{x:.1} {y:.1}H{:.1}\"/>", end - 8.0);
+            let broken = self.broken.get(at) == Some(&true);
+            let (line, point) =
+                if broken { ("after broke", "broke-point") } else { ("after", "after-point") };
+            let _ = writeln!(out, "<path class=\"{line}\" d=\"M{x:.1} {y:.1}H{:.1}\"/>", end - 8.0);
             let (back, up, down) = (end - 10.0, y - 4.5, y + 4.5);
             let _ = writeln!(
                 out,
-                "<path class=\"after-point\" d=\"M{end:.1} {y:.1}L{back:.1} {up:.1}V{down:.1}Z\"/>"
+                "<path class=\"{point}\" d=\"M{end:.1} {y:.1}L{back:.1} {up:.1}V{down:.1}Z\"/>"
             );
         }
         let (low, high) =

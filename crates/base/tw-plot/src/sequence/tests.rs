@@ -70,7 +70,8 @@ fn hand_over() -> (Vec<Sequence>, Vec<After>) {
     let second = chart("ExdEoA", &["HOV", "ACC"], vec![line(0, 1, "RRIReq")], main);
     let second = Sequence { iterate: true, title: Some("extends the authority".into()), ..second };
     let part = |chart, main| PartOf { chart, main };
-    let after = After { first: part(0, true), then: vec![part(1, true), part(1, false)] };
+    let then = vec![part(1, true), part(1, false)];
+    let after = After { first: part(0, true), then, broken: vec![true, false] };
     (vec![first, second], vec![after])
 }
 
@@ -83,8 +84,9 @@ fn the_hand_over_has_its_hexagons_heads_and_arrows() {
     assert_eq!(svg.matches("class=\"main\"").count(), 2);
     assert_eq!(svg.matches("class=\"head\"").count(), 4, "`env` has no event of its own");
     // One line down, one out, two in, with two points.
-    assert_eq!(svg.matches("class=\"after\"").count(), 4);
-    assert_eq!(svg.matches("<path class=\"after-point\"").count(), 2);
+    assert_eq!(svg.matches("class=\"after\"").count(), 3);
+    assert_eq!(svg.matches("<path class=\"after-point\"").count(), 1);
+    assert_eq!(svg.matches("class=\"after broke\"").count(), 1, "one came too early");
     for word in ["preHOV", "HOVcond", "env", "preAnn", "necessary, iterated", "+", "after"] {
         assert!(texts(&svg).iter().any(|(_, _, shown)| shown == word), "{word}");
     }
@@ -216,7 +218,8 @@ fn odd_charts_are_drawn_all_the_same() {
 fn lines_between_charts_do_not_share_a_lane() {
     let one = |name: &str| chart(name, &["A", "B"], vec![line(0, 1, "p")], vec![line(1, 0, "m")]);
     let part = |chart, main| PartOf { chart, main };
-    let after = |first, then| After { first: part(first, true), then: vec![part(then, false)] };
+    let after =
+        |first, then| After { first: part(first, true), then: vec![part(then, false)], broken: Vec::new() };
     let sequences = Sequences {
         title: String::new(),
         charts: vec![one("a"), one("b"), one("c"), one("d")],

@@ -18,6 +18,7 @@ pub fn check(
         direction: Direction::Send,
         message: format!("e{number}").into(),
         lifeline: "A".into(),
+        other: "B".into(),
         span: Default::default(),
     };
     Check {

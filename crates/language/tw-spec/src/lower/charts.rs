@@ -1,8 +1,8 @@
 //! `chart` and `after`: the order of their events, and what each of them is in a trace.
 
-use super::LowerOptions;
 use super::declarations::{Declarations, Declared};
 use super::findings::Findings;
+use super::{ChartEvents, LowerOptions};
 use crate::ast::chart::{Body, Chart, Part, PartName};
 use crate::ast::{DeclarationKind, Tree};
 use rustc_hash::FxHashMap;
@@ -74,6 +74,10 @@ impl Lowering<'_, '_> {
                     direction,
                     message: message.name.name.as_str().into(),
                     lifeline: lifeline.name.as_str().into(),
+                    other: match direction {
+                        Direction::Send => message.to.name.as_str().into(),
+                        Direction::Recv => message.from.name.as_str().into(),
+                    },
                     span: message.name.span,
                 };
                 let before = events
@@ -233,7 +237,6 @@ impl Lowering<'_, '_> {
         let division = Division::default();
         self.program.roots.push(Root { name, title, division, kind: RootKind::Property, node, span });
         self.program.spans.resize(self.program.dag.len(), None);
-        self.program.spans[node.index()] = Some(span);
         self.program.spans[chart.index()] = Some(span);
     }
 
@@ -243,30 +246,42 @@ impl Lowering<'_, '_> {
         if let Some(&known) = self.reads.get(&key) {
             return known;
         }
-        let columns = match &self.options.chart_columns {
-            Some(paths) => paths.clone(),
-            None => ["dir", "msg"].map(Path::field),
+        let events = self.options.chart_events.clone();
+        let happens = match events {
+            ChartEvents::Columns(_) => None,
+            _ => Some(self.happens(event)),
         };
+        let columns = match events {
+            ChartEvents::Events => None,
+            // A column that was named is to be there.
+            ChartEvents::Columns(paths) => Some(self.columns(event, &paths, false)),
+            ChartEvents::Any => Some(self.columns(event, &["dir", "msg"].map(Path::field), true)),
+        };
+        let both = |(happens, columns)| self.program.dag.add(Node::Or(happens, columns));
+        let Some(node) = happens.zip(columns).map(both).or(happens).or(columns) else { return NodeId(0) };
+        self.reads.insert(key, node);
+        node
+    }
+
+    /// `send("m")`.
+    fn happens(&mut self, event: &Event) -> NodeId {
+        let name = event.direction.word();
+        let arguments = vec![(self.argument(name), Value::text(&*event.message))];
+        let what = What::Event { name: name.to_owned(), arguments, arity: None };
+        let slot = self.slot(what, true, event.span);
+        self.program.dag.add(Node::Truth(slot))
+    }
+
+    /// `dir == "send" & msg == "m"`.
+    fn columns(&mut self, event: &Event, paths: &[Path; 2], declared: bool) -> NodeId {
         let values = [event.direction.word(), &event.message];
         let [dir, msg] = [0, 1].map(|at: usize| {
-            // A column that was named is to be there.
-            let declared = self.options.chart_columns.is_none();
-            let slot = self.slot(What::Variable(columns[at].clone(), Expect::Text), declared, event.span);
+            let slot = self.slot(What::Variable(paths[at].clone(), Expect::Text), declared, event.span);
             let column = self.program.dag.add(Node::Slot(slot));
             let value = self.program.dag.constant(Value::text(values[at]));
             self.program.dag.add(Node::Compare(CompareOp::Eq, column, value))
         });
-        let mut node = self.program.dag.add(Node::And(dir, msg));
-        if self.options.chart_columns.is_none() {
-            let name = event.direction.word();
-            let arguments = vec![(self.argument(name), Value::text(&*event.message))];
-            let what = What::Event { name: name.to_owned(), arguments, arity: None };
-            let slot = self.slot(what, true, event.span);
-            let happens = self.program.dag.add(Node::Truth(slot));
-            node = self.program.dag.add(Node::Or(happens, node));
-        }
-        self.reads.insert(key, node);
-        node
+        self.program.dag.add(Node::And(dir, msg))
     }
 
     /// The argument of `send` and `recv` that is the message: as declared, else the only one.

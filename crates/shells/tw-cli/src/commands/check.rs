@@ -4,7 +4,9 @@ use super::{Runnable, residuals};
 use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics};
+use crate::options::{
+    ChartArgs, EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics,
+};
 use crate::progress::Progress;
 use crate::report::text::Text;
 use crate::report::{self, Reporter};
@@ -12,6 +14,7 @@ use clap::Args;
 use std::time::Instant;
 use tracewise::check::{CheckOptions, Statistic};
 use tracewise::findings::Report;
+use tracewise::{Session, Specification};
 
 /// Verdict of each property on each trace, with an explanation of every violation
 #[derive(Args, Debug)]
@@ -63,6 +66,9 @@ pub struct Check {
     output: String,
 
     #[command(flatten)]
+    charts: ChartArgs,
+
+    #[command(flatten)]
     clock_error: ClockErrorArgs,
 
     #[command(flatten)]
@@ -82,7 +88,7 @@ impl Runnable for Check {
 impl Check {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
-        let spec = spec.only(&self.only)?.into_owned();
+        let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
             // "All of nothing holds" would pass for a success.
@@ -100,8 +106,8 @@ impl Check {
             clock_error: self.clock_error.error(read.unit())?,
             overview: self.output == report::HTML,
         };
-        let mut exit = Exit::Holds;
         if self.show_residual {
+            let mut exit = Exit::Holds;
             if !report::streams(&self.output) {
                 return Err(usage("--show-residual is no finding: it is told as text or json"));
             }
@@ -118,29 +124,42 @@ impl Check {
             }
             return Ok(exit);
         }
-        for trace in self.read.traces(&files)? {
-            let started = Instant::now();
-            let result = {
-                let message = format!("checking {}", trace.join(", "));
-                let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
-                session.check(&spec, &trace, &options)
-            };
-            match result {
-                Ok(report) => {
-                    context.warnings(&report.warnings, &spec.sources);
-                    for property in &report.properties {
-                        exit = exit.and(context.weigh(property.verdict, property.severity));
-                    }
-                    if !context.quiet {
-                        let report = Report::of_check(report, &spec, started.elapsed());
-                        reporter.report(&report, &mut context.out)?;
-                    }
+        verdicts(&session, &spec, &self.read.traces(&files)?, &options, reporter, context)
+    }
+}
+
+/// The verdicts on each trace, told one after the other.
+pub(super) fn verdicts(
+    session: &Session,
+    spec: &Specification,
+    traces: &[Vec<String>],
+    options: &CheckOptions,
+    reporter: &mut dyn Reporter,
+    context: &mut Context,
+) -> Outcome {
+    let mut exit = Exit::Holds;
+    for trace in traces {
+        let started = Instant::now();
+        let result = {
+            let message = format!("checking {}", trace.join(", "));
+            let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
+            session.check(spec, trace, options)
+        };
+        match result {
+            Ok(report) => {
+                context.warnings(&report.warnings, &spec.sources);
+                for property in &report.properties {
+                    exit = exit.and(context.weigh(property.verdict, property.severity));
                 }
-                Err(error) => {
-                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
+                if !context.quiet {
+                    let report = Report::of_check(report, spec, started.elapsed());
+                    reporter.report(&report, &mut context.out)?;
                 }
             }
+            Err(error) => {
+                exit = report::failed(reporter, &trace.join(", "), &error, context)?;
+            }
         }
-        Ok(exit)
     }
+    Ok(exit)
 }

@@ -16,7 +16,10 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
     ("robust", ["answered", "", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
-    ("chart", ["done", "", ""]),
+    (
+        "chart",
+        ["all charts hold; printed", "some chart is violated", "nothing is violated, something is pending"],
+    ),
     ("explain", ["explained", "", ""]),
     ("fmt", ["formatted", "with `--check`: some file is not in canonical form", ""]),
     ("import", ["read and printed", "", ""]),

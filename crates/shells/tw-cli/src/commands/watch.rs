@@ -7,7 +7,7 @@ pub(super) mod signals;
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, bytes, engines, inline, semantics, specification};
+use crate::options::{ChartArgs, FILES, ReadArgs, bytes, engines, inline, semantics, specification};
 use crate::report::{self, FormArgs, Reporter, Silent};
 use alarm::Alarm;
 use clap::Args;
@@ -144,6 +144,9 @@ pub struct Watch {
     memory: Option<usize>,
 
     #[command(flatten)]
+    charts: ChartArgs,
+
+    #[command(flatten)]
     read: ReadArgs,
 }
 
@@ -156,7 +159,7 @@ impl Runnable for Watch {
 impl Watch {
     fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
-        let spec = spec.only(&self.only)?.into_owned();
+        let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         context.warnings(&spec.doubts(), &spec.sources);
         if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {

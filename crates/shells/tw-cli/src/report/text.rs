@@ -158,12 +158,22 @@ impl Page<'_> {
             (None, Some(said)) => self.note(&words::printable(said))?,
             (None, None) => {}
         }
+        self.drawing(property)?;
         for violation in violations {
             self.other_violation(violation)?;
         }
         self.remainder(property)?;
         self.instants(property)?;
         self.statistic(property)
+    }
+
+    /// A chart, with how far it got.
+    fn drawing(&mut self, property: &Item) -> io::Result<()> {
+        let bar = self.frame("", "│");
+        for line in &property.drawing {
+            writeln!(self.out, "{bar} {}", words::printable(line))?;
+        }
+        Ok(())
     }
 
     /// With `--clock-error`, the instants at which it fails.

@@ -174,7 +174,7 @@ Commands:
   watch        Verdicts on a live trace, one line as soon as each is settled
   robust       By how much each property holds or fails, and which sample decides that
   stream       Columns that equations define, and what can be said of them before they run
-  chart        Sequence charts: pictures of them, and charts of sequence diagrams
+  chart        Sequence charts: which traces they admit, and what they say as formulas
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
   import       Read the specification of another monitor and print it as a `.tw` file
