@@ -46,7 +46,7 @@ fn units_and_periods_are_divided() {
 #[test]
 fn help_names_every_format() {
     let help = tracewise("import --help").out;
-    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu"] {
+    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu", "plantuml", "mermaid"] {
         assert!(help.contains(&format!("{format}: ")), "{help}");
     }
 }
