@@ -7,6 +7,7 @@
 mod arrange;
 mod columns;
 mod connect;
+mod messages;
 mod paint;
 #[cfg(test)]
 mod tests;

@@ -209,8 +209,11 @@ fn odd_charts_are_drawn_all_the_same() {
     picture(Vec::new(), Vec::new());
     picture(vec![Sequence::default()], Vec::new());
     let none = Line { events: [None, None], ..line(0, 9, "nowhere") };
-    let beyond =
-        After { first: PartOf { chart: 3, main: true }, then: vec![PartOf { chart: 0, main: false }], broken: vec![] };
+    let beyond = After {
+        first: PartOf { chart: 3, main: true },
+        then: vec![PartOf { chart: 0, main: false }],
+        broken: vec![],
+    };
     picture(vec![chart("odd", &["A"], vec![line(7, 8, "x"), none], vec![line(0, 5, "y")])], vec![beyond]);
 }
 

@@ -54,7 +54,8 @@ pub fn cases() -> Vec<Case> {
         bad("chart-import-other-format", "chart import s.mltl").file("s.mltl", "a0\n"),
         bad("chart-import-par", "chart import s.puml")
             .file("s.puml", "@startuml\nA -> B : x\n  par both\nB -> A : y\nend\n@enduml\n"),
-        bad("chart-import-truncated", "chart import s.puml").file("s.puml", "@startuml\ngroup prechart\nA -> B : x\n"),
+        bad("chart-import-truncated", "chart import s.puml")
+            .file("s.puml", "@startuml\ngroup prechart\nA -> B : x\n"),
         bad("chart-import-mermaid-alt", "chart import s.mmd")
             .file("s.mmd", "sequenceDiagram\nA->>B: x\nalt ok\nB->>A: y\nend\n"),
         bad("chart-import-twice", "chart import s.mmd")

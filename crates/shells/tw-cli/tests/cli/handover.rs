@@ -111,7 +111,8 @@ fn a_diagram_becomes_a_chart_that_is_checked() {
     for diagram in ["order.puml", "order.mmd"] {
         let made = tracewise(&format!("chart import examples/import/{diagram} -o '{out}'"));
         assert_eq!((made.code, made.err.as_str()), (0, ""), "{made:?}");
-        let found = tracewise(&format!("chart check '{out}' examples/import/order.jsonl --by order --output json"));
+        let found =
+            tracewise(&format!("chart check '{out}' examples/import/order.jsonl --by order --output json"));
         assert_eq!(found.code, 1, "{found:?}");
         let violations = found.json()[0]["violations"].clone();
         assert_eq!(violations.as_array().map(Vec::len), Some(1), "{diagram}: {violations}");
