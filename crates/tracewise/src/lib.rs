@@ -24,7 +24,7 @@
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
 //! | look at specifications | [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
-//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
+//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, `sequence` (charts as pictures), [`files`] |
 
 #[cfg(feature = "parquet")]
 mod batches;
@@ -56,6 +56,8 @@ pub mod races;
 pub mod require;
 pub mod robust;
 mod run;
+#[cfg(feature = "plot")]
+pub mod sequence;
 mod session;
 pub mod slice;
 pub mod slicing;

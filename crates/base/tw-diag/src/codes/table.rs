@@ -304,6 +304,8 @@ pub static CODES: &[Code] = &[
         "Raise `⟨cycles⟩` if that is the limit named, or divide the trace."),
     error(Import, "import-duplicate", "A name is defined twice.",
         "Rename one of the two."),
+    warning(Import, "import-guessed", "A sequence diagram does not say what its prechart is: its first message is taken for it.",
+        "Put what begins the chart into a block labelled `prechart`."),
     warning(Import, "import-ignored", "Where signals come from (topics) is left out; they are read from columns of the same name.",
         "Nothing."),
     warning(Import, "import-left-out", "What the other monitor asks of its program, or how it tells, has no equal and is left out.",

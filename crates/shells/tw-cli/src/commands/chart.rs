@@ -1,6 +1,9 @@
-//! `tracewise chart`: sequence charts against traces, and as formulas.
+//! `tracewise chart`: sequence charts against traces, as formulas, as pictures, from diagrams.
+
+mod draw;
 
 use super::check::verdicts;
+use super::import::Diagram;
 use super::{OutputArgs, Runnable};
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
@@ -27,6 +30,10 @@ enum Action {
     Check(Check),
     /// The charts as formulas: what the reading `ltl` says
     ToLtl(ToLtl),
+    /// A picture of the charts, with a trace also of how far they got (SVG, PNG); or the order of their events (DOT)
+    Draw(draw::Draw),
+    /// Read a sequence diagram of PlantUML or Mermaid and print its charts
+    Import(Diagram),
 }
 
 /// Charts on traces
@@ -89,6 +96,8 @@ impl Runnable for Chart {
                 report::with(&own.output, text, context, |reporter, context| own.check(reporter, context))
             }
             Action::ToLtl(own) => own.run(context),
+            Action::Draw(own) => own.run(context),
+            Action::Import(own) => own.run(context),
         }
     }
 }

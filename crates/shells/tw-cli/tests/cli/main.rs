@@ -12,6 +12,7 @@ mod dense;
 mod files;
 mod flags;
 mod forms;
+mod handover;
 mod import;
 mod large;
 mod merging;
