@@ -50,7 +50,7 @@ TOKENS = {
     "import": "always eventually historically once since until implies and or not xor rise fall [0:10] [0,10] [0:inf] alw_ ev_ "
               "until_ param signal const float int INPUT FTSPEC PTSPEC STRUCT DEFINE bool : := = ; ( ) { } [t] G F O H U S "
               "next prev a0 a1 ms s inf $ * ? ^ abs foreach forsome FORALL EXISTS x. LET IN AND NOT ONCE[0,7d] SINCE p(x,_) <- prop pred "
-              "Forall exists @ P[<=3] [p(x),q(x))",
+              "Forall exists @ P[<=3] [p(x),q(x)) @startuml @enduml group prechart main coregion end -> <-- ->x ]-> sequenceDiagram ->> rect Note",
     "trace": "time event @0 @12 @-3 , ; \" ' \n\n = { } [ ] : null true false \\u0000 \\ud800 <log> </log> <event> <name> "
              "<value> &amp; <![CDATA[ <!-- \t \r\n a(b,c) () # // ﻿ 2024-05-01T12:00:00Z 1e5 lock unlock read write fork",
     "checkpoint": "\x00 \x01 \x7f \x80 \u00ff a time",
@@ -86,9 +86,9 @@ def seeds():
     kinds = {".tw": "spec", ".spl": "spl", ".smv": "model", ".ctl": "questions", ".csv": "trace", ".jsonl": "trace",
              ".props": "trace", ".events": "trace"}
     for path in sorted((ROOT / "examples").glob("*/*")):
-        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po", ".mfotl", ".qtl"):
+        if path.parent.name == "import" and path.suffix in (".stl", ".rye", ".c2po", ".mfotl", ".qtl", ".puml", ".mmd"):
             name = {"gear.stl": "breach", "grant.stl": "rtamt", "door.rye": "reelay", "grant.c2po": "c2po",
-                    "reports.mfotl": "monpoly", "files.qtl": "dejavu"}[path.name]
+                    "reports.mfotl": "monpoly", "files.qtl": "dejavu", "order.puml": "plantuml", "order.mmd": "mermaid"}[path.name]
             put("import", f"{name}.txt", path)
         elif path.name == "runs.json":
             put("model", "model.json", path)

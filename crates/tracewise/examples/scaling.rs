@@ -109,6 +109,7 @@ fn simulate(program: &Program, text: &str, loss: u8, length: usize) -> Trace {
             What::Timing(timing) => timing.measure.name().to_string(),
             What::Stream { name, .. } | What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
             What::Shift(shift) => shift.path.to_string(),
+            What::Window(window) => window.text.clone(),
         };
         run.columns().iter().position(|column| *column.name == *name).expect("the program has this column")
     };

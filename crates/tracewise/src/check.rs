@@ -11,10 +11,12 @@ use crate::plan::Who;
 use crate::run::columns::Taker;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
+use crate::slicing::{self, Slicing};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
-use crate::{Error, Session, Specification, monitors, statistics};
+use crate::{Error, Session, Specification, chart, monitors, require, statistics};
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
+use tw_diag::Diagnostic;
 use tw_ir::Root;
 use tw_monitor::{Answer, Answers, Bindings, Explanation, Request, violation_request};
 use tw_trace::{Located, Stamp};
@@ -35,6 +37,8 @@ pub struct CheckOptions {
     /// How far timestamps may be off. The answer is then for every execution that they allow, in
     /// [`PropertyReport::guarantee`].
     pub clock_error: Option<ClockError>,
+    /// Evaluate slices of the log one by one; the report is the same.
+    pub slicing: Option<Slicing>,
     /// What a page shows beside a list: the lines around violations, and how many there are in each part of the log.
     pub overview: bool,
 }
@@ -49,10 +53,14 @@ impl Default for CheckOptions {
             by: None,
             statistic: None,
             clock_error: None,
+            slicing: None,
             overview: false,
         }
     }
 }
+
+/// The place of a violation that has none: no log is as long.
+const NOWHERE: Position = Position::MAX / 2;
 
 /// How many violations get their log line looked up; the rest are positions and times alone.
 pub(crate) const LOCATED: usize = 100;
@@ -64,13 +72,40 @@ pub(crate) fn check(
     files: &[String],
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
+    let both = !spec.program.requirements.is_empty() && !spec.has_requirements_alone();
+    if both && files.iter().any(|file| file == "-") {
+        return Err(Error::refused_instead(
+            "requirements and properties each read the trace, and standard input can be read once",
+            "write it to a file, or name one of them",
+        ));
+    }
+    let Some(required) = require::check(session, spec, files, options)? else {
+        return check_properties(session, spec, files, options);
+    };
+    if !both {
+        return Ok(required);
+    }
+    let mut report = check_properties(session, spec, files, options)?;
+    report.properties.extend(required.properties);
+    let new = |warning: &Diagnostic| !report.warnings.iter().any(|known| known.message == warning.message);
+    let new: Vec<Diagnostic> = required.warnings.into_iter().filter(new).collect();
+    report.warnings.extend(new);
+    Ok(report)
+}
+
+fn check_properties(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    options: &CheckOptions,
+) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
     let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
     let kept = monitors::slots(monitors.as_ref());
     let waits = options.statistic == Some(Statistic::Waiting);
     let times = waits || options.violations > LOCATED;
-    let asked = Asked { times, by: options.by.as_deref(), kept: &kept };
+    let asked = Asked { times, by: options.by.as_deref(), kept: &kept, ..Asked::default() };
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
         0 => 1,
@@ -81,17 +116,35 @@ pub(crate) fn check(
     let by_key = options.by.is_some();
     let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
     let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
-    let mut run = Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker)?;
+    // What does not fit into memory is not held.
+    let flows =
+        options.slicing.as_ref().filter(|_| monitors.is_none() && !by_key && options.statistic.is_none());
+    if let Some(slicing) = flows.filter(|_| slicing::flow::is_large(session, files)) {
+        return slicing::flow::check(session, spec, files, options, slicing);
+    }
+    let mut run = match Run::fed(session, spec, files, Who::Any(Answers::Verdicts), asked, taker) {
+        Err(Error::Budget(budget)) => match flows {
+            Some(slicing) => return slicing::flow::check(session, spec, files, options, slicing),
+            None => return Err(Error::Budget(budget)),
+        },
+        opened => opened?,
+    };
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
-    let answers = run.answers(limit)?;
+    let (answers, about_slices) = match &options.slicing {
+        Some(slicing) => slicing::answers(&mut run, slicing, limit)?,
+        None => (run.answers(limit)?, Vec::new()),
+    };
 
     let newlines = newlines(spec);
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
         let first = violations(&run, options, &mut finding, root, &answer);
+        let chart = spec.program.chart(root.node).is_some();
+        finding.chart = first.filter(|_| chart && options.explain);
+        let first = first.map(|(segment, _)| segment);
         // The first violation's own part is the one to explain; a satisfied property is explained on the first.
-        let segment = first.or(options.witness.then_some(0));
+        let segment = first.or(options.witness.then_some(0)).filter(|_| !chart);
         if let Some(segment) = segment.filter(|_| options.explain) {
             let start = run.loaded.trace.starts()[segment];
             // What fails for some values is explained for the values of the first violation, in its own part.
@@ -113,18 +166,32 @@ pub(crate) fn check(
     let said = run.loaded.warnings.clone();
     for (root, finding) in spec.program.roots.iter().zip(&findings) {
         if finding.report.verdict == Verdict::Satisfied {
-            warnings.extend(run.unasked(root, &said));
+            warnings.extend(run.unasked(root, &said).or_else(|| chart::silent(&run, root)));
         }
     }
+    warnings.extend(spec.program.roots.iter().filter_map(|root| chart::incomplete(&run, root)));
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
+    let charts: Vec<_> = findings.iter().map(|finding| finding.chart).collect();
     let mut properties = narrator.tell(findings, options);
+    for ((property, root), found) in properties.iter_mut().zip(&spec.program.roots).zip(charts) {
+        let told = found.and_then(|(segment, at)| chart::explain(&run, root, segment, at));
+        let Some(chart::Told { step, drawing }) = told else { continue };
+        if let Some(first) = property.violations.first_mut() {
+            first.text = Some(step.reason.clone());
+        }
+        if let Some(first) = property.ranges.first_mut() {
+            first.first.text = Some(step.reason.clone());
+        }
+        (property.explanation, property.drawing) = (Some(step), drawing);
+    }
     if let Some(fed) = fed {
         properties.extend(fed.verdicts(&mut run, options)?);
     }
     let mut report = report(&mut run, options, properties);
     report.warnings.extend(warnings);
     report.warnings.extend(unexplained);
+    report.slicing = about_slices;
     Ok(report)
 }
 
@@ -136,7 +203,7 @@ fn violations(
     finding: &mut Finding,
     root: &Root,
     answer: &Answer,
-) -> Option<usize> {
+) -> Option<(usize, Option<Position>)> {
     let trace = &run.loaded.trace;
     let invariant = is_invariant(run.spec, root);
     let fails = |segment: &usize| {
@@ -197,8 +264,23 @@ fn violations(
         let positions = failing.iter().map(|&(position, ..)| position);
         finding.report.timeline = Some(ranges::timeline(positions, run.loaded.summary.positions, cut));
     }
-    let first = failing.first().map(|&(_, at, _)| segment(at));
-    first.or_else(|| (0..trace.starts().len()).find(fails))
+    // Parts of the trace whose end leaves a chart incomplete.
+    if run.spec.program.chart(root.node).is_some() {
+        let mut broken: Vec<usize> = failing.iter().map(|&(_, at, _)| segment(at)).collect();
+        broken.sort_unstable();
+        let ended = (0..trace.starts().len()).filter(fails).filter(|own| broken.binary_search(own).is_err());
+        // Of a trace that is not divided, a violation that is not listed is counted.
+        for segment in ended.filter(|_| run.order.by_key() || answer.violation_count == 0) {
+            finding.report.violation_count += 1;
+            if finding.report.violations.len() < options.violations.max(1) {
+                let key = run.labels.get(segment).key;
+                let bindings = options.by.clone().zip(key).into_iter().collect();
+                finding.add(NOWHERE, Violation { bindings, ..Violation::default() });
+            }
+        }
+    }
+    let first = failing.first().map(|&(_, at, _)| (segment(at), Some(at)));
+    first.or_else(|| (0..trace.starts().len()).find(fails).map(|segment| (segment, None)))
 }
 
 /// The verdict over all segments: violated if one is, else open if one is.
@@ -220,11 +302,13 @@ pub(crate) struct Finding {
     /// The formula to explain, where in the trace as evaluated, and for which values.
     pub explain: Option<Request>,
     pub explanation: Option<Explanation>,
+    /// Of a violated chart, the part of the trace to explain, and where in it, if not at its end.
+    pub chart: Option<(usize, Option<Position>)>,
 }
 
 impl Finding {
     pub(crate) fn new(report: PropertyReport) -> Self {
-        Self { report, positions: Vec::new(), explain: None, explanation: None }
+        Self { report, positions: Vec::new(), explain: None, explanation: None, chart: None }
     }
 
     pub(crate) fn add(&mut self, position: Position, violation: Violation) {
@@ -291,6 +375,7 @@ pub(crate) fn report(
         by: options.by.clone().map(|column| (column, run.labels.len())),
         properties,
         warnings,
+        slicing: Vec::new(),
         ticks,
     }
 }

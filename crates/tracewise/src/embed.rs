@@ -84,6 +84,7 @@ pub use row::{Row, SlotHandle};
 
 use crate::findings::words;
 use crate::run::faults::trace_error;
+use crate::run::streams::Computing;
 use crate::run::timing::{elapsed, measures, reads_times};
 use crate::{Error, Session, Specification, monitors, plan};
 use bound::Bound;
@@ -118,6 +119,8 @@ pub struct RowMonitor {
     measures: bool,
     unit: TimeUnit,
     latest: Option<Time>,
+    /// What computes streams, if there are some.
+    computing: Option<Computing>,
 }
 
 impl RowMonitor {
@@ -129,13 +132,8 @@ impl RowMonitor {
     pub(crate) fn with(session: &Session, spec: &Specification) -> Result<Self, Error> {
         let session = &*monitors::beside(session, spec)?;
         let spec = spec.properties()?;
-        if spec.program.derives() {
-            return Err(Error::refused_instead(
-                "rows that a program feeds have no columns that equations define",
-                "`tracewise check` and `tracewise watch` compute them",
-            ));
-        }
         let spec = &*spec.counted_in(session.read.unit);
+        let computing = Computing::at_once(session, spec)?;
         // Which values violate is told by violations alone.
         let telling = plan::Tell { quantified: Telling::Violations, ..Telling::Verdicts.into() };
         let (engine, inner) = plan::choose_monitor(session, spec, telling, &mut |_| {})?;
@@ -153,6 +151,7 @@ impl RowMonitor {
             unit,
             latest,
             measures,
+            computing,
             spec,
             engine,
             inner,
@@ -184,6 +183,9 @@ impl RowMonitor {
 
     /// The slot for a name of the specification.
     pub fn slot(&self, name: &str) -> Result<SlotHandle, Error> {
+        if self.spec.program.streams.iter().any(|stream| stream.name == name) {
+            return Err(Error::refused(format!("`{name}` is a stream: its equation gives it its values")));
+        }
         let names = self.names();
         let mut found = names.iter().enumerate().filter(|(_, other)| *other == name);
         match (found.next(), found.next()) {
@@ -228,8 +230,8 @@ impl RowMonitor {
         self.sink.settled.clear();
         let measured;
         let mut row = row;
-        if self.measures {
-            measured = self.measured(time, row);
+        if self.measures || self.computing.is_some() {
+            measured = self.measured(time, row)?;
             row = &measured;
         }
         let done = if self.bits_alone {
@@ -259,14 +261,19 @@ impl RowMonitor {
         self.settled_by(done)
     }
 
-    /// The row with what its time says.
-    fn measured(&mut self, time: Option<Time>, row: &Row) -> Row {
+    /// The row with what its time says, and what equations say of it.
+    fn measured(&mut self, time: Option<Time>, row: &Row) -> Result<Row, Error> {
         let mut row = Row { atoms: row.atoms.clone(), values: row.values.clone() };
         for (slot, timing) in self.spec.program.timings() {
             row.values[slot as usize] = self.timing(timing.measure, time);
         }
         self.latest = time.or(self.latest);
-        row
+        if let Some(computing) = &mut self.computing
+            && let Err(error) = computing.row(&self.spec, time, &mut row.values)
+        {
+            return Err(self.fault(not_computable(error)));
+        }
+        Ok(row)
     }
 
     fn timing(&self, measure: Measure, time: Option<Time>) -> Value {
@@ -317,6 +324,11 @@ impl RowMonitor {
                 batch.slots[slot as usize] = Column::of_values(vec![self.timing(timing.measure, time)]);
             }
             self.latest = time.or(self.latest);
+        }
+        if let Some(computing) = &mut self.computing
+            && let Err(error) = computing.fill_at(&self.spec, time, &mut batch)
+        {
+            return Err(self.fault(not_computable(error)));
         }
         let beside = self.bound.as_ref().map(|bound| bound.read(&self.spec.program, &batch));
         let monitors = self.parametric.as_ref().map(|own| own.read(&batch));

@@ -15,6 +15,8 @@ pub static ENGINES: &[&dyn Engine] = &[
     &tw_engine_metric::Metric,
     // The only one for continuous time, and for nothing else.
     &tw_engine_dense::Dense,
+    // The only one for charts, and for nothing else.
+    &tw_engine_charts::Charts,
     // The only one for quantifiers on logs that are not small.
     &tw_engine_relational::Relational,
     &tw_engine_reference::Reference,

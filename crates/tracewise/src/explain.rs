@@ -11,7 +11,7 @@ use crate::plan::{Chosen, Who, choose};
 use crate::{Error, Session, Specification, engines, robust};
 pub use automata::{AutomatonKind, AutomatonSizes};
 pub(crate) use automata::{automaton, maude};
-pub use data::DataReport;
+pub use data::{DataReport, SlicesReport};
 pub(crate) use latency::horizon;
 pub use latency::{LiveDelay, LiveReport};
 pub(crate) use residuals::rewriting;
@@ -82,6 +82,8 @@ pub struct RootReport {
     pub extent: Option<String>,
     /// What it rests on, if it has quantifiers.
     pub data: Option<DataReport>,
+    /// How a log is sliced for it, if it is a property.
+    pub slices: Option<SlicesReport>,
     /// If asked for, what a verdict would guarantee when clocks err.
     pub labels: Option<ClockLabels>,
 }
@@ -116,7 +118,9 @@ pub(crate) fn explain(
                     .then(|| robust::extent(session, &alone, root))
                     .flatten(),
                 automata: automata::sizes(session, spec, root),
-                data: data::data(&spec.program, root, options.unit),
+                data: data::data(&alone.program, root, &options),
+                slices: (root.kind == RootKind::Property)
+                    .then(|| data::slices(&alone.program, root, &options)),
                 labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,
             }

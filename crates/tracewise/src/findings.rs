@@ -23,6 +23,7 @@
 //! ```
 
 mod check;
+mod classify;
 mod evidence;
 mod fingerprint;
 pub mod json;
@@ -43,8 +44,10 @@ pub use warning::Warning;
 pub use watch::Gathered;
 
 use crate::check::{LogLine, StatisticReport, Step, Timeline};
+use crate::classify::ClassReport;
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
+use crate::require::Required;
 use crate::robust::Robustness;
 use crate::test::TestResult;
 use crate::watch::Deadline;
@@ -146,6 +149,8 @@ pub enum About {
     Race,
     /// Something that a test expects.
     Test,
+    /// A way to fail, or to hold.
+    Class,
 }
 
 impl About {
@@ -158,6 +163,7 @@ impl About {
             About::Deadlock => "deadlock",
             About::Race => "race",
             About::Test => "test",
+            About::Class => "class",
         }
     }
 }
@@ -218,6 +224,8 @@ pub struct Item {
     pub timeline: Option<Timeline>,
     /// Why the verdict is what it is.
     pub explanation: Option<Step>,
+    /// Of a violated chart: the chart as lines of text, with how far it got.
+    pub drawing: Vec<String>,
     /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
     /// With `clock_error`, what is known about the executions that the timestamps allow.
@@ -244,6 +252,8 @@ pub enum Detail {
     Value(Box<QueryResult>),
     /// The value of a query over so many traces, and what is approximate in it; none if it has no total.
     Total(usize, Option<(Value, Vec<Approximation>)>),
+    /// The value of a requirement, and what is required of it.
+    Required(Box<Required>),
     /// By how much a property holds.
     Robustness(Box<Robustness>),
     /// What a model says about a formula.
@@ -254,6 +264,8 @@ pub enum Detail {
     Race(Box<Race>),
     /// What was expected, and what came out.
     Test(Box<TestResult>),
+    /// A class of traces; and whether it is one of several levels.
+    Class(Box<ClassReport>, bool),
 }
 
 /// One place where an item fails.

@@ -19,16 +19,18 @@
 //!
 //! | to | there is |
 //! |---|---|
-//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err) |
+//! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces), [`classify`] (which traces fail alike) |
 //! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
-//! | look at specifications | [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
-//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, [`files`] |
+//! | look at specifications | [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
+//! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, `sequence` (charts as pictures), [`files`] |
 
 #[cfg(feature = "parquet")]
 mod batches;
+pub mod chart;
 pub mod check;
+pub mod classify;
 pub mod convert;
 pub mod embed;
 pub mod engines;
@@ -51,10 +53,14 @@ mod narrate_dense;
 mod plan;
 pub mod query;
 pub mod races;
+pub mod require;
 pub mod robust;
 mod run;
+#[cfg(feature = "plot")]
+pub mod sequence;
 mod session;
 pub mod slice;
+pub mod slicing;
 mod specification;
 mod statistics;
 pub mod stream;

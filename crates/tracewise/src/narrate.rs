@@ -166,7 +166,9 @@ impl<'a> Narrator<'a> {
             What::Proposition(path) => located
                 .and_then(|located| located.row.as_ref())
                 .is_some_and(|row| !row.events.is_empty() && tw_trace::value_at(row, path).is_null()),
-            What::Variable(..) | What::Timing(_) | What::Stream { .. } | What::Shift(_) => false,
+            What::Variable(..) | What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => {
+                false
+            }
         }
     }
 

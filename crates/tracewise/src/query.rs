@@ -14,12 +14,12 @@ pub(crate) use compute::approximations;
 pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
-use crate::check::LogLine;
+use crate::check::{LogLine, PropertyReport};
 use crate::error::Setting;
 use crate::plan::{self, Who};
 use crate::run::divide::Divided;
 use crate::run::{Asked, Run};
-use crate::{Error, Session, Specification};
+use crate::{Error, Session, Specification, require};
 use compute::Job;
 use std::borrow::Cow;
 use tw_core::Value;
@@ -61,6 +61,8 @@ pub struct QueryReport {
     pub engine: &'static str,
     /// One per query, in the order written.
     pub queries: Vec<QueryResult>,
+    /// The verdicts of requirements, one per part of the trace.
+    pub requirements: Vec<PropertyReport>,
     /// Values that cannot be computed, each an error for its query alone: the others stand.
     pub failures: Vec<Error>,
     /// Findings that did not stop the run.
@@ -88,6 +90,25 @@ pub struct QueryResult {
     pub times: Option<Vec<Stamp>>,
     /// Parts that are approximate, and how far off they may be.
     pub approximate: Vec<Approximation>,
+    /// Whether the value is a count: a part without one has nothing to count.
+    pub counts: bool,
+}
+
+impl QueryResult {
+    /// A value as tables show it: 0 where nothing was counted.
+    pub fn tabled(&self, value: &Value) -> Value {
+        match value {
+            Value::Null if self.counts => Value::Int(0),
+            other => other.clone(),
+        }
+    }
+}
+
+/// Whether a query counts positions.
+fn counts(spec: &Specification, root: &Root) -> bool {
+    use tw_ir::{Aggregate, Node};
+    let node = spec.program.dag.node(root.node);
+    matches!(node, Node::Collect(Aggregate::Count, _) | Node::CollectWhile(Aggregate::Count, ..))
 }
 
 /// The value on one part of the trace.
@@ -127,6 +148,23 @@ pub(crate) fn query(
     options: &QueryOptions,
     totals: Option<&mut Totals>,
 ) -> Result<QueryReport, Error> {
+    let mut report = values(session, spec, files, options, totals)?;
+    let own = spec.program.roots.iter().filter(|root| root.kind == RootKind::Query).count();
+    if report.queries.len() > own {
+        let required = report.queries.split_off(own);
+        report.requirements = require::verdicts(spec, required, report.engine);
+    }
+    Ok(report)
+}
+
+/// The values of queries, those of requirements behind them.
+fn values(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    options: &QueryOptions,
+    totals: Option<&mut Totals>,
+) -> Result<QueryReport, Error> {
     if session.evaluate.semantics != Semantics::Finite {
         return Err(Error::refused_instead(
             "queries are read on the trace as it ended",
@@ -145,7 +183,13 @@ pub(crate) fn query(
     let kept: Vec<SlotId> = keys.iter().flatten().copied().collect();
     let times = options.everywhere || spec.program.roots.iter().any(|root| root.division.every.is_some());
     let spec = &spec;
-    let mut run = Run::read(session, spec, files, who, Asked { times, by: key.as_deref(), kept: &kept })?;
+    let mut run = Run::read(
+        session,
+        spec,
+        files,
+        who,
+        Asked { times, by: key.as_deref(), kept: &kept, ..Asked::default() },
+    )?;
 
     let mut results: Vec<Option<QueryResult>> = vec![None; spec.program.roots.len()];
     let mut failures = Vec::new();
@@ -170,6 +214,7 @@ pub(crate) fn query(
         bytes: run.loaded.summary.bytes,
         engine: run.chosen.engine,
         queries: results.into_iter().flatten().collect(),
+        requirements: Vec::new(),
         failures,
         warnings,
     })
@@ -177,7 +222,8 @@ pub(crate) fn query(
 
 /// The specification without its properties, each query divided by this column unless it says otherwise.
 fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, Error> {
-    let mut spec = spec.of_kind(RootKind::Query).into_owned();
+    let own = spec.of_kind(RootKind::Query).into_owned();
+    let mut spec = own.with_required(own.program.roots.clone());
     if spec.program.roots.is_empty() {
         return Err(Error::refused(
             "the specification has properties, but no query; `tracewise check` gives their verdicts",
@@ -188,7 +234,7 @@ fn queries_of(by: Option<&str>, spec: &Specification) -> Result<Specification, E
             root.division.by = Some(tw_ir::Path::parse(column));
         }
     }
-    spec.program.divide_timings();
+    spec.program.divide_neighbours();
     Ok(spec)
 }
 

@@ -226,7 +226,7 @@ pub(crate) fn robust(
     let engine = tw_engine_robust::Robustness { algorithm: asked.algorithm, interpolate };
     let shown = if asked.picture { signals::shown(spec) } else { Vec::new() };
     let times = asked.everywhere || asked.picture || interpolate.is_some();
-    let wanted = Asked { times, by: asked.by.as_deref(), kept: &shown };
+    let wanted = Asked { times, by: asked.by.as_deref(), kept: &shown, ..Asked::default() };
     let mut run = Run::new(session, spec, files, Who::This(&engine), wanted)?;
     if interpolate.is_some() && !run.loaded.summary.timed {
         let why = "signals between the samples are about time";

@@ -17,6 +17,7 @@ pub(crate) mod repair;
 pub(crate) mod streams;
 pub(crate) mod timing;
 pub(crate) mod vacuous;
+pub(crate) mod windows;
 
 use crate::plan::{self, Chosen, Who};
 use crate::{Error, Session, Specification};
@@ -38,6 +39,8 @@ pub(crate) struct Asked<'a> {
     pub by: Option<&'a str>,
     /// Slots to be kept as they are read.
     pub kept: &'a [SlotId],
+    /// Whether a trace without positions has an answer, too.
+    pub nothing: bool,
 }
 
 /// A trace that was read for a program, divided, and the engine that runs on it.
@@ -106,9 +109,11 @@ impl<'p> Run<'p> {
     ) -> Result<Self, Error> {
         let chosen = plan::choose(session, spec, &session.evaluate_options(), who)?;
         let (wanted, key) = (chosen.evaluator.wanted(), asked.by);
-        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept };
+        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept, cutting: None };
         let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals(), taker)?;
-        faults::refuse_empty(&loaded)?;
+        if !asked.nothing {
+            faults::refuse_empty(&loaded)?;
+        }
         let (chosen, options) = clock::settle(session, spec, &loaded, chosen, who)?;
         Ok(Self { session, spec, loaded, chosen, options, order: Order::default(), labels: Labels::Whole })
     }

@@ -1,6 +1,7 @@
 //! Options of a run, and the verbs that run it.
 
 use crate::check::{self, CheckOptions, CheckReport};
+use crate::classify::{self, Classes, ClassifyOptions};
 use crate::convert::{self, ConvertOptions, ConvertReport};
 use crate::embed::RowMonitor;
 use crate::error::Setting;
@@ -15,6 +16,7 @@ use crate::races::{self, RacesOptions, RacesReport};
 use crate::robust::{self, RobustLive, RobustLiveReport, RobustOptions, RobustReport, RobustSink};
 use crate::run::repair::of_error;
 use crate::slice::{self, SliceOptions, SliceReport};
+use crate::slicing::{self, Slicing, SplitReport};
 use crate::stream::{
     self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamLive, StreamLiveReport, StreamOperation,
     StreamPasses, StreamQuestion, StreamReport, StreamSink,
@@ -154,15 +156,68 @@ impl Session {
                 format!("use {}", Setting::Clock.to("stamps")),
             ));
         }
+        if options.clock_error.is_some() && options.slicing.is_some() {
+            return Err(Error::refused_instead(
+                "what clocks may be off by is looked at in the whole log",
+                format!("leave out {}", Setting::Slices),
+            ));
+        }
         let spec = &*spec.counted_in(self.read.unit);
+        if let Some(manifest) = slicing::split::manifest_of(files) {
+            return slicing::split::check_manifest(self, spec, (&files[0], &manifest), options);
+        }
         let checked = match &options.clock_error {
             Some(error) => {
                 monitors::refuse(spec, "they are about the order of events; leave out the error of clocks")?;
+                if let Some(requirement) = spec.program.requirements.first() {
+                    return Err(Error::refused_instead(
+                        format!(
+                            "`{}` is a requirement, and values know no error of clocks",
+                            requirement.root.name
+                        ),
+                        "leave it out, or the error of clocks",
+                    ));
+                }
                 imprecise::check(self, spec, files, options, error)
             }
             None => check::check(self, spec, files, options),
         };
         self.repaired(files, checked)
+    }
+
+    /// Writes the slices of a log for a specification as files of a directory, with a manifest that [`Session::check`] reads.
+    pub fn split(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        slicing: &Slicing,
+        directory: &std::path::Path,
+    ) -> Result<SplitReport, Error> {
+        let spec = &*spec.counted_in(self.read.unit);
+        self.repaired(files, slicing::split::split(self, spec, files, slicing, directory))
+    }
+
+    /// Evaluates slices for another process that checks a log ([`Slicing::workers`]): they are named on `input`, line by line,
+    /// and each is answered with a line on `output`. The session and the specification are those of that process.
+    pub fn work_on_slices(
+        &self,
+        spec: &Specification,
+        input: &mut dyn std::io::BufRead,
+        output: &mut dyn std::io::Write,
+    ) -> Result<(), Error> {
+        slicing::workers::work(self, &spec.counted_in(self.read.unit), input, output)
+    }
+
+    /// Sorts one trace, or those of its keys, into classes that fail (or hold) in the same way; several files are one trace.
+    pub fn classify(
+        &self,
+        spec: &Specification,
+        files: &[String],
+        options: &ClassifyOptions,
+        into: &mut Classes,
+    ) -> Result<(), Error> {
+        let spec = &*spec.counted_in(self.read.unit);
+        self.repaired(files, classify::classify(self, spec, files, options, into))
     }
 
     /// Values of every query on one trace; several files are one trace, laid end to end.

@@ -46,9 +46,13 @@ fn not_utf8(path: &str, error: &FromUtf8Error) -> Error {
 }
 
 impl Specification {
-    /// Reads a `.tw` file.
+    /// Reads a `.tw` file, or an `.elsc` file of charts.
     pub fn from_file(path: &str) -> Result<Self, Error> {
-        Self::from_text(path, &Self::text_of(path)?)
+        let text = Self::text_of(path)?;
+        if path.ends_with(".elsc") {
+            return Self::build(path, &text, tw_spec::parse_charts);
+        }
+        Self::from_text(path, &text)
     }
 
     /// What the `trace` block of a `.tw` file says, whatever else stands there.
@@ -254,6 +258,24 @@ impl Specification {
         }
     }
 
+    /// The node that a formula over its names is, where it is a part of the program.
+    pub(crate) fn node_of(&self, formula: &str) -> Result<NodeId, Error> {
+        let mut sources = self.sources.clone();
+        let parsed = tw_spec::parse_formula(formula, sources.add("<part>", formula));
+        let mut tree = self.tree.clone();
+        let mut diagnostics = parsed.diagnostics.clone();
+        if !parsed.has_errors() {
+            tree.append(parsed.value);
+            let lowered = tw_spec::lower(&tree, &tw_spec::LowerOptions::default());
+            if !lowered.has_errors() {
+                // What comes last changes nothing before it.
+                return Ok(lowered.value.roots.last().map_or(NodeId(u32::MAX), |root| root.node));
+            }
+            diagnostics = lowered.diagnostics;
+        }
+        Err(Error::Specification { diagnostics, sources: Box::new(sources) })
+    }
+
     /// The same text with other roots: what is to be asked of it.
     pub(crate) fn with_roots(&self, roots: Vec<Root>) -> Specification {
         let mut other = self.clone();
@@ -266,7 +288,8 @@ impl Specification {
         let program = &self.program;
         let known = || {
             let monitors = program.monitors.iter().map(|monitor| monitor.name.as_str());
-            program.roots.iter().map(|root| root.name.as_str()).chain(monitors)
+            let required = program.requirements.iter().map(|requirement| requirement.root.name.as_str());
+            program.roots.iter().map(|root| root.name.as_str()).chain(required).chain(monitors)
         };
         let Some(first) = known().next().filter(|_| !names.is_empty()) else {
             return Ok(Cow::Borrowed(self));
@@ -284,6 +307,7 @@ impl Specification {
         let roots = self.program.roots.iter().filter(|root| names.contains(&root.name)).cloned().collect();
         let mut only = self.with_roots(roots);
         only.program.monitors.retain(|monitor| names.contains(&monitor.name));
+        only.program.requirements.retain(|requirement| names.contains(&requirement.root.name));
         only.program.drop_unused();
         Ok(Cow::Owned(only))
     }
@@ -295,6 +319,14 @@ impl Specification {
         }
         let roots = self.program.roots.iter().filter(|root| root.kind == kind).cloned().collect();
         Cow::Owned(self.with_roots(roots))
+    }
+
+    /// Whether there is nothing to check but requirements.
+    pub(crate) fn has_requirements_alone(&self) -> bool {
+        let program = &self.program;
+        !program.requirements.is_empty()
+            && program.monitors.is_empty()
+            && program.roots.iter().all(|root| root.kind != RootKind::Property)
     }
 
     /// Its properties. Queries have values, not verdicts: those alone are refused, unless there are monitors.

@@ -33,11 +33,13 @@ mod timers;
 mod times;
 mod told;
 mod untimed;
+mod waiting;
 pub(crate) mod watcher;
 
 use crate::check::{LogLine, Violation};
 use crate::diag::Diagnostic;
 use crate::findings::Severity;
+use crate::require::Required;
 use crate::{Error, Verdict};
 use std::io;
 use std::path::PathBuf;
@@ -244,6 +246,8 @@ pub struct WatchVerdict<'w> {
     pub bindings: Vec<(String, Value)>,
     /// Why that trace is over though the stream is not, if it is that which settled the verdict.
     pub ended: Option<Ended>,
+    /// Of a requirement: its value, and what is required of it.
+    pub required: Option<Required>,
 }
 
 /// What can be said of a property at once: the verdict of a synchronous observer.
@@ -361,6 +365,8 @@ pub struct WatchReport {
     pub verdicts: Vec<bool>,
     /// Of each monitor how much its reports weigh, and whether it has none.
     pub monitors: Vec<(Severity, bool)>,
+    /// The verdict of each requirement.
+    pub requirements: Vec<Verdict>,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! first needed. Two roots with the same meaning, in whatever files and places, become the same program: what an engine saves
 //! of one can be restored into the other.
 
-use crate::{Dag, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId};
+use crate::{Dag, Node, NodeId, Pattern, PatternArgument, Program, Slot, SlotId, What};
 use rustc_hash::FxHashMap;
 
 /// One root's program.
@@ -90,6 +90,10 @@ pub fn alone(program: &Program, root: usize) -> Alone {
                 }
                 Node::Pattern(number)
             }
+            Node::Chart(chart, events) => {
+                dag.charts.push(old.charts[chart as usize].clone());
+                Node::Chart(dag.charts.len() as u32 - 1, events)
+            }
             other => other,
         };
         let place = dag.add(node);
@@ -107,16 +111,21 @@ pub fn alone(program: &Program, root: usize) -> Alone {
     let mut root = root.clone();
     root.node = places[&root.node];
     let spans = nodes.iter().map(|id| program.spans.get(id.index()).copied().flatten()).collect();
-    let kept: Vec<Slot> = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
+    let mut kept: Vec<Slot> = slots.old.iter().map(|&slot| program.slots[slot as usize].clone()).collect();
+    for slot in &mut kept {
+        if let What::Window(window) = &mut slot.what {
+            // Its text says what it aggregates.
+            (window.body, window.guard) = (NodeId(0), None);
+        }
+    }
     let mut templates = program.templates.clone();
     templates.retain(|template| kept.iter().any(|slot| template.serves(&slot.what)));
     let argument = |&place: &u32| program.arguments.binary_search(&slots.old[place as usize]).is_ok();
     let arguments = (0..slots.old.len() as u32).filter(argument).collect();
     // Columns that equations define are computed for the whole program, before its roots part.
-    let (streams, monitors) = (Vec::new(), Vec::new());
-    let program =
-        Program { dag, roots: vec![root], slots: kept, arguments, templates, streams, monitors, spans };
-    Alone { program, nodes, slots: slots.old }
+    let (roots, slots_then) = (vec![root], slots.old);
+    let program = Program { dag, roots, slots: kept, arguments, templates, spans, ..Program::default() };
+    Alone { program, nodes, slots: slots_then }
 }
 
 fn rename(pattern: &Pattern, slots: &mut Renamed, variables: &mut Renamed) -> Pattern {

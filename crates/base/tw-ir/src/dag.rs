@@ -182,6 +182,9 @@ pub enum Node {
     Has(NodeId),
     /// Index into `Dag::patterns`.
     Pattern(u32),
+    /// A chart (an index into `Dag::charts`) over its events, a chain of `|` from the first to the last: no event of this position
+    /// settles a violation. It stands only below the `G` of a root, and what is pending at the end counts too.
+    Chart(u32, NodeId),
 
     // Connectives.
     Not(NodeId),
@@ -247,6 +250,7 @@ impl Node {
             | In(a, _)
             | Matches(a, _)
             | Has(a)
+            | Chart(_, a)
             | Not(a)
             | Unary(_, _, a)
             | AllPaths(a)
@@ -289,6 +293,7 @@ impl Node {
             In(a, set) => In(f(a), set),
             Matches(a, regex) => Matches(f(a), regex),
             Has(a) => Has(f(a)),
+            Chart(chart, a) => Chart(chart, f(a)),
             Not(a) => Not(f(a)),
             Unary(op, i, a) => Unary(op, i, f(a)),
             AllPaths(a) => AllPaths(f(a)),
@@ -400,6 +405,7 @@ impl Node {
             Matches(..) => "matches",
             Has(_) => "has",
             Pattern(_) => "event pattern with variables",
+            Chart(..) => "chart",
             Not(_) => "!",
             And(..) => "&",
             Or(..) => "|",
@@ -441,6 +447,8 @@ pub struct Dag {
     pub regexes: Vec<regex::Regex>,
     /// Event patterns with variables.
     pub patterns: Vec<Pattern>,
+    /// Charts.
+    pub charts: Vec<crate::chart::Check>,
     /// Names of quantified variables, by number.
     pub variables: Vec<String>,
     /// Of each variable, by number, whether a declaration makes it `int`: it then ranges over whole numbers alone. Beyond

@@ -216,6 +216,11 @@ impl Printer<'_> {
             }
             Has(a) => self.push([text("has("), Task::Node(a, SUM, NOTHING), text(")")]),
             Pattern(index) => self.pattern(index),
+            Chart(index, _) => {
+                let check = &program.dag.charts[index as usize];
+                let [(first, pre), (second, main)] = &check.parts;
+                let _ = write!(self.out, "{}({first}.{pre}, {second}.{main})", check.condition.word());
+            }
             Not(a) => self.push([text("!"), Task::Node(a, self.operand(a), follow)]),
             And(a, b) => self.infix("&", None, a, AND, b, AND + 1, follow),
             Or(a, b) => self.infix("|", None, a, OR, b, OR + 1, follow),

@@ -41,7 +41,8 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };
-    let Program { dag, roots, slots, arguments: _, templates, streams: _, monitors: _, spans: _ } = alone;
+    // What stands beside its root is no part of it.
+    let Program { dag, roots, slots, templates, .. } = alone;
     note(&[
         dag.len(),
         dag.constants.len(),
@@ -65,6 +66,13 @@ pub fn fingerprint(alone: &Program) -> Fingerprint {
     // What most programs lack is noted where it is, so that the others keep their fingerprints.
     if !dag.bound.is_empty() {
         note(&("bound", &dag.bound));
+    }
+    for chart in &dag.charts {
+        // Places in the text are no part of its meaning.
+        let events: Vec<_> =
+            chart.events.iter().map(|event| (event.direction, &event.message, &event.lifeline)).collect();
+        let head = (chart.condition, chart.reading, chart.iterate, chart.open_end, chart.pre);
+        note(&("chart", head, events, &chart.before));
     }
     if dag.variable_whole.contains(&true) {
         note(&("whole", &dag.variable_whole));

@@ -185,7 +185,7 @@ pub(crate) fn atoms(program: &Program) -> Vec<NodeId> {
     for &id in &reachable {
         let node = dag.node(id);
         let itself = match node {
-            Node::First | Node::Last | Node::AllPaths(_) | Node::SomePath(_) => false,
+            Node::First | Node::Last | Node::Chart(..) | Node::AllPaths(_) | Node::SomePath(_) => false,
             _ => !(node.is_temporal() || node.is_first_order() || node.is_experiment()),
         };
         local[id.index()] = itself && node.children().all(|child| local[child.index()]);

@@ -101,7 +101,7 @@ impl Interval {
 }
 
 impl Bound {
-    fn ticks(self, clock: Clock, unit: TimeUnit) -> Result<Time, IntervalError> {
+    pub(crate) fn ticks(self, clock: Clock, unit: TimeUnit) -> Result<Time, IntervalError> {
         let per_one = match (clock, self.unit) {
             (Clock::Index, Some(_)) => return Err(IntervalError::UnitWithoutTime),
             (Clock::Index, None) => 1,

@@ -5,6 +5,7 @@
 //! This crate never reads files.
 
 mod alone;
+pub mod chart;
 mod dag;
 mod display;
 pub mod ere;
@@ -13,10 +14,12 @@ mod fragment;
 mod interval;
 pub mod monitor;
 mod operators;
+mod requirement;
 mod slot;
 mod spelling;
 mod stream;
 mod template;
+mod window;
 
 pub use alone::{Alone, alone};
 pub use dag::{
@@ -28,12 +31,13 @@ pub use fingerprint::{Fingerprint, fingerprint, fingerprints};
 pub use fragment::{Fragment, fragment};
 pub use interval::{Bound, Clock, Interval, IntervalError, Ticks};
 pub use operators::{Applied, Form, Row, Temporal, Way};
+pub use requirement::Requirement;
 pub use slot::{ArgumentKey, Expect, Measure, Path, PathStep, Slot, SlotId, Timing, What};
 pub use spelling::{binding, is_keyword, quote};
 pub use stream::{Shift, Stream, StreamType};
 pub use template::{MOST_PLACEHOLDERS, Piece, Take, Template, TemplateError, TextEvent};
+pub use window::{Over, Window};
 
-use rustc_hash::FxHashMap;
 use tw_diag::Span;
 
 /// How the end of the trace is read.
@@ -133,6 +137,8 @@ pub struct Program {
     pub templates: Vec<TextEvent>,
     /// Streams, in the order written: columns that equations define.
     pub streams: Vec<Stream>,
+    /// Requirements, in the order written: they are no roots, but their queries can be made such.
+    pub requirements: Vec<Requirement>,
     /// Parametric monitors, in the order written.
     pub monitors: Vec<monitor::Monitor>,
     /// For each node the place where the user wrote it first, if it was written at all.
@@ -183,12 +189,15 @@ impl Program {
 
     /// Lets a trace do without what no root and no monitor reads: its slots need not be there.
     pub fn drop_unused(&mut self) {
-        let streams = self.streams.iter().map(|stream| stream.node);
+        let required = self.requirements.iter().map(|requirement| requirement.root.node);
+        let streams = self.streams.iter().map(|stream| stream.node).chain(required);
         let mut roots: Vec<NodeId> = self.roots.iter().map(|root| root.node).chain(streams).collect();
         let mut used = vec![false; self.slots.len()];
         for slot in &self.slots {
-            if let What::Shift(shift) = &slot.what {
-                used[shift.slot as usize] = true;
+            match &slot.what {
+                What::Shift(shift) => used[shift.slot as usize] = true,
+                What::Window(window) => roots.extend(window.parts()),
+                _ => {}
             }
         }
         for monitor in &self.monitors {
@@ -216,55 +225,24 @@ impl Program {
         })
     }
 
-    /// The slots of columns that are computed from others: streams, and values at other positions.
+    /// The slots of columns that are computed from others: streams, values at other positions, rolling windows.
     pub fn derived(&self) -> impl Iterator<Item = SlotId> {
         let slots = self.slots.iter().enumerate();
-        let computed = |what: &What| matches!(what, What::Stream { .. } | What::Shift(_));
+        let computed = |what: &What| matches!(what, What::Stream { .. } | What::Shift(_) | What::Window(_));
         slots.filter(move |(_, slot)| computed(&slot.what)).map(|(at, _)| at as SlotId)
+    }
+
+    /// The rolling windows, with their slots.
+    pub fn windows(&self) -> impl Iterator<Item = (SlotId, &Window)> {
+        self.slots.iter().enumerate().filter_map(|(slot, of)| match &of.what {
+            What::Window(window) => Some((slot as SlotId, window)),
+            _ => None,
+        })
     }
 
     /// Whether there are such columns.
     pub fn derives(&self) -> bool {
         self.derived().next().is_some()
-    }
-
-    /// Makes the time since the previous position that of each query's own parts: queries that divide the trace by different
-    /// columns have different neighbours.
-    pub fn divide_timings(&mut self) {
-        for root in 0..self.roots.len() {
-            let Some(by) = self.roots[root].division.by.clone() else { continue };
-            let nodes = self.reachable(&[self.roots[root].node]);
-            let timing = |slot: SlotId| match &self.slots[slot as usize].what {
-                What::Timing(timing) if timing.measure == Measure::Elapsed => Some(timing.clone()),
-                _ => None,
-            };
-            let reads =
-                |id: &NodeId| matches!(self.dag.node(*id), Node::Slot(slot) if timing(slot).is_some());
-            if !nodes.iter().any(reads) {
-                continue;
-            }
-            let mut places: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-            for id in nodes {
-                let mut node = self.dag.node(id).with_children(|child| places[&child]);
-                if let Node::Slot(slot) = node
-                    && let What::Timing(timing) = &self.slots[slot as usize].what
-                    && timing.measure == Measure::Elapsed
-                {
-                    let what = What::Timing(Timing { by: Some(by.clone()), ..timing.clone() });
-                    let own = self.slots.iter().position(|slot| slot.what == what).unwrap_or_else(|| {
-                        let span = self.slots[slot as usize].span;
-                        self.slots.push(Slot { what, declared: true, span });
-                        self.slots.len() - 1
-                    });
-                    node = Node::Slot(own as SlotId);
-                }
-                let place = self.dag.add(node);
-                self.spans.resize(self.dag.len(), None);
-                self.spans[place.index()] = self.spans[place.index()].or(self.spans[id.index()]);
-                places.insert(id, place);
-            }
-            self.roots[root].node = places[&self.roots[root].node];
-        }
     }
 
     /// The slot that an event pattern with variables is read from.

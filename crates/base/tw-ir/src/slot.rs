@@ -1,7 +1,7 @@
 //! Slots: what a program needs from each position of a trace. They are the whole contract between a program
 //! and a reader: a reader delivers one column per slot and decodes nothing else.
 
-use crate::Shift;
+use crate::{Shift, Window};
 use std::fmt;
 use tw_core::Value;
 use tw_diag::Span;
@@ -114,6 +114,8 @@ pub enum What {
     },
     /// What another slot holds at another position.
     Shift(Shift),
+    /// What an aggregate says of the latest positions.
+    Window(Window),
     /// An event of this name happens here, and its arguments equal the given constants. Column: `Truth`.
     /// Arguments of declared events arrive as [`ArgumentKey::Declared`]; bare positions are matched only in
     /// formats with positional arguments.

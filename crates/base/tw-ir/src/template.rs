@@ -240,7 +240,7 @@ impl TextEvent {
             What::Proposition(path) | What::Variable(path, _) => {
                 path.as_name().is_some_and(|name| self.template.named(name).is_some())
             }
-            What::Timing(_) | What::Stream { .. } | What::Shift(_) => false,
+            What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => false,
         }
     }
 }

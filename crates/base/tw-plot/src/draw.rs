@@ -205,7 +205,15 @@ pub(super) fn pixels(columns: usize, size: f64) -> f64 {
 }
 
 /// A line of text, with the full text on pointing at it if something was cut.
-fn text(out: &mut String, class: &str, anchor: &str, x: f64, y: f64, shown: &str, full: Option<&str>) {
+pub(super) fn text(
+    out: &mut String,
+    class: &str,
+    anchor: &str,
+    x: f64,
+    y: f64,
+    shown: &str,
+    full: Option<&str>,
+) {
     let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
     let anchor = if anchor == "start" { String::new() } else { format!(" text-anchor=\"{anchor}\"") };
     let _ = write!(out, "<text{class}{anchor} x=\"{x:.1}\" y=\"{y:.1}\">");

@@ -29,6 +29,7 @@ mod error;
 mod number;
 mod panels;
 mod raster;
+mod sequence;
 mod terminal;
 mod text;
 mod thin;
@@ -40,6 +41,9 @@ pub use error::Error;
 pub use number::number;
 pub use panels::{Level, Panel, Panels, write_panels};
 pub use raster::png;
+pub use sequence::{
+    After, Happening, Hexagon, Line, PartOf, Sequence, Sequences, State, Verdict, svg_sequences,
+};
 pub use terminal::{bars, sparkline};
 pub use thin::Thinner;
 

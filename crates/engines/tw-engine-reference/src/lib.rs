@@ -27,12 +27,13 @@
 //! assert!(evaluator.evaluate(&trace, 10).unwrap()[0].holds.get(0));
 //! ```
 
+mod chart;
 mod first_order;
 mod query;
 mod temporal;
 mod term;
 
-pub use query::ReferenceQueries;
+pub use query::{ReferenceQueries, rolling};
 
 use first_order::{Guards, Tables};
 use std::collections::BTreeSet;
@@ -203,6 +204,13 @@ impl Definition<'_> {
         node: Node,
         truths: &[Vec<bool>],
     ) -> Result<Vec<bool>, Unsupported> {
+        if let Node::Chart(..) = node {
+            let mut column = vec![true; trace.len];
+            for judged in self.charts(trace, id, truths) {
+                judged.violations.iter().for_each(|&at| column[at] = false);
+            }
+            return Ok(column);
+        }
         let interval = node.interval().map(|interval| ticks(id, interval, &self.options)).transpose()?;
         let time = Time::new(trace, interval, self.options.clock).ok_or_else(|| Unsupported {
             node: Some(id),
@@ -224,6 +232,27 @@ impl Definition<'_> {
 }
 
 impl Definition<'_> {
+    /// What each segment comes to in a chart.
+    fn charts(&self, trace: &Trace, id: NodeId, truths: &[Vec<bool>]) -> Vec<chart::Judged> {
+        let dag = &self.program.dag;
+        let always = Node::Unary(Temporal::Globally, None, id);
+        let root = self.program.roots.iter().find(|root| dag.node(root.node) == always);
+        let Some((_, check, events)) = root.and_then(|root| self.program.chart(root.node)) else {
+            return Vec::new();
+        };
+        let one = |segment: usize| {
+            // Several events of one position are taken in an order that the chart allows.
+            let positions = trace.starts()[segment]..trace.segment_end(segment);
+            let mut word = Vec::new();
+            for at in positions {
+                let here = (0..events.len()).filter(|&event| truths[events[event].index()][at]);
+                word.extend(here.map(|event| (at, event)));
+            }
+            chart::judge(check, &word)
+        };
+        (0..trace.starts().len()).map(one).collect()
+    }
+
     /// Roots with quantifiers: verdicts, and the valuations that violate.
     fn run_first_order(&self, trace: &Trace, roots: &[NodeId], sink: &mut Sink) -> Result<(), Unsupported> {
         let tables = Tables::new(self, trace, roots)?;
@@ -260,7 +289,20 @@ impl Evaluator for Definition<'_> {
                 _ => Vec::new(),
             };
             let violation_count = violations.len();
+            let (mut holds, mut open): (Bits, Option<Bits>) = (holds, None);
+            if let Some((_, check, _)) = self.program.chart(*root)
+                && let Node::Unary(_, _, body) = self.program.dag.node(*root)
+            {
+                let ends = self.charts(trace, body, &truths);
+                let pending =
+                    |judged: &chart::Judged| check.open_end && judged.pending && judged.violations.is_empty();
+                if ends.iter().any(pending) {
+                    open = Some(ends.iter().map(pending).collect());
+                }
+                holds = ends.iter().map(|judged| judged.violations.is_empty() && !judged.ended).collect();
+            }
             Answer {
+                open,
                 holds,
                 violations: violations.into_iter().take(limit).collect(),
                 violation_count,

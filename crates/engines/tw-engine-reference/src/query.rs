@@ -9,14 +9,17 @@
 //!
 //! - [`experiment`]: the operators, at one position;
 //! - [`statistic`]: the statistics, of a list of values;
+//! - [`rolling`]: those of the values that are near;
 //! - [`exact`]: numbers without rounding, and rounding;
 //! - [`terms`]: terms, from the values of slots.
 
 mod exact;
 mod experiment;
+mod rolling;
 mod statistic;
 mod terms;
 
+pub use rolling::rolling;
 pub(crate) use statistic::statistic;
 
 #[cfg(test)]

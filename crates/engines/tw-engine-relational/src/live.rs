@@ -141,12 +141,13 @@ impl Following {
         &mut self,
         (plan, telling): (&Plan, Telling),
         positions: &Positions<'_>,
+        numbers: Option<&[Position]>,
         sink: &mut Sink,
     ) -> Result<(), Unsupported> {
         let mut found = Vec::new();
         self.machine.begin();
         for place in 0..positions.len {
-            let at = self.next;
+            let at = numbers.map_or(self.next, |numbers| numbers[place].max(self.next));
             self.machine.step(positions, place, at, &mut found);
             (self.next, self.last) = (at + 1, Some(at));
             if !found.is_empty() {
@@ -184,7 +185,16 @@ impl Monitor for Live {
     }
 
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported> {
-        self.with(|plan, telling, trace| trace.feed((plan, telling), positions, sink))
+        self.with(|plan, telling, trace| trace.feed((plan, telling), positions, None, sink))
+    }
+
+    fn feed_numbered(
+        &mut self,
+        positions: &Positions<'_>,
+        numbers: &[Position],
+        sink: &mut Sink,
+    ) -> Result<(), Unsupported> {
+        self.with(|plan, telling, trace| trace.feed((plan, telling), positions, Some(numbers), sink))
     }
 
     fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported> {

@@ -64,6 +64,28 @@ pub trait Monitor: Send {
     fn skip_to(&mut self, position: Position);
     /// Takes the next positions, and puts into the sink what they settle, in the order of `at`, then of roots.
     fn feed(&mut self, positions: &Positions<'_>, sink: &mut Sink) -> Result<(), Unsupported>;
+    /// The same of positions with these numbers, ascending, between which there are others that belong to other traces.
+    fn feed_numbered(
+        &mut self,
+        positions: &Positions<'_>,
+        numbers: &[Position],
+        sink: &mut Sink,
+    ) -> Result<(), Unsupported> {
+        let mut from = 0;
+        while from < positions.len {
+            let follows = |at: &usize| numbers[*at] == numbers[at - 1] + 1;
+            let to = (from + 1..positions.len).take_while(follows).last().map_or(from + 1, |last| last + 1);
+            self.skip_to(numbers[from]);
+            if (from, to) == (0, positions.len) {
+                return self.feed(positions, sink);
+            }
+            let order: Vec<u32> = (from as u32..to as u32).collect();
+            let own = positions.gather(&order);
+            self.feed(&own.positions(), sink)?;
+            from = to;
+        }
+        Ok(())
+    }
     /// Takes one position whose atoms are packed 64 to a word (`Machine`), as [`Monitor::feed`]; of programs that read
     /// nothing but atoms.
     fn step(&mut self, atoms: &[u64], sink: &mut Sink) -> Result<(), Unsupported>;

@@ -50,6 +50,22 @@ pub struct Segments {
     pub starts: Vec<Position>,
 }
 
+impl Positions<'_> {
+    /// The positions `order`, in that order, as a trace of its own.
+    #[must_use]
+    pub fn gather(&self, order: &[u32]) -> Trace {
+        let bits = |bits: &Bits| order.iter().map(|&at| bits.get(at as usize)).collect::<Bits>();
+        Trace {
+            len: order.len(),
+            atoms: self.atoms.iter().map(bits).collect(),
+            times: self.times.map(|times| order.iter().map(|&at| times[at as usize]).collect()),
+            terms: self.terms.iter().map(|term| term.gather(order)).collect(),
+            relations: self.relations.iter().map(|relation| relation.gather(order)).collect(),
+            ..Trace::default()
+        }
+    }
+}
+
 impl Trace {
     /// All positions, as a live engine would be given them.
     pub fn positions(&self) -> Positions<'_> {

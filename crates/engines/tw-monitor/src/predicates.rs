@@ -103,6 +103,12 @@ impl<'p> Predicates<'p> {
         Self { program, atoms: AtomParts(atoms) }
     }
 
+    /// Some formulas of `program` that one position alone decides, whether or not it asks for them.
+    pub fn of(program: &'p Program, nodes: &[NodeId]) -> Self {
+        let atoms = nodes.iter().map(|&node| Atom { node, order: parts(program, node) }).collect();
+        Self { program, atoms: AtomParts(atoms) }
+    }
+
     /// As [`Predicates::new`] for the program that `parts` came from.
     pub fn with_parts(program: &'p Program, parts: AtomParts) -> Self {
         Self { program, atoms: parts }

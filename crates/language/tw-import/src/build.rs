@@ -1,13 +1,13 @@
 //! The specification that is being made: expressions, definitions, and which of them become properties.
 
+mod blocks;
 mod data;
 mod intervals;
-mod monitors;
 mod streams;
 mod windows;
 
+pub(crate) use blocks::remark;
 pub(crate) use intervals::{bound, checked, exactly, interval};
-pub(crate) use monitors::remark;
 pub(crate) use streams::Leaf;
 pub(crate) use windows::{Over, Window};
 
@@ -86,8 +86,8 @@ pub(crate) struct Builder {
     patterns: Vec<ExprId>,
     /// Names of variables.
     words: FxHashSet<String>,
-    /// Parametric monitors.
-    monitors: Vec<monitors::Made>,
+    /// Parametric monitors and charts.
+    blocks: Vec<blocks::Made>,
     /// Streams and triggers.
     streams: streams::Streams,
 }
@@ -241,7 +241,7 @@ impl Builder {
 
     /// The names of definitions so far.
     pub fn is_empty(&self) -> bool {
-        self.definitions.is_empty() && self.monitors.is_empty() && self.streams.is_empty()
+        self.definitions.is_empty() && self.blocks.is_empty() && self.streams.is_empty()
     }
 
     /// The whole specification, with comments: `head` at the top, and the line of the source at each definition.
@@ -294,7 +294,7 @@ impl Builder {
             }
             declarations.push(made);
         }
-        for made in std::mem::take(&mut self.monitors) {
+        for made in std::mem::take(&mut self.blocks) {
             let head = if declarations.is_empty() { head } else { &[] };
             declarations.push(made.declaration(&file, head));
         }

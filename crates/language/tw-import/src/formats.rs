@@ -3,9 +3,12 @@
 pub(crate) mod breach;
 pub(crate) mod c2po;
 pub(crate) mod dejavu;
+mod diagram;
 pub(crate) mod lola;
+pub(crate) mod mermaid;
 pub(crate) mod mltl;
 pub(crate) mod monpoly;
+pub(crate) mod plantuml;
 pub(crate) mod reelay;
 pub(crate) mod rtamt;
 pub(crate) mod rvm;
@@ -14,6 +17,9 @@ use crate::build::{Sort, Value};
 use crate::cursor::refuse;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
+
+/// Formats of sequence diagrams.
+pub(crate) const DIAGRAMS: [&str; 2] = [plantuml::FORMAT.name, mermaid::FORMAT.name];
 
 /// An error unless this is a number.
 fn number(value: Value) -> Result<Value, Diagnostic> {

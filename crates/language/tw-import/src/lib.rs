@@ -42,6 +42,13 @@ pub struct Format {
     read: fn(&mut Reading<'_>),
 }
 
+impl Format {
+    /// Whether it is drawn rather than written: sequence diagrams, which become charts.
+    pub fn is_diagram(&self) -> bool {
+        formats::DIAGRAMS.contains(&self.name)
+    }
+}
+
 /// Every format.
 pub static FORMATS: &[Format] = &[
     formats::rtamt::FORMAT,
@@ -53,6 +60,8 @@ pub static FORMATS: &[Format] = &[
     formats::dejavu::FORMAT,
     formats::rvm::FORMAT,
     formats::lola::FORMAT,
+    formats::plantuml::FORMAT,
+    formats::mermaid::FORMAT,
 ];
 
 /// The format called `name`.
@@ -140,7 +149,7 @@ pub fn import(name: &str, text: &str, format: &Format, options: &Options) -> Che
     };
     (format.read)(&mut reading);
     if reading.findings.is_empty() && reading.builder.is_empty() {
-        let message = format!("`{file}` has no formula");
+        let message = format!("`{file}` has no {}", if format.is_diagram() { "message" } else { "formula" });
         reading.findings.push(Diagnostic::error("import-syntax", message));
     }
     let mut value = String::new();

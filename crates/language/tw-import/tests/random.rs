@@ -152,7 +152,8 @@ fn check(format: &Format, text: &str) -> bool {
 
 #[test]
 fn whatever_is_made_reads_back_as_itself() {
-    for format in FORMATS {
+    // Diagrams have no expressions; tests/diagrams.rs has theirs.
+    for format in FORMATS.iter().filter(|format| !format.is_diagram()) {
         let mut rng = Rng::new(7);
         let count = cases(400);
         let complete = (0..count).filter(|_| check(format, &specification(&mut rng, format.name))).count();

@@ -2,14 +2,15 @@
 //! passes are loops and dropping a formula nested 100,000 deep is freeing a vector.
 
 mod append;
+pub mod chart;
 pub mod monitor;
 pub mod settings;
 
 use std::sync::Arc;
 use tw_diag::Span;
 use tw_ir::{
-    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Path, Piece, SetItem, Tally, Template,
-    Temporal,
+    Aggregate, ArithmeticOp, Bound, CompareOp, Function, Interval, Over, Path, Piece, SetItem, Tally,
+    Template, Temporal,
 };
 
 /// Index into [`Tree::exprs`].
@@ -128,6 +129,21 @@ pub enum DeclarationKind {
         /// Parts of the trace that it is asked of.
         division: Division,
     },
+    /// `require p99 "…" : quantile(0.99)[ms] < 500 by user;`
+    Require {
+        /// Name.
+        name: Ident,
+        /// The sentence.
+        title: Option<String>,
+        /// The query.
+        body: ExprId,
+        /// How its value is compared.
+        op: CompareOp,
+        /// With what: a number or a length of time.
+        limit: ExprKind,
+        /// Parts of the trace that it is asked of.
+        division: Division,
+    },
     /// `stream y: bool = x[-1|false];`
     Stream {
         /// Name.
@@ -155,6 +171,10 @@ pub enum DeclarationKind {
     },
     /// `monitor UnsafeIterator(m, c, i) { … }`
     Monitor(monitor::Monitor),
+    /// `chart Handover necessary { pre { … } main { … } }`
+    Chart(chart::Chart),
+    /// `after Handover.main : Transfer.main;`
+    After(chart::After),
     /// `trace { time: "@timestamp"; by: http.request_id; }`
     Trace(settings::TraceBlock),
     /// Text that could not be read; already reported.
@@ -361,5 +381,11 @@ pub enum ExprKind {
         body: ExprId,
         second: Option<ExprId>,
         during: Option<ExprId>,
+    },
+    /// `agg[e over L]`, `agg[φ : e over L]`: a rolling window. `over` is `None` where it could not be read.
+    Window {
+        aggregate: Aggregate,
+        body: ExprId,
+        over: Option<Over>,
     },
 }

@@ -227,11 +227,17 @@ const MEANT: [(char, &str, Tok); 27] = [
 
 /// Splits `text` into tokens.
 pub(crate) fn lex(text: &str, source: u32) -> Lexed {
+    lex_with(text, source, false)
+}
+
+/// The same; with `hash`, comments may begin with `#` too.
+pub(crate) fn lex_with(text: &str, source: u32, hash: bool) -> Lexed {
     let mut lexer = Lexer {
         text,
         source,
         at: 0,
         formalism: false,
+        hash,
         out: Lexed {
             tokens: Vec::with_capacity(text.len() / 3 + 1),
             comments: Vec::new(),
@@ -255,6 +261,8 @@ struct Lexer<'a> {
     at: usize,
     /// Whether a formalism is being read.
     formalism: bool,
+    /// Whether `#` begins a comment.
+    hash: bool,
     out: Lexed,
 }
 
@@ -271,7 +279,7 @@ impl Lexer<'_> {
                 self.push(kind, length);
             } else if c.is_ascii_digit() {
                 self.push(Tok::Number, number_length(rest.as_bytes()));
-            } else if rest.starts_with("//") {
+            } else if rest.starts_with("//") || self.hash && c == '#' {
                 let length = rest.find('\n').unwrap_or(rest.len());
                 self.comment(length);
             } else if rest.starts_with("/*") {

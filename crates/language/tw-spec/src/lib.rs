@@ -11,7 +11,7 @@ mod patterns;
 mod print;
 
 pub use lexer::is_plain_name;
-pub use lower::{LowerOptions, lower};
-pub use parser::{parse, parse_branching, parse_formula, parse_patterns, parse_query};
+pub use lower::{ChartEvents, LowerOptions, lower};
+pub use parser::{parse, parse_branching, parse_charts, parse_formula, parse_patterns, parse_query};
 pub use patterns::{PATTERNS, PatternDoc};
 pub use print::{print, print_expr};

@@ -4,10 +4,12 @@
 //! 1. [`declarations`]: what is declared, and what is declared twice;
 //! 2. [`scopes`], [`whole`], [`expand`], [`calls`], [`events`]: names are resolved and macros expanded, into [`expanded`] items;
 //! 3. [`types`], [`experiments`]: what each item means where it stands;
-//! 4. [`build`]: nodes and slots; [`streams`]: equations and offsets; [`monitors`]: what is built around their conditions.
+//! 4. [`build`]: nodes and slots; [`streams`]: equations and offsets; [`monitors`]: what is built around their conditions;
+//!    [`charts`]: the orders of their events.
 
 mod build;
 mod calls;
+mod charts;
 mod declarations;
 mod events;
 mod expand;
@@ -17,12 +19,14 @@ mod findings;
 mod monitors;
 #[cfg(test)]
 mod query_tests;
+mod requirements;
 mod scopes;
 mod streams;
 #[cfg(test)]
 mod tests;
 mod types;
 mod whole;
+mod windows;
 
 use crate::ast::{Declaration, DeclarationKind, Tree, Type};
 use declarations::Declarations;
@@ -30,19 +34,33 @@ use expand::Expander;
 use findings::Findings;
 use monitors::{Conditions, Lowering};
 use tw_diag::{Checked, Diagnostic};
-use tw_ir::{Node, Program, Root, RootKind, Temporal};
+use tw_ir::{Node, Path, Program, Root, RootKind, Temporal};
 use types::Sort;
 
-/// Limits of lowering.
-#[derive(Clone, Copy, Debug)]
+/// What the events of charts are in a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum ChartEvents {
+    /// The events `send(msg)` and `recv(msg)`, or the columns `dir` and `msg`, whichever a trace has.
+    #[default]
+    Any,
+    /// These columns: whether a message is sent or received, and which it is.
+    Columns([Path; 2]),
+    /// The events alone.
+    Events,
+}
+
+/// Limits of lowering, and what it may assume.
+#[derive(Clone, Debug)]
 pub struct LowerOptions {
+    /// What the events of charts are in a trace.
+    pub chart_events: ChartEvents,
     /// How many nodes a specification may have once its macros are expanded.
     pub node_budget: usize,
 }
 
 impl Default for LowerOptions {
     fn default() -> Self {
-        Self { node_budget: 5_000_000 }
+        Self { chart_events: ChartEvents::Any, node_budget: 5_000_000 }
     }
 }
 
@@ -86,9 +104,14 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     bodies.extend_from_slice(&conditions.bodies);
     let first_stream = bodies.len();
     bodies.extend(declarations.streams.iter().map(|stream| stream.body));
+    let first_required = bodies.len();
+    bodies.extend(tree.declarations.iter().filter_map(|declaration| match &declaration.kind {
+        DeclarationKind::Require { body, .. } => Some(*body),
+        _ => None,
+    }));
     let other = |d: &Declaration| {
-        use DeclarationKind::{Error, Monitor, Stream};
-        matches!(d.kind, Error | Monitor(_) | Stream { .. })
+        use DeclarationKind::{Chart, Error, Monitor, Require, Stream};
+        matches!(d.kind, Error | Monitor(_) | Stream { .. } | Chart(_) | Require { .. })
     };
     if roots.is_empty() && !tree.declarations.iter().any(other) {
         let mut finding =
@@ -104,6 +127,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let sort = |index: usize| match roots.get(index).map(|root| root.kind) {
         Some(RootKind::Query) => Sort::Experiment,
         Some(RootKind::Property) => Sort::Formula,
+        None if index >= first_required => Sort::Experiment,
         None => match index.checked_sub(first_stream).map(|stream| declarations.streams[stream].ty) {
             None | Some(Type::Bool) => Sort::Formula,
             Some(Type::Int | Type::Real) => Sort::Number,
@@ -113,6 +137,7 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     let items: Vec<_> = (0..bodies.len()).map(|index| (expander.root(index), sort(index))).collect();
     let expansion = expander.finish();
     let (mut program, nodes) = build::build(expansion, &items, &declarations, &mut findings);
+    let (nodes, of_requirements) = nodes.split_at(first_required);
     let (nodes, of_streams) = nodes.split_at(first_stream);
     let (of_roots, of_conditions) = nodes.split_at(roots.len());
     for (root, node) in roots.iter_mut().zip(of_roots) {
@@ -124,6 +149,8 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     }
     program.spans.resize(program.dag.len(), None);
     program.streams = streams::streams(tree, &declarations, of_streams, &mut program, &mut findings);
+    program.requirements =
+        requirements::requirements(tree, &declarations, of_requirements, &mut program, &mut findings);
     let mut lowering = Lowering {
         tree,
         declarations: &declarations,
@@ -138,6 +165,8 @@ pub fn lower(tree: &Tree, options: &LowerOptions) -> Checked<Program> {
     program.templates = declarations.text_events();
     program.spans.resize(program.dag.len(), None);
     program.roots = roots;
+    charts::charts(tree, &declarations, options, &mut program, &mut findings);
+    program.spans.resize(program.dag.len(), None);
     streams::ends_in_terms(&program, &mut findings);
     Checked { value: program, diagnostics: findings.finish() }
 }

@@ -6,6 +6,7 @@
 //! on at the next `;` or at the next word that begins one.
 
 mod binder;
+mod chart;
 mod comments;
 mod declaration;
 mod division;
@@ -20,12 +21,14 @@ mod literal;
 mod monitor;
 mod operand;
 mod paths;
+mod require;
 mod settings;
 mod slicing;
 mod stream;
 mod template;
 #[cfg(test)]
 pub(crate) mod tests;
+mod window;
 
 pub(crate) use frame::{Binary, is_temporal};
 pub(crate) use literal::FUNCTIONS;
@@ -33,7 +36,7 @@ pub(crate) use operand::is_aggregate;
 pub use slicing::parse_patterns;
 
 use crate::ast::{Declaration, DeclarationKind, Division, Expr, ExprId, ExprKind, Ident, Tree};
-use crate::lexer::{LexedComment, Tok, Token, lex};
+use crate::lexer::{Lexed, LexedComment, Tok, Token, lex, lex_with};
 use division::Divisible;
 use tw_diag::{Checked, Diagnostic, Severity, Span};
 
@@ -64,6 +67,13 @@ pub(crate) fn first_few(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// Parses a specification file. `source` is the text's index in [`tw_diag::Sources`].
 pub fn parse(text: &str, source: u32) -> Checked<Tree> {
     let mut parser = Parser::new(text, source);
+    parser.file();
+    parser.finish()
+}
+
+/// Parses a file of charts: as [`parse`], where comments may begin with `#` too and `;` may be left out.
+pub fn parse_charts(text: &str, source: u32) -> Checked<Tree> {
+    let mut parser = Parser { charts: true, ..Parser::of(text, source, lex_with(text, source, true)) };
     parser.file();
     parser.finish()
 }
@@ -146,6 +156,8 @@ struct Parser<'a> {
     branching: bool,
     /// Whether lines of a block are read: its `}` ends a formula that lacks its `;`.
     block: bool,
+    /// Whether a file of charts is read: its declarations need no `;`.
+    charts: bool,
     /// Where the `trace` block begins.
     traced: Option<Span>,
     /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
@@ -154,7 +166,10 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, source: u32) -> Self {
-        let lexed = lex(text, source);
+        Self::of(text, source, lex(text, source))
+    }
+
+    fn of(text: &'a str, source: u32, lexed: Lexed) -> Self {
         Parser {
             text,
             source,
@@ -166,6 +181,7 @@ impl<'a> Parser<'a> {
             diagnostics: lexed.diagnostics,
             branching: false,
             block: false,
+            charts: false,
             traced: None,
             colons: Vec::new(),
         }

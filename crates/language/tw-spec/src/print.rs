@@ -3,6 +3,7 @@
 //! One declaration per line, operators by their symbols, only the parentheses that the tree needs. Reading the
 //! result gives the same tree, so printing twice changes nothing.
 
+mod chart;
 mod expression;
 mod layout;
 mod monitor;
@@ -10,7 +11,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, Ident, Tree, Type};
+use crate::ast::{Comment, Declaration, DeclarationKind, Division, ExprId, ExprKind, Ident, Tree, Type};
 use crate::lexer::{is_plain_name, is_word};
 #[cfg(test)]
 pub(crate) use expression::length_text;
@@ -56,6 +57,10 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
         monitor::print(tree, block, out);
         return end_line(declaration.trailing.as_ref(), out);
     }
+    if let DeclarationKind::Chart(block) = &declaration.kind {
+        chart::print(block, out);
+        return end_line(declaration.trailing.as_ref(), out);
+    }
     if let DeclarationKind::Trace(block) = &declaration.kind {
         settings::print(block, out);
         return end_line(declaration.trailing.as_ref(), out);
@@ -64,6 +69,10 @@ fn print_declaration(tree: &Tree, declaration: &Declaration, out: &mut String) {
     if let Some(body) = body {
         let mut body = Printer::new(tree).print(body);
         if let DeclarationKind::Query { division, .. } = &declaration.kind {
+            print_division(division, &mut body);
+        }
+        if let DeclarationKind::Require { op, limit, division, .. } = &declaration.kind {
+            body.text.push_str(&format!(" {} {}", op.symbol(), number(limit)));
             print_division(division, &mut body);
         }
         if let DeclarationKind::Stream { by: by @ Some(_), .. } = &declaration.kind {
@@ -130,6 +139,7 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
         }
         DeclarationKind::Property { name, title, body } => (root("property", name, title), Some(*body)),
         DeclarationKind::Query { name, title, body, .. } => (root("query", name, title), Some(*body)),
+        DeclarationKind::Require { name, title, body, .. } => (root("require", name, title), Some(*body)),
         DeclarationKind::Stream { name, ty, body, .. } => {
             (format!("stream {}: {} =", quote_name(&name.name), type_name(*ty)), Some(*body))
         }
@@ -138,9 +148,21 @@ fn head(kind: &DeclarationKind) -> (String, Option<ExprId>) {
             (format!("observe {}", names.join(", ")), None)
         }
         DeclarationKind::Trigger { name, title, body } => (root("trigger", name, title), Some(*body)),
-        DeclarationKind::Monitor(_) | DeclarationKind::Trace(_) | DeclarationKind::Error => {
-            (String::new(), None)
-        }
+        DeclarationKind::After(after) => (chart::after(after), None),
+        DeclarationKind::Monitor(_)
+        | DeclarationKind::Trace(_)
+        | DeclarationKind::Chart(_)
+        | DeclarationKind::Error => (String::new(), None),
+    }
+}
+
+/// The limit of a requirement.
+fn number(limit: &ExprKind) -> String {
+    match limit {
+        ExprKind::Int(int) => int.to_string(),
+        ExprKind::Real(real) => tw_core::Value::Real(*real).to_string(),
+        ExprKind::Length(length) => length.to_string(),
+        _ => String::new(),
     }
 }
 

@@ -188,7 +188,7 @@ impl Names<'_> {
                     }
                 }
             }
-            What::Stream { .. } | What::Shift(_) => {
+            What::Stream { .. } | What::Shift(_) | What::Window(_) => {
                 let message = "a state of a model has no position, and so no value at another one";
                 let found = Diagnostic::error("unknown-name", message).at(slot.span, "");
                 self.errors.push(found.help("use variables of the model"));

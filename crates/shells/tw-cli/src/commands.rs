@@ -1,6 +1,8 @@
 //! The commands: one file and one row in [`COMMANDS`] each.
 
+mod chart;
 mod check;
+mod classify;
 mod completions;
 mod convert;
 mod coverage;
@@ -19,6 +21,7 @@ mod residuals;
 mod robust;
 mod simulate;
 mod slice;
+mod split;
 mod stream;
 mod templates;
 mod test;
@@ -64,9 +67,11 @@ pub static COMMANDS: &[Command] = &[
     row::<check::Check>("check"),
     row::<query::Query>("query"),
     row::<eval::Eval>("eval"),
+    row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
+    row::<chart::Chart>("chart"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
     row::<import::Import>("import"),
@@ -75,6 +80,7 @@ pub static COMMANDS: &[Command] = &[
     row::<init::Init>("init"),
     row::<convert::Convert>("convert"),
     row::<slice::SliceBy>("slice"),
+    row::<split::Split>("split"),
     row::<templates::Templates>("templates"),
     row::<simulate::Simulate>("simulate"),
     row::<merge::Merge>("merge"),
@@ -153,7 +159,9 @@ pub fn run(arguments: Vec<OsString>) -> Exit {
     let Some((name, matches)) = matches.subcommand() else { return Exit::Bad };
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else { return Exit::Bad };
     let color = matches.get_one::<ColorChoice>("color").copied().unwrap_or_default();
-    let form = matches.try_get_one::<String>("output").ok().flatten();
+    // The last word of `chart check` has the option.
+    let inner = matches.subcommand().map_or(matches, |(_, inner)| inner);
+    let form = inner.try_get_one::<String>("output").ok().flatten();
     let form = form.map_or("text", String::as_str);
     let mut context = Context::new(color, matches.get_flag("quiet"), form);
     context.deny = matches.contains_id("deny");

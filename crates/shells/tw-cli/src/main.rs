@@ -13,6 +13,7 @@ mod options;
 mod output;
 mod progress;
 mod report;
+mod slices;
 mod style;
 mod words;
 
@@ -20,6 +21,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     keep_freed_memory();
+    #[cfg(panic = "abort")]
+    say_what_panicked();
     commands::run(std::env::args_os().collect()).into()
 }
 
@@ -32,4 +35,17 @@ fn keep_freed_memory() {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 64 << 20);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 512 << 20);
     }
+}
+
+/// A panic ends the process where nothing unwinds, even one that a reader would have caught (the Parquet library has some on
+/// damaged files): it is told as an error, with the exit code of an input that could not be read, and no verdict is given.
+#[cfg(panic = "abort")]
+fn say_what_panicked() {
+    std::panic::set_hook(Box::new(|panic| {
+        eprintln!("error: found something that tracewise cannot handle, expected readable input ({panic})");
+        eprintln!(
+            "  = help: a damaged file is the likely cause; if yours is sound, this is a defect of tracewise"
+        );
+        std::process::exit(2);
+    }));
 }

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Args, Command, ValueHint};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal};
+use tracewise::chart::{ChartOptions, Matching, Reading as ChartReading};
 use tracewise::check::Statistic;
 use tracewise::engines::Answers;
 use tracewise::files::{LONGEST_TEXT, read_input};
@@ -190,6 +191,67 @@ impl EvaluateArgs {
     }
 }
 
+/// How charts are read.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Charts")]
+pub struct ChartArgs {
+    /// What "followed" means: directly, once in the whole trace, or somewhere [default: segment; `after`: precedes]
+    #[arg(long, value_name = "NAME", value_parser = readings())]
+    reading: Option<ChartReading>,
+
+    /// Which main charts answer the precharts of an iterated chart: as many, or each its own
+    #[arg(long, value_name = "NAME", default_value = "paper", value_parser = matchings())]
+    matching: Matching,
+
+    /// A chart that is pending at the end is undecided, not violated
+    #[arg(long)]
+    open_end: bool,
+
+    /// The columns that events of charts are read from: `dir=COL,msg=COL`
+    #[arg(long, value_name = "COLS")]
+    map: Option<String>,
+}
+
+impl ChartArgs {
+    /// The settings.
+    pub fn options(&self) -> Result<ChartOptions, Failure> {
+        let columns = self.map.as_deref().map(columns).transpose()?;
+        Ok(ChartOptions { reading: self.reading, matching: self.matching, open_end: self.open_end, columns })
+    }
+}
+
+/// `dir=COL,msg=COL`, either of them or both.
+fn columns(text: &str) -> Result<[String; 2], Failure> {
+    let mut columns = ["dir".to_owned(), "msg".to_owned()];
+    for part in text.split(',') {
+        let place = match part.split_once('=') {
+            Some(("dir", column)) if !column.is_empty() => Some((0, column)),
+            Some(("msg", column)) if !column.is_empty() => Some((1, column)),
+            _ => None,
+        };
+        let Some((place, column)) = place else {
+            return Err(usage(format!("`--map {text}`: found `{part}`, expected `dir=COL,msg=COL`")));
+        };
+        columns[place] = column.to_owned();
+    }
+    Ok(columns)
+}
+
+fn readings() -> impl TypedValueParser<Value = ChartReading> {
+    PossibleValuesParser::new(ChartReading::ALL.map(|(name, _)| name)).map(|name| {
+        ChartReading::ALL
+            .iter()
+            .find(|(own, _)| *own == name)
+            .map_or(ChartReading::Segment, |(_, reading)| *reading)
+    })
+}
+
+fn matchings() -> impl TypedValueParser<Value = Matching> {
+    PossibleValuesParser::new(Matching::ALL.map(|(name, _)| name)).map(|name| {
+        Matching::ALL.iter().find(|(own, _)| *own == name).map_or(Matching::Paper, |(_, matching)| *matching)
+    })
+}
+
 /// The specification in a file, `-` for standard input.
 pub fn specification(path: &str) -> Result<Specification, Failure> {
     if path != "-" {
@@ -248,7 +310,7 @@ pub fn specification_and_traces(
     command: &str,
 ) -> Result<(Specification, Vec<String>), Failure> {
     let word = if what == Given::Formulas { "FORMULA" } else { "QUERY" };
-    let is_spec = |file: &str| file.ends_with(".tw");
+    let is_spec = |file: &str| file.ends_with(".tw") || file.ends_with(".elsc");
     if !given.is_empty() {
         if let Some(file) = files.iter().find(|file| is_spec(file)) {
             return Err(usage(format!(

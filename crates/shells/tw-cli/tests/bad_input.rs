@@ -4,6 +4,10 @@
 //! `bad_input.snap` holds for it. The fine cases look odd and are none of that: they exit with 0.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
+#[path = "bad_input/charts.rs"]
+mod charts;
+#[path = "bad_input/classify.rs"]
+mod classify;
 mod common;
 #[path = "bad_input/import.rs"]
 mod import;
@@ -185,8 +189,10 @@ fn messages() {
         texts::cases(),
         usage::cases(),
         races::cases(),
+        classify::cases(),
         slice::cases(),
         import::cases(),
+        charts::cases(),
     ]
     .into_iter()
     .flatten()

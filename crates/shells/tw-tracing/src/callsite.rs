@@ -42,7 +42,7 @@ impl Vocabulary {
                     names.events.extend(path.as_name().map(str::to_string));
                     names.variables.insert(first(path));
                 }
-                What::Timing(_) | What::Stream { .. } | What::Shift(_) => {}
+                What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => {}
                 What::Variable(path, _) => {
                     names.variables.insert(first(path));
                 }

@@ -51,7 +51,8 @@ impl Mapper {
             | What::Tuples { .. }
             | What::Timing(_)
             | What::Stream { .. }
-            | What::Shift(_) => Place::Nowhere,
+            | What::Shift(_)
+            | What::Window(_) => Place::Nowhere,
         };
         Self {
             places: projection.slots.iter().map(|slot| place(&slot.what)).collect(),
@@ -150,7 +151,7 @@ impl Mapper {
                 leaf::column(&*leaf.array, expect, leaf.present.as_ref())
             }
             // A projection asks for the column of that name instead.
-            What::Timing(_) | What::Stream { .. } | What::Shift(_) => None,
+            What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => None,
         }
     }
 

@@ -97,6 +97,13 @@ enum LinesOf<'b> {
     Numbers(&'b [u64]),
 }
 
+impl<'b> Arrival<'b> {
+    /// Positions with these lines (0 is not known), which are read again elsewhere than where they came from.
+    pub fn numbered(before: Progress, style: Option<TimeStyle>, lines: &'b [u64]) -> Self {
+        Self { len: lines.len(), before, style, lines: LinesOf::Numbers(lines) }
+    }
+}
+
 impl Arrival<'_> {
     /// The line of every position, from 1, as far as that is known without looking at each: 0 where it is not.
     pub fn lines(&self) -> Vec<u64> {
@@ -126,7 +133,7 @@ impl Arrival<'_> {
     /// Line (from 1) and text of the `index`-th position, as far as known.
     pub fn line(&self, index: Position) -> (Option<u64>, Option<Cow<'_, str>>) {
         match self.lines {
-            LinesOf::Numbers(numbers) => (numbers.get(index).copied(), None),
+            LinesOf::Numbers(numbers) => (numbers.get(index).copied().filter(|line| *line > 0), None),
             LinesOf::Block(reader, bytes) => match reader.locate(bytes, index) {
                 None => (None, None),
                 Some((range, line)) => {

@@ -195,7 +195,7 @@ impl Projection {
                 Slot { what, declared: true, span: slot.span }
             }
             // No trace has a column without a name: nothing is read until it is computed.
-            What::Shift(_) => {
+            What::Shift(_) | What::Window(_) => {
                 Slot { what: What::Variable(Path::field(""), Expect::Bool), declared: true, span: slot.span }
             }
             _ => slot.clone(),

@@ -430,7 +430,7 @@ pub fn expect_of(what: &What) -> Expect {
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
         What::Timing(_) => Expect::Number,
-        What::Stream { .. } | What::Shift(_) => Expect::Any,
+        What::Stream { .. } | What::Shift(_) | What::Window(_) => Expect::Any,
         // What the arguments are used as.
         What::Tuples { .. } => Expect::Any,
     }
@@ -550,7 +550,7 @@ impl SlotBuilder {
                     column.push_bool(happens)
                 }
                 // Projections have none.
-                What::Timing(_) | What::Stream { .. } | What::Shift(_) => {
+                What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => {
                     column.push_null();
                     Ok(())
                 }
@@ -620,6 +620,7 @@ pub fn describe(what: &What) -> String {
         What::Timing(timing) => timing.measure.name().to_string(),
         What::Stream { name, .. } => name.clone(),
         What::Shift(shift) => shift.path.to_string(),
+        What::Window(window) => window.text.clone(),
         What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

@@ -3,6 +3,7 @@
 use crate::check::StatisticReport;
 use crate::findings::Severity;
 use crate::imprecise::Guarantee;
+use crate::require::Required;
 use std::sync::Arc;
 use tw_core::{Position, Value, Verdict};
 use tw_diag::Diagnostic;
@@ -29,6 +30,8 @@ pub struct CheckReport {
     pub properties: Vec<PropertyReport>,
     /// Findings that did not stop the run.
     pub warnings: Vec<Diagnostic>,
+    /// What is to be said about slices: which properties have none, and why. It is about the run, not about what was found.
+    pub slicing: Vec<Diagnostic>,
     /// With `overview`, a few positions of the log, first and last among them, with their timestamps.
     pub ticks: Vec<(Position, Option<Stamp>)>,
 }
@@ -64,11 +67,15 @@ pub struct PropertyReport {
     pub timeline: Option<Timeline>,
     /// Why: for a violated property, and with `witness` for a satisfied one.
     pub explanation: Option<Step>,
+    /// Of a violated chart: the chart as lines of text, with how far it got.
+    pub drawing: Vec<String>,
     /// What `statistic` asked for.
     pub statistic: Option<StatisticReport>,
     /// With `clock_error`, what is known about the executions that the timestamps allow. The verdict is satisfied or
     /// violated if all of them have or lack the property, else unknown.
     pub guarantee: Option<Guarantee>,
+    /// Of a requirement: its value, and what is required of it.
+    pub required: Option<Required>,
 }
 
 impl Default for PropertyReport {
@@ -89,8 +96,10 @@ impl Default for PropertyReport {
             ranges: Vec::new(),
             timeline: None,
             explanation: None,
+            drawing: Vec::new(),
             statistic: None,
             guarantee: None,
+            required: None,
         }
     }
 }

@@ -38,6 +38,13 @@ impl Cells {
                 _ => general.push(atom),
             }
         }
+        // Equations read values.
+        if program.derives() {
+            for (slot, bit) in bits.iter_mut().enumerate() {
+                let bit = bit.take().map(|bit| (bit, slot as u32, CompareOp::Eq, Value::Bool(true)));
+                comparisons.extend(bit);
+            }
+        }
         // Where values are read in general, a truth slot may be one of them: then its bit is set from its value.
         if !general.is_empty() {
             for &atom in &general {

@@ -227,3 +227,35 @@ fn the_same_violations_as_from_a_file() {
     std::fs::remove_dir_all(directory).unwrap();
     assert!(all.iter().all(|count| *count > 10), "{all:?}");
 }
+
+#[test]
+fn rows_have_streams() {
+    let text = r#"
+        var x: real; var p: bool; var user: string;
+        stream mean: real = 0.5 * mean[-1|0] + 0.5 * x;
+        stream run: int = if p then run[-1|0] + 1 else 0;
+        stream mine: bool = user == "bob" & run >= 2;
+        property calm : G (mean <= 4);
+        property short : G !mine;
+    "#;
+    let (mut rows, mut events) = (monitor(text), monitor(text));
+    let [x, p, user] = ["x", "p", "user"].map(|name| rows.slot(name).unwrap());
+    let mut row = rows.row();
+    let mut found = Vec::new();
+    for (number, holds, name) in
+        [(4.0, true, "bob"), (5.0, true, "ann"), (1.0, true, "bob"), (9.0, false, "bob")]
+    {
+        row.put(x, Value::Real(number));
+        row.set(p, holds);
+        row.put(user, Value::text(name));
+        let settled = rows.push(&row).unwrap().to_vec();
+        let fields = [("x", Value::Real(number)), ("p", Value::Bool(holds)), ("user", Value::text(name))];
+        assert_eq!(events.event("step", &fields).unwrap(), settled);
+        found.extend(settled.iter().map(|settled| (settled.root, settled.at)));
+    }
+    assert_eq!(found, [(1, 2), (0, 3)]);
+    assert!(rows.slot("mean").unwrap_err().to_string().contains("is a stream"));
+    let ahead =
+        Specification::from_text("test.tw", "stream y: bool = x[+1|false]; property p : G y;").unwrap();
+    assert!(RowMonitor::new(&ahead).err().unwrap().to_string().contains("look ahead"));
+}

@@ -1,8 +1,10 @@
 //! What a property about data rests on: the events that bind its variables, how far it reaches, and what is held for it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use tw_core::{TimeUnit, duration};
-use tw_ir::{Clock, CompareOp, Node, NodeId, Program, Root};
+use std::collections::BTreeSet;
+use tw_core::duration;
+use tw_ir::{Clock, Node, NodeId, Program, Root};
+use tw_log_slices::{Analysis, guards, reach};
+use tw_monitor::EvaluateOptions;
 
 /// What `explain` says of a property with quantifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,18 +15,89 @@ pub struct DataReport {
     pub reach: String,
     /// What windows hold, in words: one per temporal operator over variables.
     pub holds: Vec<String>,
+    /// The variables, outer and inner, that nothing binds in their scope. Where there are none, no log is refused.
+    pub unbound: Vec<String>,
 }
 
-pub(super) fn data(program: &Program, root: &Root, unit: TimeUnit) -> Option<DataReport> {
+/// What `explain` says of slices of a log for a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SlicesReport {
+    /// The variable that divides the log, if there is one.
+    pub variable: Option<String>,
+    /// The events that are in every slice, as patterns.
+    pub duplicated: Vec<String>,
+    /// The part of the property that looks at all of the log, because of which there are no slices in time.
+    pub unbounded: Option<String>,
+    /// Whether positions at which nothing happens are left out.
+    pub filtered: bool,
+    /// Why there are no slices at all.
+    pub refused: Option<String>,
+}
+
+pub(super) fn slices(program: &Program, root: &Root, options: &EvaluateOptions) -> SlicesReport {
+    let text = |node: &NodeId| tw_ir::display(program, *node);
+    let Some(analysis) = Analysis::new(program, root.node, options) else {
+        let why = "only `G φ`, also under outer `forall`s, is violated at positions that can be divided";
+        let (variable, duplicated, unbounded) = (None, Vec::new(), None);
+        return SlicesReport { variable, duplicated, unbounded, filtered: false, refused: Some(why.into()) };
+    };
+    let chosen = analysis.choose(program, None);
+    let unbounded = analysis.unbounded.as_ref().map(text);
+    let refused = match (chosen, &unbounded) {
+        (None, Some(far)) => Some(format!(
+            "no event binds an outer variable where it is violated, and `{far}` looks at all of the log"
+        )),
+        _ => None,
+    };
+    let mut duplicated: Vec<String> =
+        chosen.map(|own| own.duplicated.iter().map(text).collect()).unwrap_or_default();
+    duplicated.dedup();
+    SlicesReport {
+        variable: chosen.map(|own| program.dag.variables[own.variable as usize].clone()),
+        duplicated,
+        unbounded,
+        filtered: analysis.filterable,
+        refused,
+    }
+}
+
+/// The variables that nothing binds where it matters: outer ones where the property is violated, inner ones in their scope.
+fn unbound(program: &Program, outer: &[u32], body: NodeId) -> Vec<String> {
+    let dag = &program.dag;
+    let bound = guards(program, body, false);
+    let mut found: Vec<u32> = outer.iter().copied().filter(|own| !bound.contains_key(own)).collect();
+    for id in program.reachable(&[body]) {
+        let (variables, below, truth) = match dag.node(id) {
+            Node::Exists(variable, below) => (vec![variable], below, true),
+            Node::Forall(variable, below) => (vec![variable], below, false),
+            Node::Tally(_, bound, _, below) => (dag.bound[bound as usize].clone(), below, true),
+            _ => continue,
+        };
+        let bound = guards(program, below, truth);
+        found.extend(variables.into_iter().filter(|own| !bound.contains_key(own)));
+    }
+    found.iter().map(|own| dag.variables[*own as usize].clone()).collect()
+}
+
+pub(super) fn data(program: &Program, root: &Root, options: &EvaluateOptions) -> Option<DataReport> {
+    let unit = options.unit;
     let nodes = program.reachable(&[root.node]);
     if !nodes.iter().any(|&id| program.dag.node(id).is_first_order()) {
         return None;
     }
     let (outer, body) = program.invariant(root.node).unwrap_or((Vec::new(), root.node));
-    let bound = binding(program, body, false);
+    let bound = guards(program, body, false);
+    let by = |variable: &u32| {
+        let texts = bound.get(variable)?.nodes.iter().map(|node| tw_ir::display(program, *node));
+        let mut texts: Vec<String> = texts.collect();
+        texts.dedup();
+        Some(texts.join(" | "))
+    };
     let name = |variable: &u32| program.dag.variables[*variable as usize].clone();
-    let binds = outer.iter().map(|variable| (name(variable), bound.get(variable).cloned())).collect();
-    let (back, ahead) = reach(program, body, unit);
+    let binds = outer.iter().map(|variable| (name(variable), by(variable))).collect();
+    let stamps = EvaluateOptions { clock: Clock::Stamps, ..options.clone() };
+    let own = reach(program, body, &stamps);
+    let (back, ahead) = (own.back, own.ahead);
     let far = |distance: Option<i64>, way: &str| match distance {
         Some(0) => format!("nothing {way}"),
         Some(distance) => format!("{} {way}", duration(distance)),
@@ -49,7 +122,9 @@ pub(super) fn data(program: &Program, root: &Root, unit: TimeUnit) -> Option<Dat
             free.join(", ")
         ));
     }
-    Some(DataReport { binds, reach: format!("{}, {}", far(back, "back"), far(ahead, "ahead")), holds })
+    let neighbours = if own.neighbours { ", and its neighbours" } else { "" };
+    let reach = format!("{}, {}{neighbours}", far(back, "back"), far(ahead, "ahead"));
+    Some(DataReport { binds, reach, holds, unbound: unbound(program, &outer, body) })
 }
 
 /// The free variables of a formula.
@@ -67,77 +142,4 @@ fn free(program: &Program, node: NodeId) -> BTreeSet<u32> {
     }
     // Every quantifier has a variable of its own.
     found.difference(&hidden).copied().collect()
-}
-
-/// The variables that have finitely many values where a formula is true (or false), and what says which.
-type Binding = BTreeMap<u32, String>;
-
-fn binding(program: &Program, root: NodeId, truth: bool) -> Binding {
-    let dag = &program.dag;
-    // What is said where it is false, and where it is true; children stand before their parents.
-    let mut known: BTreeMap<NodeId, [Binding; 2]> = BTreeMap::new();
-    for id in program.reachable(&[root]) {
-        let of = |id: NodeId, truth: bool| {
-            known.get(&id).map(|own| own[usize::from(truth)].clone()).unwrap_or_default()
-        };
-        let all = |mut a: Binding, b: Binding| {
-            b.into_iter().for_each(|(variable, text)| _ = a.entry(variable).or_insert(text));
-            a
-        };
-        let either = |mut a: Binding, b: Binding| {
-            a.retain(|variable, _| b.contains_key(variable));
-            a
-        };
-        let own = [false, true].map(|truth| match (dag.node(id), truth) {
-            (Node::Pattern(pattern), true) => {
-                let text = tw_ir::display(program, id);
-                dag.patterns[pattern as usize].variables().map(|variable| (variable, text.clone())).collect()
-            }
-            (Node::Compare(CompareOp::Eq, a, b), true) => match (dag.node(a), dag.node(b)) {
-                (Node::Variable(_), Node::Variable(_)) => Binding::new(),
-                (Node::Variable(variable), _) | (_, Node::Variable(variable)) => {
-                    Binding::from([(variable, tw_ir::display(program, id))])
-                }
-                _ => Binding::new(),
-            },
-            (Node::Not(a), _) => of(a, !truth),
-            (Node::And(a, b), true) | (Node::Or(a, b), false) => all(of(a, truth), of(b, truth)),
-            (Node::And(a, b), false) | (Node::Or(a, b), true) => either(of(a, truth), of(b, truth)),
-            (Node::Implies(a, b), false) => all(of(a, true), of(b, false)),
-            (Node::Implies(a, b), true) => either(of(a, false), of(b, true)),
-            (Node::Exists(_, a), true) | (Node::Forall(_, a), false) => of(a, truth),
-            (node, _) => match node.temporal().map(|applied| (applied, applied.way())) {
-                // What is awaited, or fails to hold on, has the values.
-                Some((_, Some(way))) if way.dual != truth => of(way.goal.0, truth),
-                Some((applied, None)) if applied.weak != truth => of(applied.right, truth),
-                _ => Binding::new(),
-            },
-        });
-        known.insert(id, own);
-    }
-    known
-        .remove(&root)
-        .map(|own| own.into_iter().nth(usize::from(truth)).unwrap_or_default())
-        .unwrap_or_default()
-}
-
-/// How far a formula looks back and ahead; `None` is without bound.
-fn reach(program: &Program, root: NodeId, unit: TimeUnit) -> (Option<i64>, Option<i64>) {
-    let mut known: BTreeMap<NodeId, (Option<i64>, Option<i64>)> = BTreeMap::new();
-    let further = |a: Option<i64>, b: Option<i64>| a.zip(b).map(|(a, b)| a.max(b));
-    for id in program.reachable(&[root]) {
-        let node = program.dag.node(id);
-        let (mut back, mut ahead) = (Some(0), Some(0));
-        for own in node.children().filter_map(|child| known.get(&child)) {
-            (back, ahead) = (further(back, own.0), further(ahead, own.1));
-        }
-        if let Some(applied) = node.temporal() {
-            let ticks = applied.interval.and_then(|interval| interval.ticks(Clock::Stamps, unit).ok());
-            let own = ticks.map(|ticks| ticks.high).filter(|high| *high != i64::MAX);
-            let far = if applied.past { &mut back } else { &mut ahead };
-            *far = far.zip(own).map(|(far, own)| far.saturating_add(own));
-        }
-        known.insert(id, (back, ahead));
-    }
-    known.get(&root).copied().unwrap_or((Some(0), Some(0)))
 }

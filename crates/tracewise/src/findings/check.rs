@@ -1,7 +1,7 @@
 //! Findings of `check`.
 
 use super::warning::divide;
-use super::{Item, Report, Statistics, Violation, ViolationRange};
+use super::{Detail, Item, Report, Statistics, Violation, ViolationRange, words};
 use crate::Specification;
 use crate::check::{CheckReport, PropertyReport};
 use std::time::Duration;
@@ -39,7 +39,13 @@ impl Report {
 
 impl From<PropertyReport> for Item {
     fn from(property: PropertyReport) -> Self {
+        let (remarks, detail) = match property.required {
+            Some(required) => (vec![words::required(&required)], Detail::Required(Box::new(required))),
+            None => (Vec::new(), Detail::Plain),
+        };
         Self {
+            remarks,
+            detail,
             name: property.name,
             title: property.title,
             formula: property.formula,
@@ -54,6 +60,7 @@ impl From<PropertyReport> for Item {
             merged: property.ranges.into_iter().map(ViolationRange::from).collect(),
             timeline: property.timeline,
             explanation: property.explanation,
+            drawing: property.drawing,
             statistic: property.statistic,
             guarantee: property.guarantee,
             ..Self::default()

@@ -5,6 +5,7 @@
 //! their own.
 
 mod check;
+mod classify;
 mod coverage;
 mod document;
 mod model;
@@ -62,7 +63,7 @@ impl Lines {
         for item in &report.items {
             let mut rest = Rest { item, run: &run, skipped: report.skipped };
             match &item.detail {
-                Detail::Plain => one(check::object(report, item), &rest, out)?,
+                Detail::Plain | Detail::Required(_) => one(check::object(report, item), &rest, out)?,
                 Detail::Value(result) => match &result.everywhere {
                     Some(values) => query::everywhere(report, result, values, &rest, out)?,
                     None => {
@@ -90,6 +91,7 @@ impl Lines {
                 Detail::Deadlock(turns) => one(races::deadlock(report, turns), &rest, out)?,
                 Detail::Race(race) => one(races::race(report, race), &rest, out)?,
                 Detail::Test(result) => one(test(report, result), &rest, out)?,
+                Detail::Class(class, chain) => one(classify::object(class, *chain), &rest, out)?,
             }
             self.told.append(&mut run);
             if out.closed() {

@@ -6,7 +6,7 @@ use crate::Specification;
 use crate::query::{Approximation, Edge, Group, QueryReport, QueryResult};
 use std::time::Duration;
 use tw_core::Value;
-use tw_ir::RootKind;
+use tw_ir::{RootKind, Semantics};
 
 /// Parts of a divided query that are put in words.
 const TOLD: usize = 100;
@@ -21,6 +21,7 @@ impl Report {
             }
         }
         let warnings = divide(report.warnings, spec, RootKind::Query, &mut items);
+        let required: Vec<Item> = report.requirements.into_iter().map(Item::from).collect();
         Self {
             command: "query",
             subject: report.trace,
@@ -28,10 +29,11 @@ impl Report {
                 positions: Some(report.positions),
                 bytes: Some(report.bytes),
                 engine: Some(report.engine),
+                semantics: (!required.is_empty()).then(|| Semantics::Finite.name()),
                 elapsed,
                 ..Statistics::default()
             },
-            items,
+            items: items.into_iter().chain(required).collect(),
             warnings,
             ..Self::default()
         }
@@ -107,7 +109,7 @@ fn remarks(result: &QueryResult) -> Vec<String> {
 }
 
 /// An end of a window, as the trace writes time.
-fn edge(edge: Edge) -> String {
+pub(super) fn edge(edge: Edge) -> String {
     match edge {
         Edge::Time(stamp) => stamp.format(),
         Edge::Position(position) => position.to_string(),

@@ -5,6 +5,7 @@ use super::warning::owned;
 use super::{About, Detail, Item, Owed, Report, Statistics, Violation, words};
 use crate::check::ranges;
 use crate::query::{Approximation, Group, QueryResult};
+use crate::require::relation;
 use crate::watch::{WatchReport, WatchValue, WatchVerdict};
 use crate::{Specification, monitors};
 use std::time::Duration;
@@ -22,6 +23,7 @@ pub struct Gathered {
     queries: Vec<Item>,
     monitors: Vec<Item>,
     semantics: &'static str,
+    required: Vec<Item>,
     /// Of the properties, then the monitors, the positions that failed.
     failing: Vec<Vec<Position>>,
     /// The first and the latest position that were told of, with their timestamps.
@@ -58,7 +60,16 @@ impl Gathered {
         let monitors: Vec<Item> = spec.program.monitors.iter().map(monitor).collect();
         let failing = vec![Vec::new(); properties.len() + monitors.len()];
         let queries = items(RootKind::Query, About::Query);
-        Self { properties, queries, monitors, semantics, failing, ends: None }
+        let required = |own: &tw_ir::Requirement| Item {
+            name: own.root.name.clone(),
+            title: own.root.title.clone(),
+            formula: format!("{} {}", spec.words(own.root.node), relation(spec, own)),
+            source: Some(words::source(own.root.span, &spec.sources)),
+            verdict: Some(Verdict::Unknown),
+            ..Item::default()
+        };
+        let required = spec.program.requirements.iter().map(required).collect();
+        Self { properties, queries, monitors, required, semantics, failing, ends: None }
     }
 
     /// A verdict was told.
@@ -66,6 +77,14 @@ impl Gathered {
         let now = (told.position, told.time);
         let [first, _] = self.ends.unwrap_or([now; 2]);
         self.ends = Some([first, now]);
+        if let Some(found) = &told.required {
+            if let Some(item) = self.required.iter_mut().find(|item| item.name == told.property) {
+                item.verdict = Some(told.verdict);
+                item.remarks = vec![words::required(found)];
+                item.detail = Detail::Required(Box::new(found.clone()));
+            }
+            return;
+        }
         let mut items = self.properties.iter_mut().chain(&mut self.monitors).enumerate();
         let Some((number, item)) = items.find(|(_, item)| item.name == told.property) else { return };
         if let Some(pending) = &told.pending {
@@ -156,6 +175,7 @@ impl Gathered {
                 everywhere: None,
                 times: None,
                 approximate: told.approximate.iter().map(approximate).collect(),
+                counts: false,
             }));
         }
     }
@@ -192,7 +212,10 @@ impl Gathered {
                 elapsed,
                 ..Statistics::default()
             },
-            items: self.properties.into_iter().chain(self.monitors).chain(self.queries).collect(),
+            items: {
+                let judged = self.properties.into_iter().chain(self.monitors).chain(self.required);
+                judged.chain(self.queries).collect()
+            },
             skipped: report.bad_lines,
             ..Report::default()
         }
@@ -229,6 +252,7 @@ mod tests {
                 severity: crate::findings::Severity::Error,
                 bindings: Vec::new(),
                 ended: None,
+                required: None,
             });
         }
         gathered.value(&WatchValue {
@@ -242,6 +266,7 @@ mod tests {
             ended: None,
         });
         let ended = WatchReport {
+            requirements: Vec::new(),
             positions: 10,
             bad_lines: 2,
             engine: "metric",
@@ -263,6 +288,7 @@ mod tests {
     fn nothing_read_is_nothing_decided() {
         let spec = Specification::from_formula("G p").unwrap();
         let ended = WatchReport {
+            requirements: Vec::new(),
             positions: 0,
             bad_lines: 0,
             engine: "metric",

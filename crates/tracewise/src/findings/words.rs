@@ -1,8 +1,10 @@
 //! Small pieces of wording that findings, commands and reporters share.
 
+use super::query::edge;
 use super::{Item, Violation, ViolationRange, json};
 use crate::check::Step;
 use crate::query::Approximation;
+use crate::require::Required;
 use crate::robust::{Reason, WeakestLink};
 use crate::{Value, Verdict};
 use tw_diag::{Sources, Span};
@@ -241,6 +243,19 @@ pub fn undecided(item: &Item) -> Option<String> {
         (Some(guarantee), _) => Some(printable(&guarantee.sentence())),
         (None, Some(Verdict::Unknown)) => Some("undecided: the trace settles it neither way".into()),
         (None, _) => None,
+    }
+}
+
+/// The value of a requirement and what is required of it: `ip = a: 7, required <= 3`.
+pub fn required(found: &Required) -> String {
+    let key = found.by.as_ref().map(|(column, key)| format!("{column} = {}", value(key)));
+    let window = found.window.map(|(from, to)| format!("{} to {}", edge(from), edge(to)));
+    let part = [key, window].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let part = if part.is_empty() { part } else { format!("{part}: ") };
+    match (&found.value, &found.missing) {
+        (Value::Null, Some(missing)) => format!("{part}no value ({missing}), required {}", found.relation),
+        (Value::Null, None) => format!("{part}no value, required {}", found.relation),
+        (known, _) => format!("{part}{}, required {}", value(known), found.relation),
     }
 }
 

@@ -112,6 +112,7 @@ pub(crate) fn check(
         by,
         properties,
         warnings,
+        slicing: Vec::new(),
         ticks: Vec::new(),
     })
 }

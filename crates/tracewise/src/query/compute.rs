@@ -64,6 +64,7 @@ impl Job<'_> {
                 everywhere: None,
                 times: None,
                 approximate: approximations(&spec, root, &notes),
+                counts: super::counts(&spec, root),
             });
         }
         if self.asked.everywhere {

@@ -100,6 +100,7 @@ pub(super) fn run(
             everywhere: None,
             times: None,
             approximate: approximations(spec, root, &notes),
+            counts: super::counts(spec, root),
         });
     }
     let mut warnings = spec.warnings.clone();
@@ -112,6 +113,7 @@ pub(super) fn run(
         bytes: summary.bytes,
         engine: name,
         queries,
+        requirements: Vec::new(),
         failures,
         warnings,
     })

@@ -92,6 +92,7 @@ fn name(spec: &Specification, slot: SlotId) -> String {
         What::Proposition(path) | What::Variable(path, _) => path.to_string(),
         What::Timing(timing) => timing.measure.name().to_string(),
         What::Shift(shift) => format!("{}[{:+}]", shift.path, shift.by),
+        What::Window(window) => window.text.clone(),
         What::Stream { name, .. } | What::Event { name, .. } | What::Tuples { name, .. } => name.clone(),
     }
 }

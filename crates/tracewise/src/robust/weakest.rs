@@ -87,7 +87,8 @@ fn values(
             | What::Tuples { .. }
             | What::Timing(_)
             | What::Stream { .. }
-            | What::Shift(_) => continue,
+            | What::Shift(_)
+            | What::Window(_) => continue,
         };
         let (name, value) = (path.to_string(), tw_trace::value_at(row, path));
         // A proposition that the row does not have is an event that does not happen.

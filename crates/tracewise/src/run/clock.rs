@@ -67,10 +67,15 @@ pub(crate) fn counts_positions() -> String {
     format!("`{}` counts positions", Setting::Clock.to("index"))
 }
 
+/// What is asked of positions: roots, and what windows aggregate.
+fn asked(spec: &Specification) -> Vec<NodeId> {
+    let windows = spec.program.windows().flat_map(|(_, window)| window.parts());
+    spec.program.roots.iter().map(|root| root.node).chain(windows).collect()
+}
+
 /// Intervals that cannot count positions are the specification's fault, not an engine's; `why` says why they must.
 pub(crate) fn refuse_units(spec: &Specification, options: &EvaluateOptions, why: &str) -> Result<(), Error> {
-    let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
-    for id in spec.program.reachable(&roots) {
+    for id in spec.program.reachable(&asked(spec)) {
         let Some(interval) = spec.program.dag.node(id).interval() else { continue };
         let (what, help) = match interval.ticks(Clock::Index, options.unit) {
             Err(IntervalError::UnitWithoutTime) => (
@@ -103,8 +108,7 @@ pub(crate) fn refuse_empty_intervals(spec: &Specification, options: &EvaluateOpt
         Clock::Index => "positions",
         Clock::Dense => return Ok(()),
     };
-    let roots: Vec<NodeId> = spec.program.roots.iter().map(|root| root.node).collect();
-    for id in spec.program.reachable(&roots) {
+    for id in spec.program.reachable(&asked(spec)) {
         let Some(interval) = spec.program.dag.node(id).interval() else { continue };
         if interval.ticks(options.clock, options.unit) != Err(IntervalError::Empty) {
             continue;

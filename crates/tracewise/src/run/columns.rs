@@ -17,6 +17,7 @@ use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value};
 use tw_diag::Diagnostic;
 use tw_ir::{Program, SlotId, What};
+use tw_log_slices::Piece;
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
 use tw_trace::{Located, Projection, Summary, TraceError, TraceErrorKind};
 
@@ -39,7 +40,15 @@ pub(crate) struct Loaded {
 pub(crate) trait Taker {
     /// `keys` are the numbers of the positions' keys, where there is a key: `u32::MAX` is none.
     fn take(&mut self, columns: Vec<Column>, len: usize, keys: Option<&[u32]>) -> Result<(), Budget>;
+    /// Takes the pieces that [`Need::cutting`] made of the positions from `start` on, which nobody keeps then.
+    fn pieces(&mut self, pieces: Vec<Vec<Piece>>, start: Position) -> Result<(), Budget> {
+        let _ = (pieces, start);
+        Ok(())
+    }
 }
+
+/// What becomes of the positions of a batch, on the thread that read it: of each property, its pieces.
+pub(crate) type Cutting<'a> = dyn Fn(Trace) -> Vec<Vec<Piece>> + Sync + 'a;
 
 impl Loaded {
     /// Where positions of the log are.
@@ -67,7 +76,8 @@ impl Loaded {
         fold: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         // They were computed before, so they can be.
-        let computing = Computing::new(spec).ok().flatten();
+        let key = self.projection.key.as_ref().map(|key| key.name.as_str());
+        let computing = Computing::new(session, spec, (key, self.divided)).ok().flatten();
         let (opened, read) = (&self.opened, (&self.projection, self.divided, computing));
         let map = |batch: Result<Batch, PredicateError>| batch.ok().map(map);
         let mut fold = |part: Option<T>| Ok(part.map_or(ControlFlow::Break(()), &mut *fold));
@@ -89,6 +99,8 @@ pub(crate) struct Need<'a> {
     pub divided: bool,
     /// Slots to be kept as they are read.
     pub kept: &'a [SlotId],
+    /// Cuts batches instead of keeping them.
+    pub cutting: Option<&'a Cutting<'a>>,
 }
 
 /// The `by` column.
@@ -156,6 +168,7 @@ struct Part {
     kept: Vec<Column>,
     key: Option<Column>,
     back: StepsBack,
+    pieces: Option<Vec<Vec<Piece>>>,
 }
 
 /// Reads a whole trace for a program; `signals` are those of an engine that asks for what predicates are worth.
@@ -168,7 +181,7 @@ pub(crate) fn read(
     mut taker: Option<&mut dyn Taker>,
 ) -> Result<Loaded, Error> {
     // What cannot be computed is told before anything is read.
-    let computing = Computing::new(spec)?;
+    let computing = Computing::new(session, spec, (need.key, need.divided))?;
     let kept: Vec<SlotId> = need.kept.iter().copied().chain(spec.program.derived()).collect();
     let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
     let mut opened = Opened::new(session, files)?;
@@ -183,6 +196,12 @@ pub(crate) fn read(
     let mut fold = |part: Result<Part, PredicateError>| {
         let mut part = part.map_err(|error| fault.borrow_mut().note(error, reader.trace.len))?;
         let (start, len) = (reader.trace.len, part.len);
+        if let (Some(pieces), Some(taker)) = (part.pieces.take(), &mut taker) {
+            reader.trace.len += len;
+            reader.back.then(part.back);
+            taker.pieces(pieces, start).map_err(|budget| fault.borrow_mut().out_of(budget))?;
+            return Ok(ControlFlow::Continue(()));
+        }
         let kept = taker.is_some().then(|| part.kept.drain(..asked).collect());
         reader.fold(part);
         if let (Some(taker), Some(kept)) = (&mut taker, kept) {
@@ -211,10 +230,11 @@ pub(crate) fn read(
     let (trace, keys, mut kept) = reader.finish(timed);
     let columns = kept.split_off(kept.len().saturating_sub(spec.program.derived().count()));
     let computed = spec.program.derived().zip(columns).collect();
-    let never = other_arity(spec, &mut summary, &trace.relations);
+    let cut = need.cutting.is_some();
+    let never = if cut { Vec::new() } else { other_arity(spec, &mut summary, &trace.relations) };
     warnings.extend(never_occurs(spec, &summary));
     warnings.extend(back);
-    if trace.len > 0 {
+    if trace.len > 0 && !cut {
         warnings.extend(never);
         warnings.extend(never_held(spec, &trace, &opened));
         warnings.extend(not_whole(spec, &trace.relations));
@@ -342,6 +362,7 @@ impl<'r> Reader<'r> {
         let (predicates, terms) = (Predicates::new(program), Terms::new(program));
         let (need, signals, tupled) = (self.need, self.signals.clone(), self.tupled.clone());
         let (keep_times, lenient) = self.timing;
+        let patterned: Vec<SlotId> = pattern_slots(self.spec).collect();
         move |mut batch: Batch| {
             let key = need.key.and_then(|_| batch.slots.pop());
             let (len, times) = (batch.len, batch.times.take());
@@ -364,6 +385,22 @@ impl<'r> Reader<'r> {
                     part.slots = Some(batch.slots);
                 }
                 None => part.atoms = predicates.evaluate_owned(batch)?,
+            }
+            if let Some(cutting) = need.cutting {
+                let relation = |slot: &SlotId| {
+                    let own = tupled.binary_search(slot).ok();
+                    own.map_or_else(Relation::default, |at| part.relations[at].clone())
+                };
+                let trace = Trace {
+                    len: part.len,
+                    atoms: std::mem::take(&mut part.atoms),
+                    times: part.times.take(),
+                    terms: std::mem::take(&mut part.terms),
+                    relations: patterned.iter().map(relation).collect(),
+                    ..Trace::default()
+                };
+                part.relations = Vec::new();
+                part.pieces = Some(cutting(trace));
             }
             Ok(part)
         }

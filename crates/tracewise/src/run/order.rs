@@ -1,7 +1,7 @@
 //! Timestamps that go back: where nobody uses time they are counted, and told once.
 
 use super::open::{Opened, skipped_note};
-use super::timing::measures;
+use super::timing::reads;
 use crate::error::Setting;
 use crate::{Session, Specification};
 use tw_core::Time;
@@ -85,7 +85,7 @@ impl StepsBack {
 pub(crate) fn uses_time(session: &Session, spec: &Specification) -> bool {
     let windows = spec.program.roots.iter().any(|root| root.division.every.is_some());
     super::clock::needs_times(session, spec)
-        || measures(&spec.program)
+        || reads(&spec.program)
         || windows && session.evaluate.clock != Clock::Index
 }
 

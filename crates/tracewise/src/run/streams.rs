@@ -1,41 +1,68 @@
 //! Columns that equations define, put into batches before predicates read them: after what timestamps say, which they may use.
 
-use crate::{Error, Specification};
+use super::windows;
+use crate::{Error, Session, Specification};
 use std::sync::Arc;
 use tw_core::codec::{Corrupt, put_text, take_text};
-use tw_core::{Batch, Column, GrowingTexts};
+use tw_core::{Batch, Column, GrowingTexts, Time, Value};
 use tw_diag::Diagnostic;
-use tw_ir::StreamType;
+use tw_ir::{SlotId, StreamType};
 use tw_monitor::PredicateError;
-use tw_streams::{Pass, StreamError, Streams, ZeroCycle};
+use tw_streams::{Ahead, Divided, Measure, Pass, Plan, StreamError, Streams, ZeroCycle};
 
 /// The equations of a specification, and how far they have come.
 #[derive(Clone)]
 pub(crate) struct Computing {
     streams: Arc<Streams>,
     pass: Pass,
+    /// Positions that wait for later ones, where equations look ahead on a live trace.
+    ahead: Option<(Arc<Plan>, Ahead)>,
 }
 
 impl Computing {
-    /// Of a specification that has some. Streams around a cycle of weight 0 are refused, unless they are Boolean.
-    pub fn new(spec: &Specification) -> Result<Option<Self>, Error> {
-        let Some(streams) = Streams::new(&spec.program) else { return Ok(None) };
+    /// Of a specification that has some; `key` is the column read as keys, and whether it divides the whole trace. Streams around
+    /// a cycle of weight 0 are refused, unless they are Boolean.
+    pub fn new(
+        session: &Session,
+        spec: &Specification,
+        key: (Option<&str>, bool),
+    ) -> Result<Option<Self>, Error> {
+        windows::refuse(session, spec)?;
+        let measure = Measure { clock: session.evaluate.clock, unit: session.read.unit };
+        let divided = Divided { key: key.0, whole: key.1, measure };
+        let Some(streams) = Streams::divided(&spec.program, divided) else { return Ok(None) };
         match streams.cycle(&spec.program) {
             Some(cycle) if !cycle.boolean => Err(circular(spec, &cycle)),
-            _ => Ok(Some(Self { streams: Arc::new(streams), pass: Pass::default() })),
+            _ => Ok(Some(Self { streams: Arc::new(streams), pass: Pass::default(), ahead: None })),
         }
     }
 
-    /// The same, for positions whose successors are not known; streams that look ahead are refused.
-    pub fn live(spec: &Specification) -> Result<Option<Self>, Error> {
-        let computing = Self::new(spec)?;
-        if let Some(cycle) = computing.as_ref().and_then(|computing| computing.streams.cycle(&spec.program)) {
+    /// The same, for positions whose successors are not known: how far streams look ahead must be bounded.
+    pub fn live(session: &Session, spec: &Specification, by: Option<&str>) -> Result<Option<Self>, Error> {
+        let Some(mut computing) = Self::new(session, spec, (by, by.is_some()))? else { return Ok(None) };
+        if let Some(cycle) = computing.streams.cycle(&spec.program) {
             return Err(circular(spec, &cycle));
         }
+        if !computing.looks_back() {
+            let Some(plan) = computing.streams.plan(&spec.program) else {
+                return Err(Error::refused_instead(
+                    "the streams of this specification look ahead without a bound: through themselves, or to the next \
+                     position of a key, which may never come",
+                    "check a stored trace, or look back there",
+                ));
+            };
+            computing.ahead = Some((Arc::new(plan), Ahead::default()));
+        }
+        Ok(Some(computing))
+    }
+
+    /// The same, for positions that are told at once.
+    pub fn at_once(session: &Session, spec: &Specification) -> Result<Option<Self>, Error> {
+        let computing = Self::live(session, spec, None)?;
         if computing.as_ref().is_some_and(|computing| !computing.looks_back()) {
             return Err(Error::refused_instead(
-                "the streams of this specification look ahead, and live positions have no successors yet",
-                "use offsets that look back, or check a stored trace",
+                "the streams of this specification look ahead, and these positions are told at once",
+                "use offsets that look back",
             ));
         }
         Ok(computing)
@@ -51,6 +78,43 @@ impl Computing {
         self.pass.fill(&self.streams, &spec.program, batch).map_err(predicate)
     }
 
+    /// Fills a batch of one position, of which nothing but its time is said beside.
+    pub fn fill_at(
+        &mut self,
+        spec: &Specification,
+        time: Option<Time>,
+        batch: &mut Batch,
+    ) -> Result<(), PredicateError> {
+        batch.times = time.map(|time| vec![time]);
+        self.fill(spec, batch)
+    }
+
+    /// Fills one position, a value per slot.
+    pub fn row(
+        &mut self,
+        spec: &Specification,
+        time: Option<Time>,
+        row: &mut [Value],
+    ) -> Result<(), PredicateError> {
+        self.pass.row(&self.streams, &spec.program, time, row).map_err(predicate)
+    }
+
+    /// Takes the next positions; gives back what equations say of the first that wait and are complete now.
+    pub fn ahead(
+        &mut self,
+        spec: &Specification,
+        batch: &Batch,
+    ) -> Result<Vec<(SlotId, Column)>, PredicateError> {
+        let Some((plan, ahead)) = &mut self.ahead else { return Ok(Vec::new()) };
+        ahead.push((&self.streams, &spec.program, plan), batch).map_err(predicate)
+    }
+
+    /// No position comes any more: the same for all that wait.
+    pub fn rest(&mut self, spec: &Specification) -> Result<Vec<(SlotId, Column)>, PredicateError> {
+        let Some((plan, ahead)) = &mut self.ahead else { return Ok(Vec::new()) };
+        ahead.finish((&self.streams, &spec.program, plan)).map_err(predicate)
+    }
+
     /// Fills all positions at once.
     pub fn whole(&self, spec: &Specification, batch: &mut Batch) -> Result<(), PredicateError> {
         self.streams.whole(&spec.program, batch).map_err(predicate)
@@ -59,7 +123,10 @@ impl Computing {
     /// Writes how far it has come, and of which equations.
     pub fn save(&self, spec: &Specification, out: &mut Vec<u8>) {
         put_text(&equations(spec), out);
-        self.pass.save(out);
+        match &self.ahead {
+            None => self.pass.save(out),
+            Some((_, ahead)) => ahead.save(out),
+        }
     }
 
     /// Reads that again; the equations must be the same.
@@ -67,7 +134,10 @@ impl Computing {
         if *take_text(from)? != *equations(spec) {
             return Ok(false);
         }
-        self.pass = Pass::load(from)?;
+        match &mut self.ahead {
+            None => self.pass = Pass::load(&self.streams, from)?,
+            Some((_, ahead)) => *ahead = Ahead::load(&self.streams, from)?,
+        }
         Ok(true)
     }
 }
@@ -83,7 +153,12 @@ fn equations(spec: &Specification) -> String {
             tw_ir::display(&spec.program, stream.node)
         )
     };
-    spec.program.streams.iter().map(line).collect()
+    let window = |(_, window): (_, &tw_ir::Window)| {
+        let per = window.per.as_ref().map_or(String::new(), |per| format!(" by {per}"));
+        let parts: Vec<String> = window.parts().map(|part| tw_ir::display(&spec.program, part)).collect();
+        format!("{} over {}{per}: {}\n", window.aggregate, window.over, parts.join(" : "))
+    };
+    spec.program.streams.iter().map(line).chain(spec.program.windows().map(window)).collect()
 }
 
 fn predicate(error: StreamError) -> PredicateError {

@@ -8,12 +8,18 @@ use super::columns::Keys;
 use super::faults::trace_error;
 use super::hints::proposed_time;
 use super::open::Opened;
+use super::windows::of_time;
 use crate::error::Setting;
 use crate::{Error, Session, Specification};
 use std::fmt::Write;
 use tw_core::{Batch, Column, Time, TimeUnit, Value};
 use tw_ir::{Expect, Measure, Program, SlotId, What};
 use tw_trace::{ColumnBuilder, TraceError, TraceErrorKind};
+
+/// Whether the program reads timestamps, as numbers or as lengths of windows.
+pub(crate) fn reads(program: &Program) -> bool {
+    measures(program) || of_time(program).is_some()
+}
 
 /// Whether the program reads timestamps as numbers.
 pub(crate) fn measures(program: &Program) -> bool {
@@ -168,7 +174,18 @@ pub(crate) fn fill_since(
 
 /// A trace without timestamps, where the specification reads them as numbers.
 pub(crate) fn without_time(program: &Program) -> Option<TraceError> {
-    let (slot, timing) = program.timings().next()?;
+    let Some((slot, timing)) = program.timings().next() else {
+        let (slot, window) = of_time(program)?;
+        let message = format!(
+            "`{}` is a window of time, and this trace has no timestamps (`{}` names their column; a bare number counts \
+             positions)",
+            window.text,
+            Setting::Time.to("COL")
+        );
+        let mut error = TraceError::new(TraceErrorKind::Usage, message);
+        error.slot = Some(slot);
+        return Some(error);
+    };
     let mut message = format!(
         "`{}` is what timestamps say, and this trace has none (`{}` names their column",
         timing.measure.name(),
@@ -194,5 +211,5 @@ pub(crate) fn refuse_without_time(spec: &Specification, opened: &Opened) -> Resu
 
 /// Whether timestamps are read: intervals measure them, or terms do.
 pub(crate) fn reads_times(session: &Session, spec: &Specification) -> bool {
-    super::clock::needs_times(session, spec) || measures(&spec.program)
+    super::clock::needs_times(session, spec) || reads(&spec.program)
 }

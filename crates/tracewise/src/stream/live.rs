@@ -244,6 +244,13 @@ impl Watcher for StreamWatcher<'_> {
 
     fn report(&mut self, _: bool, positions: u64) -> WatchReport {
         let bad_lines = self.bad_lines.count;
-        WatchReport { positions, bad_lines, engine: "streams", verdicts: Vec::new(), monitors: Vec::new() }
+        WatchReport {
+            positions,
+            bad_lines,
+            engine: "streams",
+            verdicts: Vec::new(),
+            monitors: Vec::new(),
+            requirements: Vec::new(),
+        }
     }
 }

@@ -331,7 +331,7 @@ fn word(
     let mut inputs = spec.with_roots(Vec::new());
     inputs.program.streams.clear();
     for slot in &mut inputs.program.slots {
-        if matches!(slot.what, What::Stream { .. } | What::Shift(_)) {
+        if matches!(slot.what, What::Stream { .. } | What::Shift(_) | What::Window(_)) {
             *slot =
                 Slot { what: What::Variable(Path::field(""), Expect::Bool), declared: true, ..slot.clone() };
         }

@@ -9,7 +9,8 @@ use super::sorter::Sorter;
 use super::times::{LatestTimes, OpenTimes, Times};
 use super::told::Record;
 use super::untimed::Untimed;
-use super::{Deadline, Every, Pending, WatchOptions, WatchSink};
+use super::{Deadline, Every, Pending, WatchOptions, WatchSink, WatchVerdict};
+use crate::findings::Severity;
 use crate::run::beside::BesideReader;
 use crate::run::order::StepsBack;
 use crate::{Error, Specification, Verdict, plan};
@@ -164,6 +165,9 @@ impl<'j> Judge<'j> {
         let mut from = 0;
         while from < len {
             let step = (every - (before + from) % every).min(len - from);
+            // Where a requirement is settled is told to the position.
+            let awaits = self.queries.as_ref().is_some_and(QueryMonitor::awaits);
+            let step = if awaits { 1 } else { step };
             let Some(queries) = &mut self.queries else { return Ok(()) };
             let taken = match step == len {
                 true => queries.take(len, read, times),
@@ -173,6 +177,10 @@ impl<'j> Judge<'j> {
                 }
             };
             taken.map_err(Halt::Uncounted)?;
+            if awaits {
+                let time = times.map(|times| times[from]);
+                self.tell_required(false, time).map_err(Halt::Fault)?;
+            }
             from += step;
             if (before + from).is_multiple_of(every) {
                 self.tell_values().map_err(Halt::Fault)?;
@@ -186,6 +194,37 @@ impl<'j> Judge<'j> {
         let Some(queries) = &mut self.queries else { return Ok(()) };
         for value in queries.values()? {
             let told = self.sink.value(&value);
+            told.map_err(halt::unwritten)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the requirements that are settled; at the end, what the others are worth there.
+    pub fn tell_required(&mut self, end: bool, time: Option<Time>) -> Result<(), Error> {
+        let Some(queries) = &mut self.queries else { return Ok(()) };
+        for number in queries.settle(end)? {
+            let Some((requirement, (verdict, required, position))) = queries.settled(number) else {
+                continue;
+            };
+            let told = self.sink.verdict(&WatchVerdict {
+                property: &requirement.root.name,
+                title: requirement.root.title.as_deref(),
+                about: None,
+                verdict: *verdict,
+                position: *position,
+                time: time.map(|time| self.clock.stamp(time)),
+                due: None,
+                settled: !end,
+                line: None,
+                pending: None,
+                more_pending: 0,
+                violation: None,
+                violation_count: 0,
+                severity: Severity::Error,
+                bindings: Vec::new(),
+                ended: None,
+                required: Some(required.clone()),
+            });
             told.map_err(halt::unwritten)?;
         }
         Ok(())

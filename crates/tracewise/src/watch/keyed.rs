@@ -360,6 +360,7 @@ impl<'k> Keyed<'k> {
             severity: outcome.severity,
             bindings: self.key(&outcome.key),
             ended: outcome.ended,
+            required: None,
         };
         self.sink.verdict(&verdict)
     }

@@ -214,6 +214,7 @@ impl Judge<'_> {
         let mut violation = violation(monitor, &one.found, at);
         violation.time = time;
         self.sink.verdict(&WatchVerdict {
+            required: None,
             ended: None,
             property: &monitor.name,
             title: monitor.title.as_deref(),
@@ -254,6 +255,7 @@ impl Judge<'_> {
         for (monitor, told) in self.spec.program.monitors.iter().zip(told) {
             if !told {
                 self.sink.verdict(&WatchVerdict {
+                    required: None,
                     ended: None,
                     property: &monitor.name,
                     title: monitor.title.as_deref(),

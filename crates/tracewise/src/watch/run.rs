@@ -3,7 +3,7 @@
 use super::checkpoint::Checkpoint;
 use super::clock::StreamClock;
 use super::feed::{Feed, Message, Resume};
-use super::filled::Filled;
+use super::filled::{Filled, Filling};
 use super::halt::{Halt, unwritten};
 use super::judge::{Judge, Timing};
 use super::keyed::Keyed;
@@ -22,10 +22,11 @@ use crate::run::faults::{trace_error, warning_code};
 use crate::run::open::{epoch_note, format_of, preamble_note};
 use crate::run::order::uses_time;
 use crate::run::streams::Computing;
-use crate::run::timing::{measures, reads_times};
+use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, monitors, plan};
 use std::time::Instant;
-use tw_ir::{Clock, Measure, RootKind};
+use tw_core::Time;
+use tw_ir::{Clock, Measure, RootKind, Slot, What};
 use tw_monitor::{Engine, Monitor};
 use tw_trace::{Live, Projection, ReadOptions, TraceFormat, TraceWarning};
 
@@ -48,6 +49,16 @@ pub(crate) fn watch(
         let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
         let spec = ending.as_ref().unwrap_or(spec);
         refuse_elapsed(spec, options)?;
+        if let Some(requirement) = spec.program.requirements.first() {
+            return Err(Error::refused_instead(
+                format!(
+                    "`{}` is a requirement: it is watched on the whole stream, not by {}",
+                    requirement.root.name,
+                    Setting::By
+                ),
+                "`tracewise check` divides stored traces; a rolling window in a property is watched per value",
+            ));
+        }
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -80,6 +91,17 @@ fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Er
                 Setting::Idle
             ),
             "bound the time between events by an interval: `G (a -> F[0,5s] b)`",
+        ));
+    }
+    if let Some((_, window)) = spec.program.windows().next().filter(|_| ends) {
+        return Err(Error::refused_instead(
+            format!(
+                "`{}` looks back in a value's trace, and where {} or {} end one is found later",
+                window.text,
+                Setting::Until,
+                Setting::Idle
+            ),
+            "leave them out, or count with an interval",
         ));
     }
     Ok(())
@@ -156,7 +178,9 @@ pub(crate) struct Run<'r, W> {
     options: &'r WatchOptions,
     spec: &'r Specification,
     /// The columns that equations define.
-    computing: Option<Computing>,
+    filling: Option<Filling>,
+    /// How far lines may be out of order, where they are put in order before equations see them.
+    presort: Option<Time>,
     settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
@@ -175,9 +199,10 @@ impl<'r> Run<'r, Judge<'r>> {
         sink: &'r mut dyn WatchSink,
     ) -> Result<Self, Error> {
         let (engine, monitor) = choose(session, spec, options, sink)?;
+        let presort = session.read.sort.filter(|_| whole.program.derives());
         let sorted = session.read.sort.is_some();
         let parametric = Parametric::open(session, whole)?;
-        if sorted && queries.is_some() && options.checkpoints.is_some() {
+        if sorted && presort.is_none() && queries.is_some() && options.checkpoints.is_some() {
             return Err(Error::refused(format!(
                 "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
                  queries or `{}`",
@@ -185,7 +210,7 @@ impl<'r> Run<'r, Judge<'r>> {
                 Setting::Checkpoint
             )));
         }
-        if sorted && has_elapsed(whole) {
+        if sorted && presort.is_none() && has_elapsed(whole) {
             return Err(Error::refused(format!(
                 "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
                  `{}`",
@@ -200,9 +225,10 @@ impl<'r> Run<'r, Judge<'r>> {
         ];
         let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
         let timing = Timing {
-            clock: StreamClock::new(session.read.unit, session.read.sort),
+            // Equations need lines in order, and who comes after them has them so.
+            clock: StreamClock::new(session.read.unit, session.read.sort.filter(|_| presort.is_none())),
             horizon: horizon(spec, &session.evaluate_options()),
-            sorted,
+            sorted: sorted && presort.is_none(),
             counting: session.evaluate.clock == Clock::Index,
             untimed: Untimed::new(session, spec, options.telling(), option),
             memory_budget: session.evaluate.memory_budget,
@@ -218,7 +244,9 @@ impl<'r> Run<'r, Judge<'r>> {
         let beside = (queries, parametric);
         let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
         let settings = settings(session, whole, options, format, engine.name());
-        Ok(Self::new(live, judge, options, spec, settings))
+        let mut run = Self::new(live, judge, options, spec, settings);
+        run.presort = presort;
+        Ok(run)
     }
 }
 
@@ -235,7 +263,8 @@ impl<'r, W: Watcher> Run<'r, W> {
             judge,
             options,
             spec,
-            computing: None,
+            filling: None,
+            presort: None,
             settings,
             next: Timers::new(options),
             names_judged: false,
@@ -245,22 +274,14 @@ impl<'r, W: Watcher> Run<'r, W> {
 
     /// What reads the stream, and who takes what it reads, with all columns filled in.
     fn reading(&mut self) -> (&mut Live, Filled<'_, W>) {
-        let filled = Filled { inner: &mut self.judge, computing: &mut self.computing, spec: self.spec };
+        let name = names(&self.options.source).0;
+        let filled = Filled { inner: &mut self.judge, filling: &mut self.filling, spec: self.spec, name };
         (&mut self.live, filled)
     }
 
     /// From the first byte, or where a checkpoint left off, to the end.
     pub(crate) fn watch(&mut self, session: &Session, control: &Control) -> Result<WatchReport, Error> {
-        self.computing = Computing::live(self.spec)?;
-        if self.computing.is_some() && (session.read.sort.is_some() || measures(&self.spec.program)) {
-            return Err(Error::refused_instead(
-                format!(
-                    "streams are computed as lines come, before `{}`, `time` or `elapsed` are known",
-                    Setting::Sort
-                ),
-                "`tracewise check` computes them on a stored trace",
-            ));
-        }
+        self.prepare_streams(session)?;
         let checkpoint = self.options.checkpoints.as_ref().map(|checkpoints| checkpoints.path.as_path());
         // Held until the end.
         let _lock = checkpoint.map(Lock::take).transpose()?;
@@ -279,6 +300,57 @@ impl<'r, W: Watcher> Run<'r, W> {
         self.end(ended)
     }
 
+    /// What equations need: positions in order, and those after them.
+    fn prepare_streams(&mut self, session: &Session) -> Result<(), Error> {
+        let Some(computing) = Computing::live(session, self.spec, self.options.by.as_deref())? else {
+            return Ok(());
+        };
+        if session.read.sort.is_some() && self.presort.is_none() {
+            return Err(Error::refused_instead(
+                format!(
+                    "streams are computed as lines come here, before `{}` puts them in order",
+                    Setting::Sort
+                ),
+                "`tracewise check` computes them on a stored trace",
+            ));
+        }
+        if self.options.by.is_some() && has_elapsed(self.spec) {
+            return Err(Error::refused_instead(
+                format!(
+                    "a stream is one column for all values of {}, and `elapsed` is one for each",
+                    Setting::By
+                ),
+                "`tracewise check` computes them on a stored trace",
+            ));
+        }
+        let filling =
+            Filling::new(computing, session.read.unit, self.presort, session.evaluate.memory_budget);
+        if filling.waits() {
+            let between = [
+                (self.options.heartbeat.is_some(), Setting::Heartbeat),
+                (self.options.watermark.is_some(), Setting::Watermark),
+            ];
+            if let Some((_, setting)) = between.iter().find(|(given, _)| *given) {
+                return Err(Error::refused_instead(
+                    format!(
+                        "positions wait until their streams are known, and `{setting}` lets time pass before"
+                    ),
+                    format!("leave out `{setting}`, or use offsets that look back and lines in order"),
+                ));
+            }
+            let tuples = |slot: &Slot| matches!(slot.what, What::Tuples { .. });
+            if self.options.checkpoints.is_some() && self.spec.program.slots.iter().any(tuples) {
+                return Err(Error::refused(format!(
+                    "a checkpoint cannot hold the events of positions that wait for their streams; leave out `{}`, or the \
+                     offsets that look ahead",
+                    Setting::Checkpoint
+                )));
+            }
+        }
+        self.filling = Some(filling);
+        Ok(())
+    }
+
     /// Takes over the state of the checkpoint, if there is one and it is wanted: tells what was told, and says where
     /// the stream goes on.
     fn resume(&mut self) -> Result<Resume, Error> {
@@ -295,8 +367,8 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
         let mut saved = state.live.as_slice();
         self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
-        if let Some(computing) = &mut self.computing {
-            let same = computing.load(self.spec, &mut saved);
+        if let Some(filling) = &mut self.filling {
+            let same = filling.load(self.spec, &mut saved);
             if !same.map_err(|_| refuse("its streams cannot be read".into()))? {
                 return Err(refuse("the equations of the streams have changed".into()));
             }
@@ -466,8 +538,8 @@ impl<'r, W: Watcher> Run<'r, W> {
         }
         let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
         self.live.save(&mut state.live);
-        if let Some(computing) = &self.computing {
-            computing.save(self.spec, &mut state.live);
+        if let Some(filling) = &self.filling {
+            filling.save(self.spec, &mut state.live);
         }
         self.judge.save(&mut state);
         match state.write(path) {
@@ -502,6 +574,7 @@ impl<'r, W: Watcher> Run<'r, W> {
             }
             Ended::Asked => Ok(()),
         };
+        let read = read.and_then(|()| self.reading().1.finish());
         if let Err(halt) = read.and_then(|()| self.judge.release()) {
             self.judge.conclude(halt)?;
             return Ok(self.report(false));

@@ -88,7 +88,8 @@ impl Watcher for Judge<'_> {
     }
 
     fn last_words(&mut self, now: Progress) -> Result<(), Error> {
-        self.ended(now).and_then(|()| self.monitors_ended()).map_err(unwritten)
+        self.ended(now).and_then(|()| self.monitors_ended()).map_err(unwritten)?;
+        if now.positions > 0 { self.tell_required(true, None) } else { Ok(()) }
     }
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
@@ -158,6 +159,10 @@ impl Watcher for Judge<'_> {
             verdicts: finite.unwrap_or_else(settled),
             monitors: match &self.parametric {
                 Some(own) if positions > 0 => own.verdicts(self.spec, ended),
+                _ => Vec::new(),
+            },
+            requirements: match &mut self.queries {
+                Some(queries) if positions > 0 => queries.verdicts(),
                 _ => Vec::new(),
             },
         }

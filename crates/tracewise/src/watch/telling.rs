@@ -45,6 +45,7 @@ impl Judge<'_> {
             severity: Severity::Error,
             bindings: told.key.clone(),
             ended: None,
+            required: None,
         })
     }
 
@@ -78,6 +79,7 @@ impl Judge<'_> {
             severity: Severity::Error,
             bindings: Vec::new(),
             ended: None,
+            required: None,
         })
     }
 

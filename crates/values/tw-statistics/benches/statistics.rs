@@ -4,8 +4,9 @@
 
 use std::hint::black_box;
 use std::time::Instant;
+use tw_core::{Bits, Value};
 use tw_ir::Aggregate;
-use tw_statistics::{Accumulator, Limits};
+use tw_statistics::{Accumulator, Limits, Rolling};
 use tw_testkit::Rng;
 
 fn measure(name: &str, values: usize, mut run: impl FnMut() -> usize) {
@@ -114,6 +115,36 @@ fn main() {
                 all.heap_bytes()
             });
         }
+    }
+    let present = Bits::repeat(true, n);
+    for (name, reals) in [("uniform", &uniform), ("signed", &signed), ("wild exponents", &wild)] {
+        measure(&format!("Avg over 1,000, {name} reals, column"), n, || {
+            let Some(mut window) = Rolling::new(Aggregate::Avg, 999) else { return 0 };
+            let (mut out, mut valid) = (Vec::new(), Bits::new());
+            window.averages(|at| at as i64, (reals, &present), &mut out, &mut valid);
+            black_box(out.len());
+            window.heap_bytes()
+        });
+    }
+    for aggregate in [
+        Aggregate::Count,
+        Aggregate::Sum,
+        Aggregate::Avg,
+        Aggregate::Max,
+        Aggregate::Var,
+        Aggregate::Median,
+        Aggregate::Mode,
+        Aggregate::Distinct,
+    ] {
+        measure(&format!("{aggregate:?} over 1,000, one by one"), n, || {
+            let Some(mut window) = Rolling::new(aggregate, 999) else { return 0 };
+            for (at, int) in few.iter().enumerate() {
+                window.advance(at as i64);
+                _ = black_box(window.push(at as i64, &Value::Int(*int)));
+                _ = black_box(window.result());
+            }
+            window.heap_bytes()
+        });
     }
     println!("{:<44} {:>9} B", "an accumulator itself", size_of::<Accumulator>());
 }

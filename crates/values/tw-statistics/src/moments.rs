@@ -170,6 +170,20 @@ impl Moments {
         }
     }
 
+    /// Takes back a number that was added.
+    pub fn remove(&mut self, number: Number) {
+        self.count -= 1;
+        match number {
+            Number::Int(int) => self.sum.remove_int(int),
+            Number::Real(real) => self.sum.push_real(-real),
+        }
+        let (mantissa, exponent) = number.decode();
+        if mantissa != 0 {
+            let square = i128::from(mantissa) * i128::from(mantissa);
+            self.squares.add_product(-square, 2 * exponent);
+        }
+    }
+
     /// Adds whole numbers.
     pub fn push_ints(&mut self, ints: &[i64]) {
         self.count += ints.len() as u64;

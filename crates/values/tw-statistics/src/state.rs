@@ -104,7 +104,7 @@ impl Extreme {
     }
 
     #[inline]
-    fn prefers(&self, a: Number, b: Number) -> bool {
+    pub fn prefers(&self, a: Number, b: Number) -> bool {
         let (a, b) = if self.greatest { (b, a) } else { (a, b) };
         match (a, b) {
             (Number::Int(a), Number::Int(b)) => a < b,

@@ -51,6 +51,26 @@ impl ExactSum {
         }
     }
 
+    /// Takes back a whole number that was added.
+    pub fn remove_int(&mut self, int: i64) {
+        match &mut self.digits {
+            Digits::Whole(sum) => *sum = sum.wrapping_sub(i128::from(int)),
+            _ => self.add_whole(-i128::from(int)),
+        }
+    }
+
+    /// Adds a whole number of 128 bits times a power of two.
+    pub(crate) fn push_scaled(&mut self, sum: i128, base: i32) {
+        let mut rest = sum;
+        let mut exponent = base;
+        while rest != 0 {
+            let part = rest % (1 << 62);
+            self.add(part as i64, exponent);
+            rest /= 1 << 62;
+            exponent += 62;
+        }
+    }
+
     /// Adds a real.
     #[inline]
     pub fn push_real(&mut self, real: f64) {

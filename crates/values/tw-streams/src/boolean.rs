@@ -117,9 +117,12 @@ impl Reading<'_> {
         // Which nodes depend on the streams at all.
         let order = program.reachable(&nodes);
         let mut depends: FxHashMap<NodeId, bool> = FxHashMap::default();
+        let windows = self.windows();
         for &id in &order {
             let own = match program.dag.node(id) {
-                Node::Slot(slot) | Node::Truth(slot) => self.output(slot).is_some(),
+                Node::Slot(slot) | Node::Truth(slot) => {
+                    self.output(slot).is_some() || windows.contains(&slot)
+                }
                 Node::First | Node::Last => true,
                 other => other.children().any(|child| depends[&child]),
             };
@@ -157,6 +160,22 @@ impl Reading<'_> {
         }
         let specification = self.builder.finish().map_err(NotBoolean::Flaw)?;
         Ok(Boolean { specification, inputs: self.inputs })
+    }
+
+    /// The windows that aggregate the streams, also by way of other windows.
+    fn windows(&self) -> Vec<SlotId> {
+        let mut found: Vec<SlotId> = Vec::new();
+        for (slot, window) in self.program.windows() {
+            let parts: Vec<NodeId> = window.parts().collect();
+            let reads = |id: &NodeId| match self.program.dag.node(*id) {
+                Node::Slot(slot) | Node::Truth(slot) => self.output(slot).is_some() || found.contains(&slot),
+                _ => false,
+            };
+            if self.program.reachable(&parts).iter().any(reads) {
+                found.push(slot);
+            }
+        }
+        found
     }
 
     /// The stream that a slot is or shifts.

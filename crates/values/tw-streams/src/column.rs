@@ -32,13 +32,13 @@ pub(crate) fn column(program: &Program, slot: SlotId, values: Vec<Value>) -> Col
 }
 
 /// Whether a slot holds truth values, in which null is false.
-fn is_truth(program: &Program, mut slot: SlotId) -> bool {
+pub(crate) fn is_truth(program: &Program, mut slot: SlotId) -> bool {
     loop {
         slot = match &program.slots[slot as usize].what {
             What::Shift(shift) => shift.slot,
             What::Stream { stream, .. } => return program.streams[*stream as usize].ty == StreamType::Bool,
             What::Proposition(_) | What::Event { .. } | What::Variable(_, Expect::Bool) => return true,
-            What::Variable(..) | What::Timing(_) | What::Tuples { .. } => return false,
+            What::Variable(..) | What::Timing(_) | What::Tuples { .. } | What::Window(_) => return false,
         }
     }
 }

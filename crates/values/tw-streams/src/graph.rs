@@ -1,11 +1,14 @@
 //! What depends on what: streams and shifted columns, with the distance of each reference.
 //!
-//! A *derived* slot is a stream's or a shift's. Its dependencies are edges with weights: a stream reads what stands in its
-//! equation at distance 0, a shift reads its source at its own distance. A specification is *well-formed* if no closed walk has
+//! A *derived* slot is a stream's, a shift's or a window's. Its dependencies are edges with weights: a stream reads what stands in its
+//! equation at distance 0, a shift reads its source at its own distance, a window what it aggregates here and at all positions before. A specification is *well-formed* if no closed walk has
 //! weight 0; its strongly connected components then go forward (all cycles negative) or backward (all positive).
 
 use rustc_hash::FxHashMap;
-use tw_ir::{Node, Path, Program, SlotId, What};
+use tw_ir::{Node, NodeId, Path, Program, SlotId, What};
+
+/// Further back than offsets reach ahead.
+const FAR: i64 = 1 << 36;
 
 /// A derived slot.
 #[derive(Clone, Debug)]
@@ -61,6 +64,17 @@ impl Graph {
                     let reads = source.map(|&at| (at, shift.by.into())).into_iter().collect();
                     let ahead = if source.is_none() { shift.by.into() } else { 0 };
                     Derived { slot, reads, ahead, per: shift.per.clone() }
+                }
+                What::Window(window) => {
+                    let parts: Vec<NodeId> = window.parts().collect();
+                    let read = |id: NodeId| match program.dag.node(id) {
+                        Node::Slot(slot) | Node::Truth(slot) => graph.of_slot.get(&slot).copied(),
+                        _ => None,
+                    };
+                    // Here, and as far back as one likes: what it reads ahead of itself is read at its own position as well.
+                    let read = program.reachable(&parts).into_iter().filter_map(read);
+                    let reads = read.flat_map(|at| [(at, 0), (at, -FAR)]).collect();
+                    Derived { slot, reads, ahead: 0, per: window.per.clone() }
                 }
                 What::Stream { stream, .. } => {
                     let stream = &program.streams[*stream as usize];
@@ -210,7 +224,7 @@ fn component(derived: &[Derived], members: Vec<usize>) -> Component {
         // Positions of a key and of the trace are not the same distance apart: what reads both ways may meet itself.
         let counts = |delays: &Vec<i64>| {
             delays.iter().all(|&delay| delay == 0)
-                || members.iter().all(|&member| derived[member].per.is_none())
+                || members.iter().all(|&member| derived[member].per == derived[members[0]].per)
         };
         if let Some(delays) = potentials(members.len(), &edges, sign).filter(counts) {
             let order = order(members.len(), &edges, sign, &delays);

@@ -2,10 +2,22 @@
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-use tw_core::{Column, Value};
+use tw_core::{Batch, Column, Value};
+use tw_ir::SlotId;
 
 /// The key of a position that has none.
 pub(crate) const NONE: u32 = u32::MAX;
+
+/// The column of keys of a trace that is divided, which is the last.
+pub(crate) const KEY: SlotId = SlotId::MAX;
+
+/// A column of a batch.
+pub(crate) fn column_of(batch: &Batch, slot: SlotId) -> &Column {
+    match batch.slots.last() {
+        Some(last) if slot == KEY => last,
+        _ => &batch.slots[slot as usize],
+    }
+}
 
 /// Values of a column in the order of their appearance.
 #[derive(Clone, Debug, Default)]

@@ -8,23 +8,31 @@
 //! Cost per position: one evaluation of each equation on values (about 40 ns an operator); memory per stream: nothing in a pass,
 //! a value a position for a whole trace.
 
+mod ahead;
 mod boolean;
 mod column;
 mod equation;
 mod graph;
 mod keys;
+mod machine;
 mod memory;
 mod pass;
+mod past;
 mod whole;
+mod windows;
 
+pub use ahead::{Ahead, Plan};
 pub use boolean::{Boolean, Input, NotBoolean};
 use equation::Equation;
 pub use graph::Direction;
 use graph::Graph;
+use keys::KEY;
 pub use memory::Held;
 pub use pass::Pass;
+pub use past::Measure;
 use tw_core::{Position, Value};
 use tw_ir::{Expect, NodeId, Path, Program, SlotId, StreamType, What};
+use windows::Plan as Rolls;
 
 /// An equation that has no value at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +67,7 @@ pub struct Shape {
     pub online: Option<bool>,
     /// That number.
     pub look_ahead: Option<usize>,
-    /// Values that are held at most, per key, in one pass.
+    /// Values that are held at most, per key, in one pass; windows of time, which hold what comes in their length, not counted.
     pub held: Option<usize>,
 }
 
@@ -70,25 +78,66 @@ pub struct Streams {
     equations: Vec<Equation>,
     /// Columns whose values have positions of their own, with their slots.
     keys: Vec<(Path, Option<SlotId>)>,
+    /// Of each derived slot that is a window.
+    windows: Vec<Option<Rolls>>,
+    measure: Measure,
+}
+
+/// How the trace is divided, and how it measures time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Divided<'a> {
+    /// The column that is read as keys, the last of each batch.
+    pub key: Option<&'a str>,
+    /// Whether it divides the whole trace: windows are then those of each key.
+    pub whole: bool,
+    /// How intervals inside windows are measured.
+    pub measure: Measure,
 }
 
 impl Streams {
-    /// Of a program that has computed columns.
+    /// Of a program that has computed columns, on a trace as it is.
     pub fn new(program: &Program) -> Option<Self> {
+        Self::divided(program, Divided::default())
+    }
+
+    /// The same, on a trace that is divided.
+    pub fn divided(program: &Program, divided: Divided<'_>) -> Option<Self> {
         if !program.derives() {
             return None;
         }
-        let graph = Graph::new(program);
+        let mut graph = Graph::new(program);
+        let window = |derived: &graph::Derived| match &program.slots[derived.slot as usize].what {
+            What::Window(window) => Rolls::new(program, window),
+            _ => None,
+        };
+        let windows: Vec<Option<Rolls>> = graph.derived.iter().map(window).collect();
+        // No column has such a name.
+        let own = Path::field("\u{0}");
+        for (derived, window) in graph.derived.iter_mut().zip(&windows) {
+            let of_key = |per: &Path| divided.key.is_some_and(|key| key == per.to_string());
+            match &derived.per {
+                None if divided.whole && window.is_some() => derived.per = Some(own.clone()),
+                Some(per) if window.is_some() && of_key(per) => derived.per = Some(own.clone()),
+                _ => {}
+            }
+        }
         let mut keys: Vec<(Path, Option<SlotId>)> = Vec::new();
         for path in graph.derived.iter().filter_map(|derived| derived.per.as_ref()) {
             if !keys.iter().any(|(known, _)| known == path) {
                 let same = |what: &What| matches!(what, What::Variable(own, Expect::Any) if own == path);
                 let slot = program.slots.iter().position(|slot| same(&slot.what));
-                keys.push((path.clone(), slot.map(|slot| slot as SlotId)));
+                let slot = if *path == own { Some(KEY) } else { slot.map(|slot| slot as SlotId) };
+                keys.push((path.clone(), slot));
             }
         }
         let equations = program.streams.iter().map(|stream| Equation::new(program, stream)).collect();
-        Some(Self { graph, equations, keys })
+        Some(Self { graph, equations, keys, windows, measure: divided.measure })
+    }
+
+    /// What is wrong with a window at a position.
+    fn failed(plan: &Rolls, position: Position, message: String) -> StreamError {
+        let message = format!("`{}`: {message}", plan.text());
+        StreamError { node: plan.node(), position, message }
     }
 
     /// What can be said of them.
@@ -151,7 +200,8 @@ impl Streams {
     /// Values held at most in one pass: of each slot that is read from elsewhere, as far as it is read.
     fn held(&self, program: &Program, delays: &[i64]) -> usize {
         let mut held = 0;
-        for (derived, &delay) in self.graph.derived.iter().zip(delays) {
+        for ((derived, window), &delay) in self.graph.derived.iter().zip(&self.windows).zip(delays) {
+            held += window.as_ref().and_then(Rolls::held).unwrap_or(0);
             if let What::Shift(shift) = &program.slots[derived.slot as usize].what {
                 let source = self.graph.of_slot.get(&shift.slot).map_or(0, |&at| delays[at]);
                 held += (delay - i64::from(shift.by) - source).max(1) as usize;

@@ -4,7 +4,8 @@ use crate::boolean::{Boolean, Input};
 use crate::column::column;
 use crate::equation::{Ends, Equation};
 use crate::graph::{Component, Direction};
-use crate::keys::{Keys, NONE};
+use crate::keys::{Keys, NONE, column_of};
+use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use tw_core::{Batch, Bits, Position, Value};
 use tw_ir::{Program, What};
@@ -32,7 +33,7 @@ impl Streams {
         let parts = self.keys.iter().map(|(_, slot)| {
             let mut keys = Keys::default();
             let key = match slot {
-                Some(slot) => keys.column(&batch.slots[*slot as usize]),
+                Some(slot) => keys.column(column_of(batch, *slot)),
                 None => vec![NONE; batch.len],
             };
             let mut positions: Vec<Vec<u32>> = vec![Vec::new(); keys.names.len()];
@@ -67,8 +68,15 @@ impl Filling<'_> {
                 self.values[member] = vec![Value::Null; len];
             }
         }
-        let solved = component.direction == Direction::Circular;
+        // Windows look back: components that go backward have none.
+        let mut states = vec![States::new(); self.streams.windows.len()];
         let longest = component.delays.iter().copied().max().unwrap_or(0);
+        if longest > 0
+            && let Some(keys) = self.keys(component.members[0])
+        {
+            return self.each_key(component, keys, longest, &mut states);
+        }
+        let solved = component.direction == Direction::Circular;
         for step in 0..len as i64 + longest {
             for (&member, &delay) in component.members.iter().zip(&component.delays) {
                 let at = step - delay;
@@ -79,7 +87,43 @@ impl Filling<'_> {
                     Direction::Backward => len - 1 - at as usize,
                     _ => at as usize,
                 };
-                self.values[member][at] = self.value(member, at)?;
+                self.values[member][at] = self.next(&mut states[member], member, at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The column of keys whose positions a derived slot counts, if not all.
+    fn keys(&self, member: usize) -> Option<usize> {
+        let path = self.streams.graph.derived[member].per.as_ref()?;
+        self.streams.keys.iter().position(|(known, _)| known == path)
+    }
+
+    /// A component that reads both ways on the positions of each key: each is a trace of its own.
+    fn each_key(
+        &mut self,
+        component: &Component,
+        keys: usize,
+        longest: i64,
+        states: &mut [States],
+    ) -> Result<(), StreamError> {
+        let mut traces = self.parts[keys].positions.clone();
+        let nobody = |at: &u32| self.parts[keys].key[*at as usize] == NONE;
+        let rest: Vec<u32> = (0..self.batch.len as u32).filter(nobody).collect();
+        traces.push(rest);
+        for own in traces {
+            for step in 0..own.len() as i64 + longest {
+                for (&member, &delay) in component.members.iter().zip(&component.delays) {
+                    let Some(rank) = usize::try_from(step - delay).ok().filter(|rank| *rank < own.len())
+                    else {
+                        continue;
+                    };
+                    let at = match component.direction {
+                        Direction::Backward => own[own.len() - 1 - rank],
+                        _ => own[rank],
+                    };
+                    self.values[member][at as usize] = self.next(&mut states[member], member, at as usize)?;
+                }
             }
         }
         Ok(())
@@ -147,12 +191,33 @@ impl Filling<'_> {
         Ok(())
     }
 
+    /// The parts whose positions a member counts.
+    fn part(&self, member: usize) -> Option<&Parts> {
+        self.keys(member).map(|keys| &self.parts[keys])
+    }
+
+    /// The value at the next position.
+    fn next(&self, states: &mut States, member: usize, at: Position) -> Result<Value, StreamError> {
+        match self.streams.windows[member] {
+            Some(_) => self.window(states, member, at),
+            None => self.value(member, at),
+        }
+    }
+
+    /// The value of a window at the next position.
+    fn window(&self, states: &mut States, member: usize, at: Position) -> Result<Value, StreamError> {
+        let key = self.part(member).map_or(0, |part| part.key[at]);
+        let Some(plan) = self.streams.windows[member].as_ref().filter(|_| key != NONE) else {
+            return Ok(Value::Null);
+        };
+        let here = Here { time: windows::time(self.batch, at), measure: self.streams.measure };
+        plan.value(self.program, plan.of_key(states, key), here, &|slot| self.slot(slot, at))
+            .map_err(|message| Streams::failed(plan, at, message))
+    }
+
     fn value(&self, member: usize, at: Position) -> Result<Value, StreamError> {
         let derived = &self.streams.graph.derived[member];
-        let part = derived.per.as_ref().and_then(|path| {
-            let known = self.streams.keys.iter().position(|(known, _)| known == path);
-            known.map(|known| &self.parts[known])
-        });
+        let part = self.part(member);
         let what = &self.program.slots[derived.slot as usize].what;
         match what {
             What::Shift(shift) => {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Program, What};
 use tw_spec::{LowerOptions, lower, parse};
-use tw_streams::{Pass, Streams};
+use tw_streams::{Ahead, Pass, Streams};
 use tw_testkit::{Rng, cases};
 
 #[derive(Clone, Debug)]
@@ -359,7 +359,7 @@ fn cell(value: Value) -> Cell {
 
 #[test]
 fn computed_columns_are_what_equations_say() {
-    let (mut passes, mut wholes, mut circles) = (0, 0, 0);
+    let (mut passes, mut wholes, mut circles, mut lives) = (0, 0, 0, 0);
     for seed in 0..cases(20_000) as u64 {
         let random = &mut Rng::new(seed);
         let (ahead, keyed) = (random.below(3) > 0, random.below(3) == 0);
@@ -402,6 +402,42 @@ fn computed_columns_are_what_equations_say() {
         wholes += 1;
         let shape = streams.shape(&program);
         assert_eq!(streams.looks_back(), shape.look_ahead == Some(0) && only_back(&spec), "{text}{shape:?}");
+        if let Some(plan) = streams.plan(&program) {
+            // Live: each position a bounded time after its own, the last ones at the end.
+            lives += usize::from(plan.ahead() > 0);
+            let (mut ahead, mut from, mut told) = (Ahead::default(), 0, 0);
+            let whole = (&streams, &program, &plan);
+            while from <= len {
+                let to = if from == len { len } else { from + 1 + random.below(len - from) };
+                let columns = match from < len {
+                    true => ahead.push(whole, &batch(&program, &p[from..to], &n[from..to], &keys[from..to])),
+                    false => ahead.finish(whole),
+                };
+                let columns = columns.expect("no overflow");
+                let count = columns.first().map_or(0, |(_, column)| column.len());
+                for (number, stream) in program.streams.iter().enumerate() {
+                    let of = columns.iter().find(|(slot, _)| *slot == stream.slot).expect("a stream");
+                    for at in 0..count {
+                        let expected = definition.stream(number, told + at);
+                        assert_eq!(
+                            cell(of.1.value(at)),
+                            expected,
+                            "live: y{number} at {}\n{text}",
+                            told + at
+                        );
+                    }
+                }
+                told += count;
+                let waits = if from < len { to - (plan.ahead() as usize).min(to) } else { len };
+                assert_eq!(told, waits, "{text}");
+                if random.below(2) == 0 {
+                    let mut saved = Vec::new();
+                    ahead.save(&mut saved);
+                    ahead = Ahead::load(&streams, &mut saved.as_slice()).expect("what was saved");
+                }
+                from = if from == len { len + 1 } else { to };
+            }
+        }
         if streams.looks_back() {
             passes += 1;
             let (mut pass, mut from) = (Pass::default(), 0);
@@ -413,14 +449,14 @@ fn computed_columns_are_what_equations_say() {
                 if random.below(2) == 0 {
                     let mut saved = Vec::new();
                     pass.save(&mut saved);
-                    pass = Pass::load(&mut saved.as_slice()).expect("what was saved");
+                    pass = Pass::load(&streams, &mut saved.as_slice()).expect("what was saved");
                 }
                 from = to;
             }
         }
     }
-    println!("{wholes} wholes, {passes} passes, {circles} circles");
-    assert!(passes > 0 && wholes > passes && circles > 0);
+    println!("{wholes} wholes, {passes} passes, {lives} live with look-ahead, {circles} circles");
+    assert!(lives > 0 && passes > 0 && wholes > passes && circles > 0);
 }
 
 /// Whether no offset looks ahead and `last` does not occur.

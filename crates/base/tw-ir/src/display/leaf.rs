@@ -21,6 +21,7 @@ pub(super) fn what(out: &mut String, what: &What) {
             value(out, &shift.default);
             out.push(']');
         }
+        What::Window(window) => out.push_str(&window.text),
         What::Event { name, arguments, arity } => {
             let arguments: Vec<(&ArgumentKey, String)> = arguments
                 .iter()

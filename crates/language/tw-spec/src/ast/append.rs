@@ -17,6 +17,7 @@ impl Tree {
                 | DeclarationKind::Property { body, .. }
                 | DeclarationKind::Stream { body, .. }
                 | DeclarationKind::Trigger { body, .. }
+                | DeclarationKind::Require { body, .. }
                 | DeclarationKind::Query { body, .. } => body.0 += by,
                 _ => {}
             }
@@ -80,5 +81,6 @@ fn shift(kind: &mut ExprKind, by: u32) {
             some(second);
             some(during);
         }
+        ExprKind::Window { body, .. } => body.0 += by,
     }
 }

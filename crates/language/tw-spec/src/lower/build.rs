@@ -15,7 +15,7 @@ use tw_ir::{
 };
 
 /// No node: not asked for, or wrong.
-const ABSENT: NodeId = NodeId(u32::MAX);
+pub(super) const ABSENT: NodeId = NodeId(u32::MAX);
 
 /// The bit of an item that a property asks for.
 const PROPERTY: u16 = 1 << Sort::COUNT;
@@ -103,10 +103,10 @@ pub(super) fn build(
     (builder.program, made)
 }
 
-struct Builder<'e, 'f> {
-    items: &'e Expanded,
-    findings: &'f mut Findings,
-    program: Program,
+pub(super) struct Builder<'e, 'f> {
+    pub(super) items: &'e Expanded,
+    pub(super) findings: &'f mut Findings,
+    pub(super) program: Program,
     nodes: Vec<[NodeId; Sort::COUNT]>,
     /// Slots of paths, by path and what is expected (`None`: a proposition).
     slots: FxHashMap<(u32, Option<Expect>), SlotId>,
@@ -175,6 +175,7 @@ impl Builder<'_, '_> {
                 let has = self.add(Node::Has(parts[0]));
                 Node::IfThenElse(has, parts[0], parts[1])
             }
+            Make::Window => Node::Slot(self.window(item, parts)),
             Make::Shift => match self.shift(item, parts[0]) {
                 Some(slot) if sort == Sort::Formula => Node::Truth(slot),
                 Some(slot) => Node::Slot(slot),
@@ -321,7 +322,7 @@ impl Builder<'_, '_> {
     }
 
     /// The slot of a pattern: `login(u, i)` and `login(v, j)` are read once.
-    fn tuples(&mut self, slot: Slot) -> SlotId {
+    pub(super) fn tuples(&mut self, slot: Slot) -> SlotId {
         let slots = &mut self.program.slots;
         *self.tuples.entry(format!("{:?}", slot.what)).or_insert_with(|| {
             slots.push(slot);
@@ -386,7 +387,8 @@ impl Builder<'_, '_> {
             | Kind::NextMap { .. }
             | Kind::Combine { .. }
             | Kind::UntilMap { .. }
-            | Kind::Collect(..) => Node::Bool(false),
+            | Kind::Collect(..)
+            | Kind::Window(..) => Node::Bool(false),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the specification declares, by name.
 
 use super::findings::Findings;
+use crate::ast::chart::Chart;
 use crate::ast::monitor::Monitor;
 use crate::ast::{Column, DeclarationKind, Division, EventTemplate, ExprId, Ident, Tree, Type};
 use rustc_hash::FxHashMap;
@@ -109,12 +110,17 @@ impl<'t> Declarations<'t> {
                 DeclarationKind::Property { name, .. }
                 | DeclarationKind::Trigger { name, .. }
                 | DeclarationKind::Query { name, .. }
+                | DeclarationKind::Chart(Chart { name, .. })
+                | DeclarationKind::Require { name, .. }
                 | DeclarationKind::Monitor(Monitor { name, .. }) => {
                     if let Some(before) = roots.insert(&name.name, name.span) {
                         findings.add(duplicate(&name.name, name.span, before));
                     }
                 }
-                DeclarationKind::Observe { .. } | DeclarationKind::Trace(_) | DeclarationKind::Error => {}
+                DeclarationKind::Observe { .. }
+                | DeclarationKind::After(_)
+                | DeclarationKind::Trace(_)
+                | DeclarationKind::Error => {}
             }
         }
         declarations.place(findings);

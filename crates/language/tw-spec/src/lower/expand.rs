@@ -380,6 +380,7 @@ impl<'t, 'f> Expander<'t, 'f> {
                 }
                 Kind::Collect(*aggregate, body, during)
             }
+            ExprKind::Window { aggregate, body, over } => self.window(*aggregate, value(*body), *over, span),
         };
         let said = !frame.library && (frame.arguments.is_empty() || self.out.closed(kind, span));
         Ok(self.out.add(kind, span, said.then_some(span)))

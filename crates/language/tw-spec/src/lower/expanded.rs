@@ -10,8 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use tw_core::Value;
 use tw_diag::Span;
 use tw_ir::{
-    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Measure, Path, PatternArgument,
-    SetItem, Tally,
+    Aggregate, ArgumentKey, ArithmeticOp, CompareOp, Function, Interval, Measure, Over, Path,
+    PatternArgument, SetItem, Tally,
 };
 
 /// Index into [`Expanded::items`].
@@ -86,6 +86,8 @@ pub(super) enum Kind {
     Default(ItemId, ItemId),
     /// Statistic, body, `while` or `NONE`.
     Collect(Aggregate, ItemId, ItemId),
+    /// A rolling window: statistic, body, `φ` of `φ : e` or `NONE`, length.
+    Window(Aggregate, ItemId, ItemId, u32),
 }
 
 impl Kind {
@@ -122,6 +124,9 @@ impl Kind {
             Default(a, b) => Default(f(a), f(b)),
             Collect(aggregate, a, during) => {
                 Collect(aggregate, f(a), if during == NONE { NONE } else { f(during) })
+            }
+            Window(aggregate, a, guard, over) => {
+                Window(aggregate, f(a), if guard == NONE { NONE } else { f(guard) }, over)
             }
         }
     }
@@ -210,6 +215,9 @@ pub(super) struct Expanded {
     /// The variables that aggregates over valuations bind.
     pub bounds: Vec<Vec<u32>>,
     bound_index: FxHashMap<Vec<u32>, u32>,
+    /// How far rolling windows reach.
+    pub overs: Vec<Over>,
+    over_index: FxHashMap<Over, u32>,
 }
 
 impl PathUse {
@@ -234,6 +242,8 @@ impl Expanded {
             reads |= self.items[child as usize].reads;
             child
         });
+        // What a window says is a column: whatever it looks at, terms read it at their own position.
+        local |= matches!(kind, Kind::Window(..));
         let nature = self.nature_of(kind);
         let in_term = self.in_term(kind, nature);
         self.items.push(Item { kind, span, structure, nature, in_term, local, reads, said });
@@ -296,7 +306,7 @@ impl Expanded {
     /// Whether the operator itself is local, and whether it reads the trace.
     fn itself(&self, kind: Kind) -> (bool, bool) {
         match kind {
-            Kind::Path(_) | Kind::Timing(_) | Kind::Shift(..) => (true, true),
+            Kind::Path(_) | Kind::Timing(_) | Kind::Shift(..) | Kind::Window(..) => (true, true),
             // Where a term may not hold them is found when nodes are there: equations may.
             Kind::First | Kind::Last => (true, true),
             Kind::Default(..) => (true, false),
@@ -348,6 +358,13 @@ impl Expanded {
                 (Text, _) | (_, Value::Str(_)) => Text,
                 _ => Name,
             },
+            Kind::Window(Aggregate::First | Aggregate::Last | Aggregate::Mode, a, ..) => {
+                match self.item(a).in_term {
+                    nature @ (Number | Text | Error) => nature,
+                    _ => Name,
+                }
+            }
+            Kind::Window(..) => Number,
             Kind::Variable(_) => Variable,
             Kind::Tally(..) | Kind::Length(_) | Kind::Timing(_) => Number,
             Kind::Negate(a) | Kind::Abs(a) => match self.nature(a) {
@@ -402,6 +419,11 @@ impl Expanded {
     /// Index of a list of bound variables.
     pub fn bound(&mut self, variables: Vec<u32>) -> u32 {
         intern(&mut self.bound_index, &mut self.bounds, variables.clone(), variables)
+    }
+
+    /// Index of a window's length.
+    pub fn over(&mut self, over: Over) -> u32 {
+        intern(&mut self.over_index, &mut self.overs, over, over)
     }
 
     /// Index of an event use.

@@ -17,6 +17,9 @@ impl Rules<'_> {
         match self.expanded.nature(self.id) {
             Nature::Experiment => {}
             Nature::Name if matches!(sort, Sort::Values | Sort::Statistic) => return self.lifted(),
+            Nature::Name if matches!(self.kind(), Kind::Window(..)) && sort != Sort::Condition => {
+                return self.lifted();
+            }
             Nature::Name if sort == Sort::Experiment && self.measures() => return self.lifted(),
             Nature::Formula | Nature::Literal | Nature::Flag | Nature::Name if sort != Sort::Statistic => {
                 return self.formula();

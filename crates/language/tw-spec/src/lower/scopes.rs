@@ -215,5 +215,6 @@ pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
         Aggregate { body, second, during, .. } => {
             [Some(*body), *second, *during].into_iter().flatten().for_each(visit);
         }
+        Window { body, .. } => visit(*body),
     }
 }

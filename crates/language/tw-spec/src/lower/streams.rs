@@ -6,10 +6,9 @@ use super::expand::Expander;
 use super::expanded::{ItemId, Kind};
 use super::findings::Findings;
 use crate::ast::{DeclarationKind, Expr, ExprKind, Tree, Type};
-use rustc_hash::FxHashMap;
 use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Expect, Node, NodeId, Path, Program, Shift, Slot, SlotId, Stream, StreamType, What};
+use tw_ir::{Expect, Node, NodeId, Path, Program, Slot, SlotId, Stream, StreamType, What};
 
 impl Expander<'_, '_> {
     /// `x[-1|0]`.
@@ -133,7 +132,7 @@ pub(super) fn streams(
         let by = stream.by.map(|column| column.path.clone());
         if let Some(path) = &by {
             key_slot(program, path, stream.by.map_or(Span::default(), |column| column.span));
-            node = per_key(program, node, path);
+            node = program.per_key(node, path, true);
         }
         let observed = observed.is_empty() || observed.contains(&stream.name.name.as_str());
         let (name, span) = (stream.name.name.clone(), stream.name.span);
@@ -170,34 +169,6 @@ fn key_slot(program: &mut Program, path: &Path, span: Span) {
     if !program.slots.iter().any(|slot| slot.what == what) {
         program.slots.push(Slot { what, declared: false, span });
     }
-}
-
-/// The equation with its offsets counted in the positions of one key.
-fn per_key(program: &mut Program, node: NodeId, per: &Path) -> NodeId {
-    let mut places: FxHashMap<NodeId, NodeId> = FxHashMap::default();
-    for id in program.reachable(&[node]) {
-        let made = match program.dag.node(id) {
-            Node::Slot(slot) => Node::Slot(own(program, slot, per)),
-            Node::Truth(slot) => Node::Truth(own(program, slot, per)),
-            other => other.with_children(|child| places[&child]),
-        };
-        let place = program.dag.add(made);
-        program.spans.resize(program.dag.len(), None);
-        program.spans[place.index()] = program.spans[place.index()].or(program.spans[id.index()]);
-        places.insert(id, place);
-    }
-    places[&node]
-}
-
-fn own(program: &mut Program, slot: SlotId, per: &Path) -> SlotId {
-    let What::Shift(shift) = &program.slots[slot as usize].what else { return slot };
-    let what = What::Shift(Shift { per: Some(per.clone()), ..shift.clone() });
-    let known = program.slots.iter().position(|slot| slot.what == what);
-    known.unwrap_or_else(|| {
-        let span = program.slots[slot as usize].span;
-        program.slots.push(Slot { what, declared: true, span });
-        program.slots.len() - 1
-    }) as SlotId
 }
 
 /// `first` and `last` in terms that are not of equations: they have no value there.

@@ -37,7 +37,7 @@ fn shown(slot: &tw_ir::Slot) -> String {
         What::Proposition(path) => format!("{path}"),
         What::Variable(path, expect) => format!("{path}: {expect:?}"),
         What::Timing(timing) => format!("{}()", timing.measure.name()),
-        What::Stream { .. } | What::Shift(_) => tw_ir::display_slot(&slot.what),
+        What::Stream { .. } | What::Shift(_) | What::Window(_) => tw_ir::display_slot(&slot.what),
         What::Event { name, arguments, arity } => {
             let keys = arguments.iter().map(|(key, value)| match key {
                 ArgumentKey::Index(at) => format!("{at}={value}"),
@@ -797,7 +797,7 @@ fn explosion_ends_at_the_budget() {
     }
     text += "property p : a60(u, v);";
     let parsed = parse(&text, 0);
-    let lowered = lower(&parsed.value, &LowerOptions { node_budget: 10_000 });
+    let lowered = lower(&parsed.value, &LowerOptions { node_budget: 10_000, ..LowerOptions::default() });
     assert_eq!(lowered.diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), ["too-large"]);
 }
 
@@ -809,12 +809,14 @@ fn one_use_of_a_macro_is_bounded_by_itself() {
         text += &format!("let f{i}(x) = f{0}(f{0}(x));", i - 1);
     }
     let parsed = parse(&format!("{text} property p : G f25(p);"), 0);
-    let lowered = lower(&parsed.value, &LowerOptions { node_budget: 100_000 });
+    let lowered = lower(&parsed.value, &LowerOptions { node_budget: 100_000, ..LowerOptions::default() });
     let messages: Vec<&str> = lowered.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert_eq!(messages, ["one use of `f25` grows beyond 10000 nodes when it is expanded"]);
     let many: String = (0..5_000).map(|i| format!("property p{i} : f0(a{i}) | f1(b{i});")).collect();
     let parsed = parse(&format!("let f0(x) = x & X x; let f1(x) = f0(X x); {many}"), 0);
-    assert!(!lower(&parsed.value, &LowerOptions { node_budget: 100_000 }).has_errors());
+    assert!(
+        !lower(&parsed.value, &LowerOptions { node_budget: 100_000, ..LowerOptions::default() }).has_errors()
+    );
 }
 
 #[test]

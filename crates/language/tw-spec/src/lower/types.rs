@@ -5,12 +5,12 @@
 //! its part about queries is in `experiments`.
 
 use super::events::type_name;
-use super::expanded::{Expanded, ItemId, Kind, Nature};
+use super::expanded::{Expanded, ItemId, Kind, NONE, Nature};
 use super::experiments::NEXT_VALUE;
 use crate::ast::{Prefix, Type};
 use tw_core::Value;
 use tw_diag::Diagnostic;
-use tw_ir::{CompareOp, Expect, SetItem, Tally, Temporal};
+use tw_ir::{Aggregate, CompareOp, Expect, SetItem, Tally, Temporal};
 
 /// What is expected of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub(super) enum Make {
     Lifted,
     /// What the first part, a name, is at another position.
     Shift,
+    /// A rolling window over the first part, where the second holds.
+    Window,
     /// The first part, or the second where it has no value: `x ?? 0` as a term.
     Coalesce,
 }
@@ -200,6 +202,20 @@ impl Rules<'_> {
                     _ => sort,
                 };
                 one(Make::Shift, of, own)
+            }
+            Kind::Window(aggregate, a, guard, _) => {
+                let body = match aggregate {
+                    Aggregate::Count => Sort::Formula,
+                    Aggregate::Distinct => Sort::Value,
+                    Aggregate::First | Aggregate::Last | Aggregate::Mode => match nature {
+                        Nature::Number => Sort::Number,
+                        Nature::Text => Sort::Text,
+                        _ => sort,
+                    },
+                    _ => Sort::Number,
+                };
+                let guard = (guard != NONE).then_some((guard, Sort::Formula));
+                Ok(Rule { make: Make::Window, parts: [Some((a, body)), guard, None] })
             }
             Kind::Default(a, b) => two(Make::Coalesce, (a, sort), (b, sort)),
             Kind::Timing(_) => leaf(Make::Timing),

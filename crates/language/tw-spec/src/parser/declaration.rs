@@ -7,8 +7,10 @@ use crate::lexer::Tok;
 use tw_diag::Diagnostic;
 use tw_ir::CompareOp;
 
-const KEYWORDS: [&str; 10] =
-    ["var", "event", "let", "property", "query", "monitor", "trace", "stream", "observe", "trigger"];
+const KEYWORDS: [&str; 13] = [
+    "var", "event", "let", "property", "query", "monitor", "trace", "stream", "observe", "trigger", "chart",
+    "after", "require",
+];
 
 /// A declaration could not be read; already reported.
 pub(super) struct Unreadable;
@@ -26,7 +28,15 @@ impl Parser<'_> {
             let (mut comments, blank_before) = self.comments_ahead();
             let kind = match self.declaration() {
                 // A block ends with its `}`.
-                Ok(kind @ (DeclarationKind::Monitor(_) | DeclarationKind::Trace(_))) => kind,
+                Ok(
+                    kind @ (DeclarationKind::Monitor(_)
+                    | DeclarationKind::Trace(_)
+                    | DeclarationKind::Chart(_)),
+                ) => kind,
+                Ok(kind @ DeclarationKind::After(_)) if self.charts => {
+                    self.accept(Tok::Semicolon);
+                    kind
+                }
                 Ok(kind) => {
                     self.semicolon();
                     kind
@@ -93,11 +103,14 @@ impl Parser<'_> {
         if keyword && self.word(0) == "trace" {
             return self.peek(1) == Tok::OpenBrace;
         }
+        if keyword && matches!(self.word(0), "chart" | "after") {
+            return self.starts_chart();
+        }
         // As are these.
         let own = match self.word(0) {
             "stream" => self.peek(2) == Tok::Colon,
             "observe" => matches!(self.peek(2), Tok::Comma | Tok::Semicolon),
-            "trigger" => matches!(self.peek(2), Tok::Colon | Tok::Text),
+            "trigger" | "require" => matches!(self.peek(2), Tok::Colon | Tok::Text),
             _ => true,
         };
         keyword && self.is_name(1) && !divided && !collected && block && own
@@ -142,10 +155,13 @@ impl Parser<'_> {
             "event" => self.event(),
             "let" => self.macro_declaration(),
             "property" | "query" | "trigger" => self.root(word),
+            "require" => self.require(),
             "stream" => self.stream(),
             "observe" => self.observe(),
             "monitor" => self.monitor(),
             "trace" => self.trace_block(),
+            "chart" => self.chart(),
+            "after" => self.after(),
             _ => Err(self.no_declaration(word)),
         }
     }

@@ -7,7 +7,9 @@ use tw_ir::{Function, PathStep, SetItem};
 /// The body of the only declaration.
 pub(crate) fn body(tree: &Tree) -> ExprId {
     match &tree.declarations[0].kind {
-        DeclarationKind::Property { body, .. } | DeclarationKind::Query { body, .. } => *body,
+        DeclarationKind::Property { body, .. }
+        | DeclarationKind::Query { body, .. }
+        | DeclarationKind::Require { body, .. } => *body,
         other => panic!("not a property or query: {other:?}"),
     }
 }
@@ -112,6 +114,10 @@ pub(crate) fn dump(tree: &Tree, id: ExprId) -> String {
             let second = second.as_ref().map_or(String::new(), |second| format!(", {}", d(second)));
             let during = during.as_ref().map_or(String::new(), |during| format!(" while {}", d(during)));
             format!("{aggregate:?}[{}{second}{during}]", d(body))
+        }
+        ExprKind::Window { aggregate, body, over } => {
+            let over = over.map_or("?".to_owned(), |over| over.to_string());
+            format!("{aggregate:?}[{} over {over}]", d(body))
         }
     }
 }

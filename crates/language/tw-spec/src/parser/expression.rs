@@ -82,6 +82,9 @@ impl Parser<'_> {
         if self.ends_tally_value(m) {
             return self.tally_variables(m, value);
         }
+        if self.ends_window(m) {
+            return self.rolling(m, value);
+        }
         if let Some(op) = Self::binary_operator(self.kind()) {
             return self.binary(m, value, op);
         }

@@ -82,6 +82,8 @@ pub(crate) enum Frame {
         part: Part,
         start: Span,
         open: Span,
+        /// Opened by `(`, as a rolling window may be.
+        round: bool,
     },
     Tally(TallyFrame),
     /// `A[φ U ψ]`, `E[φ U ψ]`.
@@ -190,6 +192,7 @@ impl Frame {
         match self {
             Frame::Paren { open, .. }
             | Frame::Call(CallFrame { open, .. })
+            | Frame::Aggregate { open, round: true, .. }
             | Frame::Tally(TallyFrame { open, .. }) => Some((Bracket::Round, *open)),
             Frame::Aggregate { open, .. } | Frame::Paths { open, .. } => Some((Bracket::Square, *open)),
             Frame::Map { open, .. } => Some((Bracket::Curly, *open)),

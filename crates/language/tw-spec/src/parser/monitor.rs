@@ -292,7 +292,7 @@ impl Parser<'_> {
     }
 
     /// Skips the block whose head could not be read.
-    fn skip_block(&mut self) {
+    pub(super) fn skip_block(&mut self) {
         while !matches!(self.kind(), Tok::OpenBrace | Tok::Semicolon | Tok::End) {
             self.advance();
         }

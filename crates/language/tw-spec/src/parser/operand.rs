@@ -40,6 +40,10 @@ impl Parser<'_> {
             Tok::False => self.atom(ExprKind::Bool(false)),
             Tok::Null => self.atom(ExprKind::Null),
             Tok::First | Tok::Last if self.peek(1) == Tok::OpenBracket => self.word_operand(m),
+            Tok::First | Tok::Last if self.window_in_parentheses(1) => {
+                let (word, start) = (self.word(0).to_owned(), self.advance());
+                self.open_call(m, Ident { name: word, span: start }, false, false, start)
+            }
             Tok::First => self.atom(ExprKind::First),
             Tok::Last => self.atom(ExprKind::Last),
             Tok::Number | Tok::Text => self.literal(false, span),
@@ -195,13 +199,27 @@ impl Parser<'_> {
         let aggregate = if matches!(word, "quantile" | "histogram") && self.peek(1) == Tok::OpenParen {
             if !(self.peek(2) == Tok::Number
                 && self.peek(3) == Tok::CloseParen
-                && self.peek(4) == Tok::OpenBracket)
+                && (self.peek(4) == Tok::OpenBracket || self.window_in_parentheses(4)))
             {
                 return None;
             }
             self.at += 2;
             let aggregate = self.parameter(word);
             self.at += 2;
+            if self.kind() == Tok::OpenParen {
+                let open = self.advance();
+                let round = true;
+                m.open(Frame::Aggregate {
+                    aggregate,
+                    body: None,
+                    second: None,
+                    part: Part::Body,
+                    start,
+                    open,
+                    round,
+                });
+                return Some(Step::Operand);
+            }
             aggregate
         } else if self.peek(1) == Tok::OpenBracket && self.peek(2) != Tok::Star {
             let known =
@@ -225,7 +243,15 @@ impl Parser<'_> {
             return None;
         };
         let open = self.advance();
-        m.open(Frame::Aggregate { aggregate, body: None, second: None, part: Part::Body, start, open });
+        m.open(Frame::Aggregate {
+            aggregate,
+            body: None,
+            second: None,
+            part: Part::Body,
+            start,
+            open,
+            round: false,
+        });
         Some(Step::Operand)
     }
 

@@ -333,6 +333,22 @@ impl<'a> Printer<'a> {
                 }
                 self.batch.push(Task::Close("]"));
             }
+            ExprKind::Window { aggregate, body, over } => {
+                self.text(aggregate.to_string());
+                self.batch.push(Task::Open("["));
+                let offset = looks_like_offset(self.tree, *body);
+                if offset {
+                    self.text("(");
+                }
+                self.inner(*body);
+                if offset {
+                    self.text(")");
+                }
+                if let Some(over) = over {
+                    self.text(format!(" over {over}"));
+                }
+                self.batch.push(Task::Close("]"));
+            }
         }
     }
 

@@ -112,7 +112,11 @@ fn variables(program: &Program, atom: NodeId, names: &[(String, Domain)]) -> Vec
         let name = match &program.slots[slot as usize].what {
             What::Proposition(path) | What::Variable(path, _) => path.to_string(),
             What::Timing(timing) => timing.measure.name().to_string(),
-            What::Stream { .. } | What::Shift(_) | What::Event { .. } | What::Tuples { .. } => continue,
+            What::Stream { .. }
+            | What::Shift(_)
+            | What::Window(_)
+            | What::Event { .. }
+            | What::Tuples { .. } => continue,
         };
         match names.iter().position(|(known, _)| *known == name) {
             Some(variable) => found.push(variable),

@@ -4,14 +4,18 @@ use super::{Runnable, residuals};
 use crate::clock_error::ClockErrorArgs;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics};
+use crate::options::{
+    ChartArgs, EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics,
+};
 use crate::progress::Progress;
 use crate::report::text::Text;
 use crate::report::{self, Reporter};
+use crate::slices::SliceArgs;
 use clap::Args;
 use std::time::Instant;
 use tracewise::check::{CheckOptions, Statistic};
 use tracewise::findings::Report;
+use tracewise::{Session, Specification};
 
 /// Verdict of each property on each trace, with an explanation of every violation
 #[derive(Args, Debug)]
@@ -63,7 +67,13 @@ pub struct Check {
     output: String,
 
     #[command(flatten)]
+    charts: ChartArgs,
+
+    #[command(flatten)]
     clock_error: ClockErrorArgs,
+
+    #[command(flatten)]
+    slices: SliceArgs,
 
     #[command(flatten)]
     evaluate: EvaluateArgs,
@@ -82,9 +92,10 @@ impl Runnable for Check {
 impl Check {
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
-        let spec = spec.only(&self.only)?.into_owned();
+        let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
-        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
+        let program = &spec.program;
+        if program.roots.is_empty() && program.monitors.is_empty() && program.requirements.is_empty() {
             // "All of nothing holds" would pass for a success.
             return Err(usage("the specification has no property to check"));
         }
@@ -98,10 +109,23 @@ impl Check {
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,
             clock_error: self.clock_error.error(read.unit())?,
+            slicing: self.slices.slicing()?,
             overview: self.output == report::HTML,
         };
-        let mut exit = Exit::Holds;
+        if self.slices.workers.is_some()
+            && self.formulas.is_empty()
+            && self.files.first().is_some_and(|own| own == "-")
+        {
+            return Err(usage(
+                "workers read the specification, too: give it as a file, not on standard input",
+            ));
+        }
+        if self.slices.work {
+            session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
+            return Ok(Exit::Holds);
+        }
         if self.show_residual {
+            let mut exit = Exit::Holds;
             if !report::streams(&self.output) {
                 return Err(usage("--show-residual is no finding: it is told as text or json"));
             }
@@ -118,29 +142,43 @@ impl Check {
             }
             return Ok(exit);
         }
-        for trace in self.read.traces(&files)? {
-            let started = Instant::now();
-            let result = {
-                let message = format!("checking {}", trace.join(", "));
-                let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
-                session.check(&spec, &trace, &options)
-            };
-            match result {
-                Ok(report) => {
-                    context.warnings(&report.warnings, &spec.sources);
-                    for property in &report.properties {
-                        exit = exit.and(context.weigh(property.verdict, property.severity));
-                    }
-                    if !context.quiet {
-                        let report = Report::of_check(report, &spec, started.elapsed());
-                        reporter.report(&report, &mut context.out)?;
-                    }
+        verdicts(&session, &spec, &self.read.traces(&files)?, &options, reporter, context)
+    }
+}
+
+/// The verdicts on each trace, told one after the other.
+pub(super) fn verdicts(
+    session: &Session,
+    spec: &Specification,
+    traces: &[Vec<String>],
+    options: &CheckOptions,
+    reporter: &mut dyn Reporter,
+    context: &mut Context,
+) -> Outcome {
+    let mut exit = Exit::Holds;
+    for trace in traces {
+        let started = Instant::now();
+        let result = {
+            let message = format!("checking {}", trace.join(", "));
+            let (_progress, session) = Progress::reading(context.quiet, message, session.clone());
+            session.check(spec, trace, options)
+        };
+        match result {
+            Ok(report) => {
+                context.warnings(&report.warnings, &spec.sources);
+                context.warnings(&report.slicing, &spec.sources);
+                for property in &report.properties {
+                    exit = exit.and(context.weigh(property.verdict, property.severity));
                 }
-                Err(error) => {
-                    exit = report::failed(reporter, &trace.join(", "), &error, context)?;
+                if !context.quiet {
+                    let report = Report::of_check(report, spec, started.elapsed());
+                    reporter.report(&report, &mut context.out)?;
                 }
             }
+            Err(error) => {
+                exit = report::failed(reporter, &trace.join(", "), &error, context)?;
+            }
         }
-        Ok(exit)
     }
+    Ok(exit)
 }

@@ -12,7 +12,8 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
 use tracewise::explain::{
-    AutomatonKind, DataReport, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SpecReport,
+    AutomatonKind, DataReport, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SlicesReport,
+    SpecReport,
 };
 use tracewise::findings::json::{Object, array};
 use tracewise::imprecise::{ClockLabels, Label, Obstacle};
@@ -213,6 +214,14 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
             for holds in &data.holds {
                 row(out, "holds", holds)?;
             }
+            let refusals = match data.unbound.as_slice() {
+                [] => "none: every variable is bound by an event or a column".to_string(),
+                some => format!("possible: nothing binds {} in its scope", some.join(", ")),
+            };
+            row(out, "refusals", &refusals)?;
+        }
+        if let Some(slices) = &root.slices {
+            row(out, "slices", &slices_words(slices))?;
         }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
@@ -364,6 +373,10 @@ fn root_json(root: &RootReport) -> String {
         Some(data) => object.raw("data", &data_json(data)),
         None => object,
     };
+    let object = match &root.slices {
+        Some(slices) => object.raw("slices", &slices_json(slices)),
+        None => object,
+    };
     let object = match &root.live {
         Some(live) => live_json(live, object),
         None => object,
@@ -385,6 +398,42 @@ fn data_json(data: &DataReport) -> String {
         .raw("binds", &binds.end())
         .field("reach", data.reach.as_str())
         .field("holds", holds.collect::<Vec<_>>())
+        .field("never_refused", data.unbound.is_empty())
+        .field("unbound", data.unbound.iter().map(String::as_str).collect::<Vec<_>>())
+        .end()
+}
+
+/// How a log is sliced for a property, in a line.
+fn slices_words(slices: &SlicesReport) -> String {
+    if let Some(why) = &slices.refused {
+        return format!("none: {why}");
+    }
+    let mut parts = Vec::new();
+    match (&slices.variable, slices.duplicated.as_slice()) {
+        (Some(variable), []) => parts.push(format!("on {variable}, nothing duplicated")),
+        (Some(variable), events) => {
+            parts.push(format!("on {variable}, every slice has all of `{}`", events.join("`, `")))
+        }
+        (None, _) => parts.push("on no variable".into()),
+    }
+    parts.push(match &slices.unbounded {
+        Some(far) => format!("not in time (`{far}`)"),
+        None => "in time".into(),
+    });
+    if slices.filtered {
+        parts.push("without empty positions".into());
+    }
+    parts.join("; ")
+}
+
+fn slices_json(slices: &SlicesReport) -> String {
+    Object::new()
+        .field("variable", slices.variable.as_deref())
+        .field("duplicated", slices.duplicated.iter().map(String::as_str).collect::<Vec<_>>())
+        .field("in_time", slices.unbounded.is_none() && slices.refused.is_none())
+        .maybe("unbounded", slices.unbounded.as_deref())
+        .field("filtered", slices.filtered)
+        .maybe("refused", slices.refused.as_deref())
         .end()
 }
 

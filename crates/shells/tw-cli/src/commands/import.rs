@@ -1,7 +1,7 @@
 //! `tracewise import`: a specification of another monitor as a `.tw` file.
 
 use super::{OutputArgs, Runnable};
-use crate::context::{Context, Outcome, usage};
+use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::flags::flagged;
 use crate::options::{FILES, specification_text};
@@ -72,27 +72,90 @@ fn unit(text: &str) -> Result<TimeUnit, String> {
 
 impl Runnable for Import {
     fn run(self, context: &mut Context) -> Outcome {
+        let signature = self.signature;
+        let options =
+            import::Options { period: self.period, unit: self.unit, signature: None, spell: flagged };
+        let source = Source { file: self.file, from: self.from, out: self.out, output: self.output };
+        source.read(
+            |_| true,
+            context,
+            |format, name| match signature {
+                Some(_) if format.name != "monpoly" => {
+                    let message =
+                        format!("`--signature` is for `monpoly`; `{name}` is read as `{}`", format.name);
+                    Err(usage(message))
+                }
+                Some(file) => {
+                    let signature = import::Signature { text: specification_text(&file)?, name: file };
+                    Ok(import::Options { signature: Some(signature), ..options })
+                }
+                None => Ok(options),
+            },
+        )
+    }
+}
+
+/// A sequence diagram, to be read as charts
+#[derive(Args, Debug)]
+pub struct Diagram {
+    /// The diagram (`-` is standard input)
+    #[arg(value_name = "FILE", value_hint = FILES)]
+    file: String,
+
+    /// Format to read [default: by the extension of FILE]
+    #[arg(long, value_name = "FORMAT", value_parser = diagrams())]
+    from: Option<String>,
+
+    /// File to write, .elsc or .tw [default: standard output]
+    #[arg(short = 'o', long = "out", value_name = "OUT", value_hint = FILES)]
+    out: Option<String>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+fn diagrams() -> PossibleValuesParser {
+    let diagrams = import::FORMATS.iter().filter(|format| format.is_diagram());
+    PossibleValuesParser::new(diagrams.map(|format| format.name))
+}
+
+impl Runnable for Diagram {
+    fn run(self, context: &mut Context) -> Outcome {
+        let source = Source { file: self.file, from: self.from, out: self.out, output: self.output };
+        let options = import::Options { spell: flagged, ..import::Options::default() };
+        source.read(import::Format::is_diagram, context, |_, _| Ok(options))
+    }
+}
+
+/// What is read, and where the result goes.
+struct Source {
+    file: String,
+    from: Option<String>,
+    out: Option<String>,
+    output: OutputArgs,
+}
+
+impl Source {
+    /// Reads it in one of the formats that are allowed, with the options that the format gets.
+    fn read(
+        self,
+        allowed: fn(&import::Format) -> bool,
+        context: &mut Context,
+        options: impl FnOnce(&import::Format, &str) -> Result<import::Options, Failure>,
+    ) -> Outcome {
         let text = specification_text(&self.file)?;
         let name = if self.file == "-" { "<stdin>" } else { &self.file };
         let named =
             self.from.as_deref().map(|from| import::FORMATS.iter().find(|format| format.name == from));
-        let Some(format) = named.unwrap_or_else(|| tracewise::import::guess(name, &text)) else {
-            let names: Vec<&str> = import::FORMATS.iter().map(|format| format.name).collect();
+        let found = named.unwrap_or_else(|| tracewise::import::guess(name, &text));
+        let Some(format) = found.filter(|format| allowed(format)) else {
+            let names: Vec<&str> =
+                import::FORMATS.iter().filter(|format| allowed(format)).map(|format| format.name).collect();
             let message =
                 format!("`{name}` does not tell its format; add `--from` with one of: {}", names.join(", "));
             return Err(usage(message));
         };
-        let signature = match &self.signature {
-            Some(_) if format.name != "monpoly" => {
-                return Err(usage(format!(
-                    "`--signature` is for `monpoly`; `{name}` is read as `{}`",
-                    format.name
-                )));
-            }
-            Some(file) => Some(import::Signature { name: file.clone(), text: specification_text(file)? }),
-            None => None,
-        };
-        let options = import::Options { period: self.period, unit: self.unit, signature, spell: flagged };
+        let options = options(format, name)?;
         let (made, findings, sources) = tracewise::import::import(name, &text, format, &options)?;
         context.warnings(&findings, &sources);
         if let Some(out) = &self.out {

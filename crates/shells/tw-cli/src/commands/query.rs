@@ -25,7 +25,8 @@ use tracewise::{Evaluating, Value};
 #[command(
     override_usage = "tracewise query [OPTIONS] SPEC.tw TRACE…\n       \
                       tracewise query [OPTIONS] -e QUERY TRACE…",
-    after_help = "Exit codes: 0 the queries could be answered, 2 bad usage or input."
+    after_help = "Exit codes: 0 the queries could be answered, 1 a requirement is violated, 2 bad usage or input, \
+                  3 a requirement is undecided."
 )]
 pub struct Query {
     /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
@@ -219,7 +220,11 @@ impl Query {
                         exit = report::failed(reporter, &report.trace, &failure, context)?;
                     }
                     // Where nothing could be computed, there is nothing to tell but the errors.
-                    if report.queries.iter().any(|result| !result.groups.is_empty()) {
+                    for required in &report.requirements {
+                        exit = exit.and(context.weigh(required.verdict, required.severity));
+                    }
+                    let valued = report.queries.iter().any(|result| !result.groups.is_empty());
+                    if valued || !report.requirements.is_empty() {
                         let mut report = Report::of_query(report, &spec, started.elapsed());
                         report.several = several;
                         answers.reports.push(Rc::new(report));

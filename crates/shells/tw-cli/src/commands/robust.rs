@@ -4,6 +4,7 @@ mod follow;
 mod plot;
 mod printer;
 pub(super) mod screen;
+mod table;
 mod text;
 
 use super::Runnable;
@@ -13,7 +14,7 @@ use crate::options::{
     FILES, Given, ReadArgs, Skew, bytes, inline, named, semantics, specification, specification_and_traces,
 };
 use crate::progress::Progress;
-use crate::report::{self, FormArgs, Reporter};
+use crate::report::{self, Reporter};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,7 +34,7 @@ A comparison is worth the distance of its two sides (x < 3 is worth 3 - x), what
 -inf; `and` is the least, `or` the greatest, `not` changes the sign. A positive value holds, a negative one is violated.
 With --live, --follow, --listen, --predict or --stop-on-negative the trace is read as a stream, and values are told as \
 they come: of φ for a property `G φ`.
-Exit codes: 0 the robustness could be computed, whatever its sign, 2 bad usage or input."
+Exit codes: 0 the robustness could be computed, whatever its sign, 1 a value is below --min, 2 bad usage or input."
 )]
 pub struct Robust {
     /// The specification, then the traces (`-` is standard input); with `-e`, traces alone
@@ -69,8 +70,12 @@ pub struct Robust {
     #[arg(long, value_name = "FILE", value_hint = FILES)]
     plot: Option<PathBuf>,
 
+    /// Exit with 1 if the value of a property is below this, at the first position of a trace
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = limit)]
+    min: Option<f64>,
+
     #[command(flatten)]
-    form: FormArgs,
+    form: RobustForm,
 
     #[command(flatten)]
     live: LiveArgs,
@@ -90,6 +95,22 @@ pub struct Robust {
 
     #[command(flatten)]
     read: ReadArgs,
+}
+
+/// `--output`, with the table that values have.
+#[derive(Args, Clone, Debug)]
+struct RobustForm {
+    /// What to print
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = report::names_and(&[("csv", "One line per value")]))]
+    output: String,
+}
+
+/// A number, not NaN.
+fn limit(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|limit: &f64| !limit.is_nan())
+        .ok_or_else(|| "a number is expected, such as 0.5".into())
 }
 
 /// How streams are followed.
@@ -142,6 +163,17 @@ impl LiveArgs {
 
 impl Runnable for Robust {
     fn run(self, context: &mut Context) -> Outcome {
+        if self.form.output == "csv" {
+            if self.live.wanted() {
+                return Err(usage(
+                    "--output csv is a table of a stored trace: leave out --live and what else reads a stream",
+                ));
+            }
+            let table = table::Csv::default();
+            return report::with(&self.form.output, table, context, |reporter, context| {
+                self.compute(reporter, context)
+            });
+        }
         let text = text::Text::new(context.style);
         report::with(&self.form.output, text, context, |reporter, context| self.compute(reporter, context))
     }
@@ -160,6 +192,11 @@ impl Robust {
             memory_budget: self.memory.unwrap_or(defaults.memory_budget),
             ..defaults
         })?;
+        if self.live.wanted() && self.min.is_some() {
+            return Err(usage(
+                "--min is about the value of a whole trace: leave out --live and what else reads a stream",
+            ));
+        }
         if self.live.wanted() {
             if by.is_some() {
                 return Err(usage(
@@ -250,6 +287,9 @@ impl Robust {
                 }
             };
             context.warnings(&report.warnings, &spec.sources);
+            if report.properties.iter().any(|found| self.min.is_some_and(|least| found.value < least)) {
+                exit = exit.and(Exit::Violated);
+            }
             let panels = self.plot.as_ref().map(|path| (path, plot::panels(&report, steps)));
             let picture = page.then(|| {
                 let panels = plot::panels(&report, steps);

@@ -7,7 +7,7 @@ pub(super) mod signals;
 use super::Runnable;
 use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
-use crate::options::{FILES, ReadArgs, bytes, engines, inline, semantics, specification};
+use crate::options::{ChartArgs, FILES, ReadArgs, bytes, engines, inline, semantics, specification};
 use crate::report::{self, FormArgs, Reporter, Silent};
 use alarm::Alarm;
 use clap::Args;
@@ -144,6 +144,9 @@ pub struct Watch {
     memory: Option<usize>,
 
     #[command(flatten)]
+    charts: ChartArgs,
+
+    #[command(flatten)]
     read: ReadArgs,
 }
 
@@ -156,10 +159,11 @@ impl Runnable for Watch {
 impl Watch {
     fn watch(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, source) = self.specification_and_source()?;
-        let spec = spec.only(&self.only)?.into_owned();
+        let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         context.warnings(&spec.doubts(), &spec.sources);
-        if spec.program.roots.is_empty() && spec.program.monitors.is_empty() {
+        let program = &spec.program;
+        if program.roots.is_empty() && program.monitors.is_empty() && program.requirements.is_empty() {
             return Err(usage("the specification has no property and no query to watch"));
         }
         let defaults = Evaluating::default();
@@ -219,6 +223,7 @@ impl Watch {
         let monitors = report.monitors.iter().fold(Exit::Holds, |exit, (severity, silent)| {
             exit.and(context.weigh(verdict(silent), *severity))
         });
+        let monitors = report.requirements.iter().fold(monitors, |exit, verdict| exit.and((*verdict).into()));
         Ok(report.verdicts.iter().fold(monitors, |exit, holds| exit.and(verdict(holds).into())))
     }
 

@@ -85,7 +85,7 @@ impl Reporter for Sarif {
 fn rule_id(item: &Item) -> &str {
     match item.about {
         About::Deadlock | About::Race => item.about.name(),
-        About::Property | About::Query | About::Formula | About::Test => &item.name,
+        About::Property | About::Query | About::Formula | About::Test | About::Class => &item.name,
     }
 }
 

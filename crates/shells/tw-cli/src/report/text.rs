@@ -5,7 +5,7 @@ use crate::style::{Ink, Style};
 use crate::words;
 use std::io;
 use tracewise::check::{LogLine, Step};
-use tracewise::findings::{Item, Report, ViolationRange};
+use tracewise::findings::{Detail, Item, Report, ViolationRange};
 use tracewise::{Error, Value, Verdict};
 
 /// Writes each trace as soon as it is checked.
@@ -125,7 +125,11 @@ impl Page<'_> {
         let name =
             words::clip(&words::printable(&property.name), self.style.width.unwrap_or(400).max(20) - 2);
         write!(self.out, "{} {}", self.style.paint(ink, mark), self.style.paint(Ink::Strong, &name))?;
-        let remarks = [property.title.as_deref().map(words::printable), words::undecided(property)];
+        let settled = match &property.detail {
+            Detail::Required(found) => Some(words::printable(&words::required(found))),
+            _ => words::undecided(property),
+        };
+        let remarks = [property.title.as_deref().map(words::printable), settled];
         let remarks: Vec<String> = remarks.into_iter().flatten().collect();
         let remarks = remarks.join("  ");
         let fits =
@@ -158,12 +162,22 @@ impl Page<'_> {
             (None, Some(said)) => self.note(&words::printable(said))?,
             (None, None) => {}
         }
+        self.drawing(property)?;
         for violation in violations {
             self.other_violation(violation)?;
         }
         self.remainder(property)?;
         self.instants(property)?;
         self.statistic(property)
+    }
+
+    /// A chart, with how far it got.
+    fn drawing(&mut self, property: &Item) -> io::Result<()> {
+        let bar = self.frame("", "│");
+        for line in &property.drawing {
+            writeln!(self.out, "{bar} {}", words::printable(line))?;
+        }
+        Ok(())
     }
 
     /// With `--clock-error`, the instants at which it fails.

@@ -63,6 +63,26 @@ pub fn cases() -> Vec<Case> {
         spec("import-rvm-logic", "rvm", "M() { event a() {} cfg : S -> a S | epsilon @match {} }\n"),
         spec("import-rvm-state", "rvm", "M() { event a() {} fsm : s [ a -> t ] }\n"),
         spec("import-megabyte-of-a-word", "rtamt", format!("out = x > {}(", "a".repeat(1 << 20))),
+        bad("chart-import-unknown-kind", "chart import s.txt").file("s.txt", "A -> B : x"),
+        bad("chart-import-other-format", "chart import s.mltl").file("s.mltl", "a0\n"),
+        bad("chart-import-par", "chart import s.puml")
+            .file("s.puml", "@startuml\nA -> B : x\n  par both\nB -> A : y\nend\n@enduml\n"),
+        bad("chart-import-truncated", "chart import s.puml")
+            .file("s.puml", "@startuml\ngroup prechart\nA -> B : x\n"),
+        bad("chart-import-mermaid-alt", "chart import s.mmd")
+            .file("s.mmd", "sequenceDiagram\nA->>B: x\nalt ok\nB->>A: y\nend\n"),
+        bad("chart-import-twice", "chart import s.mmd")
+            .file("s.mmd", "sequenceDiagram\nA->>B: x\nB->>A: y\nA->>B: x\n"),
+        bad("chart-import-script", "chart import s.puml")
+            .file("s.puml", "@startuml\nA -> B : <script>alert(1)</script>\n<script> -> B : x\n@enduml\n"),
+        bad("chart-draw-unknown-kind", "chart draw s.elsc -o s.pdf")
+            .file("s.elsc", "chart c iff { pre { A -> B : x } main { B -> A : y } }"),
+        bad("chart-draw-unknown-chart", "chart draw s.elsc --chart d")
+            .file("s.elsc", "chart c iff { pre { A -> B : x } main { B -> A : y } }"),
+        bad("chart-draw-no-chart", "chart draw s.tw").file("s.tw", "property p : G a;"),
+        bad("chart-draw-onto-itself", "chart draw s.svg -o s.svg").file("s.svg", "property p : G a;"),
+        fine("chart-import-guessed", "chart import s.mmd")
+            .file("s.mmd", "sequenceDiagram\nA->>B: </text><script>`\nB->>A: y\n"),
         fine("import-deep", "import s.mltl -o out.tw").file("s.mltl", format!("{}a0\n", "!".repeat(100_000))),
         fine("import-standard-input", "import - --from reelay").input(b"{p}"),
     ]

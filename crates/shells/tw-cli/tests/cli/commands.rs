@@ -174,6 +174,7 @@ Commands:
   watch        Verdicts on a live trace, one line as soon as each is settled
   robust       By how much each property holds or fails, and which sample decides that
   stream       Columns that equations define, and what can be said of them before they run
+  chart        Sequence charts: which traces they admit, and what they say as formulas
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
   import       Read the specification of another monitor and print it as a `.tw` file
@@ -183,6 +184,7 @@ Commands:
   init         A first specification for a trace, with properties that hold in it now
   convert      Write a trace in another format
   slice        For each binding of variables, the positions that are about nothing else
+  split        The slices of a log as files, with a manifest that `check` reads
   templates    The templates of a text log, as events that a specification can declare
   simulate     Run an SPL program and write the trace of its states
   merge        Merge traces into a model: states, transitions, and how often each was seen
@@ -207,6 +209,7 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "check",
         "query",
         "eval",
+        "classify",
         "robust",
         "explain",
         "fmt",
@@ -214,6 +217,7 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "inspect",
         "convert",
         "slice",
+        "split",
         "simulate",
         "races",
         "completions",

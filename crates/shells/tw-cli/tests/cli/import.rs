@@ -46,7 +46,10 @@ fn units_and_periods_are_divided() {
 #[test]
 fn help_names_every_format() {
     let help = tracewise("import --help").out;
-    for format in ["rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu", "rvm", "lola"] {
+    for format in [
+        "rtamt", "breach", "reelay", "c2po", "mltl", "monpoly", "dejavu", "rvm", "lola", "plantuml",
+        "mermaid",
+    ] {
         assert!(help.contains(&format!("{format}: ")), "{help}");
     }
 }

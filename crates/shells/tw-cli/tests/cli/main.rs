@@ -1,7 +1,9 @@
 //! Runs the built command the way people and scripts do.
 
 mod bindings;
+mod charts;
 mod check;
+mod classify;
 mod clock_error;
 mod commands;
 mod common;
@@ -10,6 +12,7 @@ mod dense;
 mod files;
 mod flags;
 mod forms;
+mod handover;
 mod import;
 mod large;
 mod merging;
@@ -20,12 +23,15 @@ mod outputs;
 mod query;
 mod races;
 mod repairs;
+mod requirements;
 mod robust;
 mod settings;
 #[path = "../common/mod.rs"]
 mod shared;
 mod slice;
+mod slices;
 mod streams;
 mod templates;
 mod tests;
 mod text_logs;
+mod windows;

@@ -122,7 +122,9 @@ impl Log {
                 )
             }
             // Logs of events have no columns to compute from.
-            What::Stream { .. } | What::Shift(_) => Column::Truth(Bits::repeat(false, self.events.len())),
+            What::Stream { .. } | What::Shift(_) | What::Window(_) => {
+                Column::Truth(Bits::repeat(false, self.events.len()))
+            }
             What::Timing(timing) => {
                 let of = |at: usize| match timing.measure {
                     Measure::Time => TimeUnit::Seconds.value(self.times[at].into()),

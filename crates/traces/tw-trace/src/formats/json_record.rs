@@ -282,6 +282,7 @@ pub(crate) fn duplicate_key(row: &Row, projection: &Projection) -> Option<String
             What::Timing(_)
             | What::Stream { .. }
             | What::Shift(_)
+            | What::Window(_)
             | What::Event { .. }
             | What::Tuples { .. } => None,
         };

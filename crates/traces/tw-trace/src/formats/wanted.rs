@@ -169,7 +169,8 @@ pub(super) fn looks_at_arguments(what: &What) -> bool {
         | What::Variable(..)
         | What::Timing(_)
         | What::Stream { .. }
-        | What::Shift(_) => false,
+        | What::Shift(_)
+        | What::Window(_) => false,
     }
 }
 

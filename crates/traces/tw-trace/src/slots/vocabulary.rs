@@ -129,7 +129,11 @@ impl Vocabulary {
             *event |= match &slot.what {
                 What::Proposition(path) => path.to_string() == **name,
                 What::Event { name: asked, .. } | What::Tuples { name: asked, .. } => **asked == **name,
-                What::Variable(..) | What::Timing(_) | What::Stream { .. } | What::Shift(_) => false, // Bare propositions are noted with their rows.
+                What::Variable(..)
+                | What::Timing(_)
+                | What::Stream { .. }
+                | What::Shift(_)
+                | What::Window(_) => false, // Bare propositions are noted with their rows.
             };
         }
     }

@@ -122,7 +122,7 @@ impl Asked {
             What::Proposition(path) | What::Variable(path, _) => {
                 Column::new(path.as_name()?, expect_of(what), templates, places).map(Asked::Column)
             }
-            What::Timing(_) | What::Stream { .. } | What::Shift(_) => None,
+            What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => None,
         }
     }
 

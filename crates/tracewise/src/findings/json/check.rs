@@ -1,8 +1,9 @@
 //! The object of a property. The first ten fields and their order are fixed.
 
+use super::query::edge;
 use super::statistic::statistic;
-use super::write::{Object, array, bindings, line, same_line, step, time};
-use crate::findings::{Item, Report, Severity, Violation};
+use super::write::{Object, array, bindings, line, same_line, step, time, value};
+use crate::findings::{Detail, Item, Report, Severity, Violation};
 use crate::imprecise::{ClockError, Guarantee, Stretch};
 
 pub(super) fn object(report: &Report, item: &Item) -> Object {
@@ -23,7 +24,16 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
     if item.severity != Severity::Error {
         object = object.field("severity", item.severity.name());
     }
-    if let Some((column, values)) = &statistics.by {
+    if let Detail::Required(found) = &item.detail {
+        if let Some((column, key)) = &found.by {
+            object = object.raw("by", &Object::new().raw(column, &value(key)).end());
+        }
+        if let Some((from, to)) = found.window {
+            object = object.raw("window", &array([edge(from), edge(to)]));
+        }
+        object = object.raw("value", &value(&found.value)).field("required", found.relation.as_str());
+        object = object.maybe("missing", found.missing.as_deref());
+    } else if let Some((column, values)) = &statistics.by {
         object =
             object.raw("by", &Object::new().field("column", column.as_str()).field("values", *values).end());
     }

@@ -70,7 +70,7 @@ pub(super) fn object(report: &Report, result: &QueryResult, group: &Group) -> Ob
     object
 }
 
-fn edge(edge: Edge) -> String {
+pub(super) fn edge(edge: Edge) -> String {
     match edge {
         Edge::Time(stamp) => time(Some(stamp)),
         Edge::Position(position) => position.to_string(),

@@ -60,6 +60,9 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
     }
     object = with_time(object, "deadline", deadline).field("settled", verdict.settled);
     object = object.maybe("ended", verdict.ended.map(|ended| ended.name()));
+    if let Some(found) = &verdict.required {
+        object = object.raw("value", &json::value(&found.value)).field("required", found.relation.as_str());
+    }
     if verdict.about.is_some() {
         return if observers { object.end() } else { object.field("by", verdict.position).end() };
     }

@@ -390,6 +390,7 @@ impl Watcher for RobustWatcher<'_> {
 
     fn report(&mut self, _: bool, positions: u64) -> WatchReport {
         WatchReport {
+            requirements: Vec::new(),
             positions,
             bad_lines: self.bad_lines.count,
             engine: "robust",

@@ -225,6 +225,7 @@ impl Watcher for Keyed<'_> {
         let silent = verdicts.split_off(self.spec.program.roots.len());
         let monitors = self.spec.program.monitors.iter().zip(silent);
         WatchReport {
+            requirements: Vec::new(),
             positions,
             bad_lines: self.bad_lines.count,
             engine: self.shard.plan().properties().first().map_or(ENGINE, |property| property.engine),

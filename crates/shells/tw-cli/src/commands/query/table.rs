@@ -41,7 +41,7 @@ pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
                         let stamp = result.times.as_ref().map(|times| times[position].format());
                         write!(out, ",{}", stamp.unwrap_or_default())?;
                     }
-                    writeln!(out, ",{}{}", value(one), bounds(&result.approximate))?;
+                    writeln!(out, ",{}{}", value(&result.tabled(one)), bounds(&result.approximate))?;
                     if out.closed() {
                         return Ok(());
                     }
@@ -57,7 +57,7 @@ pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
                     let (from, to) = group.window.map(|(a, b)| (edge(a), edge(b))).unwrap_or_default();
                     write!(out, ",{from},{to}")?;
                 }
-                writeln!(out, ",{}{}", value(&group.value), bounds(&result.approximate))?;
+                writeln!(out, ",{}{}", value(&result.tabled(&group.value)), bounds(&result.approximate))?;
             }
         }
     }
@@ -86,9 +86,11 @@ pub fn markdown(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
         writeln!(out, "| trace | {} |", names.join(" | "))?;
         writeln!(out, "|---|{}", "---:|".repeat(plain.len()))?;
         for report in &answers.reports {
-            let values = plain.iter().map(|&index| report.values().nth(index).and_then(|r| r.groups.first()));
-            let values: Vec<String> =
-                values.map(|g| g.map_or(String::new(), |g| escape(&shown(&g.value)))).collect();
+            let value = |index: &usize| {
+                let result = report.values().nth(*index)?;
+                Some(escape(&shown(&result.tabled(&result.groups.first()?.value))))
+            };
+            let values: Vec<String> = plain.iter().map(|index| value(index).unwrap_or_default()).collect();
             writeln!(out, "| {} | {} |", escape(&report.subject), values.join(" | "))?;
         }
         if let Some(totals) = answers.totals() {
@@ -114,7 +116,7 @@ pub fn markdown(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
                     escape(&report.subject)
                 )?;
                 for (position, one) in values.iter().enumerate() {
-                    writeln!(out, "| {position} | {} |", escape(&shown(one)))?;
+                    writeln!(out, "| {position} | {} |", escape(&shown(&result.tabled(one))))?;
                 }
             } else if divided(result) {
                 parts(result, &report.subject, out)?;
@@ -133,7 +135,7 @@ fn parts(result: &QueryResult, trace: &str, out: &mut dyn Outlet) -> io::Result<
     writeln!(out, "| {} | value |", head.join(" | "))?;
     writeln!(out, "|{}---:|", "---|".repeat(head.len()))?;
     for group in &result.groups {
-        writeln!(out, "| {} | {} |", label(group).join(" | "), escape(&shown(&group.value)))?;
+        writeln!(out, "| {} | {} |", label(group).join(" | "), escape(&shown(&result.tabled(&group.value))))?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use crate::report::Outlet;
 use crate::style::{Ink, Style};
 use crate::words::{self, value as shown};
 use std::io;
-use tracewise::Value;
-use tracewise::findings::Report;
+use tracewise::findings::{Detail, Report};
 use tracewise::query::{Group, Origin, QueryResult};
+use tracewise::{Value, Verdict};
 
 /// Parts of a divided query that are listed; the rest is for CSV.
 const LISTED: usize = 20;
@@ -29,9 +29,27 @@ pub fn write(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Resul
             }
             queries(report, style, out)?;
         }
+        required(report, style, out)?;
         if !tabular {
             footer(report, style, out)?;
         }
+    }
+    Ok(())
+}
+
+/// Requirements, each with its verdict and its value.
+fn required(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
+    for item in &report.items {
+        let Detail::Required(found) = &item.detail else { continue };
+        let (ink, mark) = match item.verdict {
+            Some(Verdict::Satisfied) => (Ink::Good, "✓"),
+            Some(Verdict::Violated) => (Ink::Bad, "✗"),
+            _ => (Ink::Open, "?"),
+        };
+        let title =
+            item.title.as_ref().map_or(String::new(), |title| format!("  {}", words::printable(title)));
+        let value = words::printable(&words::required(found));
+        writeln!(out, "{} {}{title}  {value}", style.paint(ink, mark), words::printable(&item.name))?;
     }
     Ok(())
 }
@@ -166,7 +184,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
         let group = &result.groups[index];
         let label = label(group);
         let pad = " ".repeat(width.saturating_sub(label.chars().count()));
-        writeln!(out, "  {label}{pad}  {}", words::printable(&shown(&group.value)))?;
+        writeln!(out, "  {label}{pad}  {}", words::printable(&shown(&result.tabled(&group.value))))?;
         for origin in group.witness.iter().flat_map(|witness| &witness.origins) {
             writeln!(out, "{}", style.paint(Ink::Faint, format!("    {}", told(origin, &result.name))))?;
         }
@@ -219,7 +237,8 @@ fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()
     for report in &answers.reports {
         let values = report.values().map(|result| {
             let sign = if result.approximate.is_empty() { "" } else { "≈ " };
-            let value = result.groups.first().map_or(String::new(), |group| brief(&group.value));
+            let value =
+                result.groups.first().map_or(String::new(), |group| brief(&result.tabled(&group.value)));
             format!("{sign}{}", words::printable(&value))
         });
         rows.push(std::iter::once(words::printable(&report.subject)).chain(values).collect());
@@ -263,7 +282,13 @@ fn table(answers: &Answers, style: Style, out: &mut dyn Outlet) -> io::Result<()
 
 fn footer(report: &Report, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let statistics = &report.statistics;
-    let queries = words::counted(report.values().count() as u64, "query");
+    let count = report.values().count() as u64;
+    let required = report.items.len() as u64 - count;
+    let queries = match (count, required) {
+        (_, 0) => words::counted(count, "query"),
+        (0, _) => words::counted(required, "requirement"),
+        _ => format!("{}, {}", words::counted(count, "query"), words::counted(required, "requirement")),
+    };
     let positions = words::counted(statistics.positions.unwrap_or(0), "position");
     let text = format!(
         "{queries} on {} ({positions}) in {}; engine {}",

@@ -108,6 +108,9 @@ impl Printer<'_> {
                 text.push_str(&format!(" if the trace ends here, at position {}", verdict.position))
             }
         }
+        if let Some(found) = &verdict.required {
+            text.push_str(&format!("  {}", words::printable(&words::required(found))));
+        }
         if let Some(ended) = verdict.ended {
             text.push_str(&format!(", where its trace ended ({})", ended.name()));
         }

@@ -49,7 +49,9 @@ impl Take {
                     _ => Take::Null(expect),
                 }
             }
-            What::Timing(_) | What::Stream { .. } | What::Shift(_) => Take::Null(expect_of(what)),
+            What::Timing(_) | What::Stream { .. } | What::Shift(_) | What::Window(_) => {
+                Take::Null(expect_of(what))
+            }
             What::Event { name, arguments, .. } if header.event.is_some() => {
                 let argument = |(key, value): &(ArgumentKey, Value)| {
                     let place = match key {

@@ -115,7 +115,11 @@ impl Plan {
                     plan.path(index, path, &mut nested);
                 }
                 // Row by row, block by block: tuples have no columns of their own yet.
-                What::Tuples { .. } | What::Timing(_) | What::Stream { .. } | What::Shift(_) => return None,
+                What::Tuples { .. }
+                | What::Timing(_)
+                | What::Stream { .. }
+                | What::Shift(_)
+                | What::Window(_) => return None,
                 What::Event { name, arguments, .. } if arguments.is_empty() => {
                     plan.events.entry(name.clone()).or_default().plain.push(index);
                 }

@@ -355,6 +355,7 @@ pub(super) fn case(seed: u64, errors: bool) -> (Vec<Slot>, Option<&'static str>,
             | What::Tuples { .. }
             | What::Stream { .. }
             | What::Shift(_)
+            | What::Window(_)
             | What::Timing(_) => {}
         }
     }

@@ -1,0 +1,166 @@
+//! Values as requirements: verdicts of queries, the least robustness, tables of counts.
+
+use crate::common::{tracewise, tracewise_with};
+use crate::shared::directory;
+use serde_json::{Value, json};
+
+const LOG: &str =
+    "time,ip,failed,x\n0,a,1,1\n1,b,0,2\n1,a,1,\n5,a,1,4\n11,a,1,5\n12,a,1,6\n12,b,1,7\n22,a,0,8\n";
+
+fn files(test: &str, spec: &str) -> (String, String) {
+    let directory = directory(test);
+    let (spec_file, log) = (directory.join("s.tw"), directory.join("t.csv"));
+    std::fs::write(&spec_file, spec).expect("a scratch file");
+    std::fs::write(&log, LOG).expect("a scratch file");
+    (spec_file.display().to_string(), log.display().to_string())
+}
+
+fn one(test: &str, requirement: &str) -> (i32, Vec<Value>) {
+    let (spec, log) = files(test, requirement);
+    let run = tracewise(&format!("check {spec} {log} --output json"));
+    (run.code, run.json())
+}
+
+#[test]
+fn requirements_are_checked() {
+    let (code, lines) = one("require-check", "require mean \"small\" : avg[x] < 4;");
+    assert_eq!(code, 1);
+    let line = &lines[0];
+    assert_eq!(line["property"], "mean");
+    assert_eq!(line["verdict"], "violated");
+    assert_eq!(line["title"], "small");
+    assert_eq!(
+        (&line["position"], &line["violations"], &line["events"]),
+        (&json!(null), &json!([]), &json!(8))
+    );
+    assert!((line["value"].as_f64().unwrap() - 33.0 / 7.0).abs() < 1e-12);
+    // The last comparison outside of brackets ends the query.
+    let (code, lines) = one("require-last", "require few : count[failed & x > 100] ?? 7 <= 3;");
+    assert_eq!((code, &lines[0]["value"]), (1, &json!(7)));
+    // A count of nothing is 0; any other missing value settles nothing.
+    let (code, lines) =
+        one("require-zero", "require none : count[x > 100] <= 0; require half : count[x > 100] / 2 < 1;");
+    assert_eq!((code, &lines[0]["value"], &lines[1]["value"]), (0, &json!(0), &json!(0.0)));
+    let (code, lines) = one("require-unknown", "require most : max[x > 100 : x] < 3;");
+    assert_eq!((code, &lines[0]["verdict"], &lines[0]["value"]), (3, &json!("unknown"), &json!(null)));
+    // Lengths of time are numbers of the trace's unit.
+    assert_eq!(one("require-length", "require gap : max[elapsed] <= 10s;").0, 0);
+    assert_eq!(one("require-length-2", "require gap : max[elapsed] < 10000ms;").0, 1);
+}
+
+#[test]
+fn divided_requirements_have_an_object_per_part() {
+    let (code, lines) = one("require-by", "require few : count[failed] <= 3 by ip;");
+    assert_eq!(code, 1);
+    let told: Vec<_> = lines.iter().map(|line| (&line["by"], &line["verdict"], &line["value"])).collect();
+    assert_eq!(json!(told), json!([[{"ip": "a"}, "violated", 5], [{"ip": "b"}, "satisfied", 1]]));
+    let (code, lines) = one("require-every", "require low : max[x] <= 7 every 10s;");
+    assert_eq!(code, 1);
+    let told: Vec<_> = lines.iter().map(|line| (&line["window"], &line["verdict"])).collect();
+    assert_eq!(json!(told), json!([[[0, 10], "satisfied"], [[10, 20], "satisfied"], [[20, 30], "violated"]]));
+    let (spec, log) = files("require-option", "property p : G (x < 100);\nrequire few : count[failed] <= 3;");
+    let run = tracewise(&format!("check --by ip {spec} {log} --output json"));
+    let parts: Vec<Value> = run.json().iter().skip(1).map(|line| line["by"].clone()).collect();
+    assert_eq!(json!(parts), json!([{"ip": "a"}, {"ip": "b"}]));
+    // A rolling window in one, per part: of each address its own positions.
+    let (_, lines) = one("require-window", "require calm : max[count[failed over 10s]] <= 3 by ip;");
+    assert_eq!(json!(lines.iter().map(|line| &line["value"]).collect::<Vec<_>>()), json!([3, 1]));
+}
+
+#[test]
+fn queries_tell_requirements_and_fail_by_them() {
+    let (spec, log) = files("require-query", "query all : count[true];\nrequire few : count[failed] <= 3;");
+    let run = tracewise(&format!("query {spec} {log} --output json"));
+    let lines = run.json();
+    assert_eq!((run.code, &lines[0]["value"], &lines[1]["verdict"]), (1, &json!(8), &json!("violated")));
+    let run = tracewise(&format!("query {spec} {log}"));
+    assert!(run.out.contains("✗ few  6, required <= 3"), "{}", run.out);
+    for form in ["junit", "sarif", "github", "html"] {
+        for command in ["check", "query", "watch"] {
+            let run = tracewise(&format!("{command} {spec} {log} --output {form}"));
+            assert_eq!(run.code, 1, "{command} {form}: {}", run.err);
+            assert!(run.out.contains("few") && run.out.contains("required"), "{command} {form}: {}", run.out);
+        }
+    }
+    let run = tracewise(&format!("check --only all {spec} {log}"));
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert_eq!(tracewise(&format!("check --only few {spec} {log}")).code, 1);
+}
+
+#[test]
+fn streams_settle_requirements_as_soon_as_they_can() {
+    let (spec, log) = files("require-watch", "require few : count[failed] <= 3;\nrequire mean : avg[x] < 5;");
+    let run = tracewise(&format!("watch {spec} {log} --output json"));
+    let lines = run.json();
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert_eq!(
+        (
+            &lines[0]["property"],
+            &lines[0]["verdict"],
+            &lines[0]["position"],
+            &lines[0]["settled"],
+            &lines[0]["value"]
+        ),
+        (&json!("few"), &json!("violated"), &json!(4), &json!(true), &json!(4))
+    );
+    assert_eq!(
+        (&lines[1]["property"], &lines[1]["verdict"], &lines[1]["position"], &lines[1]["settled"]),
+        (&json!("mean"), &json!("satisfied"), &json!(7), &json!(false))
+    );
+    let (spec, log) =
+        files("require-watch-2", "require some : max[x] >= 4;\nrequire start : first[true : x] == 1;");
+    let lines = tracewise(&format!("watch {spec} {log} --output json")).json();
+    let told: Vec<_> =
+        lines.iter().map(|line| (&line["property"], &line["position"], &line["settled"])).collect();
+    assert_eq!(json!(told), json!([["start", 0, true], ["some", 3, true]]));
+}
+
+#[test]
+fn a_requirement_compares_with_a_number() {
+    for (text, said) in [
+        ("require r : count[p];", "nothing is compared"),
+        ("require r : count[p] <= x;", "a number"),
+        ("require r count[p] <= 3;", "`:`"),
+        ("require r : G p <= 3 by;", "by"),
+    ] {
+        let (spec, log) = files("require-bad", text);
+        let run = tracewise(&format!("check {spec} {log}"));
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{text}");
+        assert!(run.err.contains(said), "{text}: {}", run.err);
+    }
+    // Elsewhere it is a name like any other.
+    let run = tracewise_with("check --format csv -e 'G (require -> over)' -", "require,over\n1,1\n0,0\n");
+    assert_eq!(run.code, 0, "{}", run.err);
+}
+
+#[test]
+fn the_least_robustness_and_its_table() {
+    let command = |rest: &str| {
+        tracewise_with(&format!("robust --format csv {rest} -"), &LOG.replace("1,a,1,\n", "1,a,1,3\n"))
+    };
+    assert_eq!(command("-e 'G (x < 9)' --min 1").code, 0);
+    assert_eq!(command("-e 'G (x < 9)' --min 1.5").code, 1);
+    assert_eq!(command("-e 'G (x < 7)' --min -1").code, 0);
+    assert_eq!(command("-e 'G (x < 9)' --min much").code, 2);
+    let run = command("-e 'G (x < 9)' --output csv");
+    assert_eq!(run.out, "trace,property,position,time,robustness\n-,G (x < 9),0,0,1.0\n");
+    let run = command("-e 'G (x < 9)' --by ip --output csv");
+    assert_eq!(
+        run.out,
+        "trace,property,key,position,time,robustness\n-,G (x < 9),a,0,0,1.0\n-,G (x < 9),b,1,1,2.0\n"
+    );
+    let run = command("-e 'x < 3' --at all --output csv");
+    assert_eq!(run.out.lines().nth(2), Some("-,x < 3,1,1,1.0"));
+}
+
+#[test]
+fn tables_show_zero_where_nothing_was_counted() {
+    let run = tracewise_with("query --format csv -e 'count[x > 6] by ip' -", LOG);
+    assert!(run.out.contains("a  1") && run.out.contains("b  1"), "{}", run.out);
+    let run = tracewise_with("query --format csv -e 'count[x > 7] by ip' -", LOG);
+    assert!(run.out.contains("b  0"), "{}", run.out);
+    let run = tracewise_with("query --format csv --output csv -e 'count[x > 7] by ip' -", LOG);
+    assert!(run.out.ends_with(",b,0\n"), "{}", run.out);
+    let run = tracewise_with("query --format csv --output json -e 'count[x > 7] by ip' -", LOG);
+    assert_eq!(run.json()[1]["value"], json!(null));
+}

@@ -1,0 +1,457 @@
+//! `split`: the slices of a log as files, with a manifest that says what each is about; and the verdicts from such files.
+
+use super::{Slicing, Way, decide, refuse};
+use crate::check::{
+    CheckOptions, CheckReport, PropertyReport, Violation, is_invariant, log_line, newlines, property, verdict,
+};
+use crate::plan::{Who, restrict};
+use crate::run::open::Opened;
+use crate::run::{Asked, Run};
+use crate::trace::format_named;
+use crate::{Error, Session, Specification};
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use tw_core::{Position, Value};
+use tw_ir::{ArgumentKey, Node, PatternArgument, Program, Root};
+use tw_log_slices::{Bucket, Division, Shard, Sliced, bucket, cut, merge, needed};
+use tw_monitor::{Answer, Answers};
+use tw_trace::{Arguments, Event, Outline, Row, RowSink};
+
+/// The name of the manifest among the files.
+pub const MANIFEST: &str = "manifest.json";
+/// What a manifest begins with.
+const KIND: &str = "slices";
+
+/// What was written.
+#[derive(Clone, Debug)]
+pub struct SplitReport {
+    /// The manifest.
+    pub manifest: String,
+    /// The slices: each file with the number of its positions and events.
+    pub files: Vec<(String, u64, u64)>,
+    /// Positions and events of the log.
+    pub positions: u64,
+    /// Events of the log.
+    pub events: u64,
+    /// What each property is sliced on, in words.
+    pub ways: Vec<(String, String)>,
+}
+
+/// One property's part of the plan.
+struct Part<'s> {
+    alone: Specification,
+    name: &'s str,
+    way: Way,
+    /// Its slices: what each may report, and the positions it keeps.
+    shards: Vec<(Shard, Vec<u32>)>,
+}
+
+pub(crate) fn split(
+    session: &Session,
+    spec: &Specification,
+    files: &[String],
+    slicing: &Slicing,
+    directory: &Path,
+) -> Result<SplitReport, Error> {
+    let spec = &*spec.properties()?;
+    if files.iter().any(|file| file == "-") {
+        return Err(Error::refused("a log is read twice to be split: give a file, not standard input"));
+    }
+    if !spec.program.templates.is_empty() {
+        return Err(Error::refused(
+            "events that are templates of texts are no events of the log, which could be split",
+        ));
+    }
+    let run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
+    refuse(&run.options, slicing)?;
+    let parts = plan(&run, slicing)?;
+    let count = parts.iter().map(|part| part.shards.len()).max().unwrap_or(0);
+    let failed = |error| Error::io(format!("cannot write slices to `{}`", directory.display()), error);
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    let mut opened = Opened::new(session, files)?;
+    let extension = extension(opened.format.name());
+    let names: Vec<String> = (0..count).map(|slice| format!("slice-{:04}.{extension}", slice + 1)).collect();
+    let written = write(&mut opened, &parts, directory, &names)?;
+    let manifest = manifest(&run, &parts, &names, opened.format.name());
+    let path = directory.join(MANIFEST);
+    std::fs::write(&path, format!("{manifest:#}\n")).map_err(failed)?;
+    let files = names.iter().zip(&written.files);
+    let files = files.map(|(name, own)| (directory.join(name).display().to_string(), own.0, own.1));
+    let way = |part: &Part<'_>| (part.name.to_string(), words(part));
+    Ok(SplitReport {
+        manifest: path.display().to_string(),
+        files: files.collect(),
+        positions: written.positions,
+        events: written.events,
+        ways: parts.iter().map(way).collect(),
+    })
+}
+
+/// What a property is sliced on.
+fn words(part: &Part<'_>) -> String {
+    let names = &part.alone.program.dag.variables;
+    let on: Vec<&str> = part.way.divisions.iter().map(|own| names[own.variable as usize].as_str()).collect();
+    let time = if part.way.ranges.len() > 1 {
+        format!("{} stretches of time", part.way.ranges.len())
+    } else {
+        String::new()
+    };
+    match (on.is_empty(), time.is_empty()) {
+        (true, true) => "whole".into(),
+        (true, false) => time,
+        (false, true) => format!("on {}", on.join(", ")),
+        (false, false) => format!("on {}, in {time}", on.join(", ")),
+    }
+}
+
+/// A file's extension, from which its format is told.
+fn extension(format: &str) -> &'static str {
+    match format {
+        "csv" => "csv",
+        "events" => "events",
+        "monpoly" => "log",
+        "props" => "props",
+        _ => "jsonl",
+    }
+}
+
+fn plan<'s>(run: &Run<'s>, slicing: &Slicing) -> Result<Vec<Part<'s>>, Error> {
+    let mut parts = Vec::new();
+    for root in &run.spec.program.roots {
+        let alone = run.spec.with_roots(vec![root.clone()]);
+        let trace = restrict(&run.loaded.trace, &run.spec.program, &alone.program);
+        let way = decide(&alone, Some(&trace), &run.options, slicing)
+            .map_err(|reason| Error::refused(format!("`{}` is not sliced: {reason}", root.name)))?;
+        let body = alone.program.invariant(root.node).map_or(root.node, |(_, body)| body);
+        let mut shards = Vec::new();
+        for &own in &way.ranges {
+            let divided = way.ranges.len() > 1;
+            let range = if divided { needed(&alone.program, body, &trace, &run.options, own) } else { own };
+            for piece in cut(&alone.program, &trace, range, &way.divisions, way.filter) {
+                let positions = divided.then_some(own);
+                shards.push((Shard { positions, ..piece.shard }, piece.order));
+            }
+        }
+        parts.push(Part { alone, name: &root.name, way, shards });
+    }
+    Ok(parts)
+}
+
+struct Written {
+    files: Vec<(u64, u64)>,
+    positions: u64,
+    events: u64,
+}
+
+/// Writes rows to the slices that keep their positions, with the events that they keep.
+fn write(
+    opened: &mut Opened,
+    parts: &[Part<'_>],
+    directory: &Path,
+    names: &[String],
+) -> Result<Written, Error> {
+    let failed = |error| Error::io(format!("cannot write slices to `{}`", directory.display()), error);
+    let (mut columns, mut has_time, mut has_event): (Vec<Arc<str>>, bool, bool) = (Vec::new(), false, false);
+    let mut known = std::collections::HashSet::new();
+    opened.rows(&mut |row: &Row| {
+        for (name, _) in &row.variables {
+            if known.insert(name.clone()) {
+                columns.push(name.clone());
+            }
+        }
+        has_time |= row.time.is_some();
+        has_event |= !row.events.is_empty();
+        Ok(true)
+    })?;
+    let format = format_named(match extension(opened.format.name()) {
+        "log" => "monpoly",
+        other => other,
+    });
+    let format = format.unwrap_or(opened.format);
+    let mut sinks: Vec<Box<dyn RowSink>> = Vec::new();
+    let mut lists: Vec<BufWriter<std::fs::File>> = Vec::new();
+    for name in names {
+        let file = std::fs::File::create(directory.join(name)).map_err(failed)?;
+        let list = std::fs::File::create(directory.join(format!("{name}.positions"))).map_err(failed)?;
+        let outline = Outline { columns: &columns, has_time, has_event, texts: &[], guard: false };
+        sinks.push(format.writer(Box::new(BufWriter::new(file)), outline)?);
+        lists.push(BufWriter::new(list));
+    }
+    // Of each property and slice, how many of its positions have passed.
+    let mut passed: Vec<Vec<usize>> = parts.iter().map(|part| vec![0; part.shards.len()]).collect();
+    let (mut at, mut events, mut counts) = (0u64, 0u64, vec![(0u64, 0u64); names.len()]);
+    let mut trouble = None;
+    opened.rows(&mut |row: &Row| {
+        events += row.events.len() as u64;
+        for slice in 0..names.len() {
+            let mut keeping: Vec<&(Shard, Vec<u32>)> = Vec::new();
+            let mut programs: Vec<&Program> = Vec::new();
+            for (part, passed) in parts.iter().zip(&mut passed) {
+                let Some(own) = part.shards.get(slice) else { continue };
+                if own.1.get(passed[slice]).is_some_and(|next| u64::from(*next) == at) {
+                    passed[slice] += 1;
+                    keeping.push(own);
+                    programs.push(&part.alone.program);
+                }
+            }
+            if keeping.is_empty() {
+                continue;
+            }
+            let kept = |event: &Event| {
+                let mut own = keeping.iter().zip(&programs);
+                own.any(|((shard, _), program)| keeps(program, &shard.buckets, row, event))
+            };
+            counts[slice].0 += 1;
+            // One event alone is the position itself; what a slice has too much is dropped by what it may report.
+            let result = if row.events.len() > 1 {
+                let events: Vec<Event> = row.events.iter().filter(|event| kept(event)).cloned().collect();
+                counts[slice].1 += events.len() as u64;
+                sinks[slice].write(&Row { events, ..row.clone() })
+            } else {
+                counts[slice].1 += row.events.len() as u64;
+                sinks[slice].write(row)
+            };
+            result?;
+            if let Err(error) = writeln!(lists[slice], "{at}") {
+                trouble = Some(error);
+                return Ok(false);
+            }
+        }
+        at += 1;
+        Ok(true)
+    })?;
+    for (sink, list) in sinks.iter_mut().zip(&mut lists) {
+        sink.finish()?;
+        list.flush().map_err(failed)?;
+    }
+    match trouble {
+        Some(error) => Err(failed(error)),
+        None => Ok(Written { files: counts, positions: at, events }),
+    }
+}
+
+/// Whether a slice with these buckets keeps an event: if a pattern of the property is about it and names no other bucket.
+fn keeps(program: &Program, buckets: &[Bucket], row: &Row, event: &Event) -> bool {
+    let named = |name: &str| {
+        let value = row.variables.iter().find(|(own, _)| **own == *name).map(|(_, value)| value.clone());
+        value.unwrap_or(Value::Null)
+    };
+    let argument = |key: &ArgumentKey| match (&event.arguments, key) {
+        (Arguments::Positional(values), ArgumentKey::Index(at) | ArgumentKey::Declared { index: at, .. }) => {
+            values.get(*at).cloned().unwrap_or(Value::Null)
+        }
+        (Arguments::OfRow, ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. }) => named(name),
+        _ => Value::Null,
+    };
+    let fits = |bucketed: &Bucket, key: &ArgumentKey| {
+        let Division { salt, of, .. } = bucketed.division;
+        bucket(&argument(key), salt, of) == bucketed.is
+    };
+    let own = program.patterns().into_iter().filter_map(|id| match program.dag.node(id) {
+        Node::Pattern(pattern) => program.dag.patterns.get(pattern as usize),
+        _ => None,
+    });
+    let pattern_keeps = own.filter(|pattern| *pattern.name == *event.name).any(|pattern| {
+        pattern.arguments.iter().all(|(key, wanted)| match wanted {
+            PatternArgument::Constant(_) => true,
+            PatternArgument::Variable(variable) => {
+                let mut own = buckets.iter().filter(|bucket| bucket.division.variable == *variable);
+                own.all(|bucket| fits(bucket, key))
+            }
+        })
+    });
+    // Events without variables are read as truth values, which every slice has.
+    let without = |node: &Node| match node {
+        Node::Truth(slot) => match &program.slots[*slot as usize].what {
+            tw_ir::What::Event { name, .. } => **name == *event.name,
+            tw_ir::What::Proposition(path) => path.to_string() == *event.name,
+            _ => false,
+        },
+        _ => false,
+    };
+    let roots: Vec<_> = program.roots.iter().map(|root| root.node).collect();
+    pattern_keeps || program.reachable(&roots).iter().any(|id| without(&program.dag.node(*id)))
+}
+
+fn manifest(run: &Run<'_>, parts: &[Part<'_>], names: &[String], format: &str) -> Json {
+    let restriction = |part: &Part<'_>, shard: &Shard| {
+        let variables = &part.alone.program.dag.variables;
+        let one = |own: &Bucket| {
+            let Division { variable, salt, of } = own.division;
+            json!({"variable": variables[variable as usize], "salt": salt, "of": of, "is": own.is})
+        };
+        let buckets: Vec<Json> = shard.buckets.iter().map(one).collect();
+        json!({"property": part.name, "buckets": buckets, "positions": shard.positions.map(|(a, b)| [a, b])})
+    };
+    let slices: Vec<Json> = names
+        .iter()
+        .enumerate()
+        .map(|(slice, name)| {
+            let own = parts.iter().filter_map(|part| Some((part, part.shards.get(slice)?)));
+            let restrictions: Vec<Json> = own.map(|(part, (shard, _))| restriction(part, shard)).collect();
+            json!({"file": name, "positions": format!("{name}.positions"), "restrictions": restrictions})
+        })
+        .collect();
+    let timed = run.loaded.summary.timed;
+    json!({
+        "tracewise": KIND, "version": 1, "trace": run.loaded.name(), "format": format,
+        "timed": timed, "positions": run.loaded.summary.positions, "slices": slices,
+    })
+}
+
+/// The manifest that a file is, if it is one.
+pub(crate) fn manifest_of(files: &[String]) -> Option<Json> {
+    let [file] = files else { return None };
+    if Path::new(file).extension().is_none_or(|own| own != "json") {
+        return None;
+    }
+    let read = std::fs::read(file).ok()?;
+    let head = &read[..read.len().min(200)];
+    let text = String::from_utf8_lossy(head);
+    if !text.contains("\"tracewise\"") || !text.contains(KIND) {
+        return None;
+    }
+    serde_json::from_slice::<Json>(&read).ok().filter(|own| own["tracewise"] == KIND)
+}
+
+/// The restriction of a property in a slice.
+fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Shard> {
+    let own = slice["restrictions"].as_array()?.iter().find(|own| own["property"] == root.name.as_str())?;
+    let (outer, _) = program.invariant(root.node)?;
+    let number = |json: &Json| json.as_u64().and_then(|number| u32::try_from(number).ok());
+    let one = |json: &Json| {
+        let named = |own: &&u32| json["variable"] == program.dag.variables[**own as usize].as_str();
+        let variable = *outer.iter().find(named)?;
+        let division = Division { variable, salt: number(&json["salt"])?, of: number(&json["of"])? };
+        Some(Bucket { division, is: number(&json["is"])? })
+    };
+    let buckets = own["buckets"].as_array()?.iter().map(one).collect::<Option<_>>()?;
+    let positions = match own["positions"].as_array() {
+        Some(pair) => Some((pair.first()?.as_u64()? as usize, pair.get(1)?.as_u64()? as usize)),
+        None => None,
+    };
+    Some(Shard { buckets, positions })
+}
+
+/// The verdicts of every property from the slices of a manifest.
+pub(crate) fn check_manifest(
+    session: &Session,
+    spec: &Specification,
+    (file, manifest): (&str, &Json),
+    options: &CheckOptions,
+) -> Result<CheckReport, Error> {
+    let spec = &*spec.properties()?;
+    let directory = Path::new(file).parent().unwrap_or(Path::new(""));
+    let bad = |what: &str| Error::refused(format!("`{file}` is no manifest of slices: {what}"));
+    let slices = manifest["slices"].as_array().ok_or_else(|| bad("it has no slices"))?;
+    let roots = &spec.program.roots;
+    let mut found: Vec<Vec<Sliced>> = vec![Vec::new(); roots.len()];
+    let mut located: HashMap<Position, Violation> = HashMap::new();
+    // What a slice lacks, others have: only what is said of the specification is about all of them.
+    let (mut engine, mut bytes, warnings) = ("relational", 0, spec.warnings.clone());
+    for slice in slices {
+        let name = slice["file"].as_str().ok_or_else(|| bad("a slice has no file"))?;
+        let path = directory.join(name).display().to_string();
+        let list = format!("{path}.positions");
+        let text = std::fs::read_to_string(&list)
+            .map_err(|error| Error::io(format!("cannot read `{list}`"), error))?;
+        let order: Option<Vec<u32>> = text.lines().map(|line| line.parse().ok()).collect();
+        let order = order.ok_or_else(|| bad(&format!("`{list}` does not list positions")))?;
+        if order.is_empty() {
+            continue;
+        }
+        let mut run = Run::new(
+            session,
+            spec,
+            &[path],
+            Who::Any(Answers::Verdicts),
+            Asked { times: true, ..Asked::default() },
+        )?;
+        if run.loaded.trace.len != order.len() {
+            return Err(bad(&format!(
+                "`{name}` has {} positions, and {} are listed",
+                run.loaded.trace.len,
+                order.len()
+            )));
+        }
+        engine = run.chosen.engine;
+        bytes += run.loaded.summary.bytes;
+        let answers = run.answers(usize::MAX)?;
+        for ((number, root), answer) in roots.iter().enumerate().zip(answers) {
+            let Some(shard) = restriction(&spec.program, slice, root) else {
+                if slices.iter().any(|slice| restriction(&spec.program, slice, root).is_some()) {
+                    continue;
+                }
+                return Err(bad(&format!("its slices are not made for `{}`", root.name)));
+            };
+            let own: Vec<Position> = answer
+                .violations
+                .iter()
+                .enumerate()
+                .filter(|(nth, at)| {
+                    let bindings = answer.bindings.get(*nth).cloned().unwrap_or_default();
+                    shard.owns(order[**at] as usize, &bindings)
+                })
+                .map(|(_, at)| *at)
+                .take(options.violations.max(1))
+                .collect();
+            let lines = run.locate(&own);
+            for at in own {
+                let line = lines.get(&at).and_then(log_line);
+                let violation = Violation { time: run.stamp(at), line, ..Violation::default() };
+                located.insert(order[at] as usize, violation);
+            }
+            found[number].push(Sliced { shard, order: order.clone(), answer });
+        }
+    }
+    let newlines = newlines(spec);
+    let mut properties: Vec<PropertyReport> = Vec::new();
+    for (root, slices) in roots.iter().zip(found) {
+        let answer = merge(slices, options.violations.max(1), false);
+        properties.push(told(spec, root, &newlines, &answer, options, &located));
+    }
+    Ok(CheckReport {
+        trace: manifest["trace"].as_str().unwrap_or(file).to_string(),
+        positions: manifest["positions"].as_u64().unwrap_or(0),
+        bytes,
+        skipped: 0,
+        engine,
+        semantics: session.evaluate.semantics.name(),
+        by: None,
+        properties,
+        warnings,
+        slicing: Vec::new(),
+        ticks: Vec::new(),
+    })
+}
+
+/// What is told of a property whose answer came from slices, and its violations' times and lines by their positions.
+pub(super) fn told(
+    spec: &Specification,
+    root: &Root,
+    newlines: &[u32],
+    answer: &Answer,
+    options: &CheckOptions,
+    located: &HashMap<Position, Violation>,
+) -> PropertyReport {
+    let mut report = property(spec, newlines, root, verdict(answer));
+    if !is_invariant(spec, root) {
+        return report;
+    }
+    report.violation_count = answer.violation_count;
+    let names = &spec.program.dag.variables;
+    for (nth, at) in answer.violations.iter().enumerate() {
+        let bindings = answer.bindings.get(nth).cloned().unwrap_or_default();
+        let pairs = bindings.pairs().iter().map(|(own, value)| (names[*own as usize].clone(), value.clone()));
+        let own = located.get(at).cloned().unwrap_or_default();
+        let (position, infinite) = (Some(*at), bindings.infinite());
+        report.violations.push(Violation { position, bindings: pairs.collect(), infinite, ..own });
+    }
+    report.position = report.violations.first().and_then(|own| own.position);
+    report.time = report.violations.first().and_then(|own| own.time);
+    report.violations.truncate(options.violations);
+    report
+}
