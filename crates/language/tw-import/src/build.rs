@@ -9,7 +9,6 @@ mod windows;
 pub(crate) use blocks::remark;
 pub(crate) use intervals::{bound, checked, exactly, interval};
 pub(crate) use streams::Leaf;
-pub(crate) use windows::{Over, Window};
 
 use crate::cursor::refuse;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -140,21 +140,20 @@ fn instances_are_streams_by_a_column() {
     );
 }
 
-/// Equations hold no windows so far: what they would be is said.
 #[test]
 fn windows() {
     for (text, expected) in [
-        ("x.aggregate(over: 10s, using: avg).defaults(to: 0.0)", "avg[x over 10s]"),
-        ("x.aggregate(over: 0.5min, using: sum)", "sum[x over 0.5m]"),
-        ("x.aggregate(over_discrete: 5, using: max)", "max[x over 5]"),
-        ("x.aggregate(over: 1h, using: count)", "count[has(x) over 1h]"),
-        ("p.aggregate(over: 2s, using: exists)", "count[p over 2s]"),
-        ("p.aggregate(over: 2s, using: ∀)", "count[!p over 2s]"),
-        ("x.aggregate(over: 3ms, using: sd)", "stddev[x over 3ms]"),
-        ("x.aggregate(over: 3ms, using: σ²)", "var[x over 3ms]"),
+        ("x.aggregate(over: 10s, using: avg).defaults(to: 0.0)", "real = avg[x over 10s] ?? 0.0"),
+        ("x.aggregate(over: 0.5min, using: sum)", "real = sum[x over 0.5m]"),
+        ("a.aggregate(over_discrete: 5, using: max) + 1", "int = max[a over 5] + 1"),
+        ("x.aggregate(over: 1h, using: count)", "int = count[has(x) over 1h]"),
+        ("p.aggregate(over: 2s, using: exists)", "bool = count[p over 2s] > 0"),
+        ("p.aggregate(over: 2s, using: ∀)", "bool = count[!p over 2s] == 0"),
+        ("x.aggregate(over: 3ms, using: sd)", "real = stddev[x over 3ms]"),
+        ("x.aggregate(over: 3ms, using: σ²)", "real = var[x over 3ms]"),
+        ("s.aggregate(over_discrete: 2, using: last)", "string = last[s over 2]"),
     ] {
-        let found = refused(&format!("{HEAD}output o := {text}"));
-        assert!(found.contains(expected), "{text}: {found}");
+        assert_eq!(made(&format!("{HEAD}output o := {text}")), format!("stream o: {expected};"), "{text}");
     }
 }
 
@@ -205,6 +204,9 @@ fn refusals() {
         ("output o := a.offset(by: -2000000).defaults(to: 0)", "a million at most"),
         ("output o := (a + b).offset(by: -1).defaults(to: 0)", "of something that is no stream"),
         ("output o := a.hold(or: b)", "a default of `hold` that is computed"),
+        ("output o := x.aggregate(over: 1s, using: exists)", "these windows take truth values"),
+        ("output o := s.aggregate(over: 1s, using: avg)", "found a text"),
+        ("output o := x.aggregate(over_discrete: 0, using: avg)", "this window"),
         ("output o := x.aggregate(over: 1s, using: integral)", "a window of `integral`"),
         ("output o := x.aggregate(over_exactly: 1s, using: sum)", "waits until it is full"),
         ("output o := x.aggregate(over_instances: all, using: sum)", "over instances"),

@@ -1,38 +1,14 @@
 //! Rolling windows.
 
-use super::{Builder, Value};
-use crate::cursor::refuse;
-use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, Bound};
-
-/// `aggregate[body over length]`: the latest positions.
-pub(crate) struct Window {
-    pub aggregate: Aggregate,
-    /// Of a count a formula, otherwise a term.
-    pub body: Value,
-    pub over: Over,
-}
-
-/// How far back a window reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
-    /// So many positions, this one included.
-    Positions(u64),
-    /// So long.
-    Time(Bound),
-}
+use super::{Builder, Sort, Value};
+use tw_diag::Span;
+use tw_ir::{Aggregate, Over};
+use tw_spec::ast::ExprKind;
 
 impl Builder {
-    /// The term that a window is.
-    pub fn window(&mut self, window: Window, span: Span) -> Result<Value, Diagnostic> {
-        let Window { aggregate, body, over } = window;
-        let body = tw_spec::print_expr(&self.tree, body.id);
-        let over = match over {
-            Over::Positions(count) => count.to_string(),
-            Over::Time(bound) => bound.to_string(),
-        };
-        let what =
-            format!("equations hold no rolling window: this would be `{aggregate}[{body} over {over}]`");
-        Err(refuse(span, what, "compute it by a query, or into a column"))
+    /// `aggregate[body over length]`: the body is a formula for a count, otherwise a term.
+    pub fn window(&mut self, aggregate: Aggregate, body: Value, over: Over, span: Span) -> Value {
+        let kind = ExprKind::Window { aggregate, body: body.id, over: Some(over) };
+        self.push(kind, Sort::Number, span, &[body])
     }
 }

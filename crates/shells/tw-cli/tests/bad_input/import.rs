@@ -34,7 +34,7 @@ pub fn cases() -> Vec<Case> {
         spec(
             "import-lola-window",
             "lola",
-            "input a: Int64\noutput o := a.aggregate(over: 10s, using: avg)\n",
+            "input a: Int64\noutput o := a.aggregate(over: 10s, using: integral)\n",
         ),
         spec("import-lola-unclosed", "lola", "input a: Int64\noutput o := a.offset(by: -1\noutput n := a\n"),
         spec("import-lola-inputs-alone", "lola", "input a: Int64\n"),

@@ -219,3 +219,19 @@ fn streams_of_lola_run() {
     assert_eq!(column("ever"), [false, false, true, true]);
     assert_eq!(column("waits"), [1, 2, 0, 0]);
 }
+
+/// Windows by positions and by time, with what they are of nothing.
+#[test]
+fn windows_of_rtlola_run() {
+    let text = "input x: Int64, p: Bool\n\
+                output three := x.aggregate(over_discrete: 3, using: sum)\n\
+                output near := x.aggregate(over: 2s, using: max).defaults(to: 0)\n\
+                output all := p.aggregate(over_discrete: 2, using: forall)\n\
+                output some := p.aggregate(over: 1s, using: exists)\n";
+    let rows = lola("import-windows", text, "time,x,p\n0,1,true\n1,5,true\n2,2,false\n4,3,false\n9,1,true\n");
+    let column = |name: &str| rows.iter().map(|row| row[name].clone()).collect::<Vec<_>>();
+    assert_eq!(column("three"), [1, 6, 8, 10, 6]);
+    assert_eq!(column("near"), [1, 5, 5, 3, 1]);
+    assert_eq!(column("all"), [true, true, false, false, false]);
+    assert_eq!(column("some"), [true, true, true, false, true]);
+}

@@ -2,13 +2,13 @@
 
 use super::operators::Operator;
 use super::{Lola, Made, Named, Output, What};
-use crate::build::{Builder, Leaf, Over, Value, Window};
+use crate::build::{Builder, Leaf, Value};
 use crate::climb::Suffix;
 use crate::cursor::{Cursor, Tok, refuse};
 use crate::decimal::Decimal;
 use tw_core::TimeUnit;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{Aggregate, Bound, CompareOp, PathStep};
+use tw_ir::{Aggregate, Bound, CompareOp, Over, PathStep};
 use tw_spec::ast::{ExprKind, Ident};
 
 /// A lookup that waits for its default.
@@ -350,7 +350,7 @@ impl<'t> Lola<'_, 't> {
                 return Err(refuse(place, format!("a window of `{other}`"), why));
             }
         };
-        let value = builder.window(Window { aggregate, body, over }, span)?;
+        let value = builder.window(aggregate, body, over, span);
         let against = match function {
             "∃" | "disjunction" | "∨" | "exists" => CompareOp::Gt,
             "∀" | "conjunction" | "∧" | "forall" => CompareOp::Eq,

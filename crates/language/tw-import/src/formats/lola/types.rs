@@ -4,7 +4,7 @@ use super::{Lola, Made, What};
 use crate::build::Leaf;
 use crate::cursor::refuse;
 use tw_diag::{Diagnostic, Span};
-use tw_ir::{ArithmeticOp, CompareOp};
+use tw_ir::{Aggregate, ArithmeticOp, CompareOp};
 use tw_spec::ast::{Expr, ExprId, ExprKind, Ident, Infix, Type};
 
 fn word(ty: Type) -> &'static str {
@@ -154,6 +154,11 @@ impl Lola<'_, '_> {
             ExprKind::Arithmetic(_, a, b) | ExprKind::Default(a, b) | ExprKind::If(_, a, b) => {
                 join(of(a), of(b))
             }
+            ExprKind::Window { aggregate, body, .. } => match aggregate {
+                Aggregate::Count => Some(Type::Int),
+                Aggregate::Sum | Aggregate::Min | Aggregate::Max | Aggregate::Last => of(body),
+                _ => Some(Type::Real),
+            },
             _ => Some(Type::Bool),
         }
     }
@@ -186,6 +191,11 @@ fn check(
             }
             Ok(())
         }
+        ExprKind::Window { aggregate, body, .. } => match aggregate {
+            Aggregate::Count => need(body, Type::Bool, "these windows take truth values"),
+            Aggregate::Last => Ok(()),
+            _ => need(body, Type::Real, "numbers are computed with"),
+        },
         ExprKind::Not(_, body) => need(body, Type::Bool, "connectives take truth values"),
         ExprKind::Infix { left, right, .. } => {
             need(left, Type::Bool, "connectives take truth values")?;
