@@ -223,7 +223,7 @@ pub(crate) fn classify(
     let (name, lines) = (run.loaded.name().to_string(), newlines(spec));
     let several = !into.names.is_empty();
     let mut fresh: Vec<(usize, usize, usize)> = Vec::new();
-    for (number, (root, levels)) in spec.program.roots.iter().zip(&found).enumerate() {
+    for (number, levels) in found.iter().enumerate() {
         for segment in 0..trace.starts().len() {
             for (level, classes) in levels.iter().enumerate() {
                 let class = classes[segment];
