@@ -49,7 +49,7 @@ fn item(class: &ClassReport, chain: bool) -> Item {
     Item {
         about: About::Class,
         name: format!("{} [{}]", class.property, &class.class[..8]),
-        title: Some(class.title.clone().map_or(class.why.clone(), |title| format!("{title}: {}", class.why))),
+        title: class.title.clone(),
         formula: class.formula.clone(),
         source: Some(class.source.clone()),
         verdict: Some(class.verdict),

@@ -22,7 +22,7 @@ fn bits(len: usize, seed: u64, one_in: u64, each: usize, quiet: usize) -> Bits {
         state ^= state << 17;
         state
     };
-    let mut bits: Bits = (0..len).map(|_| next() % one_in == 0).collect();
+    let mut bits: Bits = (0..len).map(|_| next().is_multiple_of(one_in)).collect();
     for end in (each..=len).step_by(each) {
         (end - quiet.min(each)..end).for_each(|at| bits.set(at, false));
     }
@@ -66,22 +66,15 @@ fn run(work: &Work) {
     let options = EvaluateOptions { threads: 1, ..EvaluateOptions::default() };
     let (mut best, mut engine, mut classes) = (Duration::MAX, Duration::MAX, 0);
     for _ in 0..5 {
+        // The clock of threads goes on in steps of milliseconds: what is shorter is done more than once.
+        let rounds = if work.traces == 1 { 8 } else { 1 };
         let (before, wall) = (used(), Instant::now());
-        let formula = Formula::new(&program, program.roots[0].node, &|_| Vec::new()).expect("a formula");
-        let plan = Plan::new(&formula, Rules::parse(work.rules).expect("rules")).expect("a plan");
-        let mut own = program.clone();
-        let lifted = plan.lifted(&mut own);
-        let mut evaluator = Columnar.plan(&own, &options).expect("an evaluator");
-        let answer = evaluator.columns(&trace, &lifted.nodes).expect("columns");
-        let columns = lifted.columns(&answer);
-        let evaluated = used() - before;
-        let mut scan = Scan::new(&plan, &columns, Timing::default());
-        let mut seen = std::collections::HashSet::new();
-        for segment in 0..trace.starts().len() {
-            seen.insert(scan.class(trace.starts()[segment], trace.segment_end(segment)).name);
+        for _ in 1..rounds {
+            once(&program, &trace, &options, work);
         }
+        let (evaluated, found) = once(&program, &trace, &options, work);
         let whole = if before.is_zero() { wall.elapsed() } else { used() - before };
-        (best, engine, classes) = (best.min(whole), engine.min(evaluated), seen.len());
+        (best, engine, classes) = (best.min(whole / rounds), engine.min(evaluated), found);
     }
     println!(
         "{:<34} {:<26} {:>9.2} ms  (columns {:>8.2} ms, {} classes)",
@@ -91,6 +84,25 @@ fn run(work: &Work) {
         engine.as_secs_f64() * 1e3,
         classes
     );
+}
+
+/// The whole way once; how long the columns took, and how many classes there are.
+fn once(program: &Program, trace: &Trace, options: &EvaluateOptions, work: &Work) -> (Duration, usize) {
+    let started = Instant::now();
+    let formula = Formula::new(program, program.roots[0].node, &|_| Vec::new()).expect("a formula");
+    let plan = Plan::new(&formula, Rules::parse(work.rules).expect("rules")).expect("a plan");
+    let mut own = program.clone();
+    let lifted = plan.lifted(&mut own);
+    let mut evaluator = Columnar.plan(&own, options).expect("an evaluator");
+    let answer = evaluator.columns(trace, &lifted.nodes).expect("columns");
+    let columns = lifted.columns(&answer);
+    let evaluated = started.elapsed();
+    let mut scan = Scan::new(&plan, &columns, Timing::default());
+    let mut seen = std::collections::HashSet::new();
+    for segment in 0..trace.starts().len() {
+        seen.insert(scan.class(trace.starts()[segment], trace.segment_end(segment)).name);
+    }
+    (evaluated, seen.len())
 }
 
 fn main() {

@@ -94,14 +94,12 @@ fn ranged(program: &Program, node: Node) -> Option<(u32, SlotId, NodeId)> {
 /// The paths that quantifiers of a formula range over, or why it has no hologram.
 pub fn paths(program: &Program, root: NodeId) -> Result<Vec<SlotId>, Unsupported> {
     let mut paths = Vec::new();
-    // What belongs to the range is a pattern no more.
-    let mut guards = Vec::new();
     let nodes = program.reachable(&[root]);
     for &id in nodes.iter().rev() {
         let node = program.dag.node(id);
         match node {
             Node::Forall(variable, _) | Node::Exists(variable, _) => {
-                let Some((_, slot, body)) = ranged(program, node) else {
+                let Some((_, slot, _)) = ranged(program, node) else {
                     let name = &program.dag.variables[variable as usize];
                     return Err(Unsupported::construct(
                         id,
@@ -113,7 +111,6 @@ pub fn paths(program: &Program, root: NodeId) -> Result<Vec<SlotId>, Unsupported
                     )));
                 };
                 paths.push(slot);
-                guards.push((id, body));
             }
             Node::Pattern(_) | Node::Tally(..) | Node::AllPaths(_) | Node::SomePath(_) => {
                 return Err(Unsupported::construct(id, format!("`{}` in a hologram", display(program, id))));

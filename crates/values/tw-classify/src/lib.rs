@@ -17,19 +17,17 @@
 //! ```
 //! use tw_classify::{Columns, Formula, Plan, Rules, Scan, Timing, Tree};
 //! use tw_core::Bits;
-//! use tw_ir::{Node, Program, Root, Temporal};
 //!
-//! let mut program = Program::default();
-//! let a = program.dag.add(Node::Truth(0));
-//! let always = program.dag.add(Node::Unary(Temporal::Globally, None, a));
-//! program.roots.push(Root::property("always a", always));
+//! let parsed = tw_spec::parse_formula("G a", 0);
+//! let program = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default()).value;
+//! let always = program.roots[0].node;
 //! let formula = Formula::new(&program, always, &|_| Vec::new()).unwrap();
 //! let plan = Plan::new(&formula, Rules::default()).unwrap();
 //! let leaf = |_| Some(Bits::from_words(vec![0b101], 3));
 //! let columns = Columns::of_trace(&formula, &program, 3, &Timing::default(), &leaf).unwrap();
 //! let mut scan = Scan::new(&plan, &columns, Timing::default());
 //! let tree = Tree::new(&mut scan, 3, 100);
-//! assert!(tree.line().starts_with("G-("));
+//! assert_eq!(tree.line(), "G-(a-)");
 //! assert_eq!(tree.nodes[1].at, 1);
 //! ```
 

@@ -158,7 +158,7 @@ impl<'a> Scan<'a> {
     /// The bits and the value that a search looks for.
     fn sought(&self, place: usize, what: usize) -> Option<(&'a Bits, bool)> {
         let column = self.column(self.operand(place, what / 2))?;
-        Some(if what % 2 == 0 { (&*column.holds, true) } else { (column.may(), false) })
+        Some(if what.is_multiple_of(2) { (&*column.holds, true) } else { (column.may(), false) })
     }
 
     /// The nearest position in the operator's direction where an operand is true, or false.

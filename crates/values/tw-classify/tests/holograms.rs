@@ -66,7 +66,7 @@ fn names_are_those_of_the_definition() {
     let shape = Shape { lengths: &[1, 2, 3, 5, 7, 9], depth: 4, ..Shape::SMALL };
     for seed in 0..wanted {
         // Every third case measures time.
-        let case = Case::new(seed, &Shape { metric: if seed % 3 == 0 { 250 } else { 0 }, ..shape });
+        let case = Case::new(seed, &Shape { metric: if seed.is_multiple_of(3) { 250 } else { 0 }, ..shape });
         if case.options.clock == tw_ir::Clock::Dense {
             continue;
         }
@@ -81,7 +81,7 @@ fn names_are_those_of_the_definition() {
             for rules in [RULES[seed as usize % RULES.len()], RULES[(seed / 12) as usize % RULES.len()]] {
                 let rules = Rules::parse(rules).unwrap();
                 let plan = Plan::new(&formula, rules).unwrap();
-                let fast = (seed % 3 != 0).then(|| by_engine(&case.program, &trace, &plan));
+                let fast = (!seed.is_multiple_of(3)).then(|| by_engine(&case.program, &trace, &plan));
                 for segment in 0..trace.starts().len() {
                     let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
                     if !compare(
@@ -146,9 +146,13 @@ fn compare(
         Ok(columns) => columns,
         Err(_) => return false,
     };
-    let expected = world.hologram(root, &Vec::new(), 0).pruned(plan_rules(plan)).line(true);
     let mut scan = Scan::new(plan, &columns, timing);
-    let tree = Tree::new(&mut scan, len, 100_000);
+    let tree = Tree::new(&mut scan, len, 50_000);
+    // A tree of nested operators without rules may have millions of nodes; the definition makes them all.
+    if tree.more {
+        return false;
+    }
+    let expected = world.hologram(root, &Vec::new(), 0).pruned(plan_rules(plan)).line(true);
     let class = scan.class(0, len);
     let context = || {
         format!(

@@ -86,13 +86,13 @@ pub struct Classify {
 
 /// `NAME=N`.
 fn weight(text: &str) -> Result<(String, f64), String> {
-    let expected = "expected a name and a number, as in `login=3`";
+    let expected = "expected a name and a number that is not negative, as in `login=3`";
     let (name, number) = text.rsplit_once('=').ok_or(format!("found `{text}`, {expected}"))?;
     match number.trim().parse::<f64>() {
         Ok(weight) if weight.is_finite() && weight >= 0.0 && !name.trim().is_empty() => {
             Ok((name.trim().to_string(), weight))
         }
-        _ => Err(format!("found `{text}`, {expected} that is not negative")),
+        _ => Err(format!("found `{text}`, {expected}")),
     }
 }
 

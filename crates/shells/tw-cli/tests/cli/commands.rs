@@ -171,6 +171,7 @@ Commands:
   check        Verdict of each property on each trace, with an explanation of every violation
   query        Value of each query on each trace: counts, extremes, averages, quantiles
   eval         Truth value of a formula at each position
+  classify     Sorts traces into classes that fail, or hold, in the same way
   watch        Verdicts on a live trace, one line as soon as each is settled
   robust       By how much each property holds or fails, and which sample decides that
   stream       Columns that equations define, and what can be said of them before they run
