@@ -26,6 +26,8 @@ pub struct CheckOptions {
     pub violations: usize,
     /// Whether to explain violations, which takes a second look at the trace.
     pub explain: bool,
+    /// Which violation of each property is explained, by its number.
+    pub explained: usize,
     /// Explain satisfied properties too.
     pub witness: bool,
     /// Check every property once per value of this column.
@@ -45,6 +47,7 @@ impl Default for CheckOptions {
         Self {
             violations: 10,
             explain: true,
+            explained: 0,
             witness: false,
             by: None,
             statistic: None,
@@ -89,17 +92,24 @@ pub(crate) fn check(
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
-        let first = violations(&run, options, &mut finding, root, &answer);
-        // The first violation's own part is the one to explain; a satisfied property is explained on the first.
-        let segment = first.or(options.witness.then_some(0));
+        let chosen = violations(&run, options, &mut finding, root, &answer);
+        // The violation's own part is the one to explain; a satisfied property is explained on the first.
+        let segment = chosen.map(|(segment, _)| segment).or(options.witness.then_some(0));
         if let Some(segment) = segment.filter(|_| options.explain) {
             let start = run.loaded.trace.starts()[segment];
             // What fails for some values is explained for the values of the first violation, in its own part.
-            let own = answer.violations.partition_point(|&at| at < start);
-            let first = answer.violations.get(own).zip(answer.bindings.get(own));
-            finding.explain = Some(match first {
-                Some((&at, bindings)) => violation_request(&spec.program, root.node, start, at, bindings),
-                None => (root.node, start, Bindings::default()),
+            let later = chosen.and_then(|(_, later)| later);
+            let own = later.unwrap_or_else(|| answer.violations.partition_point(|&at| at < start));
+            let bound = answer.violations.get(own).zip(answer.bindings.get(own));
+            finding.explain = Some(match (bound, later, spec.program.invariant(root.node)) {
+                (Some((&at, bindings)), ..) => {
+                    violation_request(&spec.program, root.node, start, at, bindings)
+                }
+                // The property is explained by its first violation; a later one by what fails there.
+                (None, Some(nth), Some((variables, body))) if variables.is_empty() => {
+                    (body, answer.violations[nth], Bindings::default())
+                }
+                _ => (root.node, start, Bindings::default()),
             });
         }
         if let Some(statistic) = options.statistic {
@@ -128,15 +138,16 @@ pub(crate) fn check(
     Ok(report)
 }
 
-/// Lists violations in the order of the log; the segment of the first. For `G φ` they are the positions where φ fails,
-/// else the parts that fail, if the trace is divided.
+/// Lists violations in the order of the log; the segment of the one that is to be explained and, of a later one than the first
+/// of `G φ`, its number in the answer. For `G φ` they are the positions where φ fails, else the parts that fail, if the trace
+/// is divided.
 fn violations(
     run: &Run<'_>,
     options: &CheckOptions,
     finding: &mut Finding,
     root: &Root,
     answer: &Answer,
-) -> Option<usize> {
+) -> Option<(usize, Option<usize>)> {
     let trace = &run.loaded.trace;
     let invariant = is_invariant(run.spec, root);
     let fails = |segment: &usize| {
@@ -197,8 +208,11 @@ fn violations(
         let positions = failing.iter().map(|&(position, ..)| position);
         finding.report.timeline = Some(ranges::timeline(positions, run.loaded.summary.positions, cut));
     }
-    let first = failing.first().map(|&(_, at, _)| segment(at));
-    first.or_else(|| (0..trace.starts().len()).find(fails))
+    let later = failing.get(options.explained).filter(|_| options.explained > 0);
+    let chosen = later
+        .or(failing.first())
+        .map(|&(_, at, nth)| (segment(at), later.filter(|_| invariant).map(|_| nth)));
+    chosen.or_else(|| (0..trace.starts().len()).find(fails).map(|segment| (segment, None)))
 }
 
 /// The verdict over all segments: violated if one is, else open if one is.

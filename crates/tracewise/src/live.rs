@@ -55,4 +55,4 @@ pub use shard::{End, Outcome, ShardMonitor};
 pub use snapshot::Restored;
 pub use tw_core::{Batch, Bits, Column};
 pub use tw_ir::{Fingerprint, Slot};
-pub use tw_monitor::{Bindings, Computed, Known, Telling};
+pub use tw_monitor::{Bindings, Computed, Known, Obligation, Telling};

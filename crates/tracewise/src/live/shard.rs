@@ -269,7 +269,7 @@ impl ShardMonitor {
     }
 
     /// What properties of keys wait for, in the order of keys; `told` says whether to go on.
-    pub(crate) fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
+    pub fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
         for key in (0..self.keys.bound()).filter(|&key| self.is_open(key)).collect::<Vec<_>>() {
             for property in
                 (0..self.monitors.len()).filter(|&own| self.ending.until != Some(own)).collect::<Vec<_>>()

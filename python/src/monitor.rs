@@ -1,0 +1,616 @@
+//! Monitors that Python feeds: batches, or one position at a time.
+
+use crate::data::Data;
+use crate::error::{checked, raised, refused};
+use crate::report::Violation;
+use crate::settings::Settings;
+use crate::values;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use tracewise::findings;
+use tracewise::live::{Bindings, Computed, Known, Outcome, Plan, PlanOptions, Row, ShardMonitor, Telling};
+use tracewise::trace::{Projection, RecordReader, Stamp, TimeStyle};
+use tracewise::{Error, Reading, Semantics, Specification, Time, TimeUnit, Value};
+
+/// Times of positions that are remembered, so that violations settled later can say when they were.
+const REMEMBERED: usize = 1 << 20;
+
+/// A specification at work on a live trace, or on one per key.
+#[pyclass(frozen, module = "tracewise")]
+pub struct Monitor {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    spec: Arc<Specification>,
+    shard: ShardMonitor,
+    by: Option<String>,
+    reading: Reading,
+    reader: Option<(SchemaRef, RecordReader)>,
+    /// Names of properties and monitors; of each property whether it is `G φ`.
+    names: Vec<(Arc<str>, bool)>,
+    /// The times of the latest positions, and the position of the first of them.
+    times: VecDeque<Time>,
+    first: usize,
+    style: TimeStyle,
+    /// Whether keys were numbers before they were texts.
+    numeric: bool,
+}
+
+impl Monitor {
+    /// A monitor that has seen nothing, or goes on from a state.
+    pub fn over(spec: &Arc<Specification>, settings: Settings, state: Option<Vec<u8>>) -> PyResult<Self> {
+        let evaluating = settings.evaluating(Semantics::Ltl3);
+        let options = PlanOptions {
+            semantics: evaluating.semantics,
+            clock: evaluating.clock,
+            unit: settings.unit(),
+            telling: Telling::Violations,
+            engine: evaluating.engine,
+            memory_budget: evaluating.memory_budget,
+            state_budget: evaluating.state_budget,
+        };
+        if spec.program.derives() {
+            return Err(refused("a monitor has no columns that equations define; check() computes them"));
+        }
+        let plan = checked(Plan::new(spec, &options))?;
+        let mut shard = checked(ShardMonitor::new(&plan, settings.by.as_deref()))?;
+        if let Some(state) = state {
+            checked(shard.restore(&state))?;
+        }
+        let program = &plan.specification().program;
+        let roots = program
+            .roots
+            .iter()
+            .map(|root| (root.name.as_str().into(), program.invariant(root.node).is_some()));
+        let monitors = program.monitors.iter().map(|monitor| (monitor.name.as_str().into(), true));
+        let names = roots.chain(monitors).collect();
+        let reading = Reading { any_order: !plan.timed(), ..settings.reading()? };
+        let inner = Inner {
+            spec: Arc::clone(spec),
+            by: settings.by.clone(),
+            style: TimeStyle::Number(reading.unit),
+            reading,
+            reader: None,
+            names,
+            times: VecDeque::new(),
+            first: shard.positions(),
+            numeric: false,
+            shard,
+        };
+        Ok(Self { inner: Mutex::new(inner) })
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        // What was poisoned is a monitor in the middle of a position; its next error says so.
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// What was settled, before it is a Python object.
+struct Told {
+    property: usize,
+    own: findings::Violation,
+    severity: findings::Severity,
+    count: u64,
+    position: usize,
+    time: Option<Time>,
+}
+
+impl Inner {
+    fn stamp(&self, time: Option<Time>) -> Option<Stamp> {
+        time.map(|time| Stamp { time, style: self.style })
+    }
+
+    /// When a position was, if that is not forgotten.
+    fn time_of(&self, position: usize) -> Option<Time> {
+        position.checked_sub(self.first).and_then(|at| self.times.get(at)).copied()
+    }
+
+    fn remember(&mut self, times: Option<&[Time]>, len: usize) {
+        match times {
+            None => {
+                self.times.clear();
+                self.first = self.shard.positions() + len;
+            }
+            Some(times) => {
+                self.times.extend(times);
+                let over = self.times.len().saturating_sub(REMEMBERED);
+                self.times.drain(..over);
+                self.first += over;
+            }
+        }
+    }
+
+    fn told(&self, told: Vec<Told>) -> Vec<Violation> {
+        let violation = |mut told: Told| {
+            told.own.time = told.own.position.and_then(|position| self.stamp(self.time_of(position)));
+            let settled = (told.position, self.stamp(told.time));
+            Violation::told(&self.names[told.property].0, told.severity, told.own, told.count, settled)
+        };
+        told.into_iter().map(violation).collect()
+    }
+
+    fn key(&self, key: Option<&str>) -> Option<(String, Value)> {
+        self.by.clone().zip(key.map(|key| key_value(key, self.numeric)))
+    }
+
+    fn feed_records(&mut self, schema: SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Told>, Error> {
+        let time = self.reading.time.as_deref().unwrap_or("time");
+        if let Ok(field) = schema.field_with_name(time) {
+            self.style = match field.data_type().is_numeric() {
+                true => TimeStyle::Number(self.reading.unit),
+                false => TimeStyle::Text,
+            };
+        }
+        if let Some(field) = self.by.as_deref().and_then(|by| schema.field_with_name(by).ok()) {
+            self.numeric = field.data_type().is_numeric();
+        }
+        let known = self.reader.as_ref().is_some_and(|(known, _)| *known == schema);
+        if !known {
+            let mut projection = Projection::new(self.shard.slots(), None, true);
+            projection.templates = self.spec.program.templates.as_slice().into();
+            let reader = RecordReader::new(&projection, &schema, &self.reading)?;
+            self.reader = Some((schema, reader));
+        }
+        let mut told = Vec::new();
+        for records in batches {
+            let Some((_, reader)) = &mut self.reader else { break };
+            let batch = reader.read(records)?;
+            if !known {
+                reader.judge().map_err(|error| error.in_file("data"))?;
+            }
+            self.remember(batch.times.as_deref(), batch.len);
+            let (names, by, numeric) = (&self.names, &self.by, self.numeric);
+            let spec = &self.spec;
+            self.shard.feed(&batch, &mut |outcome| told.extend(of(spec, names, by, numeric, outcome)))?;
+        }
+        Ok(told)
+    }
+
+    fn feed_rows(&mut self, rows: &[OwnedRow]) -> Result<Vec<Told>, Error> {
+        let values: Vec<Vec<(&str, Value)>> = rows
+            .iter()
+            .map(|row| row.values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect())
+            .collect();
+        let rows: Vec<Row<'_>> = rows
+            .iter()
+            .zip(&values)
+            .map(|(row, values)| Row { time: row.time, event: row.event.as_deref(), values })
+            .collect();
+        let times: Option<Vec<Time>> = rows.iter().map(|row| row.time).collect();
+        self.remember(times.as_deref(), rows.len());
+        let mut told = Vec::new();
+        let (names, by, numeric) = (&self.names, &self.by, self.numeric);
+        let spec = &self.spec;
+        self.shard.feed_rows(&rows, &mut |outcome| told.extend(of(spec, names, by, numeric, outcome)))?;
+        Ok(told)
+    }
+
+    /// A dictionary as a row.
+    fn row(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<OwnedRow> {
+        let (time, event) = (
+            self.reading.time.as_deref().unwrap_or("time"),
+            self.reading.event.as_deref().unwrap_or("event"),
+        );
+        let mut row = OwnedRow { time: None, event: None, values: Vec::with_capacity(dict.len()) };
+        let mut style = self.style;
+        for (name, value) in dict.iter() {
+            let name = name.cast::<PyString>()?.to_str()?.to_string();
+            if name == time && !value.is_none() {
+                (row.time, style) =
+                    instant(&value, self.reading.numbers.unwrap_or(self.reading.unit), self.reading.unit)?;
+            } else if name == event && value.is_instance_of::<PyString>() {
+                row.event = Some(value.extract()?);
+            } else {
+                if self.by.as_deref() == Some(name.as_str()) {
+                    self.numeric = !value.is_instance_of::<PyString>();
+                }
+                row.values.push((name, values::from_python(&value)?));
+            }
+        }
+        self.style = style;
+        Ok(row)
+    }
+}
+
+/// A row that owns what it says.
+struct OwnedRow {
+    time: Option<Time>,
+    event: Option<String>,
+    values: Vec<(String, Value)>,
+}
+
+/// The time of a row: a number, text or a date.
+fn instant(
+    value: &Bound<'_, PyAny>,
+    numbers: TimeUnit,
+    unit: TimeUnit,
+) -> PyResult<(Option<Time>, TimeStyle)> {
+    let wrong = |text: &str| {
+        refused(format!("found the time {text:?}, expected a number ({}) or ISO 8601 text", numbers.name()))
+    };
+    let number = TimeStyle::Number(unit);
+    if value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>() {
+        let whole: i64 = value.extract()?;
+        let time = whole.checked_mul(numbers.nanoseconds()).ok_or_else(|| wrong(&whole.to_string()))?;
+        return Ok((Some(time), number));
+    }
+    if let Ok(real) = value.cast::<PyFloat>() {
+        let text = format!("{:?}", real.value());
+        return Ok((Some(numbers.parse_number(&text).map_err(|_| wrong(&text))?), number));
+    }
+    let text = match value.cast::<PyString>() {
+        Ok(text) => text.to_str()?.to_string(),
+        Err(_) => match value.call_method0("isoformat") {
+            Ok(text) => text.extract()?,
+            Err(_) => values::from_python(value)?.to_string(),
+        },
+    };
+    let stamp = tracewise::trace::parse_stamp(&text, numbers).map_err(|_| wrong(&text))?;
+    Ok((Some(stamp.time), if stamp.style == TimeStyle::Text { TimeStyle::Text } else { number }))
+}
+
+fn key_value(key: &str, numeric: bool) -> Value {
+    match (numeric, key.parse::<i64>(), key.parse::<f64>()) {
+        (true, Ok(whole), _) => Value::Int(whole),
+        (true, _, Ok(real)) => Value::Real(real),
+        _ => Value::text(key),
+    }
+}
+
+fn bound(spec: &Specification, bindings: &Bindings) -> Vec<(String, Value)> {
+    let names = &spec.program.dag.variables;
+    let pair = |(variable, value): &(u32, Value)| {
+        (names.get(*variable as usize).cloned().unwrap_or_default(), value.clone())
+    };
+    bindings.pairs().iter().map(pair).collect()
+}
+
+/// A violation, of what was settled.
+fn of(
+    spec: &Specification,
+    names: &[(Arc<str>, bool)],
+    by: &Option<String>,
+    numeric: bool,
+    outcome: Outcome<'_>,
+) -> Option<Told> {
+    // Of `G φ` each position that fails is told; that the property fails, too, is no news.
+    let repeats = outcome.about.is_none()
+        && outcome.report.is_none()
+        && names[outcome.property].1
+        && outcome.ended.is_none();
+    if outcome.verdict != tracewise::Verdict::Violated || repeats {
+        return None;
+    }
+    let mut own = match outcome.report {
+        Some(report) => findings::Violation::from(report),
+        None => findings::Violation {
+            position: outcome.about,
+            bindings: bound(spec, &outcome.bindings),
+            infinite: outcome.bindings.infinite(),
+            ..findings::Violation::default()
+        },
+    };
+    if let Some((by, key)) =
+        by.as_ref().zip(outcome.key).filter(|(by, _)| own.bindings.iter().all(|(name, _)| name != *by))
+    {
+        own.bindings.push((by.clone(), key_value(key, numeric)));
+    }
+    Some(Told {
+        property: outcome.property,
+        own,
+        severity: outcome.severity,
+        count: outcome.count,
+        position: outcome.position,
+        time: outcome.time,
+    })
+}
+
+#[pymethods]
+impl Monitor {
+    /// Of a specification, or of what makes one.
+    #[new]
+    #[pyo3(signature = (spec, *, state = None, **options))]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        state: Option<Vec<u8>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let spec = crate::spec::Spec::of(spec, crate::spec::Meant::Formula)?;
+        let settings = Settings::new(options, &spec.settings)?;
+        Self::over(&spec, settings, state)
+    }
+
+    /// Takes the next positions (Arrow data, columns or rows); the violations that they settle.
+    fn feed(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<Vec<Violation>> {
+        if let Ok(row) = batch.cast::<PyDict>()
+            && row
+                .values()
+                .iter()
+                .all(|value| value.is_instance_of::<PyString>() || value.try_iter().is_err())
+        {
+            return self.push(py, Some(row), None);
+        }
+        if !crate::arrow_data::offers(batch)
+            && !batch.is_instance_of::<PyDict>()
+            && crate::data::path(batch)?.is_none()
+        {
+            let rows = batch.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            if rows.iter().all(|row| row.is_instance_of::<PyDict>()) {
+                let mut inner = self.inner();
+                let rows =
+                    rows.iter().map(|row| inner.row(row.cast::<PyDict>()?)).collect::<PyResult<Vec<_>>>()?;
+                let told = checked(inner.feed_rows(&rows))?;
+                return Ok(inner.told(told));
+            }
+            return self.records(py, Data::of(&pyo3::types::PyList::new(py, rows)?.into_any())?);
+        }
+        self.records(py, Data::of(batch)?)
+    }
+
+    /// Takes the next position, a dictionary or keyword arguments; the violations that it settles.
+    #[pyo3(signature = (row = None, /, **values))]
+    fn push(
+        &self,
+        py: Python<'_>,
+        row: Option<&Bound<'_, PyDict>>,
+        values: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Violation>> {
+        let mut inner = self.inner();
+        let row = match (row, values) {
+            (Some(row), None) => inner.row(row)?,
+            (None, Some(values)) => inner.row(values)?,
+            (None, None) => inner.row(&PyDict::new(py))?,
+            (Some(row), Some(values)) => {
+                let both = row.copy()?;
+                both.update(values.as_mapping())?;
+                inner.row(&both)?
+            }
+        };
+        let told = checked(inner.feed_rows(std::slice::from_ref(&row)))?;
+        Ok(if told.is_empty() { Vec::new() } else { inner.told(told) })
+    }
+
+    /// Time has come so far, though nothing happened: the violations that this settles.
+    fn advance(&self, time: &Bound<'_, PyAny>) -> PyResult<Vec<Violation>> {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let unit = inner.reading.unit;
+        let (Some(time), _) = instant(time, inner.reading.numbers.unwrap_or(unit), unit)? else {
+            return Ok(Vec::new());
+        };
+        let mut told = Vec::new();
+        let (names, by, numeric, spec) = (&inner.names, &inner.by, inner.numeric, &inner.spec);
+        checked(
+            inner.shard.watermark(time, &mut |outcome| told.extend(of(spec, names, by, numeric, outcome))),
+        )?;
+        Ok(inner.told(told))
+    }
+
+    /// What properties still wait for.
+    #[getter]
+    fn pending(&self) -> Vec<Pending> {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let mut owed = Vec::new();
+        inner.shard.pending(&mut |property, key, obligation| {
+            owed.push((property, key.map(str::to_string), obligation));
+            true
+        });
+        let pending = |(property, key, obligation): (usize, Option<String>, tracewise::live::Obligation)| {
+            let mut bindings = bound(&inner.spec, &obligation.bindings);
+            bindings.extend(inner.key(key.as_deref()));
+            Pending {
+                property: Arc::clone(&inner.names[property].0),
+                bindings,
+                since: obligation.since,
+                owed: obligation.residual,
+                deadline: inner.stamp(obligation.deadline),
+            }
+        };
+        owed.into_iter().map(pending).collect()
+    }
+
+    /// What each property (of each key) is worth if the trace ends here. The monitor goes on as before.
+    fn settle(&self) -> PyResult<Vec<Verdict>> {
+        let mut guard = self.inner();
+        let inner = &mut *guard;
+        let mut ends: Vec<Verdict> = Vec::new();
+        let (names, by, numeric) = (&inner.names, &inner.by, inner.numeric);
+        let mut failed = None;
+        let finished = inner.shard.finish(&mut |end| {
+            let key = by.clone().zip(end.key.map(|key| key_value(key, numeric)));
+            let (holds, value) = match end.known {
+                Known::Truth(holds) => (Some(holds), Value::Null),
+                Known::Value(Computed::Value(value)) => (None, value),
+                Known::Value(Computed::Error(why)) => {
+                    failed = failed
+                        .take()
+                        .or(Some(format!("the value of `{}` cannot be computed: {why}", end.name)));
+                    return;
+                }
+                Known::Robustness(..) => return,
+            };
+            let own = end.violations.iter().map(|(position, _)| *position);
+            ends.push(Verdict {
+                property: Arc::clone(&names[end.property].0),
+                bindings: key.into_iter().collect(),
+                holds,
+                settled: end.settled,
+                value,
+                violations: own.chain(end.reports.iter().filter_map(|report| report.position)).collect(),
+                texts: end.reports.iter().filter_map(|report| report.text.clone()).collect(),
+            });
+        });
+        checked(finished)?;
+        failed.map_or(Ok(ends), |why| Err(refused(why)))
+    }
+
+    /// The whole state, for `spec.monitor(state=…)` of the same settings.
+    fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let state = self.inner().shard.snapshot();
+        PyBytes::new(py, &state)
+    }
+
+    /// How many positions came.
+    #[getter]
+    fn positions(&self) -> usize {
+        self.inner().shard.positions()
+    }
+
+    /// How many keys there are.
+    #[getter]
+    fn keys(&self) -> usize {
+        self.inner().shard.keys()
+    }
+
+    /// Bytes held, about.
+    #[getter]
+    fn memory(&self) -> usize {
+        self.inner().shard.heap_bytes()
+    }
+
+    fn __repr__(&self) -> String {
+        let inner = self.inner();
+        let names: Vec<&str> = inner.names.iter().map(|(name, _)| &**name).collect();
+        format!("Monitor({}; {} positions)", names.join(", "), inner.shard.positions())
+    }
+}
+
+impl Monitor {
+    fn records(&self, py: Python<'_>, data: Data) -> PyResult<Vec<Violation>> {
+        let (schema, batches) = match data {
+            Data::Records(records) => records,
+            Data::Files(_) => return Err(refused("a monitor is fed rows or batches; check() reads files")),
+            Data::Lines(_) => {
+                return Err(refused("a monitor takes nested or mixed values as rows: a list of dicts"));
+            }
+        };
+        // The GIL first, the monitor then: another thread may hold the monitor and wait for the GIL.
+        let told = py.detach(|| {
+            let mut inner = self.inner();
+            inner.feed_records(schema, &batches).map(|told| inner.told(told))
+        });
+        told.map_err(|error| raised(&error))
+    }
+}
+
+/// What a property is worth if the trace ends.
+#[pyclass(frozen, module = "tracewise")]
+pub struct Verdict {
+    property: Arc<str>,
+    bindings: Vec<(String, Value)>,
+    holds: Option<bool>,
+    settled: bool,
+    value: Value,
+    violations: Vec<usize>,
+    texts: Vec<String>,
+}
+
+#[pymethods]
+impl Verdict {
+    /// The property or query.
+    #[getter]
+    fn property(&self) -> &str {
+        &self.property
+    }
+
+    /// `satisfied` or `violated`; nothing of a query.
+    #[getter]
+    fn verdict(&self) -> Option<&'static str> {
+        self.holds.map(|holds| if holds { "satisfied" } else { "violated" })
+    }
+
+    /// The key.
+    #[getter]
+    fn bindings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values::bindings(py, &self.bindings)
+    }
+
+    /// Whether nothing that comes would change it.
+    #[getter]
+    fn settled(&self) -> bool {
+        self.settled
+    }
+
+    /// Of a query, its value.
+    #[getter]
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::value(py, &self.value)
+    }
+
+    /// The positions that fail because the trace ends.
+    #[getter]
+    fn violations(&self) -> Vec<usize> {
+        self.violations.clone()
+    }
+
+    /// What a monitor of the specification says of the end.
+    #[getter]
+    fn texts(&self) -> Vec<String> {
+        self.texts.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let with = match self.bindings.as_slice() {
+            [] => String::new(),
+            bindings => format!(" with {}", findings::words::bindings(bindings)),
+        };
+        match self.verdict() {
+            Some(verdict) => format!("{} is {verdict}{with}", self.property),
+            None => format!("{} = {}{with}", self.property, findings::words::value(&self.value)),
+        }
+    }
+}
+
+/// What a property waits for.
+#[pyclass(frozen, module = "tracewise")]
+pub struct Pending {
+    property: Arc<str>,
+    bindings: Vec<(String, Value)>,
+    since: usize,
+    owed: String,
+    deadline: Option<Stamp>,
+}
+
+#[pymethods]
+impl Pending {
+    /// The property.
+    #[getter]
+    fn property(&self) -> &str {
+        &self.property
+    }
+
+    /// The key, and what quantified variables are.
+    #[getter]
+    fn bindings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        values::bindings(py, &self.bindings)
+    }
+
+    /// The position since which it waits for this.
+    #[getter]
+    fn since(&self) -> usize {
+        self.since
+    }
+
+    /// What is owed, as a formula.
+    #[getter]
+    fn owed(&self) -> &str {
+        &self.owed
+    }
+
+    /// By when it is settled at the latest.
+    #[getter]
+    fn deadline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        values::time(py, self.deadline)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("{} waits for {} since position {}", self.property, self.owed, self.since)
+    }
+}
