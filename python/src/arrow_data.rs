@@ -2,11 +2,13 @@
 
 use crate::error::refused;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchReader, StructArray, make_array};
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::array::{AsArray, Float64Array};
+use arrow::datatypes::{DataType, Float64Type, SchemaRef};
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
+use std::sync::Arc;
 
 /// A schema, and record batches of it.
 pub type Batches = (SchemaRef, Vec<RecordBatch>);
@@ -124,4 +126,33 @@ pub fn export<'py>(
 pub fn export_schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
+}
+
+/// The batches with timestamps that are on the grid of nanoseconds. A binary number is hardly ever the decimal that was meant
+/// (`0.1 + 0.2`), so that it stands for the nearest one; the columns are left alone if all are on the grid.
+pub fn on_grid((schema, mut batches): Batches, time: &str, digits: usize) -> PyResult<Batches> {
+    let found = schema.fields().iter().position(|field| field.name() == time);
+    let Some(column) = found.filter(|&at| *schema.field(at).data_type() == DataType::Float64) else {
+        return Ok((schema, batches));
+    };
+    for batch in &mut batches {
+        let times = batch.column(column).as_primitive::<Float64Type>();
+        if times.iter().flatten().all(|time| rounded(time, digits) == time) {
+            continue;
+        }
+        let mut columns = batch.columns().to_vec();
+        columns[column] = Arc::new(times.iter().map(|time| time.map(|time| rounded(time, digits))).collect::<Float64Array>());
+        *batch = RecordBatch::try_new(batch.schema(), columns).map_err(arrow_error)?;
+    }
+    Ok((schema, batches))
+}
+
+/// The nearest number with so many digits behind the point.
+pub fn rounded(number: f64, digits: usize) -> f64 {
+    let scale = 10f64.powi(digits as i32);
+    // Products up to here are whole numbers that a float holds exactly.
+    if number.abs() * scale < 1e15 {
+        return (number * scale).round() / scale;
+    }
+    format!("{number:.digits$}").parse().unwrap_or(number)
 }

@@ -28,7 +28,7 @@ pub type Traced = (Session, Vec<String>);
 
 impl Data {
     /// Of whatever Python hands over.
-    pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+    pub fn of(object: &Bound<'_, PyAny>, settings: &Settings) -> PyResult<Self> {
         if let Some(path) = path(object)? {
             return Ok(Data::Files(vec![path]));
         }
@@ -41,7 +41,7 @@ impl Data {
         if let Ok(columns) = object.cast::<PyDict>() {
             return match columns::batch(columns)? {
                 Some(batches) => Ok(Data::Records(batches)),
-                None => Self::of_columns(columns),
+                None => Self::of_columns(columns, settings),
             };
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
@@ -51,7 +51,7 @@ impl Data {
             }
         }
         match object.try_iter() {
-            Ok(items) if !object.is_instance_of::<PyBytes>() => Self::of_items(items),
+            Ok(items) if !object.is_instance_of::<PyBytes>() => Self::of_items(items, settings),
             _ => Err(PyTypeError::new_err(format!(
                 "found {}, expected a path, a list of paths, Arrow data (polars, pandas, pyarrow, duckdb), a dict of columns or \
                  an iterable of dicts",
@@ -61,13 +61,16 @@ impl Data {
     }
 
     /// Rows, or record batches, one after the other.
-    fn of_items<'py>(items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>) -> PyResult<Self> {
+    fn of_items<'py>(
+        items: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+        settings: &Settings,
+    ) -> PyResult<Self> {
         let mut lines = Vec::new();
         let mut records: Option<Batches> = None;
         for (number, item) in items.enumerate() {
             let item = item?;
             if let Ok(row) = item.cast::<PyDict>() {
-                values::write_object(row, &mut lines, 0)?;
+                values::write_row(row, settings.clock_column(), &mut lines)?;
                 lines.push(b'\n');
             } else if arrow_data::offers(&item) {
                 let (schema, batches) = arrow_data::batches(&item)?;
@@ -76,7 +79,7 @@ impl Data {
                     Some((_, all)) => all.extend(batches),
                 }
             } else if let Ok(row) = item.call_method0("_asdict") {
-                values::write_object(row.cast::<PyDict>()?, &mut lines, 0)?;
+                values::write_row(row.cast::<PyDict>()?, settings.clock_column(), &mut lines)?;
                 lines.push(b'\n');
             } else {
                 let kind = item.get_type().name()?.to_string();
@@ -93,7 +96,7 @@ impl Data {
     }
 
     /// Columns that are no Arrow columns, as rows.
-    fn of_columns(columns: &Bound<'_, PyDict>) -> PyResult<Self> {
+    fn of_columns(columns: &Bound<'_, PyDict>, settings: &Settings) -> PyResult<Self> {
         let py = columns.py();
         let lists = columns.values().iter().map(|values| match values.call_method0("tolist") {
             Ok(list) => Ok(list),
@@ -110,7 +113,7 @@ impl Data {
             for (name, list) in columns.keys().iter().zip(&lists) {
                 row.set_item(name, list.get_item(at)?)?;
             }
-            values::write_object(&row, &mut lines, 0)?;
+            values::write_row(&row, settings.clock_column(), &mut lines)?;
             lines.push(b'\n');
         }
         Ok(Data::Lines(lines))
@@ -125,7 +128,9 @@ impl Data {
                 let session = settings.session()?;
                 files.into_iter().map(|file| (session.clone(), vec![file])).collect()
             }
-            Data::Records((schema, batches)) => {
+            Data::Records(records) => {
+                let (time, digits) = settings.clock_column();
+                let (schema, batches) = arrow_data::on_grid(records, time, digits)?;
                 let session = checked(settings.session()?.batches(&name, schema, batches))?;
                 vec![(session, vec![name])]
             }

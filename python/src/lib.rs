@@ -7,7 +7,9 @@ mod data;
 mod error;
 mod html;
 mod interrupt;
+mod model;
 mod monitor;
+mod others;
 mod report;
 mod settings;
 mod spec;
@@ -35,9 +37,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<monitor::Verdict>()?;
     module.add_class::<monitor::Pending>()?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<model::Answer>()?;
     module.add_function(wrap_pyfunction!(spec::check, module)?)?;
     module.add_function(wrap_pyfunction!(spec::query, module)?)?;
     module.add_function(wrap_pyfunction!(spec::eval, module)?)?;
     module.add_function(wrap_pyfunction!(spec::robust, module)?)?;
+    module.add_function(wrap_pyfunction!(model::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(others::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(others::templates, module)?)?;
+    module.add_function(wrap_pyfunction!(others::slice, module)?)?;
+    module.add_function(wrap_pyfunction!(others::races, module)?)?;
+    module.add_function(wrap_pyfunction!(others::streams, module)?)?;
     Ok(())
 }

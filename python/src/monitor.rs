@@ -1,7 +1,7 @@
 //! Monitors that Python feeds: batches, or one position at a time.
 
 use crate::data::Data;
-use crate::error::{checked, raised, refused};
+use crate::error::{checked, refused};
 use crate::report::Violation;
 use crate::settings::Settings;
 use crate::values;
@@ -18,6 +18,9 @@ use tracewise::{Error, Reading, Semantics, Specification, Time, TimeUnit, Value}
 
 /// Times of positions that are remembered, so that violations settled later can say when they were.
 const REMEMBERED: usize = 1 << 20;
+
+/// What columns of timestamps are called, where it is not `time`.
+const USUAL: [&str; 2] = ["ts", "timestamp"];
 
 /// A specification at work on a live trace, or on one per key.
 #[pyclass(frozen, module = "tracewise")]
@@ -39,6 +42,10 @@ struct Inner {
     style: TimeStyle,
     /// Whether keys were numbers before they were texts.
     numeric: bool,
+    /// Whether positions need a time.
+    timed: bool,
+    /// Digits of a nanosecond behind the point of a time.
+    digits: usize,
 }
 
 impl Monitor {
@@ -80,6 +87,8 @@ impl Monitor {
             times: VecDeque::new(),
             first: shard.positions(),
             numeric: false,
+            timed: plan.timed(),
+            digits: settings.clock_column().1,
             shard,
         };
         Ok(Self { inner: Mutex::new(inner) })
@@ -139,6 +148,14 @@ impl Inner {
         self.by.clone().zip(key.map(|key| key_value(key, self.numeric)))
     }
 
+    /// Where nobody says which column holds the time, and time is needed, a usual name will do.
+    fn name_time(&mut self, schema: &SchemaRef) {
+        if self.reading.time.is_none() && self.timed && schema.field_with_name("time").is_err() {
+            let usual = USUAL.iter().find(|name| schema.field_with_name(name).is_ok());
+            self.reading.time = usual.map(ToString::to_string);
+        }
+    }
+
     fn feed_records(&mut self, schema: SchemaRef, batches: &[RecordBatch]) -> Result<Vec<Told>, Error> {
         let time = self.reading.time.as_deref().unwrap_or("time");
         if let Ok(field) = schema.field_with_name(time) {
@@ -172,57 +189,83 @@ impl Inner {
         Ok(told)
     }
 
-    fn feed_rows(&mut self, rows: &[OwnedRow]) -> Result<Vec<Told>, Error> {
-        let values: Vec<Vec<(&str, Value)>> = rows
-            .iter()
-            .map(|row| row.values.iter().map(|(name, value)| (name.as_str(), value.clone())).collect())
-            .collect();
-        let rows: Vec<Row<'_>> = rows
-            .iter()
-            .zip(&values)
-            .map(|(row, values)| Row { time: row.time, event: row.event.as_deref(), values })
-            .collect();
+    /// Rows, one after the other.
+    fn feed_rows(&mut self, rows: &[Bound<'_, PyDict>]) -> PyResult<Vec<Told>> {
+        let parts = rows.iter().map(|row| self.parts(row)).collect::<PyResult<Vec<_>>>()?;
+        let values = parts.iter().map(Parts::values).collect::<PyResult<Vec<_>>>()?;
+        let events = parts.iter().map(Parts::event).collect::<PyResult<Vec<_>>>()?;
+        let all = parts.iter().zip(&values).zip(events);
+        let rows: Vec<Row<'_>> =
+            all.map(|((part, values), event)| Row { time: part.time, event, values }).collect();
         let times: Option<Vec<Time>> = rows.iter().map(|row| row.time).collect();
         self.remember(times.as_deref(), rows.len());
         let mut told = Vec::new();
         let (names, by, numeric) = (&self.names, &self.by, self.numeric);
         let spec = &self.spec;
-        self.shard.feed_rows(&rows, &mut |outcome| told.extend(of(spec, names, by, numeric, outcome)))?;
+        let mut tell = |outcome: Outcome<'_>| told.extend(of(spec, names, by, numeric, outcome));
+        checked(self.shard.feed_rows(&rows, &mut tell))?;
         Ok(told)
     }
 
-    /// A dictionary as a row.
-    fn row(&mut self, dict: &Bound<'_, PyDict>) -> PyResult<OwnedRow> {
-        let (time, event) = (
-            self.reading.time.as_deref().unwrap_or("time"),
-            self.reading.event.as_deref().unwrap_or("event"),
-        );
-        let mut row = OwnedRow { time: None, event: None, values: Vec::with_capacity(dict.len()) };
-        let mut style = self.style;
+    /// One row.
+    fn push_row(&mut self, row: &Bound<'_, PyDict>) -> PyResult<Vec<Told>> {
+        let parts = self.parts(row)?;
+        let row = Row { time: parts.time, event: parts.event()?, values: &parts.values()? };
+        self.remember(row.time.as_ref().map(std::slice::from_ref), 1);
+        let mut told = Vec::new();
+        let (names, by, numeric) = (&self.names, &self.by, self.numeric);
+        let spec = &self.spec;
+        let mut tell = |outcome: Outcome<'_>| told.extend(of(spec, names, by, numeric, outcome));
+        checked(self.shard.feed_rows(std::slice::from_ref(&row), &mut tell))?;
+        Ok(told)
+    }
+
+    /// What a dictionary says.
+    fn parts<'py>(&mut self, dict: &Bound<'py, PyDict>) -> PyResult<Parts<'py>> {
+        let mut parts = Parts { time: None, event: None, values: Vec::with_capacity(dict.len()) };
         for (name, value) in dict.iter() {
-            let name = name.cast::<PyString>()?.to_str()?.to_string();
-            if name == time && !value.is_none() {
-                (row.time, style) =
-                    instant(&value, self.reading.numbers.unwrap_or(self.reading.unit), self.reading.unit)?;
-            } else if name == event && value.is_instance_of::<PyString>() {
-                row.event = Some(value.extract()?);
+            let name = name.cast_into::<PyString>()?;
+            let text = name.to_str()?;
+            if self.is_time(text) && !value.is_none() {
+                let unit = self.reading.unit;
+                (parts.time, self.style) = instant(&value, self.reading.numbers.unwrap_or(unit), unit)?;
+            } else if text == self.reading.event.as_deref().unwrap_or("event") && value.is_instance_of::<PyString>() {
+                parts.event = Some(value.cast_into::<PyString>()?);
             } else {
-                if self.by.as_deref() == Some(name.as_str()) {
+                if self.by.as_deref() == Some(text) {
                     self.numeric = !value.is_instance_of::<PyString>();
                 }
-                row.values.push((name, values::from_python(&value)?));
+                let value = values::from_python(&value)?;
+                parts.values.push((name, value));
             }
         }
-        self.style = style;
-        Ok(row)
+        Ok(parts)
+    }
+
+    /// Whether a column holds the time. Where nobody says which, and time is needed, a usual name will do.
+    fn is_time(&self, name: &str) -> bool {
+        match &self.reading.time {
+            Some(time) => time == name,
+            None => name == "time" || (self.timed && USUAL.contains(&name)),
+        }
     }
 }
 
-/// A row that owns what it says.
-struct OwnedRow {
+/// What a row says, and the texts it says it with.
+struct Parts<'py> {
     time: Option<Time>,
-    event: Option<String>,
-    values: Vec<(String, Value)>,
+    event: Option<Bound<'py, PyString>>,
+    values: Vec<(Bound<'py, PyString>, Value)>,
+}
+
+impl Parts<'_> {
+    fn event(&self) -> PyResult<Option<&str>> {
+        self.event.as_ref().map(|event| event.to_str()).transpose()
+    }
+
+    fn values(&self) -> PyResult<Vec<(&str, Value)>> {
+        self.values.iter().map(|(name, value)| Ok((name.to_str()?, value.clone()))).collect()
+    }
 }
 
 /// The time of a row: a number, text or a date.
@@ -241,7 +284,9 @@ fn instant(
         return Ok((Some(time), number));
     }
     if let Ok(real) = value.cast::<PyFloat>() {
-        let text = format!("{:?}", real.value());
+        // A nanosecond is as near as it gets.
+        let digits = numbers.nanoseconds().checked_ilog10().unwrap_or(9).min(9) as usize;
+        let text = format!("{:.digits$}", real.value());
         return Ok((Some(numbers.parse_number(&text).map_err(|_| wrong(&text))?), number));
     }
     let text = match value.cast::<PyString>() {
@@ -323,7 +368,7 @@ impl Monitor {
     ) -> PyResult<Self> {
         let spec = crate::spec::Spec::of(spec, crate::spec::Meant::Formula)?;
         let settings = Settings::new(options, &spec.settings)?;
-        Self::over(&spec, settings, state)
+        crate::spec::Spec { own: spec }.followed(settings, state)
     }
 
     /// Takes the next positions (Arrow data, columns or rows); the violations that they settle.
@@ -342,15 +387,14 @@ impl Monitor {
         {
             let rows = batch.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             if rows.iter().all(|row| row.is_instance_of::<PyDict>()) {
+                let rows = rows.into_iter().map(|row| Ok(row.cast_into::<PyDict>()?)).collect::<PyResult<Vec<_>>>()?;
                 let mut inner = self.inner();
-                let rows =
-                    rows.iter().map(|row| inner.row(row.cast::<PyDict>()?)).collect::<PyResult<Vec<_>>>()?;
-                let told = checked(inner.feed_rows(&rows))?;
+                let told = inner.feed_rows(&rows)?;
                 return Ok(inner.told(told));
             }
-            return self.records(py, Data::of(&pyo3::types::PyList::new(py, rows)?.into_any())?);
+            return self.records(py, Data::of(&pyo3::types::PyList::new(py, rows)?.into_any(), &Settings::default())?);
         }
-        self.records(py, Data::of(batch)?)
+        self.records(py, Data::of(batch, &Settings::default())?)
     }
 
     /// Takes the next position, a dictionary or keyword arguments; the violations that it settles.
@@ -362,17 +406,16 @@ impl Monitor {
         values: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Violation>> {
         let mut inner = self.inner();
-        let row = match (row, values) {
-            (Some(row), None) => inner.row(row)?,
-            (None, Some(values)) => inner.row(values)?,
-            (None, None) => inner.row(&PyDict::new(py))?,
+        let told = match (row, values) {
+            (Some(row), None) => inner.push_row(row)?,
+            (None, Some(values)) => inner.push_row(values)?,
+            (None, None) => inner.push_row(&PyDict::new(py))?,
             (Some(row), Some(values)) => {
                 let both = row.copy()?;
                 both.update(values.as_mapping())?;
-                inner.row(&both)?
+                inner.push_row(&both)?
             }
         };
-        let told = checked(inner.feed_rows(std::slice::from_ref(&row)))?;
         Ok(if told.is_empty() { Vec::new() } else { inner.told(told) })
     }
 
@@ -494,9 +537,13 @@ impl Monitor {
         // The GIL first, the monitor then: another thread may hold the monitor and wait for the GIL.
         let told = py.detach(|| {
             let mut inner = self.inner();
-            inner.feed_records(schema, &batches).map(|told| inner.told(told))
+            inner.name_time(&schema);
+            let digits = inner.digits;
+            let time = inner.reading.time.as_deref().unwrap_or("time");
+            let (schema, batches) = crate::arrow_data::on_grid((schema, batches), time, digits)?;
+            checked(inner.feed_records(schema, &batches)).map(|told| inner.told(told))
         });
-        told.map_err(|error| raised(&error))
+        told
     }
 }
 

@@ -10,7 +10,7 @@ use crate::values;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tracewise::check::CheckOptions;
 use tracewise::findings::{self, Item, Severity, json, words};
@@ -23,6 +23,27 @@ pub struct Examined {
     traced: Traced,
     options: CheckOptions,
     found: findings::Report,
+    /// The same with all violations, once somebody asks for those that `found` does not list.
+    all: OnceLock<findings::Report>,
+}
+
+/// Violations that are listed at once of data in memory. The others are found when they are asked for.
+const AT_ONCE: usize = 100;
+
+impl Examined {
+    /// What was found, with every violation that a caller may see.
+    fn whole(&self, py: Python<'_>) -> PyResult<&findings::Report> {
+        let lacks = |item: &Item| item.violations.len() < item.violation_count.min(self.options.violations);
+        if !self.found.items.iter().any(lacks) {
+            return Ok(&self.found);
+        }
+        if let Some(all) = self.all.get() {
+            return Ok(all);
+        }
+        let options = CheckOptions { explain: false, witness: false, ..self.options.clone() };
+        let all = examine(py, &self.spec, &self.traced, &options)?;
+        Ok(self.all.get_or_init(|| all))
+    }
 }
 
 /// Verdicts of the properties of a specification, on one trace or on several.
@@ -47,16 +68,34 @@ impl Report {
             ..CheckOptions::default()
         };
         let mut traces = Vec::new();
+        // A file may be another one when it is read again.
+        let most = if matches!(data, Data::Files(_)) { usize::MAX } else { AT_ONCE };
         for traced in data.traces(&settings)? {
-            let found = examine(py, spec, &traced, &options)?;
+            let first = CheckOptions { violations: options.violations.min(most), ..options.clone() };
+            let found = examine(py, spec, &traced, &first)?;
             traces.push(Arc::new(Examined {
                 spec: Arc::clone(spec),
                 traced,
                 options: options.clone(),
                 found,
+                all: OnceLock::new(),
             }));
         }
         Ok(Self { traces })
+    }
+
+    /// The objects of all traces. Explanations are those of the first run, violations all there are.
+    fn objects(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let mut objects = Vec::new();
+        for trace in &self.traces {
+            let whole = trace.whole(py)?;
+            let mut report = trace.found.clone();
+            for (item, all) in report.items.iter_mut().zip(&whole.items) {
+                item.violations.clone_from(&all.violations);
+            }
+            objects.extend(json::objects(&report));
+        }
+        Ok(objects)
     }
 
     fn items(&self) -> impl Iterator<Item = (&Arc<Examined>, usize)> {
@@ -89,8 +128,10 @@ impl Report {
 
     /// All violations that are listed, in one table.
     #[getter]
-    fn violations(&self) -> Table {
-        violations(self.items().map(|(of, at)| (&*of.found.subject, &of.found.items[at])))
+    fn violations(&self, py: Python<'_>) -> PyResult<Table> {
+        let whole = self.traces.iter().map(|trace| trace.whole(py)).collect::<PyResult<Vec<_>>>()?;
+        let items = whole.iter().flat_map(|report| report.items.iter().map(|item| (report.subject.as_str(), item)));
+        Ok(violations(items))
     }
 
     /// `violated` if a property is, else `unknown` if one is, else `satisfied`.
@@ -146,13 +187,12 @@ impl Report {
 
     /// The objects that the command `check` prints with `--output json`.
     fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let objects: Vec<String> = self.traces.iter().flat_map(|trace| json::objects(&trace.found)).collect();
-        values::dictionaries(py, &objects)
+        values::dictionaries(py, &self.objects(py)?)
     }
 
     /// The same as text, an object on each line.
-    fn to_json(&self) -> String {
-        self.traces.iter().flat_map(|trace| json::objects(&trace.found)).collect::<Vec<_>>().join("\n")
+    fn to_json(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(self.objects(py)?.join("\n"))
     }
 
     fn __len__(&self) -> usize {
@@ -330,11 +370,11 @@ impl Property {
 
     /// The violations that are listed.
     #[getter]
-    fn violations(&self) -> Vec<Violation> {
-        let item = self.item();
+    fn violations(&self, py: Python<'_>) -> PyResult<Vec<Violation>> {
+        let item = &self.of.whole(py)?.items[self.at];
         let name: Arc<str> = item.name.as_str().into();
         let own = |own: &findings::Violation| Violation::found(&name, item.severity, own.clone());
-        item.violations.iter().map(own).collect()
+        Ok(item.violations.iter().map(own).collect())
     }
 
     /// How many there are in all.

@@ -11,6 +11,7 @@ use tracewise::{Clock, Evaluating, Reading, Semantics, Session, TimeUnit};
 #[derive(Clone, Default)]
 pub struct Settings {
     pub by: Option<String>,
+    pub only: Vec<String>,
     pub name: Option<String>,
     pub format: Option<String>,
     pub concat: bool,
@@ -50,6 +51,7 @@ const KEYWORDS: &[&str] = &[
     "memory",
     "name",
     "null",
+    "only",
     "semantics",
     "skip_bad_lines",
     "sort",
@@ -122,6 +124,10 @@ impl Settings {
         let text = || value.extract::<String>().map(Some);
         match keyword {
             "by" => self.by = text()?,
+            "only" => {
+                let one = value.extract::<String>().map(|name| vec![name]);
+                self.only = one.or_else(|_| value.extract::<Vec<String>>())?;
+            }
             "name" => self.name = text()?,
             "format" => self.format = text()?,
             "concat" => self.concat = value.extract()?,
@@ -163,6 +169,17 @@ impl Settings {
     /// The trace's unit.
     pub fn unit(&self) -> TimeUnit {
         self.unit.unwrap_or(TimeUnit::Seconds)
+    }
+
+    /// The column of timestamps, and how many digits behind the point a nanosecond takes there.
+    pub fn clock_column(&self) -> (&str, usize) {
+        let digits = match self.unit() {
+            TimeUnit::Nanoseconds => 0,
+            TimeUnit::Microseconds => 3,
+            TimeUnit::Milliseconds => 6,
+            _ => 9,
+        };
+        (self.time.as_deref().unwrap_or("time"), digits)
     }
 
     /// How traces are read.

@@ -73,6 +73,21 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// A monitor of what is asked for.
+    pub fn followed(&self, settings: Settings, state: Option<Vec<u8>>) -> PyResult<Monitor> {
+        Monitor::over(&self.asked(&settings)?, settings, state)
+    }
+
+    /// Of its properties and queries, those that are asked for.
+    fn asked(&self, settings: &Settings) -> PyResult<Arc<Specification>> {
+        match settings.only.as_slice() {
+            [] => Ok(Arc::clone(&self.own)),
+            names => Ok(Arc::new(checked(self.own.only(names))?.into_owned())),
+        }
+    }
+}
+
 /// Whether a text names a file of a specification.
 fn is_file(text: &str) -> bool {
     text.ends_with(".tw") && !text.contains(['\n', ';', '"'])
@@ -139,35 +154,35 @@ impl Spec {
     #[pyo3(signature = (data, **options))]
     fn check(&self, data: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Report> {
         let settings = Settings::new(options, &self.own.settings)?;
-        Report::check(data.py(), &self.own, Data::of(data)?, settings)
+        Report::check(data.py(), &self.asked(&settings)?, Data::of(data, &settings)?, settings)
     }
 
     /// The value of every query on data.
     #[pyo3(signature = (data, **options))]
     fn query(&self, data: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<QueryReport> {
         let settings = Settings::new(options, &self.own.settings)?;
-        verbs::query(data.py(), &self.own, Data::of(data)?, settings)
+        verbs::query(data.py(), &self.asked(&settings)?, Data::of(data, &settings)?, settings)
     }
 
     /// The truth of the first formula at every position of data.
     #[pyo3(signature = (data, **options))]
     fn eval(&self, data: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<EvalReport> {
         let settings = Settings::new(options, &self.own.settings)?;
-        verbs::eval(data.py(), &self.own, Data::of(data)?, settings)
+        verbs::eval(data.py(), &self.asked(&settings)?, Data::of(data, &settings)?, settings)
     }
 
     /// By how much every property holds on data.
     #[pyo3(signature = (data, **options))]
     fn robust(&self, data: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<RobustReport> {
         let settings = Settings::new(options, &self.own.settings)?;
-        verbs::robust(data.py(), &self.own, Data::of(data)?, settings)
+        verbs::robust(data.py(), &self.asked(&settings)?, Data::of(data, &settings)?, settings)
     }
 
     /// A monitor to feed with positions as they come.
     #[pyo3(signature = (*, state = None, **options))]
     fn monitor(&self, state: Option<Vec<u8>>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Monitor> {
         let settings = Settings::new(options, &self.own.settings)?;
-        Monitor::over(&self.own, settings, state)
+        self.followed(settings, state)
     }
 
     fn __repr__(&self) -> String {

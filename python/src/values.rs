@@ -62,10 +62,6 @@ pub fn reals<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyAny>
 const DEEPEST: usize = 200;
 
 /// Writes a Python object as JSON. Dates become ISO 8601 text, scalars of numpy what they hold.
-pub fn write_json(object: &Bound<'_, PyAny>, out: &mut Vec<u8>) -> PyResult<()> {
-    write_nested(object, out, 0)
-}
-
 fn write_nested(object: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> PyResult<()> {
     if depth > DEEPEST {
         return Err(crate::error::refused(format!("a value is nested more than {DEEPEST} deep")));
@@ -111,8 +107,23 @@ fn write_nested(object: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> P
     Ok(())
 }
 
+/// Writes a row as a JSON object. A time that is a float is rounded to so many digits.
+pub fn write_row(dict: &Bound<'_, PyDict>, (time, digits): (&str, usize), out: &mut Vec<u8>) -> PyResult<()> {
+    if let Some(own) = dict.get_item(time)?
+        && let Ok(own) = own.cast::<PyFloat>()
+    {
+        let on_grid = crate::arrow_data::rounded(own.value(), digits);
+        if on_grid != own.value() {
+            let dict = dict.copy()?;
+            dict.set_item(time, on_grid)?;
+            return write_object(&dict, out, 0);
+        }
+    }
+    write_object(dict, out, 0)
+}
+
 /// Writes a dictionary as a JSON object.
-pub fn write_object(dict: &Bound<'_, PyDict>, out: &mut Vec<u8>, depth: usize) -> PyResult<()> {
+fn write_object(dict: &Bound<'_, PyDict>, out: &mut Vec<u8>, depth: usize) -> PyResult<()> {
     out.push(b'{');
     for (index, (key, value)) in dict.iter().enumerate() {
         if index > 0 {

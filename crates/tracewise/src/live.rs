@@ -43,6 +43,7 @@ mod feed;
 mod keys;
 mod parametric;
 mod plan;
+mod push;
 mod rows;
 mod shard;
 mod snapshot;

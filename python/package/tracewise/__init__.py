@@ -7,8 +7,10 @@
 """
 
 from ._native import (
+    Answer,
     Error,
     EvalReport,
+    Model,
     Monitor,
     Pending,
     Property,
@@ -24,13 +26,21 @@ from ._native import (
     __version__,
     check,
     eval,
+    inspect,
+    merge,
     query,
+    races,
     robust,
+    slice,
+    streams,
+    templates,
 )
 
 __all__ = [
+    "Answer",
     "Error",
     "EvalReport",
+    "Model",
     "Monitor",
     "Pending",
     "Property",
@@ -46,6 +56,12 @@ __all__ = [
     "__version__",
     "check",
     "eval",
+    "inspect",
+    "merge",
     "query",
+    "races",
     "robust",
+    "slice",
+    "streams",
+    "templates",
 ]

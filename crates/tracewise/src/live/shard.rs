@@ -4,6 +4,7 @@ use super::deadlines::Deadlines;
 use super::ending::{Ended, Ending, Idles, Over};
 use super::keys::Keys;
 use super::parametric::Parametric;
+use super::push::Quick;
 use super::{Fingerprint, Plan};
 use crate::check::Violation;
 use crate::findings::Severity;
@@ -36,6 +37,7 @@ pub struct ShardMonitor {
     pub(super) idles: Idles,
     pub(super) over: Over,
     pub(super) parametric: Option<Parametric>,
+    pub(super) quick: Option<Box<Quick>>,
 }
 
 /// What a property of a key has come to: the number of its trace, or that it has none.
@@ -160,6 +162,8 @@ impl ShardMonitor {
             idles: Idles::default(),
             over: Over::default(),
             parametric: None,
+            // A key that is a path into nested data is found by columns.
+            quick: Quick::new(plan).filter(|_| key.is_none_or(|key| !key.contains('.') && !key.contains('['))).map(Box::new),
         };
         shard.clear()?;
         Ok(shard)
