@@ -28,7 +28,7 @@ pub struct Examined {
 }
 
 /// Violations that are listed at once of data in memory. The others are found when they are asked for.
-const AT_ONCE: usize = 100;
+const AT_ONCE: usize = 10;
 
 impl Examined {
     /// What was found, with every violation that a caller may see.
