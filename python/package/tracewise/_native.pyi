@@ -1,10 +1,11 @@
+import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Unpack  # a stub alone: nothing is imported at run time
+from typing_extensions import Unpack
 
 __version__: str
 
@@ -95,31 +96,31 @@ class Table:
     def _repr_html_(self) -> str: ...
 
 class Violation:
-    @property
+    @builtins.property
     def property(self) -> str: ...
-    @property
+    @builtins.property
     def position(self) -> int | None: ...
-    @property
+    @builtins.property
     def time(self) -> int | float | str | None: ...
-    @property
+    @builtins.property
     def bindings(self) -> dict[str, Any]: ...
-    @property
+    @builtins.property
     def infinite(self) -> bool: ...
-    @property
+    @builtins.property
     def category(self) -> str | None: ...
-    @property
+    @builtins.property
     def text(self) -> str | None: ...
-    @property
+    @builtins.property
     def severity(self) -> _Severity: ...
-    @property
+    @builtins.property
     def line(self) -> int | None: ...
-    @property
+    @builtins.property
     def line_text(self) -> str | None: ...
-    @property
+    @builtins.property
     def count(self) -> int: ...
-    @property
+    @builtins.property
     def settled_position(self) -> int | None: ...
-    @property
+    @builtins.property
     def settled_time(self) -> int | float | str | None: ...
 
 class Property:
@@ -242,31 +243,31 @@ class RobustReport:
     def _repr_html_(self) -> str: ...
 
 class Verdict:
-    @property
+    @builtins.property
     def property(self) -> str: ...
-    @property
+    @builtins.property
     def verdict(self) -> Literal["satisfied", "violated"] | None: ...
-    @property
+    @builtins.property
     def bindings(self) -> dict[str, Any]: ...
-    @property
+    @builtins.property
     def settled(self) -> bool: ...
-    @property
+    @builtins.property
     def value(self) -> Any: ...
-    @property
+    @builtins.property
     def violations(self) -> list[int]: ...
-    @property
+    @builtins.property
     def texts(self) -> list[str]: ...
 
 class Pending:
-    @property
+    @builtins.property
     def property(self) -> str: ...
-    @property
+    @builtins.property
     def bindings(self) -> dict[str, Any]: ...
-    @property
+    @builtins.property
     def since(self) -> int: ...
-    @property
+    @builtins.property
     def owed(self) -> str: ...
-    @property
+    @builtins.property
     def deadline(self) -> int | float | str | None: ...
 
 class Monitor:
