@@ -141,7 +141,9 @@ pub fn on_grid((schema, mut batches): Batches, time: &str, digits: usize) -> PyR
             continue;
         }
         let mut columns = batch.columns().to_vec();
-        columns[column] = Arc::new(times.iter().map(|time| time.map(|time| rounded(time, digits))).collect::<Float64Array>());
+        columns[column] = Arc::new(
+            times.iter().map(|time| time.map(|time| rounded(time, digits))).collect::<Float64Array>(),
+        );
         *batch = RecordBatch::try_new(batch.schema(), columns).map_err(arrow_error)?;
     }
     Ok((schema, batches))

@@ -84,7 +84,9 @@ impl Model {
         let mut questions: Vec<Question> = texts(ctl)?.into_iter().map(of(Logic::Branching)).collect();
         questions.extend(texts(ltl)?.into_iter().map(of(Logic::Linear)));
         if questions.is_empty() {
-            return Err(refused("there is no formula: give one, as in check(ctl=\"AG EF p\") or check(ltl=\"G F p\")"));
+            return Err(refused(
+                "there is no formula: give one, as in check(ctl=\"AG EF p\") or check(ltl=\"G F p\")",
+            ));
         }
         let options = ModelOptions { fairness: texts(fair)?, min_count, probability, origins: false };
         let (own, name) = (Arc::clone(&self.own), self.name.clone());
@@ -119,7 +121,8 @@ impl Model {
             return Err(refused(format!("there is no form {form:?} (there are {})", known.join(", "))));
         };
         let mut out = Vec::new();
-        (format.write)(&self.own, &mut out).map_err(|error| refused(format!("cannot draw the model: {error}")))?;
+        (format.write)(&self.own, &mut out)
+            .map_err(|error| refused(format!("cannot draw the model: {error}")))?;
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
@@ -128,7 +131,12 @@ impl Model {
     }
 
     fn __repr__(&self) -> String {
-        format!("Model({} states, {} transitions, {} initial)", self.states(), self.transitions(), self.initial())
+        format!(
+            "Model({} states, {} transitions, {} initial)",
+            self.states(),
+            self.transitions(),
+            self.initial()
+        )
     }
 }
 
@@ -147,8 +155,9 @@ pub fn merge(
     let settings = Settings::new(options, &TraceSettings::default())?;
     let keep = match (keep, history) {
         ("history", steps) => Keep::History(steps.unwrap_or(1)),
-        (name, _) => Keep::parse(name)
-            .ok_or_else(|| refused(format!("keep={name:?}: expected state, time, change, history or tree")))?,
+        (name, _) => Keep::parse(name).ok_or_else(|| {
+            refused(format!("keep={name:?}: expected state, time, change, history or tree"))
+        })?,
     };
     let mut merging = MergeOptions { by: settings.by.clone(), ..MergeOptions::new(keep) };
     if let Some(ends) = ends {

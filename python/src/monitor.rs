@@ -1,5 +1,9 @@
 //! Monitors that Python feeds: batches, or one position at a time.
 
+mod told;
+
+pub use told::{Pending, Verdict};
+
 use crate::data::Data;
 use crate::error::{checked, refused};
 use crate::report::Violation;
@@ -8,6 +12,7 @@ use crate::values;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyString};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -94,9 +99,10 @@ impl Monitor {
         Ok(Self { inner: Mutex::new(inner) })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    /// Who waits for the monitor lets others have the GIL: one of them may hold the monitor and need it.
+    fn inner(&self, py: Python<'_>) -> MutexGuard<'_, Inner> {
         // What was poisoned is a monitor in the middle of a position; its next error says so.
-        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.inner.lock_py_attached(py).unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -229,7 +235,9 @@ impl Inner {
             if self.is_time(text) && !value.is_none() {
                 let unit = self.reading.unit;
                 (parts.time, self.style) = instant(&value, self.reading.numbers.unwrap_or(unit), unit)?;
-            } else if text == self.reading.event.as_deref().unwrap_or("event") && value.is_instance_of::<PyString>() {
+            } else if text == self.reading.event.as_deref().unwrap_or("event")
+                && value.is_instance_of::<PyString>()
+            {
                 parts.event = Some(value.cast_into::<PyString>()?);
             } else {
                 if self.by.as_deref() == Some(text) {
@@ -387,12 +395,18 @@ impl Monitor {
         {
             let rows = batch.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             if rows.iter().all(|row| row.is_instance_of::<PyDict>()) {
-                let rows = rows.into_iter().map(|row| Ok(row.cast_into::<PyDict>()?)).collect::<PyResult<Vec<_>>>()?;
-                let mut inner = self.inner();
+                let rows = rows
+                    .into_iter()
+                    .map(|row| Ok(row.cast_into::<PyDict>()?))
+                    .collect::<PyResult<Vec<_>>>()?;
+                let mut inner = self.inner(py);
                 let told = inner.feed_rows(&rows)?;
                 return Ok(inner.told(told));
             }
-            return self.records(py, Data::of(&pyo3::types::PyList::new(py, rows)?.into_any(), &Settings::default())?);
+            return self.records(
+                py,
+                Data::of(&pyo3::types::PyList::new(py, rows)?.into_any(), &Settings::default())?,
+            );
         }
         self.records(py, Data::of(batch, &Settings::default())?)
     }
@@ -405,7 +419,7 @@ impl Monitor {
         row: Option<&Bound<'_, PyDict>>,
         values: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<Violation>> {
-        let mut inner = self.inner();
+        let mut inner = self.inner(py);
         let told = match (row, values) {
             (Some(row), None) => inner.push_row(row)?,
             (None, Some(values)) => inner.push_row(values)?,
@@ -421,7 +435,8 @@ impl Monitor {
 
     /// Time has come so far, though nothing happened: the violations that this settles.
     fn advance(&self, time: &Bound<'_, PyAny>) -> PyResult<Vec<Violation>> {
-        let mut guard = self.inner();
+        let py = time.py();
+        let mut guard = self.inner(py);
         let inner = &mut *guard;
         let unit = inner.reading.unit;
         let (Some(time), _) = instant(time, inner.reading.numbers.unwrap_or(unit), unit)? else {
@@ -437,8 +452,8 @@ impl Monitor {
 
     /// What properties still wait for.
     #[getter]
-    fn pending(&self) -> Vec<Pending> {
-        let mut guard = self.inner();
+    fn pending(&self, py: Python<'_>) -> Vec<Pending> {
+        let mut guard = self.inner(py);
         let inner = &mut *guard;
         let mut owed = Vec::new();
         inner.shard.pending(&mut |property, key, obligation| {
@@ -460,8 +475,8 @@ impl Monitor {
     }
 
     /// What each property (of each key) is worth if the trace ends here. The monitor goes on as before.
-    fn settle(&self) -> PyResult<Vec<Verdict>> {
-        let mut guard = self.inner();
+    fn settle(&self, py: Python<'_>) -> PyResult<Vec<Verdict>> {
+        let mut guard = self.inner(py);
         let inner = &mut *guard;
         let mut ends: Vec<Verdict> = Vec::new();
         let (names, by, numeric) = (&inner.names, &inner.by, inner.numeric);
@@ -496,30 +511,30 @@ impl Monitor {
 
     /// The whole state, for `spec.monitor(state=…)` of the same settings.
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let state = self.inner().shard.snapshot();
+        let state = self.inner(py).shard.snapshot();
         PyBytes::new(py, &state)
     }
 
     /// How many positions came.
     #[getter]
-    fn positions(&self) -> usize {
-        self.inner().shard.positions()
+    fn positions(&self, py: Python<'_>) -> usize {
+        self.inner(py).shard.positions()
     }
 
     /// How many keys there are.
     #[getter]
-    fn keys(&self) -> usize {
-        self.inner().shard.keys()
+    fn keys(&self, py: Python<'_>) -> usize {
+        self.inner(py).shard.keys()
     }
 
     /// Bytes held, about.
     #[getter]
-    fn memory(&self) -> usize {
-        self.inner().shard.heap_bytes()
+    fn memory(&self, py: Python<'_>) -> usize {
+        self.inner(py).shard.heap_bytes()
     }
 
-    fn __repr__(&self) -> String {
-        let inner = self.inner();
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let inner = self.inner(py);
         let names: Vec<&str> = inner.names.iter().map(|(name, _)| &**name).collect();
         format!("Monitor({}; {} positions)", names.join(", "), inner.shard.positions())
     }
@@ -534,130 +549,13 @@ impl Monitor {
                 return Err(refused("a monitor takes nested or mixed values as rows: a list of dicts"));
             }
         };
-        // The GIL first, the monitor then: another thread may hold the monitor and wait for the GIL.
-        let told = py.detach(|| {
-            let mut inner = self.inner();
+        py.detach(|| {
+            let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             inner.name_time(&schema);
             let digits = inner.digits;
             let time = inner.reading.time.as_deref().unwrap_or("time");
             let (schema, batches) = crate::arrow_data::on_grid((schema, batches), time, digits)?;
             checked(inner.feed_records(schema, &batches)).map(|told| inner.told(told))
-        });
-        told
-    }
-}
-
-/// What a property is worth if the trace ends.
-#[pyclass(frozen, module = "tracewise")]
-pub struct Verdict {
-    property: Arc<str>,
-    bindings: Vec<(String, Value)>,
-    holds: Option<bool>,
-    settled: bool,
-    value: Value,
-    violations: Vec<usize>,
-    texts: Vec<String>,
-}
-
-#[pymethods]
-impl Verdict {
-    /// The property or query.
-    #[getter]
-    fn property(&self) -> &str {
-        &self.property
-    }
-
-    /// `satisfied` or `violated`; nothing of a query.
-    #[getter]
-    fn verdict(&self) -> Option<&'static str> {
-        self.holds.map(|holds| if holds { "satisfied" } else { "violated" })
-    }
-
-    /// The key.
-    #[getter]
-    fn bindings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::bindings(py, &self.bindings)
-    }
-
-    /// Whether nothing that comes would change it.
-    #[getter]
-    fn settled(&self) -> bool {
-        self.settled
-    }
-
-    /// Of a query, its value.
-    #[getter]
-    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        values::value(py, &self.value)
-    }
-
-    /// The positions that fail because the trace ends.
-    #[getter]
-    fn violations(&self) -> Vec<usize> {
-        self.violations.clone()
-    }
-
-    /// What a monitor of the specification says of the end.
-    #[getter]
-    fn texts(&self) -> Vec<String> {
-        self.texts.clone()
-    }
-
-    fn __repr__(&self) -> String {
-        let with = match self.bindings.as_slice() {
-            [] => String::new(),
-            bindings => format!(" with {}", findings::words::bindings(bindings)),
-        };
-        match self.verdict() {
-            Some(verdict) => format!("{} is {verdict}{with}", self.property),
-            None => format!("{} = {}{with}", self.property, findings::words::value(&self.value)),
-        }
-    }
-}
-
-/// What a property waits for.
-#[pyclass(frozen, module = "tracewise")]
-pub struct Pending {
-    property: Arc<str>,
-    bindings: Vec<(String, Value)>,
-    since: usize,
-    owed: String,
-    deadline: Option<Stamp>,
-}
-
-#[pymethods]
-impl Pending {
-    /// The property.
-    #[getter]
-    fn property(&self) -> &str {
-        &self.property
-    }
-
-    /// The key, and what quantified variables are.
-    #[getter]
-    fn bindings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        values::bindings(py, &self.bindings)
-    }
-
-    /// The position since which it waits for this.
-    #[getter]
-    fn since(&self) -> usize {
-        self.since
-    }
-
-    /// What is owed, as a formula.
-    #[getter]
-    fn owed(&self) -> &str {
-        &self.owed
-    }
-
-    /// By when it is settled at the latest.
-    #[getter]
-    fn deadline<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        values::time(py, self.deadline)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("{} waits for {} since position {}", self.property, self.owed, self.since)
+        })
     }
 }

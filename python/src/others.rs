@@ -24,7 +24,10 @@ fn lines<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 /// What a trace has: columns with their types, event names, how long it is.
 #[pyfunction]
 #[pyo3(signature = (data, **options))]
-pub fn inspect<'py>(data: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyDict>> {
+pub fn inspect<'py>(
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
     let py = data.py();
     let settings = Settings::new(options, &TraceSettings::default())?;
     let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
@@ -90,7 +93,10 @@ pub fn slice<'py>(
 /// Deadlocks and data races that other schedules of the same program could have.
 #[pyfunction]
 #[pyo3(signature = (data, **options))]
-pub fn races<'py>(data: &Bound<'py, PyAny>, options: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
+pub fn races<'py>(
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let settings = Settings::new(options, &TraceSettings::default())?;
     let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
     let report = interrupt::run(data.py(), session, move |session| {

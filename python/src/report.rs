@@ -130,7 +130,8 @@ impl Report {
     #[getter]
     fn violations(&self, py: Python<'_>) -> PyResult<Table> {
         let whole = self.traces.iter().map(|trace| trace.whole(py)).collect::<PyResult<Vec<_>>>()?;
-        let items = whole.iter().flat_map(|report| report.items.iter().map(|item| (report.subject.as_str(), item)));
+        let items =
+            whole.iter().flat_map(|report| report.items.iter().map(|item| (report.subject.as_str(), item)));
         Ok(violations(items))
     }
 

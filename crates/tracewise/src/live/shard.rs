@@ -163,7 +163,9 @@ impl ShardMonitor {
             over: Over::default(),
             parametric: None,
             // A key that is a path into nested data is found by columns.
-            quick: Quick::new(plan).filter(|_| key.is_none_or(|key| !key.contains('.') && !key.contains('['))).map(Box::new),
+            quick: Quick::new(plan)
+                .filter(|_| key.is_none_or(|key| !key.contains('.') && !key.contains('[')))
+                .map(Box::new),
         };
         shard.clear()?;
         Ok(shard)
