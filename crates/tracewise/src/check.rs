@@ -28,6 +28,8 @@ pub struct CheckOptions {
     pub violations: usize,
     /// Whether to explain violations, which takes a second look at the trace.
     pub explain: bool,
+    /// Which violation of each property is explained, by its number.
+    pub explained: usize,
     /// Explain satisfied properties too.
     pub witness: bool,
     /// Check every property once per value of this column.
@@ -49,6 +51,7 @@ impl Default for CheckOptions {
         Self {
             violations: 10,
             explain: true,
+            explained: 0,
             witness: false,
             by: None,
             statistic: None,
@@ -139,20 +142,27 @@ fn check_properties(
     let mut findings = Vec::with_capacity(answers.len());
     for (root, answer) in spec.program.roots.iter().zip(answers) {
         let mut finding = Finding::new(property(spec, &newlines, root, verdict(&answer)));
-        let first = violations(&run, options, &mut finding, root, &answer);
+        let chosen = violations(&run, options, &mut finding, root, &answer);
         let chart = spec.program.chart(root.node).is_some();
-        finding.chart = first.filter(|_| chart && options.explain);
-        let first = first.map(|(segment, _)| segment);
-        // The first violation's own part is the one to explain; a satisfied property is explained on the first.
-        let segment = first.or(options.witness.then_some(0)).filter(|_| !chart);
+        finding.chart = chosen.filter(|_| chart && options.explain).map(|chosen| (chosen.segment, chosen.at));
+        // The violation's own part is the one to explain; a satisfied property is explained on the first.
+        let segment = chosen.map(|chosen| chosen.segment);
+        let segment = segment.or(options.witness.then_some(0)).filter(|_| !chart);
         if let Some(segment) = segment.filter(|_| options.explain) {
             let start = run.loaded.trace.starts()[segment];
             // What fails for some values is explained for the values of the first violation, in its own part.
-            let own = answer.violations.partition_point(|&at| at < start);
-            let first = answer.violations.get(own).zip(answer.bindings.get(own));
-            finding.explain = Some(match first {
-                Some((&at, bindings)) => violation_request(&spec.program, root.node, start, at, bindings),
-                None => (root.node, start, Bindings::default()),
+            let later = chosen.and_then(|chosen| chosen.later);
+            let own = later.unwrap_or_else(|| answer.violations.partition_point(|&at| at < start));
+            let bound = answer.violations.get(own).zip(answer.bindings.get(own));
+            finding.explain = Some(match (bound, later, spec.program.invariant(root.node)) {
+                (Some((&at, bindings)), ..) => {
+                    violation_request(&spec.program, root.node, start, at, bindings)
+                }
+                // The property is explained by its first violation; a later one by what fails there.
+                (None, Some(nth), Some((variables, body))) if variables.is_empty() => {
+                    (body, answer.violations[nth], Bindings::default())
+                }
+                _ => (root.node, start, Bindings::default()),
             });
         }
         if let Some(statistic) = options.statistic {
@@ -195,15 +205,25 @@ fn check_properties(
     Ok(report)
 }
 
-/// Lists violations in the order of the log; the segment of the first. For `G φ` they are the positions where φ fails,
-/// else the parts that fail, if the trace is divided.
+/// The violation that is to be explained.
+#[derive(Clone, Copy)]
+struct Chosen {
+    segment: usize,
+    /// Its position in the trace, of one that has a position.
+    at: Option<Position>,
+    /// Its number in the answer, of a later one than the first of `G φ`.
+    later: Option<usize>,
+}
+
+/// Lists violations in the order of the log, and chooses the one that is to be explained. For `G φ` they are the positions where φ
+/// fails, else the parts that fail, if the trace is divided.
 fn violations(
     run: &Run<'_>,
     options: &CheckOptions,
     finding: &mut Finding,
     root: &Root,
     answer: &Answer,
-) -> Option<(usize, Option<Position>)> {
+) -> Option<Chosen> {
     let trace = &run.loaded.trace;
     let invariant = is_invariant(run.spec, root);
     let fails = |segment: &usize| {
@@ -279,8 +299,14 @@ fn violations(
             }
         }
     }
-    let first = failing.first().map(|&(_, at, _)| (segment(at), Some(at)));
-    first.or_else(|| (0..trace.starts().len()).find(fails).map(|segment| (segment, None)))
+    let later = failing.get(options.explained).filter(|_| options.explained > 0);
+    let chosen = later.or(failing.first()).map(|&(_, at, nth)| Chosen {
+        segment: segment(at),
+        at: Some(at),
+        later: later.filter(|_| invariant).map(|_| nth),
+    });
+    let whole = |segment| Chosen { segment, at: None, later: None };
+    chosen.or_else(|| (0..trace.starts().len()).find(fails).map(whole))
 }
 
 /// The verdict over all segments: violated if one is, else open if one is.

@@ -75,9 +75,9 @@
 //! ```
 
 mod bound;
-mod cells;
+pub(crate) mod cells;
 mod reports;
-mod row;
+pub(crate) mod row;
 
 pub use reports::Report;
 pub use row::{Row, SlotHandle};

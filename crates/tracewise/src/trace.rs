@@ -1,13 +1,13 @@
 //! Traces: formats, rows, records in memory, and how far the reading is.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[cfg(feature = "parquet")]
 pub use tw_arrow::{Reader as RecordReader, Records, arrow};
 pub use tw_core::duration;
 pub use tw_trace::{
     Arguments, Event, Outline, Projection, Row, Stamp, States, Table, TimeStyle, TraceError, TraceErrorKind,
-    TraceFormat, compress, detect, push_csv_cell,
+    TraceFormat, compress, detect, parse_stamp, push_csv_cell,
 };
 
 /// Every trace format of this build.
@@ -29,6 +29,7 @@ pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
 pub struct Progress {
     read: AtomicU64,
     total: AtomicU64,
+    stopped: AtomicBool,
 }
 
 impl Progress {
@@ -36,6 +37,15 @@ impl Progress {
     pub fn get(&self) -> (u64, Option<u64>) {
         let total = self.total.load(Ordering::Relaxed);
         (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
+    }
+
+    /// Asks the reading to end: the verb that reads ends with an error soon.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
     }
 
     pub(crate) fn set(&self, read: u64, total: Option<u64>) {

@@ -57,3 +57,33 @@ fn others_are_told_apart() {
     let bug = Error::Internal("two and two".into());
     assert_eq!((bug.kind(), bug.to_string().contains("report it")), (ErrorKind::Internal, true));
 }
+
+#[test]
+fn a_reading_can_be_stopped() {
+    let progress = std::sync::Arc::new(tracewise::trace::Progress::default());
+    progress.stop();
+    let session = Session::new().progress(progress).text("t.props", b"a\nb\n".to_vec());
+    let spec = Specification::from_formula("G a").unwrap();
+    let error = session.check(&spec, &["t.props".to_string()], &CheckOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("interrupted"), "{error}");
+}
+
+#[test]
+fn any_violation_is_explained() {
+    let text = b"user,x\nann,1\nbob,7\nann,8\nbob,9\n".to_vec();
+    let session = Session::new().text("t.csv", text);
+    let explained = |formula: &str, by: Option<&str>, nth: usize| {
+        let spec = Specification::from_formula(formula).unwrap();
+        let options = CheckOptions { explained: nth, by: by.map(Into::into), ..CheckOptions::default() };
+        let report = session.check(&spec, &["t.csv".to_string()], &options).unwrap();
+        let step = report.properties[0].explanation.clone().unwrap();
+        (step.from, step.formula)
+    };
+    let own = |at: usize, formula: &str| (at, formula.to_string());
+    assert_eq!(explained("G x < 5", None, 0), own(0, "G x < 5"));
+    assert_eq!(explained("G x < 5", None, 2), own(3, "x < 5"));
+    assert_eq!(explained("G x < 5", Some("user"), 1), own(2, "x < 5"));
+    // There are three: what is beyond them is the first.
+    assert_eq!(explained("G x < 5", None, 3), own(0, "G x < 5"));
+    assert_eq!(explained("F x > 8", Some("user"), 0), own(0, "F x > 8"));
+}

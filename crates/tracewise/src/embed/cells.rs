@@ -8,7 +8,7 @@ use tw_ir::{CompareOp, Node, Program};
 use tw_monitor::{AtomParts, Predicates, compare};
 use tw_trace::{ColumnBuilder, TraceError, describe, expect_of};
 
-pub(super) struct Cells {
+pub(crate) struct Cells {
     /// For each slot, the atom that it is.
     bits: Vec<Option<u32>>,
     /// Atoms that compare a slot with a number: atom, slot, operator, number.
@@ -19,7 +19,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    pub(super) fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program) -> Self {
         let mut bits = vec![None; program.slots.len()];
         let (mut comparisons, mut general) = (Vec::new(), Vec::new());
         for (atom, node) in program.atoms().into_iter().enumerate() {
@@ -62,23 +62,23 @@ impl Cells {
         Self { bits, comparisons, general, parts: Predicates::new(program).parts() }
     }
 
-    pub(super) fn parts(&self) -> AtomParts {
+    pub(crate) fn parts(&self) -> AtomParts {
         self.parts.clone()
     }
 
     /// The atom that the slot is, if it is nothing else.
-    pub(super) fn bit(&self, slot: usize) -> Option<u32> {
+    pub(crate) fn bit(&self, slot: usize) -> Option<u32> {
         self.bits[slot]
     }
 
     /// Whether every atom is a bit of the row.
     #[inline]
-    pub(super) fn are_bits(&self) -> bool {
+    pub(crate) fn are_bits(&self) -> bool {
         self.comparisons.is_empty() && self.general.is_empty()
     }
 
     /// Sets the atoms that are not bits of the row.
-    pub(super) fn fill(
+    pub(crate) fn fill(
         &self,
         program: &Program,
         values: &[Value],
@@ -107,7 +107,7 @@ impl Cells {
 }
 
 /// The cells as columns of one position. Bits of the row have no value here; nothing that reads columns reads them.
-pub(super) fn batch(program: &Program, values: &[Value]) -> Result<Batch, TraceError> {
+pub(crate) fn batch(program: &Program, values: &[Value]) -> Result<Batch, TraceError> {
     let mut slots = Vec::with_capacity(values.len());
     for (index, (slot, value)) in program.slots.iter().zip(values).enumerate() {
         let mut column = ColumnBuilder::new(expect_of(&slot.what));

@@ -44,7 +44,7 @@ impl Row {
 
 /// Sets one of the bits that are packed 64 to a word.
 #[inline]
-pub(super) fn set_bit(words: &mut [u64], bit: u32, value: bool) {
+pub(crate) fn set_bit(words: &mut [u64], bit: u32, value: bool) {
     let word = &mut words[bit as usize / 64];
     *word = *word & !(1 << (bit % 64)) | u64::from(value) << (bit % 64);
 }

@@ -9,10 +9,10 @@ use crate::run::timing::fill_since;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use tw_core::{Batch, Bits, Column, Position, Time, Value};
-use tw_monitor::{Positions, PredicateError, Stretch, Term};
+use tw_monitor::{Monitor, Positions, PredicateError, Sink, Stretch, Term, Unsupported};
 
 /// The key of a position that has none.
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Positions whose rows are made at a time.
 const BLOCK: usize = 1 << 12;
@@ -144,7 +144,7 @@ impl ShardMonitor {
     }
 
     /// Refuses times that are not there, or go back.
-    fn check_times(&mut self, times: Option<&[Time]>, len: usize) -> Result<(), Error> {
+    pub(super) fn check_times(&mut self, times: Option<&[Time]>, len: usize) -> Result<(), Error> {
         let refuse = |what: String| Err(Error::refused(what));
         match times {
             None if self.plan.timed() && len > 0 => {
@@ -213,41 +213,57 @@ impl ShardMonitor {
             properties.iter().map(|judged| Stretch::new(&judged.atoms, range.start, range.len())).collect();
         for at in range.clone() {
             let time = times.map(|times| times[at]);
-            self.over.at = Some(at);
-            if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
-                self.now = Some(time);
-                self.pass(time, self.positions, told)?;
-            }
-            let key = keys[at];
-            if let (Some(time), false) = (time, key == NOBODY) {
-                self.idles.seen(key, time, self.ending.idle);
-            }
-            for (Judged { property, atoms, beside }, stretch) in properties.iter().zip(&stretches) {
-                if key == NOBODY || self.enter(key, *property).is_none() {
-                    continue;
+            let each = |nth: usize| properties[nth].property;
+            self.position((at, keys[at], time), (properties.len(), &each), told, |nth, monitor, sink| {
+                let Judged { atoms, beside, .. } = &properties[nth];
+                let row = stretches[nth].row(at - range.start);
+                match beside {
+                    Some(beside) => beside.at(at).step(monitor, time, (row, atoms.len()), sink),
+                    None => monitor.step_at(time, row, sink),
                 }
-                let monitor = &mut self.monitors[*property];
-                monitor.skip_to(self.positions);
-                let row = stretch.row(at - range.start);
-                let stepped = match beside {
-                    Some(beside) => {
-                        beside.at(at).step(monitor.as_mut(), time, (row, atoms.len()), &mut self.sink)
-                    }
-                    None => monitor.step_at(time, row, &mut self.sink),
-                };
-                stepped.map_err(|refusal| self.plan.refused(*property, refusal))?;
-                self.deadlines.set(key, *property, self.monitors[*property].next_deadline());
-                if !self.sink.settled.is_empty() {
-                    self.tell(key, *property, (self.positions, time, false), told);
-                }
-            }
-            if std::mem::take(&mut self.over.here) {
-                self.over.at = Some(at + 1);
-                self.end(key, Ended::Until, time, told)?;
-            }
-            self.positions += 1;
+            })?;
         }
         self.over.at = None;
+        Ok(())
+    }
+
+    /// One position of a batch, by its number there, key and time: into the monitors of so many properties, by `step`, with the
+    /// passing of time before it.
+    #[inline]
+    pub(super) fn position(
+        &mut self,
+        (at, key, time): (usize, u32, Option<Time>),
+        (properties, each): (usize, &dyn Fn(usize) -> usize),
+        told: &mut dyn FnMut(Outcome<'_>),
+        mut step: impl FnMut(usize, &mut dyn Monitor, &mut Sink) -> Result<(), Unsupported>,
+    ) -> Result<(), Error> {
+        self.over.at = Some(at);
+        if let Some(time) = time.filter(|&time| self.now.is_none_or(|now| now < time)) {
+            self.now = Some(time);
+            self.pass(time, self.positions, told)?;
+        }
+        if let (Some(time), false) = (time, key == NOBODY) {
+            self.idles.seen(key, time, self.ending.idle);
+        }
+        for nth in 0..properties {
+            let property = each(nth);
+            if key == NOBODY || self.enter(key, property).is_none() {
+                continue;
+            }
+            let monitor = &mut self.monitors[property];
+            monitor.skip_to(self.positions);
+            let stepped = step(nth, monitor.as_mut(), &mut self.sink);
+            stepped.map_err(|refusal| self.plan.refused(property, refusal))?;
+            self.deadlines.set(key, property, self.monitors[property].next_deadline());
+            if !self.sink.settled.is_empty() {
+                self.tell(key, property, (self.positions, time, false), told);
+            }
+        }
+        if std::mem::take(&mut self.over.here) {
+            self.over.at = Some(at + 1);
+            self.end(key, Ended::Until, time, told)?;
+        }
+        self.positions += 1;
         Ok(())
     }
 

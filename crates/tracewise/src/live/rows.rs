@@ -20,6 +20,11 @@ pub struct Row<'a> {
 impl ShardMonitor {
     /// As [`ShardMonitor::feed`], from rows. Nothing is fed if one of them does not fit the specification.
     pub fn feed_rows(&mut self, rows: &[Row<'_>], told: &mut dyn FnMut(Outcome<'_>)) -> Result<(), Error> {
+        if let [row] = rows
+            && let Some(done) = self.push_row(row, told)
+        {
+            return done;
+        }
         let timed = rows.iter().all(|row| row.time.is_some());
         let mut projection = Projection::new(&self.slots, None, timed);
         projection.templates = self.plan.specification().program.templates.as_slice().into();

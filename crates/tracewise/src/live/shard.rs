@@ -4,6 +4,7 @@ use super::deadlines::Deadlines;
 use super::ending::{Ended, Ending, Idles, Over};
 use super::keys::Keys;
 use super::parametric::Parametric;
+use super::push::Quick;
 use super::{Fingerprint, Plan};
 use crate::check::Violation;
 use crate::findings::Severity;
@@ -36,6 +37,7 @@ pub struct ShardMonitor {
     pub(super) idles: Idles,
     pub(super) over: Over,
     pub(super) parametric: Option<Parametric>,
+    pub(super) quick: Option<Box<Quick>>,
 }
 
 /// What a property of a key has come to: the number of its trace, or that it has none.
@@ -160,6 +162,10 @@ impl ShardMonitor {
             idles: Idles::default(),
             over: Over::default(),
             parametric: None,
+            // A key that is a path into nested data is found by columns.
+            quick: Quick::new(plan)
+                .filter(|_| key.is_none_or(|key| !key.contains('.') && !key.contains('[')))
+                .map(Box::new),
         };
         shard.clear()?;
         Ok(shard)
@@ -269,7 +275,7 @@ impl ShardMonitor {
     }
 
     /// What properties of keys wait for, in the order of keys; `told` says whether to go on.
-    pub(crate) fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
+    pub fn pending(&mut self, told: &mut dyn FnMut(usize, Option<&str>, Obligation) -> bool) {
         for key in (0..self.keys.bound()).filter(|&key| self.is_open(key)).collect::<Vec<_>>() {
             for property in
                 (0..self.monitors.len()).filter(|&own| self.ending.until != Some(own)).collect::<Vec<_>>()

@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Position, TimeUnit};
 use tw_diag::Diagnostic;
-use tw_trace::{Input, Located, Locator, Projection, Settled, Summary, TraceError, TraceFormat};
+use tw_trace::{
+    Input, Located, Locator, Projection, Settled, Summary, TraceError, TraceErrorKind, TraceFormat,
+};
 
 /// Files that are one trace.
 pub(crate) struct Opened {
@@ -71,6 +73,9 @@ impl Opened {
         let mut noting = |part: T| {
             if let Some(progress) = &session.progress {
                 progress.set(self.input.bytes_read(), self.input.size());
+                if progress.stopped() {
+                    return Err(TraceError::new(TraceErrorKind::Usage, "the reading was interrupted"));
+                }
             }
             fold(part)
         };

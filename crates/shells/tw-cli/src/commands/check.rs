@@ -105,6 +105,7 @@ impl Check {
             // With `--quiet` verdicts alone count: no need to go back for log lines.
             violations: if context.quiet { 0 } else { self.violations },
             explain: !self.no_explain && !context.quiet,
+            explained: 0,
             witness: self.witness,
             by: self.by.clone().or_else(|| spec.settings.by.clone()),
             statistic: self.stat,

@@ -1,0 +1,53 @@
+//! The native half of the Python package `tracewise`: a shell over the facade, as the command line is. It reads what Python
+//! hands over (paths, Arrow streams, rows), runs a verb with the GIL released, and hands back objects over the findings.
+
+mod arrow_data;
+mod columns;
+mod data;
+mod error;
+mod html;
+mod interrupt;
+mod model;
+mod monitor;
+mod others;
+mod report;
+mod settings;
+mod spec;
+mod table;
+mod values;
+mod verbs;
+
+use pyo3::prelude::*;
+
+/// What the package `tracewise` stands on.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("Error", module.py().get_type::<error::Error>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<spec::Spec>()?;
+    module.add_class::<report::Report>()?;
+    module.add_class::<report::Property>()?;
+    module.add_class::<report::Violation>()?;
+    module.add_class::<verbs::QueryReport>()?;
+    module.add_class::<verbs::Query>()?;
+    module.add_class::<verbs::RobustReport>()?;
+    module.add_class::<verbs::Robustness>()?;
+    module.add_class::<verbs::EvalReport>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<monitor::Monitor>()?;
+    module.add_class::<monitor::Verdict>()?;
+    module.add_class::<monitor::Pending>()?;
+    module.add_class::<model::Model>()?;
+    module.add_class::<model::Answer>()?;
+    module.add_function(wrap_pyfunction!(spec::check, module)?)?;
+    module.add_function(wrap_pyfunction!(spec::query, module)?)?;
+    module.add_function(wrap_pyfunction!(spec::eval, module)?)?;
+    module.add_function(wrap_pyfunction!(spec::robust, module)?)?;
+    module.add_function(wrap_pyfunction!(model::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(others::inspect, module)?)?;
+    module.add_function(wrap_pyfunction!(others::templates, module)?)?;
+    module.add_function(wrap_pyfunction!(others::slice, module)?)?;
+    module.add_function(wrap_pyfunction!(others::races, module)?)?;
+    module.add_function(wrap_pyfunction!(others::streams, module)?)?;
+    Ok(())
+}

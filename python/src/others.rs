@@ -1,0 +1,125 @@
+//! Verbs that tell of a trace alone, as lists of dictionaries: what the commands print as JSON.
+
+use crate::data::Data;
+use crate::interrupt;
+use crate::settings::Settings;
+use crate::spec::{Meant, Spec};
+use crate::values;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+use std::time::Duration;
+use tracewise::findings::{self, json};
+use tracewise::language::TraceSettings;
+use tracewise::races::RacesOptions;
+use tracewise::slice::SliceOptions;
+use tracewise::templates::TemplatesOptions;
+
+/// Lines of JSON as dictionaries.
+fn lines<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+    let text = String::from_utf8_lossy(text);
+    values::dictionaries(py, &text.lines().map(str::to_string).collect::<Vec<_>>())
+}
+
+/// What a trace has: columns with their types, event names, how long it is.
+#[pyfunction]
+#[pyo3(signature = (data, **options))]
+pub fn inspect<'py>(
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let py = data.py();
+    let settings = Settings::new(options, &TraceSettings::default())?;
+    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+    let report = interrupt::run(py, session, move |session| session.inspect(&files))?;
+    let told = PyDict::new(py);
+    told.set_item("trace", &report.trace)?;
+    told.set_item("format", report.format)?;
+    told.set_item("positions", report.positions)?;
+    told.set_item("span", report.span)?;
+    let columns = report.columns.iter().map(|column| {
+        let own = PyDict::new(py);
+        own.set_item("name", &column.name)?;
+        own.set_item("type", &column.kind)?;
+        own.set_item("present", column.present)?;
+        own.set_item("range", column.range)?;
+        own.set_item("examples", &column.examples)?;
+        Ok(own)
+    });
+    told.set_item("columns", columns.collect::<PyResult<Vec<_>>>()?)?;
+    told.set_item("events", report.events.into_iter().collect::<Vec<_>>())?;
+    told.set_item("suggestions", report.suggestions)?;
+    Ok(told)
+}
+
+/// The templates of a text log, most frequent first; with `each`, the template of every position.
+#[pyfunction]
+#[pyo3(signature = (data, *, column = "text", each = false, **options))]
+pub fn templates<'py>(
+    data: &Bound<'py, PyAny>,
+    column: &str,
+    each: bool,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = Settings::new(options, &TraceSettings::default())?;
+    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+    let asked = TemplatesOptions { column: column.into(), each };
+    let report = interrupt::run(data.py(), session, move |session| session.templates(&files, &asked))?;
+    let mut out = Vec::new();
+    json::templates(&report, &mut out)?;
+    lines(data.py(), &out)
+}
+
+/// A trace cut by what its events are about: one slice per binding of the variables in patterns.
+#[pyfunction]
+#[pyo3(signature = (patterns, data, *, r#where = None, allow_equal = false, partial = false, **options))]
+pub fn slice<'py>(
+    patterns: &str,
+    data: &Bound<'py, PyAny>,
+    r#where: Option<String>,
+    allow_equal: bool,
+    partial: bool,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = Settings::new(options, &TraceSettings::default())?;
+    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+    let asked = SliceOptions { patterns: patterns.into(), constraint: r#where, allow_equal, partial };
+    let report = interrupt::run(data.py(), session, move |session| session.slice(&files, &asked))?;
+    let mut out = Vec::new();
+    json::slice(&report, &mut out)?;
+    lines(data.py(), &out)
+}
+
+/// Deadlocks and data races that other schedules of the same program could have.
+#[pyfunction]
+#[pyo3(signature = (data, **options))]
+pub fn races<'py>(
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let settings = Settings::new(options, &TraceSettings::default())?;
+    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+    let report = interrupt::run(data.py(), session, move |session| {
+        let report = session.races(&files, &RacesOptions::default())?;
+        Ok(findings::Report::of_races(&report, Duration::ZERO))
+    })?;
+    values::dictionaries(data.py(), &json::objects(&report))
+}
+
+/// The streams of a specification on a trace: a dictionary per position.
+#[pyfunction]
+#[pyo3(signature = (spec, data, **options))]
+pub fn streams<'py>(
+    spec: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let spec = Spec::of(spec, Meant::Formula)?;
+    let settings = Settings::new(options, &spec.settings)?;
+    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+    let own = Arc::clone(&spec);
+    let report = interrupt::run(data.py(), session, move |session| session.stream_run(&own, &files, None))?;
+    let mut out = Vec::new();
+    json::stream(&report, &mut out)?;
+    lines(data.py(), &out)
+}
