@@ -11,6 +11,8 @@ mod import;
 mod races;
 #[path = "bad_input/slice.rs"]
 mod slice;
+#[path = "bad_input/slices.rs"]
+mod slices;
 #[path = "bad_input/specifications.rs"]
 mod specifications;
 #[path = "bad_input/structured.rs"]
@@ -186,6 +188,7 @@ fn messages() {
         usage::cases(),
         races::cases(),
         slice::cases(),
+        slices::cases(),
         import::cases(),
     ]
     .into_iter()
