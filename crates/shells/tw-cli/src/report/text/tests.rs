@@ -86,6 +86,7 @@ pub(crate) fn sample() -> Report {
             property("fair", None, Verdict::Unknown),
         ],
         warnings: Vec::new(),
+        slicing: Vec::new(),
         ticks: Vec::new(),
     };
     Report::of_check(report, &spec, Duration::from_micros(1200))
