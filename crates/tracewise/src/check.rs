@@ -120,8 +120,11 @@ fn check_properties(
     let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
     let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
     // What does not fit into memory is not held.
-    let flows =
-        options.slicing.as_ref().filter(|_| monitors.is_none() && !by_key && options.statistic.is_none());
+    let again = files.iter().all(|file| file != "-");
+    let flows = options
+        .slicing
+        .as_ref()
+        .filter(|_| again && monitors.is_none() && !by_key && options.statistic.is_none());
     if let Some(slicing) = flows.filter(|_| slicing::flow::is_large(session, files)) {
         return slicing::flow::check(session, spec, files, options, slicing);
     }

@@ -17,7 +17,7 @@ pub use latency::{LiveDelay, LiveReport};
 pub(crate) use residuals::rewriting;
 pub use residuals::{ResidualReport, ResidualStep};
 pub use tw_automata::draw::Graph;
-use tw_ir::{Fragment, Root, RootKind};
+use tw_ir::{Clock, Fragment, Root, RootKind};
 use tw_monitor::{Answers, EvaluateOptions, Telling};
 
 /// What is told of a specification beside its fragments and engines.
@@ -119,7 +119,7 @@ pub(crate) fn explain(
                     .flatten(),
                 automata: automata::sizes(session, spec, root),
                 data: data::data(&alone.program, root, &options),
-                slices: (root.kind == RootKind::Property)
+                slices: (root.kind == RootKind::Property && options.clock != Clock::Dense)
                     .then(|| data::slices(&alone.program, root, &options)),
                 labels: asked.clock_error.then(|| imprecise::labels(spec, root)),
                 fragment,

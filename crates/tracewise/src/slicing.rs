@@ -20,7 +20,7 @@ pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tw_core::Bits;
+use tw_core::{Bits, Column, Value};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Semantics};
 use tw_log_slices::{Piece, Sliced, cut_keys, merge};
@@ -92,6 +92,7 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
         let alone = run.spec.with_roots(vec![root.clone()]);
         let trace = restrict(&run.loaded.trace, &run.spec.program, &alone.program);
         match decide(&alone, Some(&trace), &run.options, slicing) {
+            Ok(_) if written_twice(&trace) => whole.push(number),
             Ok(way) => match sliced(run, (&alone, number), &trace, &way, slicing, limit)? {
                 Some(answer) => answers[number] = Some(answer),
                 None => whole.push(number),
@@ -117,6 +118,26 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
         }
     }
     Ok((answers.into_iter().flatten().collect(), notes))
+}
+
+/// Whether numbers may be written in two ways, 2 and 2.0: which of them is told depends on what was seen before, in all of the log.
+fn written_twice(trace: &Trace) -> bool {
+    let (mut whole, mut real) = (false, false);
+    let mut look = |value: &Value| match value {
+        Value::Int(_) => whole = true,
+        Value::Real(own) => real |= own.fract() == 0.0,
+        _ => {}
+    };
+    let tuples = trace.relations.iter().flat_map(|relation| relation.columns());
+    for column in tuples.chain(trace.terms.iter().map(|term| &term.column)) {
+        match column {
+            Column::Int { values, .. } if !values.is_empty() => look(&Value::Int(0)),
+            Column::Real { values, .. } => values.iter().for_each(|own| look(&Value::Real(*own))),
+            Column::Any(values) => values.iter().for_each(&mut look),
+            _ => {}
+        }
+    }
+    whole && real
 }
 
 /// What no log is sliced for.

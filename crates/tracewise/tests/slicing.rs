@@ -25,10 +25,15 @@ const PROPERTIES: [&str; 12] = [
 
 fn log(rng: &mut Rng) -> String {
     let mut time = 0;
+    // Most logs write a number in one way.
+    let values: &[&str] = match rng.below(4) {
+        0 => &["0", "1", "2", "1.5", "2.0", "\"a\""],
+        _ => &["0", "1", "2", "3", "4", "1.5", "\"a\"", "\"b\""],
+    };
     let line = |rng: &mut Rng, time: &mut i64| {
         *time += rng.pick(&[0, 0, 1, 1, 2, 5]);
         let event = |rng: &mut Rng| {
-            let value = |rng: &mut Rng| rng.pick(&["0", "1", "2", "3", "4", "1.5", "2.0", "\"a\"", "\"b\""]);
+            let value = |rng: &mut Rng| rng.pick(values);
             match rng.below(4) {
                 0 => format!("p ({})", value(rng)),
                 1 => format!("q ({})", value(rng)),
@@ -115,7 +120,8 @@ fn a_log_beyond_the_budget_flows() {
     let mut flowed = 0;
     for seed in 0..cases(60) {
         let mut rng = Rng::new(seed ^ 0x666c_6f77);
-        let properties: Vec<&str> = PROPERTIES.iter().copied().filter(|own| own.contains("forall")).collect();
+        let properties: Vec<&str> =
+            PROPERTIES.iter().copied().filter(|own| own.contains("forall") && !own.contains("|")).collect();
         let text = format!("property a : {};", rng.pick(&properties));
         let spec = Specification::from_text("spec.tw", &text).unwrap();
         let log: String = log(&mut rng);
@@ -152,8 +158,7 @@ fn keys_are_sliced() {
     let log: String = (0..600).map(&mut line).collect();
     let read = Reading { format: Some("jsonl".into()), ..Reading::default() };
     let session = Session::new().reading(read).text("log", log.into_bytes());
-    let text =
-        "property paid : G (order -> F[0,30] pay); property end : F ship; property last : G (ship -> O pay);";
+    let text = "property paid : G (order -> F[0,30] pay); property end : F ship; property before : G (ship -> O pay);";
     let spec = Specification::from_text("spec.tw", text).unwrap();
     let options = CheckOptions { by: Some("user".into()), violations: 50, ..CheckOptions::default() };
     let files = ["log".to_string()];

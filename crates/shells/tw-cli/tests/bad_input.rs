@@ -15,6 +15,8 @@ mod import;
 mod races;
 #[path = "bad_input/slice.rs"]
 mod slice;
+#[path = "bad_input/slices.rs"]
+mod slices;
 #[path = "bad_input/specifications.rs"]
 mod specifications;
 #[path = "bad_input/structured.rs"]
@@ -191,6 +193,7 @@ fn messages() {
         races::cases(),
         classify::cases(),
         slice::cases(),
+        slices::cases(),
         import::cases(),
         charts::cases(),
     ]

@@ -106,7 +106,11 @@ fn factors(slices: usize, count: usize) -> Vec<u32> {
     let (mut rest, mut found) = (slices.clamp(1, u32::MAX as usize), Vec::new());
     for left in (1..=count).rev() {
         let wanted = (rest as f64).powf(1.0 / left as f64).round() as usize;
-        let own = if left == 1 { rest } else { (1..=wanted).rev().find(|own| rest % own == 0).unwrap_or(1) };
+        let own = if left == 1 {
+            rest
+        } else {
+            (1..=wanted).rev().find(|own| rest.is_multiple_of(*own)).unwrap_or(1)
+        };
         found.push(own as u32);
         rest /= own;
     }

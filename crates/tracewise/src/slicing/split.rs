@@ -11,7 +11,7 @@ use crate::trace::format_named;
 use crate::{Error, Session, Specification};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use tw_core::{Position, Value};
@@ -308,12 +308,14 @@ pub(crate) fn manifest_of(files: &[String]) -> Option<Json> {
     if Path::new(file).extension().is_none_or(|own| own != "json") {
         return None;
     }
-    let read = std::fs::read(file).ok()?;
-    let head = &read[..read.len().min(200)];
-    let text = String::from_utf8_lossy(head);
+    // A trace may be called so, too, and be large.
+    let mut head = Vec::new();
+    std::fs::File::open(file).ok()?.take(200).read_to_end(&mut head).ok()?;
+    let text = String::from_utf8_lossy(&head);
     if !text.contains("\"tracewise\"") || !text.contains(KIND) {
         return None;
     }
+    let read = std::fs::read(file).ok()?;
     serde_json::from_slice::<Json>(&read).ok().filter(|own| own["tracewise"] == KIND)
 }
 

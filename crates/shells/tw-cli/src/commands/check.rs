@@ -84,12 +84,24 @@ pub struct Check {
 
 impl Runnable for Check {
     fn run(self, context: &mut Context) -> Outcome {
+        if self.slices.work {
+            return self.work(context);
+        }
         let text = Text::new(context.style);
         report::with(&self.output, text, context, |reporter, context| self.check(reporter, context))
     }
 }
 
 impl Check {
+    /// Evaluates slices for another process: nobody reads a report.
+    fn work(&self, context: &mut Context) -> Outcome {
+        let (spec, _) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
+        let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
+        let session = self.read.with(&spec.settings).session(self.evaluate.evaluating())?;
+        session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
+        Ok(Exit::Holds)
+    }
+
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
         let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
         let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
@@ -120,10 +132,6 @@ impl Check {
             return Err(usage(
                 "workers read the specification, too: give it as a file, not on standard input",
             ));
-        }
-        if self.slices.work {
-            session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
-            return Ok(Exit::Holds);
         }
         if self.show_residual {
             let mut exit = Exit::Holds;

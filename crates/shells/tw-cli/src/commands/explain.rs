@@ -220,13 +220,13 @@ fn write_text(report: &SpecReport, style: Style, out: &mut dyn Write) -> io::Res
             };
             row(out, "refusals", &refusals)?;
         }
-        if let Some(slices) = &root.slices {
-            row(out, "slices", &slices_words(slices))?;
-        }
         // The reason stands once, below, unless this property has its own.
         match root.choice.engine {
             Some(name) if root.choice.engine == report.choice.engine => row(out, "engine", name)?,
             _ => row(out, "engine", &engine(root.choice.engine, &root.choice.reason))?,
+        }
+        if let Some(slices) = &root.slices {
+            row(out, "slices", &slices_words(slices))?;
         }
         writeln!(out)?;
     }

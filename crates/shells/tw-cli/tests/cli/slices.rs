@@ -149,7 +149,7 @@ fn what_cannot_be_sliced_is_refused_or_told() {
         ("-e 'G forall x. q(x) | p(x)' --slices 2 --slice-on x", "nothing binds `x`"),
         ("-e 'G forall x. p(x) -> X q(x)' --slices 2 --filter-empty on", "cannot be left out"),
         ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period 0s", "longer than nothing"),
-        ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period week", "--period week"),
+        ("-e 'G forall x. p(x) -> O[0,5] q(x)' --period week", "no unit"),
         ("-e 'G forall x. p(x) -> O q(x)' --slices 2 --semantics ltl3", "--semantics finite"),
         ("-e 'G p' --slices 2 --clock dense", "continuous time"),
         ("-e 'G p' --jobs 2", "add --slices N"),
