@@ -24,7 +24,7 @@ pub struct Chart {
 #[derive(Subcommand, Debug)]
 enum Action {
     /// Verdict of each chart on each trace, with the chart and how far it got
-    Check(Check),
+    Check(Box<Check>),
     /// The charts as formulas: what the reading `ltl` says
     ToLtl(ToLtl),
 }
