@@ -264,7 +264,6 @@ mod tests {
             position: 9,
             bindings: Vec::new(),
             ended: None,
-            required: None,
         });
         let ended = WatchReport {
             requirements: Vec::new(),
