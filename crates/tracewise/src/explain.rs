@@ -16,6 +16,7 @@ pub(crate) use latency::horizon;
 pub use latency::{LiveDelay, LiveReport};
 pub(crate) use residuals::rewriting;
 pub use residuals::{ResidualReport, ResidualStep};
+use std::borrow::Cow;
 pub use tw_automata::draw::Graph;
 use tw_ir::{Clock, Fragment, Root, RootKind};
 use tw_monitor::{Answers, EvaluateOptions, Telling};
@@ -94,7 +95,12 @@ pub(crate) fn explain(
     asked: ExplainOptions,
 ) -> Result<SpecReport, Error> {
     let options = session.evaluate_options();
-    let mut alone = spec.clone();
+    // Requirements are queries, too.
+    let spec = &match spec.program.requirements.is_empty() {
+        true => Cow::Borrowed(spec),
+        false => Cow::Owned(spec.with_required(spec.program.roots.clone())),
+    };
+    let mut alone = Specification::clone(spec);
     let roots = spec
         .program
         .roots

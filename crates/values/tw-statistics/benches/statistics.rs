@@ -121,7 +121,7 @@ fn main() {
         measure(&format!("Avg over 1,000, {name} reals, column"), n, || {
             let Some(mut window) = Rolling::new(Aggregate::Avg, 999) else { return 0 };
             let (mut out, mut valid) = (Vec::new(), Bits::new());
-            window.averages(|at| at as i64, (reals, &present), &mut out, &mut valid);
+            window.averages((true, |at: usize| at as i64), (reals, &present), &mut out, &mut valid);
             black_box(out.len());
             window.heap_bytes()
         });

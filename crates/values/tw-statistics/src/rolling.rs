@@ -10,6 +10,8 @@
 mod classes;
 mod split;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 use crate::float::to_key;
 use crate::state::Extreme;
@@ -30,6 +32,9 @@ pub struct Rolling {
     reach: i64,
     state: State,
 }
+
+/// Positions of a window that is kept twice while a column is averaged: 16 bytes each.
+const LONGEST: usize = 1 << 20;
 
 /// Values with their stamps, oldest first.
 type Held<T> = VecDeque<(i64, T)>;
@@ -204,17 +209,40 @@ impl Rolling {
         })
     }
 
-    /// The averages of a column of reals, whose stamps are given by their place: `out` and `valid` get one for each.
+    /// The averages of a column of reals, whose stamps are given by their place (`counted`: one after the other): `out` and
+    /// `valid` get one for each.
     pub fn averages(
         &mut self,
-        stamp: impl Fn(usize) -> i64,
+        (counted, stamp): (bool, impl Fn(usize) -> i64),
         (reals, present): (&[f64], &Bits),
         out: &mut Vec<f64>,
         valid: &mut Bits,
     ) -> bool {
-        let (true, State::Sum(..)) = (self.aggregate == Aggregate::Avg, &self.state) else { return false };
+        let (true, State::Sum(held, sum)) = (self.aggregate == Aggregate::Avg, &mut self.state) else {
+            return false;
+        };
         out.reserve(reals.len());
         let all = present.count_ones() == reals.len();
+        // Long columns of one position after the other, with the window full or complete from the start.
+        let first = if reals.is_empty() { 0 } else { stamp(0) };
+        let size = self.reach.saturating_add(1);
+        let whole = held.len() as i64 == first || held.len() as i64 == size;
+        let close = held.front().is_none_or(|&(oldest, _)| first - oldest == held.len() as i64);
+        if counted && all && whole && close && reals.len() as i64 / 4 >= size && (size as usize) <= LONGEST {
+            let ring = held.iter().map(|(_, number)| *number);
+            if sum.slide(ring, size as usize, reals, out) {
+                let kept = reals.len().saturating_sub(size as usize);
+                held.clear();
+                held.extend(
+                    reals[kept..]
+                        .iter()
+                        .enumerate()
+                        .map(|(at, &real)| (first + (kept + at) as i64, Number::Real(real))),
+                );
+                valid.append(&Bits::repeat(true, reals.len()));
+                return true;
+            }
+        }
         for (at, &value) in reals.iter().enumerate() {
             let now = stamp(at);
             self.advance(now);

@@ -133,7 +133,11 @@ impl Plan {
         match (self.timed, time) {
             (false, _) => Ok(seen),
             (true, Some(time)) => Ok(time),
-            (true, None) => Err("it is a length of time, and the trace has no timestamps".to_owned()),
+            (true, None) => Err(
+                "it is a window of time, and the trace has no timestamps (`⟨time: COL⟩` names their column; \
+                                 a bare number counts positions)"
+                    .to_owned(),
+            ),
         }
     }
 
@@ -154,9 +158,14 @@ impl Plan {
         let seen = state.seen;
         let done = match (&batch.times, self.timed) {
             (Some(times), true) => {
-                state.rolling.averages(|at| times[at], (values, valid), &mut out, &mut there)
+                state.rolling.averages((false, |at: usize| times[at]), (values, valid), &mut out, &mut there)
             }
-            _ => state.rolling.averages(|at| seen + at as i64, (values, valid), &mut out, &mut there),
+            _ => state.rolling.averages(
+                (true, |at: usize| seen + at as i64),
+                (values, valid),
+                &mut out,
+                &mut there,
+            ),
         };
         state.seen += values.len() as i64;
         done.then_some(Column::Real { values: out, valid: there })

@@ -7,13 +7,16 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use tw_core::Value;
 
+/// The size of a class and what it is known by: the largest first, then the least.
+type Rank = (Reverse<u64>, Arc<[u8]>);
+
 /// How often each value is there.
 #[derive(Clone, Debug)]
 pub(super) struct Classes {
     /// Of each class its values, oldest first; of a count alone as many nulls.
     classes: HashMap<Arc<[u8]>, Class, FixedState>,
     /// Classes by their size, then by the order of values; nothing unless that is asked for.
-    ranks: Option<BTreeSet<(Reverse<u64>, Arc<[u8]>)>>,
+    ranks: Option<BTreeSet<Rank>>,
 }
 
 #[derive(Clone, Debug, Default)]

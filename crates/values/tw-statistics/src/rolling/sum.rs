@@ -124,10 +124,58 @@ impl SlidingSum {
     #[inline]
     pub fn rounded(&self) -> f64 {
         match (self.ints, self.rest) {
-            (0, 0) if self.base.abs() < 900 => self.fixed as f64 * power(self.base),
+            (0, 0) if self.base.abs() < 900 => nearest(self.fixed) * power(self.base),
             (_, 0) if self.fit == 0 => self.whole as f64,
             _ => self.mixed(),
         }
+    }
+
+    /// Averages of the last `size` values, with each of these reals added in turn; `held` are those that are there. False, and
+    /// nothing done, if some do not fit.
+    pub fn slide(
+        &mut self,
+        held: impl ExactSizeIterator<Item = Number>,
+        size: usize,
+        reals: &[f64],
+        out: &mut Vec<f64>,
+    ) -> bool {
+        let mut sum = self.clone();
+        if sum.fit == 0 && sum.rest == 0 {
+            let first = reals.iter().find(|real| **real != 0.0);
+            sum.base = base_for(first.map_or(0, |real| decode(*real).1));
+        }
+        if sum.ints + sum.rest > 0 || sum.base.abs() >= 900 {
+            return false;
+        }
+        let scaled = |real: f64| {
+            let (mantissa, exponent) = decode(real);
+            let shift = exponent.wrapping_sub(sum.base) as u32;
+            // Zero fits, whatever its exponent is.
+            (shift <= ROOM || mantissa == 0).then(|| i128::from(mantissa) << (shift & 63))
+        };
+        let before = out.len();
+        let (mut count, mut at) = (held.len(), held.len() % size);
+        let mut ring = vec![0i128; size];
+        for (place, number) in ring.iter_mut().zip(held) {
+            *place = scaled(number.to_real()).unwrap_or(0);
+        }
+        let (mut fixed, scale) = (sum.fixed, power(sum.base));
+        for &real in reals {
+            let Some(new) = scaled(real) else {
+                out.truncate(before);
+                return false;
+            };
+            fixed += new - std::mem::replace(&mut ring[at], new);
+            at = if at + 1 == size { 0 } else { at + 1 };
+            count = if count < size { count + 1 } else { size };
+            out.push(nearest(fixed) * scale / count as f64);
+        }
+        // What is there now is the end of the column, which is longer than the window.
+        let end = reals[reals.len().saturating_sub(size)..].iter();
+        self.clone_from(&SlidingSum { base: sum.base, ..Self::default() });
+        end.for_each(|&real| self.add_real(real, decode(real)));
+        self.since = self.fit;
+        true
     }
 
     #[cold]
@@ -149,6 +197,18 @@ impl SlidingSum {
             Err(_) => Err(format!("the sum {} overflows a 64-bit integer", self.whole)),
         }
     }
+}
+
+/// The real nearest to a whole number below 2¹¹⁷: the upper half is exact, and of the lower one what is below its 53 bits says
+/// no more than that there is something.
+#[inline]
+pub(super) fn nearest(number: i128) -> f64 {
+    let (high, low) = ((number >> 64) as i64, number as u64);
+    if high.unsigned_abs() < 8 {
+        return number as f64;
+    }
+    let low = (low >> 11) as i64 | i64::from(low & 0x7ff != 0);
+    (high as f64 * 9_007_199_254_740_992.0 + low as f64) * 2048.0
 }
 
 /// The power for numbers near those with this exponent; no last place is below the least.
