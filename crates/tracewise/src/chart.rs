@@ -4,7 +4,7 @@ mod drawing;
 mod explanation;
 
 pub use drawing::{Mark, drawing};
-pub(crate) use explanation::{Told, explain, silent};
+pub(crate) use explanation::{Told, explain, incomplete, silent};
 
 use crate::{Error, Specification};
 use std::borrow::Cow;

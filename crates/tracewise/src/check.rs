@@ -122,6 +122,7 @@ pub(crate) fn check(
             warnings.extend(run.unasked(root, &said).or_else(|| chart::silent(&run, root)));
         }
     }
+    warnings.extend(spec.program.roots.iter().filter_map(|root| chart::incomplete(&run, root)));
     let narrator = Narrator::new(session, spec, &run.loaded, &run.order);
     let unexplained = narrator.explain(run.chosen.evaluator.as_mut(), &mut findings);
     let charts: Vec<_> = findings.iter().map(|finding| finding.chart).collect();
@@ -131,6 +132,9 @@ pub(crate) fn check(
         let Some(chart::Told { step, drawing }) = told else { continue };
         if let Some(first) = property.violations.first_mut() {
             first.text = Some(step.reason.clone());
+        }
+        if let Some(first) = property.ranges.first_mut() {
+            first.first.text = Some(step.reason.clone());
         }
         (property.explanation, property.drawing) = (Some(step), drawing);
     }

@@ -28,6 +28,8 @@ struct Own {
     begun: bool,
     /// The last position with an event of a chart.
     since: Position,
+    /// Of each root the last position that violated it.
+    failed: Vec<Position>,
 }
 
 /// A program of charts on its way through live traces.
@@ -54,7 +56,8 @@ impl Live {
         let bank = Bank::new(checks, options.state_budget);
         let feed = Feed::new(program, &bank.events)?;
         let verdicts = vec![None; own.len()];
-        let fresh = Own { states: bank.fresh(), verdicts, next: 0, begun: false, since: 0 };
+        let failed = vec![Position::MAX; own.len()];
+        let fresh = Own { states: bank.fresh(), verdicts, next: 0, begun: false, since: 0, failed };
         let mut traces = Slab::new();
         let selected = traces.insert(fresh.clone());
         Ok(Self {
@@ -87,6 +90,7 @@ impl Live {
             if !self.failed.is_empty() {
                 self.failed.sort_unstable();
                 self.failed.dedup();
+                self.failed.iter().for_each(|&root| own.failed[root] = at);
             }
         } else {
             self.failed.clear();
@@ -219,7 +223,7 @@ impl Monitor for Live {
     }
 
     fn now(&self, root: usize) -> Option<bool> {
-        self.own().filter(|own| own.begun).map(|_| !self.failed.contains(&root))
+        self.own().filter(|own| own.begun).map(|own| own.failed[root] != own.next - 1)
     }
 
     fn positions(&self) -> Position {
@@ -227,7 +231,7 @@ impl Monitor for Live {
     }
 
     fn verdicts(&self) -> Vec<Option<bool>> {
-        self.own().map_or(Vec::new(), |own| own.verdicts.clone())
+        self.own().unwrap_or(&self.fresh).verdicts.clone()
     }
 
     fn pending(&self) -> Vec<Obligation> {
@@ -307,6 +311,6 @@ impl Live {
                 _ => return Err(bad()),
             });
         }
-        Ok(Own { states, verdicts, next, begun, since })
+        Ok(Own { states, verdicts, next, begun, since, failed: self.fresh.failed.clone() })
     }
 }

@@ -4,6 +4,8 @@
 //! `bad_input.snap` holds for it. The fine cases look odd and are none of that: they exit with 0.
 //! `UPDATE_SNAPSHOTS=1 cargo test -p tw-cli --test bad_input` rewrites the snapshots; read the difference as a user would.
 
+#[path = "bad_input/charts.rs"]
+mod charts;
 mod common;
 #[path = "bad_input/import.rs"]
 mod import;
@@ -187,6 +189,7 @@ fn messages() {
         races::cases(),
         slice::cases(),
         import::cases(),
+        charts::cases(),
     ]
     .into_iter()
     .flatten()

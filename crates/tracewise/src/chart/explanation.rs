@@ -98,6 +98,38 @@ pub(crate) fn silent(run: &Run<'_>, root: &Root) -> Option<Diagnostic> {
     Some(Diagnostic::warning("chart-without-events", message).at(root.span, "nothing was asked").help(help))
 }
 
+/// That events of an iterated chart belong to executions that are not complete: those are not counted.
+pub(crate) fn incomplete(run: &Run<'_>, root: &Root) -> Option<Diagnostic> {
+    let (program, trace) = (&run.spec.program, &run.loaded.trace);
+    let (_, check, nodes) = program.chart(root.node).filter(|(_, check, _)| check.iterate.is_some())?;
+    let feed = Feed::new(program, &nodes).ok().filter(|_| trace.atoms.len() == program.atoms().len())?;
+    let mut left = [0u64; 2];
+    let mut counts = vec![0u64; check.events.len()];
+    let mut close = |counts: &mut Vec<u64>| {
+        for (side, own) in [0..check.pre, check.pre..check.events.len()].into_iter().enumerate() {
+            let (least, most) = (counts[own.clone()].iter().min(), counts[own].iter().max());
+            left[side] += most.zip(least).map_or(0, |(most, least)| most - least);
+        }
+        counts.fill(0);
+    };
+    let mut segment = 0;
+    feed.columns(&trace.atoms, trace.len, |position, events| {
+        while position >= trace.segment_end(segment) {
+            close(&mut counts);
+            segment += 1;
+        }
+        events.iter().for_each(|&event| counts[event as usize] += 1);
+    });
+    close(&mut counts);
+    let [(pre, first), (main, second)] = &check.parts;
+    let named = [(left[0], format!("`{pre}.{first}`")), (left[1], format!("`{main}.{second}`"))];
+    let told: Vec<String> =
+        named.into_iter().filter(|own| own.0 > 0).map(|(n, name)| format!("{n} of {name}")).collect();
+    let message = format!("executions are not complete, and are not counted: {}", told.join(", "));
+    let found = Diagnostic::warning("chart-incomplete", message).at(root.span, "this chart is iterated");
+    (!told.is_empty()).then(|| found.help("some of their events never come: look for what was lost"))
+}
+
 /// A violation told: places in the word.
 struct Story {
     reason: String,

@@ -210,6 +210,8 @@ pub static CODES: &[Code] = &[
         "Let one of them look at another position: `y[-1|false]`."),
     error(Trace, "ambiguous-name", "A name can be several things of the trace or the model.",
         "Write it so that it can be one alone, as the message shows."),
+    warning(Trace, "chart-incomplete", "Events of an iterated chart belong to executions that are not complete: those are not counted.",
+        "Look for the events that never come."),
     warning(Trace, "chart-without-events", "No event of a chart happens in the trace, so that it is satisfied for want of them.",
         "Look at the names of its messages, and at how the trace gives events: `send(msg)` and `recv(msg)`, or columns `dir` and `msg`."),
     note(Trace, "epoch-unit", "The first timestamp is too large a number for seconds since 1970, so numbers are read as a smaller unit of time.",

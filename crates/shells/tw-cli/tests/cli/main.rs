@@ -1,6 +1,7 @@
 //! Runs the built command the way people and scripts do.
 
 mod bindings;
+mod charts;
 mod check;
 mod clock_error;
 mod commands;

@@ -77,6 +77,9 @@ fn body(report: &Report, item: &Item) -> String {
     if let Some(root) = words::core(item) {
         let _ = write!(body, "<h3>Why</h3>{}", tree(root));
     }
+    if !item.drawing.is_empty() {
+        let _ = write!(body, "<pre>{}</pre>", content(&item.drawing.join("\n")));
+    }
     if let Some(found) = &item.statistic {
         for line in statistics::text(item, found, Style::default()) {
             let _ = write!(body, "<p class=\"mono\">{}</p>", content(&line));
