@@ -59,7 +59,8 @@ impl Specification {
     pub fn settings_of(path: &str) -> Result<TraceSettings, Error> {
         let mut sources = Sources::default();
         let text = Self::text_of(path)?;
-        let parsed = tw_spec::parse(&text, sources.add(path, &*text));
+        let parse = if path.ends_with(".elsc") { tw_spec::parse_charts } else { tw_spec::parse };
+        let parsed = parse(&text, sources.add(path, &*text));
         if parsed.has_errors() {
             return Err(Error::Specification { diagnostics: parsed.diagnostics, sources: Box::new(sources) });
         }

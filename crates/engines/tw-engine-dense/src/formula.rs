@@ -155,6 +155,7 @@ fn check(id: NodeId, node: Node) -> Result<(), Unsupported> {
         Forall(..) | Exists(..) | Variable(_) => refuse("quantified variables"),
         Pattern(_) => refuse("event patterns with variables"),
         Tally(..) => refuse("aggregates over valuations"),
+        Chart(..) => refuse("charts over continuous time: they are about events"),
         AllPaths(_) | SomePath(_) => refuse("paths of a model"),
         Compare(..) | In(..) | Matches(..) | Has(_) | Truth(_) => {
             refuse("a predicate over temporal formulas in continuous time")

@@ -79,10 +79,11 @@ fn precedes(check: &Check, word: &[(Position, usize)]) -> Judged {
                 judged.ended |= !later;
                 judged.pending |= !later;
             }
-            Condition::Sufficient if occurs(check, true, word, end) => {
-                if !(1..=end - check.main()).any(|to| occurs(check, false, word, to)) {
-                    judged.violations.push(word[end - 1].0);
-                }
+            Condition::Sufficient
+                if occurs(check, true, word, end)
+                    && !(1..=end - check.main()).any(|to| occurs(check, false, word, to)) =>
+            {
+                judged.violations.push(word[end - 1].0);
             }
             _ => {}
         }

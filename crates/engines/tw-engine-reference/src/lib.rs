@@ -68,6 +68,12 @@ impl Engine for Reference {
             });
         }
         let roots: Vec<NodeId> = program.roots.iter().map(|root| root.node).collect();
+        if let Some(chart) = program.roots.iter().find(|root| program.chart(root.node).is_some())
+            && first_order::needed(program, &roots)
+        {
+            let what = "a chart beside quantified variables";
+            return Err(Unsupported::construct(chart.node, what).help("use ⟨engine: auto⟩"));
+        }
         let guards = Guards::new(program, &roots);
         for id in program.reachable(&roots) {
             let node = program.dag.node(id);

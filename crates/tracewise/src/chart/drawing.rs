@@ -44,7 +44,7 @@ pub fn drawing(check: &Check, marks: &[Mark], cut: Option<&str>) -> Vec<String> 
         }
     }
     let rows = [rows(check, 0..check.pre), rows(check, check.pre..check.events.len())];
-    let widest = rows.iter().flatten().map(|row| row.name.chars().count() + 6);
+    let widest = rows.iter().flatten().map(|row| row.name.chars().count() + 8);
     let names = lifelines.iter().map(|name| name.chars().count() + 2);
     let step = widest.chain(names).max().unwrap_or(8).clamp(8, WIDEST);
     let margin = lifelines.first().map_or(0, |name| name.chars().count() / 2) + 2;
@@ -73,7 +73,8 @@ pub fn drawing(check: &Check, marks: &[Mark], cut: Option<&str>) -> Vec<String> 
         for row in rows {
             lines.push(drawn(row, marks, &lifelines, width, at));
             if let Some(cut) = cut.filter(|_| last == Some(number)) {
-                lines.push(format!("┄┄ {cut} {}", "┄".repeat(width.saturating_sub(cut.chars().count() + 4))));
+                let rest = "┄".repeat(width.saturating_sub(cut.chars().count() + 4).max(2));
+                lines.push(format!("┄┄ {cut} {rest}"));
             }
             number += 1;
         }

@@ -266,7 +266,7 @@ impl Lowering<'_, '_> {
     /// `send("m")`.
     fn happens(&mut self, event: &Event) -> NodeId {
         let name = event.direction.word();
-        let arguments = vec![(self.argument(name), Value::text(&*event.message))];
+        let arguments = vec![(self.argument(name), Value::text(&event.message))];
         let what = What::Event { name: name.to_owned(), arguments, arity: None };
         let slot = self.slot(what, true, event.span);
         self.program.dag.add(Node::Truth(slot))

@@ -140,8 +140,7 @@ impl Parser<'_> {
     /// The lines of a basic chart; the current token is `{`.
     fn chart_body(&mut self, word: Span) -> Body {
         let open = self.advance();
-        let mut body = Body::default();
-        body.items = self.chart_items(open, true);
+        let mut body = Body { items: self.chart_items(open, true), ..Body::default() };
         if self.kind() == Tok::CloseBrace {
             body.trailing_comments = self.comments_before(self.at);
             self.advance();

@@ -128,6 +128,9 @@ impl ToLtl {
         if formulas.is_empty() {
             return Err(usage(format!("`{}` has no charts", self.spec)));
         }
+        if !self.output.json() {
+            writeln!(context.out, "event send(msg);\nevent recv(msg);")?;
+        }
         for own in formulas {
             if self.output.json() {
                 let line = json!({

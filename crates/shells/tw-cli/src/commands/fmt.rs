@@ -11,6 +11,7 @@ use tracewise::Error;
 use tracewise::diag::Sources;
 use tracewise::files::write_file;
 use tracewise::findings::json::Object;
+use tracewise::language;
 
 /// Canonical formatting of specifications
 #[derive(Args, Debug)]
@@ -84,12 +85,13 @@ impl Fmt {
 fn format(file: &str, text: &str) -> Result<String, Failure> {
     let mut sources = Sources::default();
     let source = sources.add(if file == "-" { "<stdin>" } else { file }, text);
-    let parsed = tracewise::language::parse(text, source);
+    let parse = if file.ends_with(".elsc") { language::parse_charts } else { language::parse };
+    let parsed = parse(text, source);
     if parsed.has_errors() {
         let diagnostics = parsed.diagnostics;
         return Err(Error::Specification { diagnostics, sources: Box::new(sources) }.into());
     }
-    Ok(tracewise::language::print(&parsed.value))
+    Ok(language::print(&parsed.value))
 }
 
 /// The stretch of lines between the first and the last that differ, before and after.
