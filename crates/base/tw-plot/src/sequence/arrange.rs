@@ -14,6 +14,9 @@ const LOOP_ROW: f64 = 50.0;
 /// Between two messages of a coregion and what stands around it.
 const REGION: f64 = 10.0;
 
+/// The upper and the lower end of a coregion, and the numbers of its lines.
+type Region = (f64, f64, std::ops::Range<usize>);
+
 /// A basic chart.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -21,8 +24,8 @@ pub(super) struct Frame {
     pub bottom: f64,
     /// The heights of its messages.
     pub rows: Vec<f64>,
-    /// The ends of coregions, and the numbers of their lines.
-    pub regions: Vec<(f64, f64, std::ops::Range<usize>)>,
+    /// Its coregions.
+    pub regions: Vec<Region>,
 }
 
 /// A chart and where it stands.
@@ -107,8 +110,7 @@ pub(super) fn sentence(text: &str) -> Vec<String> {
 
 fn frame(lines: &[Line], columns: &Columns, top: f64) -> Frame {
     let mut y = top + 6.0;
-    let (mut rows, mut regions): (Vec<f64>, Vec<(f64, f64, std::ops::Range<usize>)>) =
-        (Vec::new(), Vec::new());
+    let (mut rows, mut regions) = (Vec::new(), Vec::<Region>::new());
     for (at, line) in lines.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| lines[before].coregion);
         if line.coregion != before && line.coregion.is_some() {
