@@ -75,29 +75,37 @@ impl Feed {
 
     /// Visits the positions that have events, in their order.
     pub fn columns(&self, atoms: &[Bits], len: usize, mut visit: impl FnMut(usize, &[u32])) {
+        // Columns in which nothing holds are left out: a trace gives its events in one of the two ways.
+        let column = |atom: u32| atoms[atom as usize].words();
+        let holds = |atom: u32| atom == NONE || column(atom).iter().any(|&word| word != 0);
+        let mut choices: Vec<(u32, &[u64], &[u64])> = Vec::new();
+        for (event, own) in self.choices.iter().enumerate() {
+            for &(atom, with) in own.iter().filter(|(atom, with)| holds(*atom) && holds(*with)) {
+                choices.push((event as u32, column(atom), if with == NONE { &[] } else { column(with) }));
+            }
+        }
         let mut at = [0u32; 64];
         let mut several: Vec<(u32, u32)> = Vec::new();
         let mut group: Vec<u32> = Vec::new();
         for block in 0..len.div_ceil(64) {
             let (mut any, mut twice) = (0u64, 0u64);
             several.clear();
-            for (event, choices) in self.choices.iter().enumerate() {
-                let mut word = 0u64;
-                for &(atom, with) in choices {
-                    let with = if with == NONE { u64::MAX } else { atoms[with as usize].words()[block] };
-                    word |= atoms[atom as usize].words()[block] & with;
+            for &(event, column, with) in &choices {
+                let word = column[block] & with.get(block).copied().unwrap_or(u64::MAX);
+                if word == 0 {
+                    continue;
                 }
                 let again = word & any;
                 twice |= again;
                 any |= word;
                 let mut fresh = word & !again;
                 while fresh != 0 {
-                    at[fresh.trailing_zeros() as usize] = event as u32;
+                    at[fresh.trailing_zeros() as usize] = event;
                     fresh &= fresh - 1;
                 }
                 let mut rest = again;
                 while rest != 0 {
-                    several.push((rest.trailing_zeros(), event as u32));
+                    several.push((rest.trailing_zeros(), event));
                     rest &= rest - 1;
                 }
             }
@@ -117,6 +125,9 @@ impl Feed {
                 group.push(at[offset as usize]);
                 let from = several.partition_point(|own| own.0 < offset);
                 group.extend(several[from..].iter().take_while(|own| own.0 == offset).map(|own| own.1));
+                // An event may be given in both ways.
+                group.sort_unstable();
+                group.dedup();
                 visit(position, &group);
             }
         }

@@ -55,8 +55,11 @@ impl Engine for Charts {
     }
 }
 
+/// A check with its root and the formulas of its events.
+type Asked<'p> = (usize, &'p Check, Vec<NodeId>);
+
 /// The checks of a program, or the first root that is none.
-fn checks(program: &Program) -> Result<Vec<(usize, &Check, Vec<NodeId>)>, Unsupported> {
+fn checks(program: &Program) -> Result<Vec<Asked<'_>>, Unsupported> {
     let one = |(number, root): (usize, &tw_ir::Root)| match program.chart(root.node) {
         Some((_, check, events)) => Ok((number, check, events)),
         None => {

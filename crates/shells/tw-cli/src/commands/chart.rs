@@ -27,7 +27,7 @@ pub struct Chart {
 #[derive(Subcommand, Debug)]
 enum Action {
     /// Verdict of each chart on each trace, with the chart and how far it got
-    Check(Check),
+    Check(Box<Check>),
     /// The charts as formulas: what the reading `ltl` says
     ToLtl(ToLtl),
     /// A picture of the charts, with a trace also of how far they got (SVG, PNG); or the order of their events (DOT)
