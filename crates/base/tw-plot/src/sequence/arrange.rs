@@ -14,6 +14,9 @@ const LOOP_ROW: f64 = 50.0;
 /// Between two messages of a coregion and what stands around it.
 const REGION: f64 = 10.0;
 
+/// The upper and the lower end of a coregion, and the numbers of its lines.
+type Region = (f64, f64, std::ops::Range<usize>);
+
 /// A basic chart.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
@@ -21,8 +24,8 @@ pub(super) struct Frame {
     pub bottom: f64,
     /// The heights of its messages.
     pub rows: Vec<f64>,
-    /// The ends of coregions, and the numbers of their lines.
-    pub regions: Vec<(f64, f64, std::ops::Range<usize>)>,
+    /// Its coregions.
+    pub regions: Vec<Region>,
 }
 
 /// A chart and where it stands.
@@ -49,7 +52,7 @@ impl Placed {
         let left = left + POINT;
         let mut y = top + 16.0;
         y += if sequence.title.is_some() { 16.0 } else { 0.0 };
-        y += if sequence.verdict.is_some() { 16.0 } else { 0.0 };
+        y += 16.0 * sequence.verdict.as_ref().map_or(0, |one| sentence(&one.text).len()) as f64;
         let heads = y + 10.0;
         let lines = columns.lifelines.iter().map(|own| own.head.len()).max().unwrap_or(1);
         let head = 12.0 + 15.0 * lines as f64;
@@ -63,7 +66,8 @@ impl Placed {
         let kind = 14 + if sequence.iterate { 12 } else { 0 };
         let mut widths = vec![pixels(self::columns(&shown(&sequence.name)), 15.0) + pixels(kind, SIZE)];
         widths.extend(sequence.title.as_ref().map(|title| pixels(self::columns(&shown_long(title)), SIZE)));
-        widths.extend(sequence.verdict.iter().map(|one| pixels(self::columns(&shown_long(&one.text)), SIZE)));
+        let verdict = sequence.verdict.iter().flat_map(|one| sentence(&one.text));
+        widths.extend(verdict.map(|line| pixels(self::columns(&line), SIZE)));
         right = widths.into_iter().map(|width| left + width).fold(right, f64::max);
         Placed { columns, left, top, heads, head, pre, main, right, bottom }
     }
@@ -86,10 +90,27 @@ pub(super) fn shown_long(text: &str) -> String {
     crate::text::cut(text, 110)
 }
 
+/// A sentence in lines; of a very long one the beginning.
+pub(super) fn sentence(text: &str) -> Vec<String> {
+    const WIDE: usize = 64;
+    const LINES: usize = 4;
+    let mut lines = vec![String::new()];
+    for word in crate::text::cut(text, WIDE * LINES).split(' ') {
+        let here = lines.last().map_or(0, |line| self::columns(line));
+        if here > 0 && here + 1 + self::columns(word) > WIDE && lines.len() < LINES {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        }
+    }
+    lines.iter().map(|line| shown_long(line)).collect()
+}
+
 fn frame(lines: &[Line], columns: &Columns, top: f64) -> Frame {
     let mut y = top + 6.0;
-    let (mut rows, mut regions): (Vec<f64>, Vec<(f64, f64, std::ops::Range<usize>)>) =
-        (Vec::new(), Vec::new());
+    let (mut rows, mut regions) = (Vec::new(), Vec::<Region>::new());
     for (at, line) in lines.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|before| lines[before].coregion);
         if line.coregion != before && line.coregion.is_some() {

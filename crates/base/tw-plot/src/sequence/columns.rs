@@ -80,8 +80,8 @@ impl Columns {
         let half = |at: usize| self.lifelines[at].width / 2.0;
         // rooms[0] is left of the first lifeline, rooms[count] right of the last.
         let mut rooms = vec![0.0f64; count + 1];
-        for at in 1..count {
-            rooms[at] = (half(at - 1) + half(at) + 16.0).max(LEAST);
+        for (at, room) in rooms.iter_mut().enumerate().take(count).skip(1) {
+            *room = (half(at - 1) + half(at) + 16.0).max(LEAST);
         }
         rooms[0] = half(0) + 14.0;
         rooms[count] = half(count - 1) + 14.0;

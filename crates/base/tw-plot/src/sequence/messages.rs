@@ -198,8 +198,11 @@ impl Painter<'_> {
                 }
             }
         }
-        // All or nothing needs no line: dots and colours tell.
-        if !some || all {
+        // Between a whole prechart and a main chart of which nothing happened it lies at the top of the latter; all or nothing needs no
+        // line otherwise.
+        let whole = |line: &Line| line.events.iter().flatten().all(|event| event.state == State::Happened);
+        let begins = std::ptr::eq(self.frame, &self.placed.main) && self.sequence.pre.iter().all(whole);
+        if all || !some && !begins {
             return;
         }
         let (left, right) = (self.placed.left, self.placed.left + self.placed.columns.width);

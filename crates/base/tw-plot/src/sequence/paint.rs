@@ -1,6 +1,6 @@
 //! What is drawn of one chart, from the back to the front: frames, lifelines, messages, the cut.
 
-use super::arrange::{POINT, Placed, shown_long};
+use super::arrange::{POINT, Placed, sentence, shown_long};
 use super::columns::shown;
 use super::messages::Painter;
 use super::{Hexagon, Line, Sequence};
@@ -49,13 +49,15 @@ fn headings(out: &mut String, sequence: &Sequence, placed: &Placed) {
         text(out, "kind", "start", x, y, &shown_long(title), Some(title));
     }
     if let Some(verdict) = &sequence.verdict {
-        y += 16.0;
         let class = match verdict.holds {
             Some(true) => "good",
             Some(false) => "bad",
             None => "kind",
         };
-        text(out, class, "start", x, y, &shown_long(&verdict.text), Some(&verdict.text));
+        for line in sentence(&verdict.text) {
+            y += 16.0;
+            text(out, class, "start", x, y, &line, Some(&verdict.text));
+        }
     }
 }
 

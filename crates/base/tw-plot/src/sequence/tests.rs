@@ -194,6 +194,18 @@ fn the_cut_is_coloured() {
     assert_eq!(svg.matches("<path class=\"broke\"").count(), 1);
     assert_eq!(svg.matches("<circle class=\"missing-point\"").count(), 2);
     assert!(texts(&svg).iter().any(|(_, _, shown)| shown == "line 7"));
+    // Nothing of the main chart: the cut lies above it. A long reason is broken into lines.
+    let event = |state| Some(Happening { state, note: String::new() });
+    let all = |state| Line { events: [event(state), event(state)], ..line(0, 1, "m") };
+    let text =
+        "a chart is complete and another has to follow directly, but something else is found ".repeat(3);
+    let one = Sequence {
+        verdict: Some(Verdict { text, holds: Some(false) }),
+        ..chart("c", &["A", "B"], vec![all(State::Happened)], vec![all(State::Missing)])
+    };
+    let svg = picture(vec![one], Vec::new());
+    assert_eq!(svg.matches("class=\"cut\"").count(), 1);
+    assert_eq!(svg.matches("<text class=\"bad\"").count(), 4);
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
                 self.statement(statement)?;
             }
         }
-        for begin in [front, block].into_iter().flatten() {
+        if let Some(begin) = front.or(block) {
             let message = "found the end of the file, expected what closes this";
             return Err(Diagnostic::error("import-syntax", message).at(place(whole, begin), "begins here"));
         }
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         let known = IGNORED.contains(&low.as_str())
             || matches!(low.as_str(), "note" | "title" | "box" | "rect" | "end");
         let messages = ARROWS.iter().any(|arrow| head.contains(arrow));
-        if messages && !(known && !ARROWS.iter().any(|arrow| rest.starts_with(arrow))) {
+        if messages && (!known || ARROWS.iter().any(|arrow| rest.starts_with(arrow))) {
             return self.message(line);
         }
         match low.as_str() {

@@ -36,7 +36,7 @@ pub fn cases() -> Vec<Case> {
         chart("chart-map-misspelt", sound).command("chart check s.elsc t.events --map direction=way"),
         bad("chart-missing-file", "chart check nowhere.elsc t.events").file("t.events", "send,x\n"),
         chart("chart-other-engine", sound).command("check s.elsc t.events --engine columnar"),
-        fine("chart-any-names", "chart check s.elsc t.events --no-explain")
+        fine("chart-any-names", "chart check s.elsc t.events --output json")
             .file("t.events", "send,G\nrecv,G\nsend,X\nrecv,X\n")
             .file(
                 "s.elsc",

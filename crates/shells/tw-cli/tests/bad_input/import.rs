@@ -81,8 +81,6 @@ pub fn cases() -> Vec<Case> {
             .file("s.elsc", "chart c iff { pre { A -> B : x } main { B -> A : y } }"),
         bad("chart-draw-no-chart", "chart draw s.tw").file("s.tw", "property p : G a;"),
         bad("chart-draw-onto-itself", "chart draw s.svg -o s.svg").file("s.svg", "property p : G a;"),
-        fine("chart-import-guessed", "chart import s.mmd")
-            .file("s.mmd", "sequenceDiagram\nA->>B: </text><script>`\nB->>A: y\n"),
         fine("import-deep", "import s.mltl -o out.tw").file("s.mltl", format!("{}a0\n", "!".repeat(100_000))),
         fine("import-standard-input", "import - --from reelay").input(b"{p}"),
     ]

@@ -1,7 +1,13 @@
 //! Charts drawn and imported, and the hand-over of trains: `examples/etcs`.
 
-use crate::common::{directory, tracewise};
+use crate::common::{Run, directory};
 use serde_json::Value;
+
+/// Runs a command, with the examples wherever the tests run.
+fn tracewise(line: &str) -> Run {
+    let examples = crate::shared::root().join("examples").display().to_string();
+    crate::common::tracewise(&line.replace("examples/", &format!("{examples}/")))
+}
 
 fn verdicts() -> Vec<Value> {
     let path = crate::shared::root().join("examples/etcs/verdicts.jsonl");
