@@ -19,6 +19,9 @@ use tw_core::{Batch, Bits, Column, Value};
 use tw_ir::{Node, NodeId, Program, SlotId, What};
 use tw_monitor::Predicates;
 
+/// Cells of a machine at most: 16 MB.
+const MOST_CELLS: usize = 1 << 21;
+
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -176,6 +179,10 @@ impl Machine {
         for register in &compiler.registers {
             bases.push(size.checked_add(register.history)?);
             size = size.checked_add(register.history + BLOCK as u32)?;
+        }
+        // Cells of more registers than a cache holds are no gain, and are copied with every live batch.
+        if size as usize > MOST_CELLS {
+            return None;
         }
         let place = |at: At| bases[at.register as usize] - at.back;
         let mut segments: Vec<(u32, Segment)> = Vec::new();
