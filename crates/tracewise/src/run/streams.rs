@@ -146,7 +146,9 @@ pub(crate) fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
     if let Some(span) = spec.span(cycle.node) {
         diagnostic = diagnostic.at(span, "this equation is part of the cycle");
     }
-    let help = "let one of them look at another position: `y[-1|false]`";
+    let default = if cycle.boolean { "false" } else { "0" };
+    let name = cycle.names.first().map_or("y", String::as_str);
+    let help = format!("let one of them look at another position: `{name}[-1|{default}]`");
     Error::Unsupported {
         diagnostic: diagnostic.help(help),
         sources: Box::new(spec.sources.clone()),

@@ -52,8 +52,7 @@ pub(crate) struct Graph {
 
 impl Graph {
     pub fn new(program: &Program) -> Self {
-        let mut graph = Graph::default();
-        graph.of_slot = program.derived().zip(0..).collect();
+        let mut graph = Graph { of_slot: program.derived().zip(0..).collect(), ..Graph::default() };
         for slot in program.derived() {
             let derived = match &program.slots[slot as usize].what {
                 What::Shift(shift) => {
