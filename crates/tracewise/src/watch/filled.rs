@@ -114,7 +114,7 @@ pub(crate) struct Filled<'f, R> {
 /// A batch on its way.
 pub(crate) enum Mapped<M> {
     /// What the receiver made of it, and how far the equations have come: a batch that is not taken has not been.
-    Through(M, Option<Filling>),
+    Through(M, Option<Box<Filling>>),
     /// It waits.
     Waits(Batch),
 }
@@ -143,14 +143,14 @@ impl<R: Receiver<Error = Halt>> Receiver for Filled<'_, R> {
         let mut after = filling.clone();
         after.time(self.spec, &mut batch);
         after.computing.fill(self.spec, &mut batch).map_err(fault)?;
-        Ok(Mapped::Through(self.inner.map(batch)?, Some(after)))
+        Ok(Mapped::Through(self.inner.map(batch)?, Some(Box::new(after))))
     }
 
     fn take(&mut self, mapped: Self::Mapped, arrival: &Arrival<'_>) -> Result<(), Self::Error> {
         match mapped {
             Mapped::Through(mapped, after) => {
-                if after.is_some() {
-                    *self.filling = after;
+                if let Some(after) = after {
+                    *self.filling = Some(*after);
                 }
                 self.inner.take(mapped, arrival)
             }

@@ -10,7 +10,7 @@ use tw_spec::{LowerOptions, lower, parse};
 use tw_streams::{Pass, Streams};
 use tw_testkit::Rng;
 
-/// Ten streams of reals, six of which read their own past.
+/// Ten streams of reals, five of which read their own past.
 const TEN: &str = "var x: real; var y: real; var p: bool;
 stream change: real = x - x[-1|0];
 stream average: real = 0.9 * average[-1|0] + 0.1 * x;

@@ -153,6 +153,11 @@ impl Pass {
         let (columns, count) = machine.run(program, batch, self.seen);
         (0..members).filter(|&member| machine.is_done(member)).for_each(|member| have[member] = count);
         if count == batch.len {
+            // Nobody reads what the machine alone looks back to: it takes no room.
+            for member in (0..members).filter(|&member| have[member] > 0) {
+                let slot = streams.graph.derived[member].slot as usize;
+                batch.slots[slot] = Column::Truth(Bits::repeat(false, batch.len));
+            }
             for (member, column) in columns {
                 batch.slots[streams.graph.derived[member].slot as usize] = column;
             }

@@ -166,7 +166,7 @@ fn specification(random: &mut Rng) -> String {
 
 /// A column of the kind that a reader delivers.
 fn column(random: &mut Rng, what: &What, len: usize, style: usize) -> Column {
-    let valid: Bits = (0..len).map(|_| style % 2 == 0 || random.below(4) > 0).collect();
+    let valid: Bits = (0..len).map(|_| style.is_multiple_of(2) || random.below(4) > 0).collect();
     let number = |random: &mut Rng| match random.below(20) {
         0 => i64::MAX - random.below(3) as i64,
         1 => 9_007_199_254_740_993,

@@ -156,10 +156,10 @@ fn live_streams_are_in_order() {
     let spec = with("streams-live-order", text);
     let sorted = "time,x\n1,1\n2,2\n3,2\n4,4\n7,7\n";
     let mixed = "time,x\n2,2\n1,1\n4,4\n3,2\n7,7\n";
-    let stored = tracewise_with(&format!("check {spec} - --format csv --unit s --output json"), sorted);
+    let stored = tracewise_with(&format!("check {spec} - --format csv --output json"), sorted);
     assert_eq!(stored.code, 1, "{}", stored.err);
     for (rows, sort) in [(sorted, ""), (mixed, "--sort 2s")] {
-        let run = tracewise_with(&format!("watch {spec} - --format csv --unit s {sort} --output json"), rows);
+        let run = tracewise_with(&format!("watch {spec} - --format csv {sort} --output json"), rows);
         let found = violations(&run);
         assert_eq!((run.code, found.len()), (1, 1), "{sort}: {}{}", run.out, run.err);
         assert_eq!(found[0].1, json!(4), "{sort}: {}", run.out);
