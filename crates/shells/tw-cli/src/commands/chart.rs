@@ -31,7 +31,7 @@ enum Action {
     /// The charts as formulas: what the reading `ltl` says
     ToLtl(ToLtl),
     /// A picture of the charts, with a trace also of how far they got (SVG, PNG); or the order of their events (DOT)
-    Draw(draw::Draw),
+    Draw(Box<draw::Draw>),
     /// Read a sequence diagram of PlantUML or Mermaid and print its charts
     Import(Diagram),
 }

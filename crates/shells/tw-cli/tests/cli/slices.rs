@@ -77,7 +77,7 @@ fn workers_that_die_change_nothing() {
     let program = env!("CARGO_BIN_EXE_tracewise");
     let check = |slicing: Option<Slicing>| {
         let options = CheckOptions { slicing, violations: usize::MAX, ..CheckOptions::default() };
-        format!("{:?}", Session::new().check(&spec, &[log.clone()], &options).unwrap())
+        format!("{:?}", Session::new().check(&spec, std::slice::from_ref(&log), &options).unwrap())
     };
     let whole = check(None);
     // The first worker is killed with its slice in its hands; all are; there is no such program.
