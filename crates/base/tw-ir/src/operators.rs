@@ -176,6 +176,12 @@ impl Temporal {
         Temporal::with((form, !past, weak, prefix))
     }
 
+    /// The same operator, decided otherwise where the trace ends before it: `U` and `W`, `M` and `R`, `X` and `N`.
+    pub fn with_weak(self, weak: bool) -> Option<Temporal> {
+        let (form, past, _, prefix) = self.row().properties();
+        Temporal::with((form, past, weak, prefix))
+    }
+
     /// Whether it looks back.
     pub fn is_past(self) -> bool {
         self.row().past

@@ -108,13 +108,9 @@ fn lift(program: &mut Program, cell: &Cell, both: &[(NodeId, NodeId)]) -> (NodeI
         }
         Kind::Step(applied) => {
             let (holds, may) = of(0);
-            let operator = |strong: Temporal, weak: Temporal, asked: bool| match applied.past {
-                // Nothing comes before the first position: it is decided.
-                true => applied.operator,
-                false if asked => weak,
-                false => strong,
-            };
-            let own = |weak: bool| operator(Temporal::Next, Temporal::WeakNext, weak);
+            // Nothing comes before the first position: what looks back is decided.
+            let own = |weak: bool| applied.operator.with_weak(weak).filter(|_| !applied.past);
+            let own = |weak: bool| own(weak).unwrap_or(applied.operator);
             (add(Node::Unary(own(false), None, holds)), add(Node::Unary(own(true), None, may)))
         }
         Kind::Walk(applied) => {
@@ -131,15 +127,14 @@ fn lift(program: &mut Program, cell: &Cell, both: &[(NodeId, NodeId)]) -> (NodeI
                 return (made(applied.operator, false), made(applied.operator, true));
             }
             // The end of the trace decides nothing: for what is true the operator is strong, for what may be it is weak.
-            match (applied.form, applied.left) {
-                (Form::Release, None) => {
-                    (made_bool(program, false), made_of(program, cell, both, Temporal::Globally, true))
+            match (applied.operator.with_weak(false), applied.operator.with_weak(true)) {
+                (Some(strong), Some(weak)) => (made(strong, false), made(weak, true)),
+                // Of `F` and `G` there is one each: the other holds nowhere for sure, or may everywhere.
+                (None, _) => {
+                    let may = made(applied.operator, true);
+                    (add(Node::Bool(false)), may)
                 }
-                (_, None) => {
-                    (made_of(program, cell, both, Temporal::Finally, false), made_bool(program, true))
-                }
-                (Form::Release, _) => (made(Temporal::StrongRelease, false), made(Temporal::Release, true)),
-                _ => (made(Temporal::Until, false), made(Temporal::WeakUntil, true)),
+                (_, None) => (made(applied.operator, false), add(Node::Bool(true))),
             }
         }
         // Formulas with quantifiers are not given to engines.
@@ -148,21 +143,6 @@ fn lift(program: &mut Program, cell: &Cell, both: &[(NodeId, NodeId)]) -> (NodeI
             (node, node)
         }
     }
-}
-
-fn made_bool(program: &mut Program, holds: bool) -> NodeId {
-    program.dag.add(Node::Bool(holds))
-}
-
-fn made_of(
-    program: &mut Program,
-    cell: &Cell,
-    both: &[(NodeId, NodeId)],
-    operator: Temporal,
-    may: bool,
-) -> NodeId {
-    let (holds, may_hold) = both[cell.children[0] as usize];
-    program.dag.add(Node::Unary(operator, None, if may { may_hold } else { holds }))
 }
 
 impl Columns<'static> {

@@ -20,7 +20,8 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 /// The arrows, longer ones before their beginnings.
-const ARROWS: &[&str] = &["<<-->>", "<<->>", "-->>", "->>", "-->", "->", "--x", "-x", "--)", "-)"];
+const ARROWS: &[&str] =
+    &["<<-->>", "<<->>", "-->>", "->>", "-->", "->", concat!("--", "x"), "-x", "--)", "-)"];
 
 const IGNORED: &[&str] = &[
     "participant",

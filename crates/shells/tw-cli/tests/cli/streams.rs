@@ -433,9 +433,13 @@ fn live_positions_are_those_of_the_stored_trace() {
     assert_eq!((skipped.code, skipped.out.lines().last()), (0, Some("1,2,false,w")), "{skipped:?}");
     assert_eq!(tracewise_with(&format!("stream run {spec} - --format csv --live"), "x,s\n").code, 2);
     let ahead = with("streams-live-ahead", "stream y: int = x[+1|0];");
-    let refused = tracewise_with(&format!("stream run {ahead} - --format csv --live"), "x\n1\n");
+    let line = format!("stream run {ahead} - --format csv --live --output csv");
+    let found = tracewise_with(&line, "x\n1\n2\n3\n");
+    assert_eq!((found.code, found.out.as_str()), (0, "position,y\n0,2\n1,3\n2,0\n"), "{}", found.err);
+    let unbounded = with("streams-live-unbounded", "stream y: int = y[+1|0] + x;");
+    let refused = tracewise_with(&format!("stream run {unbounded} - --format csv --live"), "x\n1\n");
     assert_eq!((refused.code, refused.out.as_str()), (2, ""));
-    assert!(refused.err.contains("look ahead"), "{}", refused.err);
+    assert!(refused.err.contains("look ahead without a bound"), "{}", refused.err);
     assert_eq!(tracewise(&format!("stream run {spec} t.csv --live --passes two")).code, 2);
     assert_eq!(tracewise(&format!("stream run {spec} - --live --follow")).code, 2);
     assert_eq!(tracewise(&format!("stream run {spec} t.csv --follow")).code, 2);

@@ -40,14 +40,16 @@ fn averages_of_columns_are_those_of_what_is_inside() {
             ));
             from = to;
         }
-        for at in 0..len {
+        assert_eq!(out.len(), len);
+        for (at, &found) in out.iter().enumerate() {
             let mut inside = Accumulator::new(Aggregate::Avg, Limits::default());
-            for near in (at + 1).saturating_sub(size)..=at {
-                if present.get(near) {
-                    inside.push_real(values[near]);
+            let from = (at + 1).saturating_sub(size);
+            for (near, &value) in values[from..=at].iter().enumerate() {
+                if present.get(from + near) {
+                    inside.push_real(value);
                 }
             }
-            let found = if valid.get(at) { Value::Real(out[at]) } else { Value::Null };
+            let found = if valid.get(at) { Value::Real(found) } else { Value::Null };
             let expected = inside.result().expect("a real");
             let bits =
                 |value: &Value| if let Value::Real(real) = value { Some(real.to_bits()) } else { None };
