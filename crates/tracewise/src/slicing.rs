@@ -19,7 +19,7 @@ use pieces::{Pieces, Spill};
 pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tw_core::{Bits, Column, Value};
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Semantics};
@@ -120,24 +120,42 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
     Ok((answers.into_iter().flatten().collect(), notes))
 }
 
-/// Whether numbers may be written in two ways, 2 and 2.0: which of them is told depends on what was seen before, in all of the log.
-fn written_twice(trace: &Trace) -> bool {
-    let (mut whole, mut real) = (false, false);
-    let mut look = |value: &Value| match value {
-        Value::Int(_) => whole = true,
-        Value::Real(own) => real |= own.fract() == 0.0,
-        _ => {}
-    };
-    let tuples = trace.relations.iter().flat_map(|relation| relation.columns());
-    for column in tuples.chain(trace.terms.iter().map(|term| &term.column)) {
-        match column {
-            Column::Int { values, .. } if !values.is_empty() => look(&Value::Int(0)),
-            Column::Real { values, .. } => values.iter().for_each(|own| look(&Value::Real(*own))),
-            Column::Any(values) => values.iter().for_each(&mut look),
+/// Which numbers were seen: whole ones, and reals that could be written as such. Where a log has both, 2 and 2.0, which of them is
+/// told depends on what was seen before, in all of it.
+#[derive(Default)]
+struct Written {
+    whole: AtomicBool,
+    real: AtomicBool,
+}
+
+impl Written {
+    fn look(&self, trace: &Trace) {
+        let look = |value: &Value| match value {
+            Value::Int(_) => self.whole.store(true, Ordering::Relaxed),
+            Value::Real(own) if own.fract() == 0.0 => self.real.store(true, Ordering::Relaxed),
             _ => {}
+        };
+        let tuples = trace.relations.iter().flat_map(|relation| relation.columns());
+        for column in tuples.chain(trace.terms.iter().map(|term| &term.column)) {
+            match column {
+                Column::Int { values, .. } if !values.is_empty() => look(&Value::Int(0)),
+                Column::Real { values, .. } => values.iter().for_each(|own| look(&Value::Real(*own))),
+                Column::Any(values) => values.iter().for_each(look),
+                _ => {}
+            }
         }
     }
-    whole && real
+
+    fn twice(&self) -> bool {
+        self.whole.load(Ordering::Relaxed) && self.real.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether a log has numbers in both ways.
+fn written_twice(trace: &Trace) -> bool {
+    let written = Written::default();
+    written.look(trace);
+    written.twice()
 }
 
 /// What no log is sliced for.

@@ -117,7 +117,7 @@ fn the_report_of_slices_is_that_of_the_whole() {
 #[test]
 fn a_log_beyond_the_budget_flows() {
     let files = ["log".to_string()];
-    let mut flowed = 0;
+    let (mut flowed, mut refused) = (0, 0);
     for seed in 0..cases(60) {
         let mut rng = Rng::new(seed ^ 0x666c_6f77);
         let properties: Vec<&str> =
@@ -134,7 +134,14 @@ fn a_log_beyond_the_budget_flows() {
         let slicing =
             Slicing { slices: 1 + rng.below(5), jobs: Some(1 + rng.below(3)), ..Slicing::default() };
         let sliced = CheckOptions { slicing: Some(slicing), ..options };
-        let found = session(&log, Some(1)).check(&spec, &files, &sliced).unwrap();
+        let found = match session(&log, Some(1)).check(&spec, &files, &sliced) {
+            Ok(found) => found,
+            Err(error) => {
+                assert!(error.to_string().contains("both as 2 and as 2.0"), "seed {seed}: {error}\n{text}");
+                refused += 1;
+                continue;
+            }
+        };
         let listed = |report: &CheckReport| {
             let one = |own: &tracewise::check::PropertyReport| {
                 format!("{:?} {:?} {} {:?}", own.verdict, own.position, own.violation_count, own.violations)
@@ -145,7 +152,7 @@ fn a_log_beyond_the_budget_flows() {
         assert_eq!((found.positions, found.bytes), (whole.positions, whole.bytes));
         flowed += 1;
     }
-    assert!(flowed > 0);
+    assert!(flowed > 10 && refused > 0, "{flowed} {refused}");
 }
 
 #[test]

@@ -68,7 +68,8 @@ pub struct Bank {
     /// Of each event where its pairs and letters begin in `routes`; one more at the end.
     starts: Vec<u32>,
     routes: Vec<(u32, u32)>,
-    settles: bool,
+    /// Questions that the latest events made true for good.
+    settled: Vec<usize>,
 }
 
 impl Bank {
@@ -106,9 +107,8 @@ impl Bank {
         let starts =
             (0..=events.len() as u32).map(|event| routes.partition_point(|route| route.0 < event) as u32);
         let starts = starts.collect();
-        let settles = pairs.iter().any(|pair| matches!(pair.machine, Machine::OneShot(_)));
         Self {
-            settles,
+            settled: Vec::new(),
             pairs,
             events,
             starts,
@@ -129,6 +129,7 @@ impl Bank {
     /// Takes the event of a position, and names the questions that it settles a violation of.
     #[inline]
     pub fn event(&mut self, states: &mut States, event: usize, violated: &mut impl FnMut(usize)) {
+        self.settled.clear();
         let routes = self.starts[event] as usize..self.starts[event + 1] as usize;
         for at in routes {
             let (pair, letter) = self.routes[at];
@@ -147,6 +148,7 @@ impl Bank {
             events.iter().flat_map(|event| &self.routes[of(event)]).copied().collect();
         routes.sort_unstable();
         routes.dedup();
+        self.settled.clear();
         for (pair, letter) in routes {
             self.letter(states, pair as usize, letter as usize, violated);
         }
@@ -154,11 +156,17 @@ impl Bank {
 
     #[inline]
     fn letter(&mut self, states: &mut States, pair: usize, letter: usize, violated: &mut impl FnMut(usize)) {
-        let Pair { machine, questions, .. } = &mut self.pairs[pair];
+        let Self { pairs, settled, .. } = self;
+        let Pair { machine, questions, .. } = &mut pairs[pair];
         let out = match (machine, &mut states.0[pair]) {
             (Machine::Windows(lazy), State::Window(place)) => lazy.step(place, letter),
             (Machine::OneShot(shape), State::OneShot(state)) => {
+                let before = state.settled();
                 state.step(shape, letter);
+                let now = state.settled() & !before;
+                if now != 0 {
+                    settled.extend(questions.iter().filter(|own| own.bit & now != 0).map(|own| own.root));
+                }
                 0
             }
             (Machine::Counting(shape), State::Counting(state)) => state.step(shape, letter),
@@ -197,20 +205,10 @@ impl Bank {
         }
     }
 
-    /// Whether there are questions that an event may settle for good without a violation.
+    /// Of the questions of one-shot charts, those that the latest events made true for good.
     #[inline]
-    pub fn settles(&self) -> bool {
-        self.settles
-    }
-
-    /// Of the questions of one-shot charts, those that no continuation makes false.
-    pub fn settled(&self, states: &States, mut tell: impl FnMut(usize)) {
-        for (pair, state) in self.pairs.iter().zip(&states.0) {
-            if let State::OneShot(state) = state {
-                let settled = state.settled();
-                pair.questions.iter().filter(|own| own.bit & settled != 0).for_each(|own| tell(own.root));
-            }
-        }
+    pub fn settled(&self) -> &[usize] {
+        &self.settled
     }
 
     /// The events of the main chart that have happened of the one that is pending, as letters of the root's check.

@@ -95,14 +95,12 @@ impl Live {
         } else {
             self.failed.clear();
         }
-        if !self.found.is_empty() && self.bank.settles() {
-            let verdicts = &mut own.verdicts;
-            self.bank.settled(&own.states, |root| {
-                if verdicts[root].is_none() {
-                    verdicts[root] = Some(true);
-                    sink.settled.push(Settled::truth(root, None, at, true));
-                }
-            });
+        let settled = if self.found.is_empty() { &[] } else { self.bank.settled() };
+        for &root in settled {
+            if own.verdicts[root].is_none() {
+                own.verdicts[root] = Some(true);
+                sink.settled.push(Settled::truth(root, None, at, true));
+            }
         }
         if self.telling == Telling::Positions {
             for root in 0..own.verdicts.len() {

@@ -21,6 +21,9 @@ impl OneShot {
     /// Takes an event. Whatever it breaks, another may make the question pointless: only the end decides.
     #[inline]
     pub fn step(&mut self, shape: &Shape, letter: usize) {
+        if self.settled() == NECESSARY | SUFFICIENT {
+            return;
+        }
         let (main, event) = shape.side(letter);
         let side = usize::from(main);
         let cut = self.cuts[side];

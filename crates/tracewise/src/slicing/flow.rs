@@ -2,7 +2,7 @@
 //! held is what the monitors hold, the windows of the properties, and the batches on their way.
 
 use super::split::told;
-use super::{Slicing, Way, decide, jobs, refuse};
+use super::{Slicing, Way, Written, decide, jobs, refuse};
 use crate::check::{CheckOptions, CheckReport, Violation, log_line, newlines};
 use crate::error::{Budget, Setting};
 use crate::plan::{refused, restrict};
@@ -181,7 +181,9 @@ pub(crate) fn check(
         })?;
         flowing.push(Flowing { alone, way });
     }
+    let written = Written::default();
     let cutting = |trace: Trace| -> Vec<Vec<Piece>> {
+        written.look(&trace);
         let one = |own: &Flowing| {
             let trace = restrict(&trace, &spec.program, &own.alone.program);
             cut(&own.alone.program, &trace, (0, trace.len), &own.way.divisions, own.way.filter)
@@ -214,6 +216,16 @@ pub(crate) fn check(
         return Err(Error::refused_instead(
             format!("{} has no timestamps and does not fit into memory", loaded.name()),
             format!("use {}", Setting::Clock.to("index")),
+        ));
+    }
+    if written.twice() {
+        return Err(Error::refused_instead(
+            format!(
+                "{} writes numbers both as 2 and as 2.0; which of them is told depends on all of it, and it does not fit into \
+                 memory",
+                loaded.name()
+            ),
+            format!("write them in one way, or raise {}", Setting::Memory),
         ));
     }
     let mut found: Vec<Vec<Sliced>> = flowing.iter().map(|_| Vec::new()).collect();

@@ -80,10 +80,13 @@ impl Store {
         connection.busy_timeout(PATIENCE).map_err(told)?;
         let number =
             |pragma: &str| connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get::<_, i32>(0));
+        // In one transaction: another run may be making it right now.
+        connection.execute_batch("BEGIN").map_err(told)?;
         let (application, version) =
             (number("application_id").map_err(told)?, number("user_version").map_err(told)?);
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(told)?;
+        connection.execute_batch("COMMIT").map_err(told)?;
         match (application, version, tables) {
             (APPLICATION, VERSION, _) => {
                 let found: String =

@@ -19,7 +19,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
 use tracewise::findings::Report;
-use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions};
+use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions, Robustness};
 use tracewise::watch::Address;
 use tracewise::{Clock, Evaluating, Semantics, Session, Specification};
 
@@ -70,7 +70,7 @@ pub struct Robust {
     #[arg(long, value_name = "FILE", value_hint = FILES)]
     plot: Option<PathBuf>,
 
-    /// Exit with 1 if the value of a property is below this, at the first position of a trace
+    /// Exit with 1 if a value that is told is below this: that of each property, or with `--at all` at each position
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = limit)]
     min: Option<f64>,
 
@@ -159,6 +159,12 @@ impl LiveArgs {
             || self.listen.is_some()
             || self.live_plot
     }
+}
+
+/// The least of the values that are told.
+fn lowest(found: &Robustness) -> f64 {
+    let everywhere = found.everywhere.iter().flatten().map(|(_, value)| *value);
+    everywhere.fold(found.value, f64::min)
 }
 
 impl Runnable for Robust {
@@ -287,7 +293,7 @@ impl Robust {
                 }
             };
             context.warnings(&report.warnings, &spec.sources);
-            if report.properties.iter().any(|found| self.min.is_some_and(|least| found.value < least)) {
+            if report.properties.iter().any(|found| self.min.is_some_and(|least| lowest(found) < least)) {
                 exit = exit.and(Exit::Violated);
             }
             let panels = self.plot.as_ref().map(|path| (path, plot::panels(&report, steps)));

@@ -142,6 +142,8 @@ fn the_least_robustness_and_its_table() {
     assert_eq!(command("-e 'G (x < 9)' --min 1.5").code, 1);
     assert_eq!(command("-e 'G (x < 7)' --min -1").code, 0);
     assert_eq!(command("-e 'G (x < 9)' --min much").code, 2);
+    assert_eq!(command("-e 'x < 9' --min 2").code, 0);
+    assert_eq!(command("-e 'x < 9' --min 2 --at all").code, 1);
     let run = command("-e 'G (x < 9)' --output csv");
     assert_eq!(run.out, "trace,property,position,time,robustness\n-,G (x < 9),0,0,1.0\n");
     let run = command("-e 'G (x < 9)' --by ip --output csv");
