@@ -1,8 +1,8 @@
 //! `check` by slices: the log is cut into pieces, each is evaluated by itself, and what they say together is what the whole says.
 //!
-//! What can be cut is found for each property by [`decide`]; cutting and putting together is `tw_log_slices`. The trace is in memory;
-//! pieces beyond the memory budget wait on disk, and so do those that other processes evaluate ([`workers`]). A log beyond the budget
-//! flows through live monitors ([`flow`]).
+//! What can be cut is found for each property by `decide`; cutting and putting together is `tw_log_slices`. The trace is in memory;
+//! pieces beyond the memory budget wait on disk, and so do those that other processes evaluate (`workers`). A log beyond the budget
+//! flows through live monitors (`flow`).
 
 mod decide;
 pub(crate) mod flow;

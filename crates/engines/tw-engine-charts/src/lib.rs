@@ -2,8 +2,8 @@
 //!
 //! "Monitoring Systems with Extended Live Sequence Charts" (Chai, Schlingloff) translates charts to linear temporal logic, or
 //! counts executions of iterated ones by dividing the whole trace. Here every reading has an algorithm that takes one event
-//! after the other: windows of the projection ([`window`], as an automaton that is built as needed: [`lazy`]), cuts for the
-//! one-shot reading ([`oneshot`]), and numbered executions ([`counting`]).
+//! after the other: windows of the projection (`window`, as an automaton that is built as needed: `lazy`), cuts for the
+//! one-shot reading (`oneshot`), and numbered executions (`counting`).
 //!
 //! State: a number per pair of basic charts, or a sequence of at most as many events as the larger has; of iterated charts the
 //! executions that are not complete. An event costs one look-up for each pair that has it; positions without events of charts
