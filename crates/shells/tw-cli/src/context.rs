@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::flags::flagged;
 use crate::output::{Kind, Output, tame};
-use crate::style::{ColorChoice, Style};
+use crate::style::{ColorChoice, Ink, Style};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use tracewise::diag::{Diagnostic, Severity, Sources};
@@ -132,6 +132,15 @@ impl Context {
                 some.iter().map(|warning| warning.diagnostic.clone()).collect();
             self.warnings(&diagnostics, &some[0].sources);
         }
+    }
+
+    /// Tells what a live run has to say beside its findings.
+    pub fn remark(&mut self, note: &str, json: bool) {
+        let text = match json {
+            true => json::watch::note(note),
+            false => self.error_style.paint(Ink::Faint, note),
+        };
+        self.tell(&text);
     }
 
     /// Tells a line on standard error, with flags for the library's settings.

@@ -206,20 +206,6 @@ impl Parser<'_> {
             self.at += 2;
             let aggregate = self.parameter(word);
             self.at += 2;
-            if self.kind() == Tok::OpenParen {
-                let open = self.advance();
-                let round = true;
-                m.open(Frame::Aggregate {
-                    aggregate,
-                    body: None,
-                    second: None,
-                    part: Part::Body,
-                    start,
-                    open,
-                    round,
-                });
-                return Some(Step::Operand);
-            }
             aggregate
         } else if self.peek(1) == Tok::OpenBracket && self.peek(2) != Tok::Star {
             let known =
@@ -242,6 +228,7 @@ impl Parser<'_> {
         } else {
             return None;
         };
+        let round = self.kind() == Tok::OpenParen;
         let open = self.advance();
         m.open(Frame::Aggregate {
             aggregate,
@@ -250,7 +237,7 @@ impl Parser<'_> {
             part: Part::Body,
             start,
             open,
-            round: false,
+            round,
         });
         Some(Step::Operand)
     }

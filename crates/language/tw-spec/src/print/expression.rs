@@ -6,7 +6,7 @@ use crate::parser::{Binary, FUNCTIONS, is_temporal};
 use std::borrow::Cow;
 use tw_core::Value;
 use tw_ir::binding::{COMPARE, IFF, SUM, UNARY};
-use tw_ir::{ArithmeticOp, Bound, Function, SetItem, Tally, quote};
+use tw_ir::{Aggregate, ArithmeticOp, Bound, Function, SetItem, Tally, quote};
 
 /// A place where a long line may be broken: before the operator at `offset`.
 #[derive(Clone, Copy, Debug)]
@@ -313,16 +313,7 @@ impl<'a> Printer<'a> {
             ExprKind::Emit(a, b) => self.binary(Binary::Emit, ":".into(), *a, *b, context),
             ExprKind::Default(a, b) => self.binary(Binary::Default, "??".into(), *a, *b, context),
             ExprKind::Aggregate { aggregate, body, second, during } => {
-                self.text(aggregate.to_string());
-                self.batch.push(Task::Open("["));
-                let offset = looks_like_offset(self.tree, *body);
-                if offset {
-                    self.text("(");
-                }
-                self.inner(*body);
-                if offset {
-                    self.text(")");
-                }
+                self.collected(*aggregate, *body);
                 if let Some(second) = second {
                     self.text(", ");
                     self.inner(*second);
@@ -334,21 +325,26 @@ impl<'a> Printer<'a> {
                 self.batch.push(Task::Close("]"));
             }
             ExprKind::Window { aggregate, body, over } => {
-                self.text(aggregate.to_string());
-                self.batch.push(Task::Open("["));
-                let offset = looks_like_offset(self.tree, *body);
-                if offset {
-                    self.text("(");
-                }
-                self.inner(*body);
-                if offset {
-                    self.text(")");
-                }
+                self.collected(*aggregate, *body);
                 if let Some(over) = over {
                     self.text(format!(" over {over}"));
                 }
                 self.batch.push(Task::Close("]"));
             }
+        }
+    }
+
+    /// An aggregate's name, its bracket and what it collects.
+    fn collected(&mut self, aggregate: Aggregate, body: ExprId) {
+        self.text(aggregate.to_string());
+        self.batch.push(Task::Open("["));
+        let offset = looks_like_offset(self.tree, body);
+        if offset {
+            self.text("(");
+        }
+        self.inner(body);
+        if offset {
+            self.text(")");
         }
     }
 

@@ -4,7 +4,6 @@
 use super::screen::Screen;
 use super::text;
 use crate::context::Context;
-use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -86,11 +85,7 @@ impl LiveSink for Printer<'_> {
             return;
         }
         self.interrupt();
-        let text = match self.json {
-            true => json::watch::note(note),
-            false => self.context.error_style.paint(Ink::Faint, note),
-        };
-        self.context.tell(&text);
+        self.context.remark(note, self.json);
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {

@@ -115,11 +115,7 @@ impl LiveSink for Printer<'_> {
             return;
         }
         self.interrupt();
-        let text = match self.form {
-            Form::Json => json::watch::note(note),
-            _ => self.context.error_style.paint(Ink::Faint, note),
-        };
-        self.context.tell(&text);
+        self.context.remark(note, matches!(self.form, Form::Json));
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {
