@@ -13,6 +13,7 @@ use tracewise::findings::{self, json};
 use tracewise::language::TraceSettings;
 use tracewise::races::RacesOptions;
 use tracewise::slice::SliceOptions;
+use tracewise::stream::StreamOptions;
 use tracewise::templates::TemplatesOptions;
 
 /// Lines of JSON as dictionaries.
@@ -118,7 +119,9 @@ pub fn streams<'py>(
     let settings = Settings::new(options, &spec.settings)?;
     let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
     let own = Arc::clone(&spec);
-    let report = interrupt::run(data.py(), session, move |session| session.stream_run(&own, &files, None))?;
+    let report = interrupt::run(data.py(), session, move |session| {
+        session.stream_run(&own, &files, &StreamOptions::default())
+    })?;
     let mut out = Vec::new();
     json::stream(&report, &mut out)?;
     lines(data.py(), &out)

@@ -109,7 +109,8 @@ impl<'p> Run<'p> {
     ) -> Result<Self, Error> {
         let chosen = plan::choose(session, spec, &session.evaluate_options(), who)?;
         let (wanted, key) = (chosen.evaluator.wanted(), asked.by);
-        let need = Need { wanted, times: asked.times, key, divided, kept: asked.kept, cutting: None };
+        let kept = asked.kept;
+        let need = Need { wanted, times: asked.times, key, divided, kept, ..Need::default() };
         let loaded = columns::read(session, spec, files, need, chosen.evaluator.signals(), taker)?;
         if !asked.nothing {
             faults::refuse_empty(&loaded)?;

@@ -19,7 +19,7 @@ use crate::slice::{self, SliceOptions, SliceReport};
 use crate::slicing::{self, Slicing, SplitReport};
 use crate::stream::{
     self, AutomatonForm, StreamAnalysis, StreamAnswer, StreamLive, StreamLiveReport, StreamOperation,
-    StreamPasses, StreamQuestion, StreamReport, StreamSink,
+    StreamOptions, StreamQuestion, StreamReport, StreamSink,
 };
 use crate::templates::{self, TemplatesOptions, TemplatesReport};
 use crate::test::{self, TestFile, TestReport};
@@ -304,9 +304,9 @@ impl Session {
         &self,
         spec: &Specification,
         files: &[String],
-        passes: Option<StreamPasses>,
+        options: &StreamOptions,
     ) -> Result<StreamReport, Error> {
-        stream::run(self, spec, files, passes)
+        stream::run(self, spec, files, options)
     }
 
     /// The same of a trace that is still being written, told to `sink` position by position; until it ends or `control` is

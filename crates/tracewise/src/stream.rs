@@ -11,13 +11,18 @@ pub(crate) use made::{combine, from_automaton, from_ltl, normalise, to_automaton
 pub use questions::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory, StreamQuestion};
 pub(crate) use questions::{accepts, analyse, ask};
 
+use crate::findings::json::{self, Outlet};
 use crate::run::columns::{self, Need};
 use crate::run::faults;
 use crate::{Error, Session, Specification, Value};
+use std::io;
+use std::ops::Range;
 use tw_core::{Column, Position};
 use tw_diag::{Diagnostic, Sources};
 use tw_ir::{SlotId, StreamType};
 use tw_stream_boolean::Passes;
+pub use tw_streams::RowForm as StreamForm;
+use tw_streams::RowWriter;
 
 /// The streams of a specification on a trace.
 #[derive(Clone, Debug)]
@@ -29,6 +34,7 @@ pub struct StreamReport {
     columns: Vec<Column>,
     /// How many positions there are.
     pub positions: usize,
+    threads: usize,
     /// Findings that did not stop the run.
     pub warnings: Vec<Diagnostic>,
     /// What they point into.
@@ -39,6 +45,68 @@ impl StreamReport {
     /// What a stream is worth at a position.
     pub fn value(&self, stream: usize, position: Position) -> Value {
         self.columns[stream].value(position)
+    }
+
+    /// Writes all positions as rows, several threads at a time.
+    pub fn write<O: Outlet>(&self, form: StreamForm, out: &mut O) -> io::Result<()> {
+        let StreamRows(writer) = StreamRows::new(form, &self.streams);
+        out.write_all(writer.header().as_bytes())?;
+        let threads = self.threads.max(1);
+        let mut texts = vec![Vec::new(); threads];
+        let fill = |text: &mut Vec<u8>, positions: Range<Position>| {
+            text.clear();
+            writer.rows(&self.columns, positions, &json::value, text);
+        };
+        for round in (0..self.positions).step_by(ROWS * threads) {
+            let part = |thread: usize| {
+                let edge = |at: usize| (round + at * ROWS).min(self.positions);
+                edge(thread)..edge(thread + 1)
+            };
+            let (own, others) = texts.split_at_mut(1);
+            std::thread::scope(|scope| {
+                for (text, thread) in others.iter_mut().zip(1..) {
+                    let (fill, positions) = (&fill, part(thread));
+                    if !positions.is_empty() {
+                        scope.spawn(move || fill(text, positions));
+                    }
+                }
+                fill(&mut own[0], part(0));
+            });
+            for (text, thread) in texts.iter().zip(0..) {
+                if !part(thread).is_empty() {
+                    out.write_all(text)?;
+                }
+            }
+            if out.closed() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows that a thread writes before they are put in order.
+const ROWS: usize = 1 << 13;
+
+/// Writes the rows of streams.
+#[derive(Clone, Debug)]
+pub struct StreamRows(RowWriter);
+
+impl StreamRows {
+    /// Of these streams.
+    pub fn new(form: StreamForm, streams: &[(String, StreamType)]) -> Self {
+        let names = streams.iter().map(|(name, _)| name.as_str());
+        Self(RowWriter::new(form, names, |name| serde_json::Value::from(name).to_string()))
+    }
+
+    /// The line before the first row, if there is one.
+    pub fn header(&self) -> &str {
+        self.0.header()
+    }
+
+    /// Appends a row.
+    pub fn row(&self, position: Position, values: &[Value], out: &mut Vec<u8>) {
+        self.0.row(position, values, &json::value, out);
     }
 }
 
@@ -62,22 +130,37 @@ pub enum StreamPasses {
     Classic,
 }
 
+/// How streams are run.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamOptions {
+    /// How Boolean streams are computed; nothing leaves that to what suits them.
+    pub passes: Option<StreamPasses>,
+    /// Whether values are kept. Without, it is only told whether there are some: a report of no streams.
+    pub values: bool,
+}
+
+impl Default for StreamOptions {
+    fn default() -> Self {
+        Self { passes: None, values: true }
+    }
+}
+
 pub(crate) fn run(
     session: &Session,
     spec: &Specification,
     files: &[String],
-    passes: Option<StreamPasses>,
+    options: &StreamOptions,
 ) -> Result<StreamReport, Error> {
-    match passes {
+    match options.passes {
         Some(StreamPasses::Two) => return questions::run_by(session, spec, files, Passes::Two),
         Some(StreamPasses::Classic) => return questions::run_by(session, spec, files, Passes::Classic),
         None => {}
     }
     refuse_none(spec)?;
     let spec = &spec.with_roots(Vec::new());
-    let observed = || spec.program.streams.iter().filter(|stream| stream.observed);
+    let observed = || spec.program.streams.iter().filter(|stream| stream.observed && options.values);
     let kept: Vec<SlotId> = observed().map(|stream| stream.slot).collect();
-    let need = Need { kept: &kept, ..Need::default() };
+    let need = Need { kept: &kept, computed: true, ..Need::default() };
     let loaded = columns::read(session, spec, files, need, None, None)?;
     faults::refuse_empty(&loaded)?;
     let mut warnings = spec.warnings.clone();
@@ -87,6 +170,7 @@ pub(crate) fn run(
         streams: observed().map(|stream| (stream.name.clone(), stream.ty)).collect(),
         positions: loaded.trace.len,
         columns: loaded.kept,
+        threads: session.read.threads,
         warnings,
         sources: spec.sources.clone(),
     })

@@ -167,6 +167,14 @@ impl ColumnBuilder {
         }
     }
 
+    /// So many nulls.
+    pub fn push_nulls(&mut self, count: usize) {
+        match self {
+            ColumnBuilder::Truth(bits) => bits.push_repeat(false, count),
+            _ => (0..count).for_each(|_| self.push_null()),
+        }
+    }
+
     /// A cell of a format without types (CSV and its like): its use says what it is. Empty is null.
     pub fn push_cell(&mut self, cell: &str) -> Result<(), CellError> {
         if cell.is_empty() {
@@ -430,7 +438,8 @@ pub fn expect_of(what: &What) -> Expect {
         What::Variable(path, _) if path.has_each() => Expect::Any,
         What::Variable(_, expect) => *expect,
         What::Timing(_) => Expect::Number,
-        What::Stream { .. } | What::Shift(_) | What::Window(_) => Expect::Any,
+        // Filled in later: until then a bit a position, which nobody reads.
+        What::Stream { .. } | What::Shift(_) | What::Window(_) => Expect::Bool,
         // What the arguments are used as.
         What::Tuples { .. } => Expect::Any,
     }

@@ -25,7 +25,7 @@ use super::{Detail, Item, Report, Warning};
 use crate::Error;
 use crate::eval::EvalReport;
 use crate::slice::SliceReport;
-use crate::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory, StreamReport};
+use crate::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamForm, StreamMemory, StreamReport};
 use crate::templates::TemplatesReport;
 use crate::test::TestResult;
 use std::io::{self, Write};
@@ -187,24 +187,7 @@ pub fn slice<O: Outlet>(report: &SliceReport, out: &mut O) -> io::Result<()> {
 
 /// The streams at each position, one object each.
 pub fn stream<O: Outlet>(report: &StreamReport, out: &mut O) -> io::Result<()> {
-    for position in 0..report.positions {
-        let mut object = Object::new().raw("position", &position.to_string());
-        for (stream, (name, _)) in report.streams.iter().enumerate() {
-            object = object.raw(name, &write::value(&report.value(stream, position)));
-        }
-        writeln!(out, "{}", object.end())?;
-        if out.closed() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The streams at one position.
-pub fn stream_row(position: usize, streams: &[(String, StreamType)], values: &[crate::Value]) -> String {
-    let object = Object::new().raw("position", &position.to_string());
-    let cells = streams.iter().zip(values);
-    cells.fold(object, |object, ((name, _), value)| object.raw(name, &write::value(value))).end()
+    report.write(StreamForm::Json, out)
 }
 
 /// What is known of streams, one object.
@@ -242,6 +225,7 @@ fn kept(memory: &StreamMemory) -> String {
         .raw("look_back", &memory.look_back.to_string())
         .raw("look_ahead", &number(memory.look_ahead))
         .raw("bytes", &number(memory.bytes))
+        .maybe("bytes_per_event", memory.bytes_per_event)
         .end()
 }
 

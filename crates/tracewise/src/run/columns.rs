@@ -9,14 +9,14 @@ use super::timing::{Timings, reads_times, refuse_without_time};
 use super::vacuous::never_held;
 use crate::error::Budget;
 use crate::{Error, Session, Specification};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use tw_core::{Batch, Bits, Column, GrowingTexts, Position, Relation, Time, Value};
 use tw_diag::Diagnostic;
-use tw_ir::{Program, SlotId, What};
+use tw_ir::{Node, NodeId, Program, SlotId, What};
 use tw_log_slices::Piece;
 use tw_monitor::{PredicateError, Predicates, Signals, Term, Terms, Trace, Wanted};
 use tw_trace::{Located, Projection, Summary, TraceError, TraceErrorKind};
@@ -99,6 +99,8 @@ pub(crate) struct Need<'a> {
     pub divided: bool,
     /// Slots to be kept as they are read.
     pub kept: &'a [SlotId],
+    /// Whether equations are computed that nobody reads.
+    pub computed: bool,
     /// Cuts batches instead of keeping them.
     pub cutting: Option<&'a Cutting<'a>>,
 }
@@ -182,8 +184,18 @@ pub(crate) fn read(
 ) -> Result<Loaded, Error> {
     // What cannot be computed is told before anything is read.
     let computing = Computing::new(session, spec, (need.key, need.divided))?;
-    let kept: Vec<SlotId> = need.kept.iter().copied().chain(spec.program.derived()).collect();
+    let explained = explained(&spec.program);
+    let kept: Vec<SlotId> = need.kept.iter().chain(&explained).copied().collect();
     let (asked, need) = (need.kept.len(), Need { kept: &kept, ..need });
+    let computing =
+        computing.and_then(|computing| match need.computed || reads_all(&spec.program, need.wanted) {
+            true if need.computed && need.kept.is_empty() => Some(computing.unseen()),
+            true => Some(computing),
+            false => {
+                let read = read_by_formulas(&spec.program);
+                computing.only(|slot| need.kept.contains(&slot) || read.contains(&slot))
+            }
+        });
     let mut opened = Opened::new(session, files)?;
     let lenient = opened.let_time_go_back(session, spec);
     opened.read.block = opened.read.block.min(block(&spec.program));
@@ -228,8 +240,8 @@ pub(crate) fn read(
     warnings.extend(skipped_note(summary.skipped, summary.bad_lines.first(), &opened.name));
     let back = reader.back.warning(&opened.name);
     let (trace, keys, mut kept) = reader.finish(timed);
-    let columns = kept.split_off(kept.len().saturating_sub(spec.program.derived().count()));
-    let computed = spec.program.derived().zip(columns).collect();
+    let columns = kept.split_off(kept.len().saturating_sub(explained.len()));
+    let computed = explained.into_iter().zip(columns).collect();
     let cut = need.cutting.is_some();
     let never = if cut { Vec::new() } else { other_arity(spec, &mut summary, &trace.relations) };
     warnings.extend(never_occurs(spec, &summary));
@@ -241,6 +253,31 @@ pub(crate) fn read(
     }
     let (keys, divided) = (need.key.map(|_| keys), need.divided);
     Ok(Loaded { opened, trace, summary, keys, kept, computed, warnings, projection, divided })
+}
+
+/// The computed columns that an explanation of a property may name.
+fn explained(program: &Program) -> Vec<SlotId> {
+    let read = read_by(program, program.roots.iter().map(|root| root.node).collect());
+    program.derived().filter(|slot| read.contains(slot)).collect()
+}
+
+/// The slots that properties, queries and what engines are given of them read.
+fn read_by_formulas(program: &Program) -> FxHashSet<SlotId> {
+    let roots = program.roots.iter().map(|root| root.node);
+    read_by(program, roots.chain(program.atoms()).chain(program.terms()).chain(program.patterns()).collect())
+}
+
+fn read_by(program: &Program, nodes: Vec<NodeId>) -> FxHashSet<SlotId> {
+    let slot = |id: NodeId| match program.dag.node(id) {
+        Node::Slot(slot) | Node::Truth(slot) => Some(slot),
+        _ => program.pattern_slot(id),
+    };
+    program.reachable(&nodes).into_iter().filter_map(slot).collect()
+}
+
+/// Whether columns are read that no formula names.
+fn reads_all(program: &Program, wanted: Wanted) -> bool {
+    wanted.slots || !program.monitors.is_empty()
 }
 
 /// Bytes of a block for the slots of a program: each with tuples takes four bytes for every position, whatever happens there.
@@ -363,12 +400,19 @@ impl<'r> Reader<'r> {
         let (need, signals, tupled) = (self.need, self.signals.clone(), self.tupled.clone());
         let (keep_times, lenient) = self.timing;
         let patterned: Vec<SlotId> = pattern_slots(self.spec).collect();
+        let distinct = need.kept.iter().collect::<FxHashSet<_>>().len() == need.kept.len();
+        let asked = program.roots.len() + program.monitors.len();
+        let nobody_else = distinct && asked == 0 && !(need.wanted.slots || need.wanted.terms);
         move |mut batch: Batch| {
             let key = need.key.and_then(|_| batch.slots.pop());
             let (len, times) = (batch.len, batch.times.take());
             let back = times.as_deref().filter(|_| lenient).map(StepsBack::of).unwrap_or_default();
             let times = times.filter(|_| keep_times);
-            let kept = need.kept.iter().map(|&slot| batch.slots[slot as usize].clone()).collect();
+            let keep = |&slot: &SlotId| match nobody_else {
+                true => std::mem::replace(&mut batch.slots[slot as usize], Column::Truth(Bits::new())),
+                false => batch.slots[slot as usize].clone(),
+            };
+            let kept = need.kept.iter().map(keep).collect();
             let terms = if need.wanted.terms { terms.evaluate(&batch) } else { Vec::new() };
             // Nobody else reads the tuples, unless slots are kept.
             let relation = |&slot: &SlotId| match &mut batch.slots[slot as usize] {

@@ -37,6 +37,18 @@ impl Computing {
         }
     }
 
+    /// The same, where only having values matters.
+    #[must_use]
+    pub fn unseen(self) -> Self {
+        Self { streams: Arc::new(Streams::clone(&self.streams).unseen()), ..self }
+    }
+
+    /// What these slots need alone; `None` if they need nothing.
+    #[must_use]
+    pub fn only(self, read: impl Fn(SlotId) -> bool) -> Option<Self> {
+        Some(Self { streams: Arc::new(self.streams.only(read)?), ..self })
+    }
+
     /// The same, for positions whose successors are not known: how far streams look ahead must be bounded.
     pub fn live(session: &Session, spec: &Specification, by: Option<&str>) -> Result<Option<Self>, Error> {
         let Some(mut computing) = Self::new(session, spec, (by, by.is_some()))? else { return Ok(None) };

@@ -70,8 +70,11 @@ pub struct StreamMemory {
     pub look_back: usize,
     /// How many positions later it is known; `None` where that depends on all that follows.
     pub look_ahead: Option<usize>,
-    /// Bytes kept, the characters of texts left out; `None` where the whole trace is.
+    /// Bytes kept, the characters of texts left out; `None` where there is no bound but the length of the trace, or the number of
+    /// events within a window of time.
     pub bytes: Option<usize>,
+    /// Of a rolling window, the bytes that each event inside takes.
+    pub bytes_per_event: Option<usize>,
 }
 
 /// The answer to a question about specifications; `None` if the budget ran out.
@@ -106,7 +109,7 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
                 passes: shape.alternation.map_or(1, |alternation| alternation + 1),
                 online: shape.online,
                 look_ahead: shape.look_ahead,
-                state_bytes: shape.held.map(|values| values * size_of::<Value>()),
+                state_bytes: shape.held,
                 memory: memory(program, &streams),
                 ..StreamAnalysis::default()
             });
@@ -123,6 +126,7 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
         input: rows(own.inputs(), &witness.input.columns, witness.input.len),
         models: witness.models.iter().map(|model| rows(own.outputs(), model, witness.input.len)).collect(),
     };
+    let memory = bits(memory(program, &streams), own, found.kept.as_deref());
     Ok(StreamAnalysis {
         well_formed: found.well_formed,
         cycle: shape.cycle.map(|cycle| cycle.names).unwrap_or_default(),
@@ -133,8 +137,8 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
         passes: found.passes,
         online: found.online,
         look_ahead: found.look_ahead.map(|ahead| ahead as usize),
-        state_bytes: found.state_bytes.map(|bytes| bytes as usize),
-        memory: bits(memory(program, &streams), own, found.kept.as_deref()),
+        state_bytes: carried(found.state_bytes, &memory),
+        memory,
         witnesses: found.witnesses.iter().map(shown).collect(),
         gave_up: found.gave_up.map(|gave_up| gave_up.states),
     })
@@ -142,7 +146,8 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
 
 fn memory(program: &Program, streams: &Streams) -> Vec<StreamMemory> {
     let row = |held: Held| StreamMemory {
-        bytes: held.bytes(),
+        bytes: held.bytes,
+        bytes_per_event: held.per_value,
         name: held.name,
         ty: held.ty,
         by: held.per.map(|path| path.to_string()),
@@ -165,6 +170,7 @@ fn bits(memory: Vec<StreamMemory>, own: &Equations, kept: Option<&[Kept]>) -> Ve
         look_back: known(name).map_or(0, |row| row.look_back),
         look_ahead: known(name).and_then(|row| row.look_ahead),
         bytes: bytes(kept),
+        bytes_per_event: None,
     };
     let input = |(name, kept): (&String, &Kept)| StreamMemory {
         name: name.clone(),
@@ -173,9 +179,17 @@ fn bits(memory: Vec<StreamMemory>, own: &Equations, kept: Option<&[Kept]>) -> Ve
         look_back: known(name).map_or(0, |row| row.look_back),
         look_ahead: Some(0),
         bytes: bytes(kept),
+        bytes_per_event: None,
     };
     let outputs = own.outputs().iter().zip(outputs).map(output);
-    outputs.chain(own.inputs().iter().zip(inputs).map(input)).collect()
+    let windows = memory.iter().filter(|row| row.bytes_per_event.is_some()).cloned();
+    outputs.chain(own.inputs().iter().zip(inputs).map(input)).chain(windows).collect()
+}
+
+/// What Boolean equations carry, and the windows beside them; nothing where one of those has no bound.
+fn carried(bits: Option<u64>, memory: &[StreamMemory]) -> Option<usize> {
+    let windows = memory.iter().filter(|row| row.bytes_per_event.is_some());
+    windows.fold(bits.map(|bytes| bytes as usize), |all, row| Some(all?.saturating_add(row.bytes?)))
 }
 
 pub(super) fn budget(states: Option<usize>) -> Budget {
@@ -392,6 +406,7 @@ pub(crate) fn run_by(
         trace: loaded.name().to_string(),
         streams,
         columns,
+        threads: session.read.threads,
         positions: word.len,
         warnings: loaded.warnings.clone(),
         sources: spec.sources.clone(),

@@ -271,6 +271,20 @@ impl Rolling {
         }
     }
 
+    /// Bytes that a value inside takes, at most; of `last` all together.
+    pub fn bytes_per_value(&self) -> usize {
+        match &self.state {
+            State::Count(_) => 8,
+            // An average of a column of reals keeps its window a second time meanwhile.
+            State::Sum(..) if self.aggregate == Aggregate::Avg => 40,
+            State::Sum(..) | State::Moments(..) | State::Extreme(..) => 24,
+            State::First(_) => 8 + size_of::<Value>(),
+            State::Last(_) => 0,
+            State::Order(..) => 64,
+            State::Classes(..) => 150,
+        }
+    }
+
     /// Bytes held, about.
     pub fn heap_bytes(&self) -> usize {
         match &self.state {

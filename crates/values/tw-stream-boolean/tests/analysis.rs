@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Shape, random, spec};
+use common::{Shape, Valuations, random, spec};
 use tw_stream_boolean::{
     Budget, Kind, Specification, Word, analyse, equal, includes, is_empty, is_model, is_universal, models,
 };
@@ -17,44 +17,67 @@ fn inputs(spec: &Specification, len: usize) -> impl Iterator<Item = Word> {
     })
 }
 
-/// The values of the observed outputs that models of an input have, each once.
-fn observed(spec: &Specification, input: &Word) -> Vec<Vec<tw_core::Bits>> {
-    let mut found: Vec<Vec<tw_core::Bits>> = Vec::new();
-    for model in models(spec, input).unwrap() {
-        let values: Vec<_> = spec.observed().into_iter().map(|output| model[output].clone()).collect();
-        if !found.contains(&values) {
-            found.push(values);
+/// Inputs are enumerated up to this length, with all valuations of the outputs; one less where both are many.
+const LONGEST: usize = 5;
+
+/// The length of the shortest input up to `longest` of which something is true, given which valuations are its models.
+fn shortest(
+    spec: &Specification,
+    longest: usize,
+    test: impl Fn(&Valuations<'_>, &Word, &[u64]) -> bool,
+) -> Option<usize> {
+    (1..=longest).find(|&len| {
+        let valuations = Valuations::new(spec, len);
+        inputs(spec, len).any(|input| test(&valuations, &input, &valuations.models(&input)))
+    })
+}
+
+fn none(models: &[u64]) -> bool {
+    models.iter().all(|models| *models == 0)
+}
+
+/// Trying valuations 64 at a time is trying them one by one.
+#[test]
+fn valuations_are_the_definition() {
+    for seed in 0..cases(500) {
+        let mut rng = Rng::new(seed ^ 0x7ab1e);
+        let shape = small(&mut rng);
+        let spec = random(&mut rng, &shape);
+        let len = 1 + rng.below(10 / shape.outputs).min(4);
+        let valuations = Valuations::new(&spec, len);
+        for input in inputs(&spec, len).take(20) {
+            let found = valuations.models(&input);
+            let all: Vec<usize> = (0..shape.outputs).collect();
+            let expected = models(&spec, &input).unwrap();
+            let count: u32 = found.iter().map(|models| models.count_ones()).sum();
+            assert_eq!(count as usize, expected.len(), "seed {seed}\n{spec}");
+            assert_eq!(valuations.values(&found, &all).len(), expected.len());
+            for model in &expected {
+                let bit = |at: usize, output: usize| {
+                    usize::from(model[output].get(at)) << (at * shape.outputs + output)
+                };
+                let places = (0..len).flat_map(|at| (0..shape.outputs).map(move |output| (at, output)));
+                let number: usize = places.map(|(at, output)| bit(at, output)).sum();
+                assert!(found[number >> 6] >> (number & 63) & 1 == 1, "seed {seed}\n{spec}");
+            }
+            let distinct = |output: usize| expected.iter().any(|model| model[output] != expected[0][output]);
+            assert_eq!(valuations.differ(&found), spec.observed().into_iter().any(distinct));
         }
     }
-    found
-}
-
-/// The length of the shortest input up to `longest` of which something is true.
-fn shortest(spec: &Specification, longest: usize, test: impl Fn(&Word) -> bool) -> Option<usize> {
-    (1..=longest).find(|&len| inputs(spec, len).any(|input| test(&input)))
-}
-
-/// How long inputs are enumerated: as far as all values of a word fit so many bits, 5 at most.
-fn longest(spec: &Specification, bits: usize) -> usize {
-    (bits / (spec.outputs().len() + spec.inputs().len())).clamp(3, 5)
 }
 
 fn check(spec: &Specification, seed: u64) -> (bool, bool) {
     let analysis = analyse(spec, &Budget::default());
     assert_eq!(analysis.gave_up, None, "seed {seed}\n{spec}");
-    // Some are looked at more closely.
-    let longest = longest(spec, if seed.is_multiple_of(250) { 20 } else { 15 });
+    let few = spec.inputs().len() + spec.outputs().len() <= 3;
+    let longest = if few || seed.is_multiple_of(20) { LONGEST } else { LONGEST - 1 };
     let kinds = [
         (
             Kind::TwoModels,
             analysis.under_defined,
-            shortest(spec, longest, |input| observed(spec, input).len() > 1),
+            shortest(spec, longest, |valuations, _, models| valuations.differ(models)),
         ),
-        (
-            Kind::NoModel,
-            analysis.over_defined,
-            shortest(spec, longest, |input| observed(spec, input).is_empty()),
-        ),
+        (Kind::NoModel, analysis.over_defined, shortest(spec, longest, |_, _, models| none(models))),
     ];
     for (kind, answer, expected) in kinds {
         let witness = analysis.witnesses.iter().find(|witness| witness.kind == kind);
@@ -117,21 +140,21 @@ fn languages_are_those_of_enumeration() {
         let mut rng = Rng::new(seed ^ 0x1a9);
         let shape = Shape { inputs: 1, outputs: 2, observe: false, ..small(&mut rng) };
         let (a, b) = (random(&mut rng, &shape), random(&mut rng, &shape));
-        let accepts = |spec: &Specification, input: &Word| !models(spec, input).unwrap().is_empty();
         let told = format!("seed {seed}\n{a}\n{b}");
         // Of each question: the answer, the length of what was shown, and what it has to show.
         let empty = is_empty(&a, &budget).unwrap();
         let universal = is_universal(&a, &budget).unwrap();
         let within = includes(&a, &b, &budget).unwrap();
+        let of_b = |input: &Word| Valuations::new(&b, input.len).models(input);
         let answers = [
-            (&empty, shortest(&a, 4, |input| accepts(&a, input))),
-            (&universal, shortest(&a, 4, |input| !accepts(&a, input))),
-            (&within, shortest(&a, 4, |input| accepts(&b, input) && !accepts(&a, input))),
+            (&empty, shortest(&a, LONGEST, |_, _, models| !none(models))),
+            (&universal, shortest(&a, LONGEST, |_, _, models| none(models))),
+            (&within, shortest(&a, LONGEST, |_, input, models| none(models) && !none(&of_b(input)))),
         ];
         for (nth, (answer, expected)) in answers.into_iter().enumerate() {
             let len = answer.input.as_ref().map(|input| input.len);
             assert_eq!(answer.answer, len.is_none(), "{told}");
-            assert_eq!(len.filter(|len| *len <= 4), expected, "question {nth}, {told}");
+            assert_eq!(len.filter(|len| *len <= LONGEST), expected, "question {nth}, {told}");
             seen[nth][usize::from(answer.answer)] += 1;
         }
         if let (Some(input), Some(model)) = (&empty.input, &empty.model) {
@@ -144,30 +167,31 @@ fn languages_are_those_of_enumeration() {
             if rng.one_in(2) { vec!["y0".to_string()] } else { vec!["y0".to_string(), "y1".to_string()] };
         // Half of the pairs differ by equations that say the same.
         let b = if rng.one_in(2) { spec(&equivalent(&a)) } else { b };
-        let values = |spec: &Specification, input: &Word| {
-            let places: Vec<usize> = on
-                .iter()
-                .map(|name| spec.outputs().iter().position(|output| output == name).unwrap())
-                .collect();
-            let project = |model: Vec<tw_core::Bits>| -> Vec<tw_core::Bits> {
-                places.iter().map(|&output| model[output].clone()).collect()
-            };
-            let mut all: Vec<_> = models(spec, input).unwrap().into_iter().map(project).collect();
-            all.sort_by_key(|columns| columns.iter().map(|bits| bits.words().to_vec()).collect::<Vec<_>>());
-            all.dedup();
-            all
+        let places = |spec: &Specification| -> Vec<usize> {
+            let place = |name: &String| spec.outputs().iter().position(|output| output == name).unwrap();
+            on.iter().map(place).collect()
         };
+        let (in_a, in_b) = (places(&a), places(&b));
+        // As far as all values of a word fit 20 bits.
+        let longest = LONGEST.min(20 / b.outputs().len());
+        let expected = shortest(&a, longest, |own, input, models| {
+            let other = Valuations::new(&b, input.len);
+            own.values(models, &in_a) != other.values(&other.models(input), &in_b)
+        });
         let difference = equal(&a, &b, &on, &budget).unwrap().unwrap();
-        let expected = shortest(&a, 3, |input| values(&a, input) != values(&b, input));
         let len = difference.as_ref().map(|difference| difference.input.len);
-        assert_eq!(len.filter(|len| *len <= 3), expected, "{on:?}, {told}");
+        assert_eq!(len.filter(|len| *len <= longest), expected, "{on:?}, {told}");
         seen[3][usize::from(len.is_none())] += 1;
-        if let Some(difference) = difference
-            && difference.input.len <= 3
-        {
-            let [yes, no] = if difference.first { [&a, &b] } else { [&b, &a] };
-            assert!(values(yes, &difference.input).contains(&difference.values), "{told}");
-            assert!(!values(no, &difference.input).contains(&difference.values), "{told}");
+        if let Some(difference) = difference.filter(|difference| difference.input.len <= longest) {
+            let len = difference.input.len;
+            let bits = (0..len).flat_map(|at| difference.values.iter().map(move |bits| bits.get(at)));
+            let shown = bits.fold(0, |values, bit| values << 1 | u64::from(bit));
+            let allows = |spec: &Specification, on: &[usize]| {
+                let valuations = Valuations::new(spec, len);
+                valuations.values(&valuations.models(&difference.input), on).contains(&shown)
+            };
+            let allowed = (allows(&a, &in_a), allows(&b, &in_b));
+            assert_eq!(allowed, (difference.first, !difference.first), "{told}");
         }
     }
     assert!(seen.iter().flatten().all(|count| *count > 0), "{seen:?}");

@@ -97,6 +97,19 @@ impl Graph {
         graph
     }
 
+    /// That of these members alone, ascending, which read no others.
+    pub fn only(&self, members: &[usize]) -> Self {
+        let place: FxHashMap<usize, usize> = members.iter().copied().zip(0..).collect();
+        let own = |&member: &usize| {
+            let derived = &self.derived[member];
+            let reads = derived.reads.iter().map(|(read, by)| (place[read], *by)).collect();
+            Derived { reads, ..derived.clone() }
+        };
+        let derived: Vec<Derived> = members.iter().map(own).collect();
+        let of_slot = derived.iter().map(|derived| derived.slot).zip(0..).collect();
+        Self { components: components(&derived), of_slot, derived }
+    }
+
     /// How many positions after its own each derived slot can be told, if nothing goes backward.
     pub fn delays(&self) -> Option<Vec<i64>> {
         let mut delays = vec![0i64; self.derived.len()];

@@ -23,6 +23,7 @@ mod pass;
 mod past;
 mod whole;
 mod windows;
+mod written;
 
 pub use ahead::{Ahead, Plan};
 pub use boolean::{Boolean, Input, NotBoolean};
@@ -36,6 +37,7 @@ pub use past::Measure;
 use tw_core::{Position, Value};
 use tw_ir::{Expect, NodeId, Path, Program, SlotId, StreamType, What};
 use windows::Plan as Rolls;
+pub use written::{RowForm, RowWriter};
 
 /// An equation that has no value at a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ pub struct Shape {
     pub online: Option<bool>,
     /// That number.
     pub look_ahead: Option<usize>,
-    /// Values that are held at most, per key, in one pass; windows of time, which hold what comes in their length, not counted.
+    /// Bytes that one pass holds at most, per key where there are keys; nothing where windows of time hold what comes in their length.
     pub held: Option<usize>,
 }
 
@@ -83,6 +85,8 @@ pub struct Streams {
     keys: Vec<(Path, Option<SlotId>)>,
     /// Of each derived slot that is a window.
     windows: Vec<Option<Rolls>>,
+    /// Of each derived slot, whether anybody beside equations reads it, where that is known.
+    shown: Option<Vec<bool>>,
     measure: Measure,
 }
 
@@ -134,7 +138,48 @@ impl Streams {
             }
         }
         let equations = program.streams.iter().map(|stream| Equation::new(program, stream)).collect();
-        Some(Self { graph, equations, keys, windows, measure: divided.measure })
+        Some(Self { graph, equations, keys, windows, shown: None, measure: divided.measure })
+    }
+
+    /// Those alone that somebody reads, and what they read themselves; `None` if nobody reads any. What is defined around a cycle
+    /// of weight 0 stays: whether it has values is for the whole trace to say.
+    #[must_use]
+    pub fn only(&self, read: impl Fn(SlotId) -> bool) -> Option<Self> {
+        let derived = &self.graph.derived;
+        let shown: Vec<bool> = derived.iter().map(|derived| read(derived.slot)).collect();
+        let mut kept = shown.clone();
+        let circular = |component: &&graph::Component| component.direction == Direction::Circular;
+        let solved = self.graph.components.iter().filter(circular).flat_map(|component| &component.members);
+        solved.for_each(|&member| kept[member] = true);
+        let mut todo: Vec<usize> = (0..derived.len()).filter(|&member| kept[member]).collect();
+        while let Some(member) = todo.pop() {
+            for &(read, _) in &derived[member].reads {
+                if !std::mem::replace(&mut kept[read], true) {
+                    todo.push(read);
+                }
+            }
+        }
+        let members: Vec<usize> = (0..derived.len()).filter(|&member| kept[member]).collect();
+        if members.is_empty() {
+            return None;
+        }
+        let graph = self.graph.only(&members);
+        let counted = |path: &Path| graph.derived.iter().any(|derived| derived.per.as_ref() == Some(path));
+        Some(Self {
+            equations: self.equations.clone(),
+            keys: self.keys.iter().filter(|(path, _)| counted(path)).cloned().collect(),
+            windows: members.iter().map(|&member| self.windows[member].clone()).collect(),
+            shown: Some(members.iter().map(|&member| shown[member]).collect()),
+            measure: self.measure,
+            graph,
+        })
+    }
+
+    /// All of them, for somebody who asks only whether they have values.
+    #[must_use]
+    pub fn unseen(mut self) -> Self {
+        self.shown = Some(vec![false; self.graph.derived.len()]);
+        self
     }
 
     /// What is wrong with a window at a position.
@@ -159,7 +204,10 @@ impl Streams {
             alternation: self.graph.alternation(),
             online: well_formed.then_some(delays.is_some()),
             look_ahead: delays.as_ref().map(streams),
-            held: delays.as_ref().map(|delays| self.held(program, delays)),
+            held: self
+                .memory(program)
+                .iter()
+                .try_fold(0usize, |all, held| Some(all.saturating_add(held.bytes?))),
             cycle,
         }
     }
@@ -198,19 +246,6 @@ impl Streams {
             let message = format!("stream `{}`: {message}", program.streams[stream as usize].name);
             StreamError { node: equation.node(), position, message }
         })
-    }
-
-    /// Values held at most in one pass: of each slot that is read from elsewhere, as far as it is read.
-    fn held(&self, program: &Program, delays: &[i64]) -> usize {
-        let mut held = 0;
-        for ((derived, window), &delay) in self.graph.derived.iter().zip(&self.windows).zip(delays) {
-            held += window.as_ref().and_then(Rolls::held).unwrap_or(0);
-            if let What::Shift(shift) = &program.slots[derived.slot as usize].what {
-                let source = self.graph.of_slot.get(&shift.slot).map_or(0, |&at| delays[at]);
-                held += (delay - i64::from(shift.by) - source).max(1) as usize;
-            }
-        }
-        held
     }
 }
 

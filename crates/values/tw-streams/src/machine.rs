@@ -13,6 +13,7 @@ mod numbers;
 mod ops;
 
 use crate::Streams;
+use crate::graph::Derived;
 use cells::{Building, cells, reals, spread};
 use compile::Compiler;
 use ops::{BLOCK, Cell, Op, Segment, TRUE};
@@ -40,6 +41,13 @@ pub(crate) enum Kind {
 struct At {
     register: u32,
     back: u32,
+}
+
+impl At {
+    /// Its cell, once registers have places.
+    fn place(self, at: usize) -> usize {
+        self.register as usize + at - self.back as usize
+    }
 }
 
 /// What a value is made of.
@@ -117,7 +125,7 @@ pub(crate) struct Machine {
     loads: Vec<(Load, Val)>,
     /// Formulas among the loads.
     formulas: Vec<NodeId>,
-    /// Streams that are computed, their derived numbers and slots.
+    /// What is computed for others, its derived number and slot.
     outputs: Vec<(usize, SlotId, Val)>,
     held: Vec<Held>,
     registers: Vec<Register>,
@@ -151,25 +159,31 @@ impl Machine {
             }
         }
         let slot_of = |member: usize| graph.derived[member].slot;
-        let is_stream = |slot: SlotId| matches!(program.slots[slot as usize].what, What::Stream { .. });
-        let outputs: Vec<(usize, SlotId, Val)> = (0..compiled.len())
-            .filter(|&member| compiled[member] && is_stream(slot_of(member)))
-            .map(|member| (member, slot_of(member), compiler.slots[&slot_of(member)]))
-            .collect();
-        if outputs.is_empty() {
-            return None;
-        }
-        // Others may read looked-back columns as well, and those of both kinds of numbers are not told apart here.
         let read = streams.read_outside(program, &compiled);
+        // Who is looked back to has columns only if somebody reads those, and then only if both kinds of numbers need not be told
+        // apart.
+        let apart = |source: SlotId, val: Val| match val {
+            Val::Null | Val::Real { whole: Some(_), .. } => false,
+            _ => kinds[source as usize] != Some(Kind::Mixed),
+        };
         let mut done = compiled;
-        let mut held = Vec::new();
-        for member in 0..done.len() {
-            if let (true, What::Shift(shift)) = (done[member], &program.slots[slot_of(member) as usize].what)
-            {
-                done[member] = !read[member] && kinds[shift.slot as usize] != Some(Kind::Mixed);
-                let (val, by) = (compiler.slots[&slot_of(member)], shift.by.unsigned_abs() as usize);
+        let (mut outputs, mut held) = (Vec::new(), Vec::new());
+        for member in (0..done.len()).filter(|&member| compiler.slots.contains_key(&slot_of(member))) {
+            if !done[member] {
+                continue;
+            }
+            let val = compiler.slots[&slot_of(member)];
+            if let What::Shift(shift) = &program.slots[slot_of(member) as usize].what {
+                done[member] = !read[member] || apart(shift.slot, val);
+                let by = shift.by.unsigned_abs() as usize;
                 held.push(Held { member, val, by, alone: done[member] });
             }
+            if done[member] && read[member] {
+                outputs.push((member, slot_of(member), val));
+            }
+        }
+        if !done.contains(&true) {
+            return None;
         }
         let shifts: Vec<Val> =
             (0..done.len()).filter_map(|member| compiler.slots.get(&slot_of(member)).copied()).collect();
@@ -327,7 +341,7 @@ impl Machine {
                 break;
             }
             for ((.., val), column) in self.outputs.iter().zip(&mut columns) {
-                column.push(&self.file, *val, |at| at.register as usize + self.at, count);
+                column.push(&self.file, *val, |at| at.place(self.at), count);
             }
             self.at += count;
             from += count;
@@ -361,7 +375,7 @@ impl Machine {
             return false;
         }
         for (_, slot, val) in &self.outputs {
-            let cell = |at: At| self.file[at.register as usize + self.at];
+            let cell = |at: At| self.file[at.place(self.at)];
             let out = &mut row[*slot as usize];
             // Each written where it belongs: a value that is moved there waits for its parts.
             match *val {
@@ -435,8 +449,16 @@ impl Machine {
 }
 
 impl Streams {
-    /// Derived slots that somebody reads beside the equations of these: properties, queries, and those that are left.
+    /// Derived slots that somebody reads beside the equations of these: properties, queries, and those that are left. Where it is
+    /// not known who reads them, every stream is read.
     fn read_outside(&self, program: &Program, compiled: &[bool]) -> Vec<bool> {
+        let left = self.graph.derived.iter().zip(compiled).filter(|(_, compiled)| !**compiled);
+        let by_others = left.flat_map(|(derived, _)| &derived.reads).map(|&(other, _)| other);
+        if let Some(shown) = &self.shown {
+            let mut read = shown.clone();
+            by_others.for_each(|other| read[other] = true);
+            return read;
+        }
         let own: Vec<NodeId> = (0..compiled.len())
             .filter(|&member| compiled[member])
             .filter_map(|member| match &program.slots[self.graph.derived[member].slot as usize].what {
@@ -446,7 +468,9 @@ impl Streams {
             .collect();
         let mut inside = vec![false; program.dag.len()];
         program.reachable(&own).into_iter().for_each(|id| inside[id.index()] = true);
-        let mut read = vec![false; compiled.len()];
+        let is_stream =
+            |derived: &Derived| matches!(program.slots[derived.slot as usize].what, What::Stream { .. });
+        let mut read: Vec<bool> = self.graph.derived.iter().map(is_stream).collect();
         let mut mark = |id: NodeId| {
             if let Node::Slot(slot) | Node::Truth(slot) = program.dag.node(id)
                 && let Some(&member) = self.graph.of_slot.get(&slot)
@@ -462,8 +486,7 @@ impl Streams {
             }
         }
         program.roots.iter().for_each(|root| mark(root.node));
-        let left = self.graph.derived.iter().zip(compiled).filter(|(_, compiled)| !**compiled);
-        left.flat_map(|(derived, _)| &derived.reads).for_each(|&(other, _)| read[other] = true);
+        by_others.for_each(|other| read[other] = true);
         read
     }
 }

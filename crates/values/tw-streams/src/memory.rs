@@ -1,8 +1,9 @@
 //! What a pass keeps of each column, told before there is one.
 
 use crate::Streams;
+use crate::windows::Plan as Rolls;
 use tw_core::Value;
-use tw_ir::{Path, Program, SlotId, StreamType, What};
+use tw_ir::{Over, Path, Program, SlotId, StreamType, What};
 
 /// What is kept of a stream, or of a column that is read at other positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +18,10 @@ pub struct Held {
     pub look_back: usize,
     /// How many positions later it is known; nothing where that depends on all that follows.
     pub look_ahead: Option<usize>,
-    /// How many of its values are kept; nothing where all are.
-    pub values: Option<usize>,
-}
-
-impl Held {
-    /// Bytes of the values that are kept, the characters of texts left out.
-    pub fn bytes(&self) -> Option<usize> {
-        self.values.map(|values| values.saturating_mul(size_of::<Value>()))
-    }
+    /// Bytes of what is kept, the characters of texts left out; nothing where there is no bound but the trace.
+    pub bytes: Option<usize>,
+    /// Of a rolling window, the bytes that each value inside takes.
+    pub per_value: Option<usize>,
 }
 
 impl Streams {
@@ -42,7 +38,8 @@ impl Streams {
             per: None,
             look_back: 0,
             look_ahead: delay(slot).map(|delay| delay.max(0) as usize),
-            values: delays.as_ref().map(|_| 0),
+            bytes: delays.as_ref().map(|_| 0),
+            per_value: None,
         };
         let mut slots: Vec<(SlotId, Option<Path>)> = Vec::new();
         let mut held: Vec<Held> = Vec::new();
@@ -68,10 +65,25 @@ impl Streams {
             });
             let own = &mut held[at];
             own.look_back = own.look_back.max(usize::try_from(-i64::from(shift.by)).unwrap_or(0));
-            if let (Some(values), Some(of), Some(from)) = (own.values, delay(derived.slot), delay(shift.slot))
-            {
-                own.values = Some(values + (of - i64::from(shift.by) - from).max(1) as usize);
+            if let (Some(bytes), Some(of), Some(from)) = (own.bytes, delay(derived.slot), delay(shift.slot)) {
+                let values = (of - i64::from(shift.by) - from).max(1) as usize;
+                own.bytes = Some(bytes.saturating_add(values.saturating_mul(size_of::<Value>())));
             }
+        }
+        for (derived, window) in self.graph.derived.iter().zip(&self.windows) {
+            let What::Window(of) = &program.slots[derived.slot as usize].what else { continue };
+            let Some((each, all)) = window.as_ref().map(Rolls::room) else { continue };
+            let back = match of.over {
+                Over::Positions(count) => usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(1),
+                Over::Time(_) => 0,
+            };
+            held.push(Held {
+                per: of.per.clone(),
+                look_back: back,
+                bytes: delays.as_ref().and(all),
+                per_value: Some(each),
+                ..blank(&of.text, derived.slot)
+            });
         }
         held
     }

@@ -144,6 +144,11 @@ impl Past {
         self.steps.is_empty()
     }
 
+    /// Whether some has an interval, and so keeps the times of what it waits for.
+    pub fn is_metric(&self) -> bool {
+        self.steps.iter().any(|step| step.applied.interval.is_some())
+    }
+
     /// Nothing seen yet.
     pub fn memory(&self) -> Vec<Memory> {
         vec![Memory::default(); self.steps.len()]

@@ -72,10 +72,16 @@ impl Plan {
         &self.text
     }
 
-    /// Values held at most, if that is known.
-    pub fn held(&self) -> Option<usize> {
-        let held = usize::try_from(self.reach).ok().and_then(|reach| reach.checked_add(1));
-        held.filter(|_| !self.timed)
+    /// What a key's window takes at most: bytes for each value inside, and in all, if the number of values is known.
+    pub fn room(&self) -> (usize, Option<usize>) {
+        let state = self.state();
+        let each = state.rolling.bytes_per_value() + if self.past.is_metric() { 8 } else { 0 };
+        let counted = !self.timed && !self.past.is_metric();
+        // A queue that grows is doubled.
+        let most = usize::try_from(self.reach).ok().and_then(|reach| reach.checked_add(1));
+        let most = most.and_then(usize::checked_next_power_of_two).filter(|_| counted);
+        let own = size_of::<State>() + size_of_val(state.past.as_slice());
+        (each, most.map(|most| most.max(4).saturating_mul(each).saturating_add(own)))
     }
 
     fn state(&self) -> State {

@@ -13,8 +13,9 @@ use crate::style::Ink;
 use crate::words;
 use clap::{Args, Subcommand};
 use std::io::{self, Write};
-use tracewise::findings::json;
-use tracewise::stream::{AutomatonForm, StreamOperation, StreamPasses, StreamQuestion, StreamReport};
+use tracewise::stream::{
+    AutomatonForm, StreamForm, StreamOperation, StreamOptions, StreamPasses, StreamQuestion, StreamReport,
+};
 use tracewise::{Evaluating, Session, Value};
 
 /// Columns that equations define, and what can be said of them before they run
@@ -322,13 +323,13 @@ impl Run {
         let report = {
             let message = format!("reading {}", trace.join(", "));
             let (_progress, session) = Progress::reading(context.quiet, message, session);
-            session.stream_run(&spec, &trace, passes)?
+            session.stream_run(&spec, &trace, &StreamOptions { passes, values: !context.quiet })?
         };
         context.warnings(&report.warnings, &report.sources);
         if !context.quiet {
             match self.output.as_str() {
-                "json" => json::stream(&report, &mut context.out)?,
-                "csv" => write_csv(&report, context)?,
+                "json" => report.write(StreamForm::Json, &mut context.out)?,
+                "csv" => report.write(StreamForm::Csv, &mut context.out)?,
                 _ => write_table(&report, context)?,
             }
         }
@@ -342,30 +343,6 @@ fn cell(value: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     }
-}
-
-/// A cell of CSV.
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
-fn write_csv(report: &StreamReport, context: &mut Context) -> io::Result<()> {
-    let names: Vec<String> = report.streams.iter().map(|(name, _)| quoted(name)).collect();
-    writeln!(context.out, "position,{}", names.join(","))?;
-    for position in 0..report.positions {
-        write!(context.out, "{position}")?;
-        for stream in 0..report.streams.len() {
-            write!(context.out, ",{}", quoted(&cell(&report.value(stream, position))))?;
-        }
-        writeln!(context.out)?;
-        if context.out.closed() {
-            break;
-        }
-    }
-    Ok(())
 }
 
 /// Columns as wide as their names and usual values.

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use tw_core::Bits;
-use tw_stream_boolean::{Builder, Id, Named, Specification, Word};
+use tw_stream_boolean::{Builder, Id, Named, Node, Specification, Word};
 use tw_testkit::Rng;
 
 /// A specification from a text such as `y = if x then x[+2|0] else x[-2|0]; observe y`. Names without an equation are
@@ -275,4 +275,125 @@ pub fn input(rng: &mut Rng, streams: usize, len: usize) -> Word {
         bits
     };
     Word { len, columns: (0..streams).map(|_| column(rng)).collect() }
+}
+
+/// All valuations of the outputs over a word, tried 64 at a time: bit `position × outputs + output` of a valuation's number is that
+/// output's value there.
+pub struct Valuations<'s> {
+    spec: &'s Specification,
+    len: usize,
+}
+
+impl<'s> Valuations<'s> {
+    pub fn new(spec: &'s Specification, len: usize) -> Self {
+        Self { spec, len }
+    }
+
+    fn bits(&self) -> usize {
+        self.len * self.spec.outputs().len()
+    }
+
+    /// Bit `place` of the valuations from `64 × word` on.
+    fn bit(place: usize, word: usize) -> u64 {
+        const LOW: [u64; 6] = [
+            0xAAAA_AAAA_AAAA_AAAA,
+            0xCCCC_CCCC_CCCC_CCCC,
+            0xF0F0_F0F0_F0F0_F0F0,
+            0xFF00_FF00_FF00_FF00,
+            0xFFFF_0000_FFFF_0000,
+            0xFFFF_FFFF_0000_0000,
+        ];
+        LOW.get(place).copied().unwrap_or_else(|| ((word >> (place - 6) & 1) as u64).wrapping_neg())
+    }
+
+    /// Which of them are models of an input: every equation holds everywhere.
+    pub fn models(&self, input: &Word) -> Vec<u64> {
+        let outputs = self.spec.outputs().len();
+        let all = match self.bits() {
+            bits @ 0..6 => (1 << (1 << bits)) - 1,
+            _ => u64::MAX,
+        };
+        let mut values = vec![0u64; self.spec.nodes().len()];
+        let words = 1usize << self.bits().saturating_sub(6);
+        let mut models = Vec::with_capacity(words);
+        for word in 0..words {
+            let mut left = all;
+            for at in 0..self.len {
+                self.nodes(input, at, word, &mut values);
+                for output in 0..outputs {
+                    let own = Self::bit(at * outputs + output, word);
+                    left &= !(own ^ values[self.spec.equation(output) as usize]);
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+            models.push(left);
+        }
+        models
+    }
+
+    /// The values of all nodes at a position; children stand before parents.
+    fn nodes(&self, input: &Word, at: usize, word: usize, values: &mut [u64]) {
+        let outputs = self.spec.outputs().len();
+        let truth = |value: bool| if value { u64::MAX } else { 0 };
+        let there = |offset: i32| at.checked_add_signed(offset as isize).filter(|place| *place < self.len);
+        for (id, node) in self.spec.nodes().iter().enumerate() {
+            let of = |id: Id| values[id as usize];
+            values[id] = match *node {
+                Node::Constant(constant) => truth(constant),
+                Node::Outside(offset) => truth(there(offset).is_none()),
+                Node::Stream { stream, offset, default } => match there(offset) {
+                    None => truth(default),
+                    Some(place) => match self.spec.as_output(stream) {
+                        Some(output) => Self::bit(place * outputs + output, word),
+                        None => truth(input.columns[stream as usize].get(place)),
+                    },
+                },
+                Node::Not(a) => !of(a),
+                Node::And(a, b) => of(a) & of(b),
+                Node::Or(a, b) => of(a) | of(b),
+                Node::Xor(a, b) => of(a) ^ of(b),
+                Node::Iff(a, b) => !(of(a) ^ of(b)),
+                Node::Implies(a, b) => !of(a) | of(b),
+                Node::If(a, b, c) => of(a) & of(b) | !of(a) & of(c),
+            };
+        }
+    }
+
+    /// Whether two models differ in what is observed.
+    pub fn differ(&self, models: &[u64]) -> bool {
+        let outputs = self.spec.outputs().len();
+        let places =
+            (0..self.len).flat_map(|at| self.spec.observed().into_iter().map(move |o| at * outputs + o));
+        places.into_iter().any(|place| {
+            let with = |value: bool| {
+                models
+                    .iter()
+                    .enumerate()
+                    .any(|(word, models)| models & (Self::bit(place, word) ^ truth_mask(!value)) != 0)
+            };
+            with(true) && with(false)
+        })
+    }
+
+    /// What models give to some outputs, each once.
+    pub fn values(&self, models: &[u64], on: &[usize]) -> std::collections::BTreeSet<u64> {
+        let outputs = self.spec.outputs().len();
+        let mut found = std::collections::BTreeSet::new();
+        for (word, &models) in models.iter().enumerate() {
+            let mut rest = models;
+            while rest != 0 {
+                let number = word << 6 | rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                let places = (0..self.len).flat_map(|at| on.iter().map(move |output| at * outputs + output));
+                found.insert(places.fold(0, |values, place| values << 1 | (number >> place & 1) as u64));
+            }
+        }
+        found
+    }
+}
+
+fn truth_mask(value: bool) -> u64 {
+    if value { u64::MAX } else { 0 }
 }

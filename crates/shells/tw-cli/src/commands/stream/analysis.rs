@@ -90,6 +90,18 @@ fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()
     }
     match analysis.state_bytes {
         Some(bytes) => writeln!(context.out, "state: {}", words::counted(bytes as u64, "byte"))?,
+        None if analysis.well_formed && analysis.online == Some(true) => {
+            let timed = |row: &&StreamMemory| row.bytes.is_none();
+            let each: usize =
+                analysis.memory.iter().filter(timed).filter_map(|row| row.bytes_per_event).sum();
+            let rest: usize = analysis.memory.iter().filter_map(|row| row.bytes).sum();
+            writeln!(
+                context.out,
+                "state: {}, and up to {} for every event within the windows of time: no bound but their number",
+                words::counted(rest as u64, "byte"),
+                words::counted(each as u64, "byte")
+            )?;
+        }
         None if analysis.well_formed => writeln!(context.out, "state: the whole trace is kept")?,
         None => {}
     }
@@ -104,14 +116,23 @@ fn write_memory(memory: &[StreamMemory], context: &mut Context) -> io::Result<()
     let number = |number: Option<usize>| number.map_or("all".to_string(), |number| number.to_string());
     let mut rows = vec![["", "type", "look-back", "look-ahead", "bytes"].map(String::from)];
     for row in memory {
+        let bytes = match (row.bytes, row.bytes_per_event) {
+            (None, Some(each)) if row.look_ahead.is_some() => format!("{each} per event inside"),
+            (bytes, _) => number(bytes),
+        };
         let bytes = match &row.by {
-            Some(by) => format!("{} per {}", number(row.bytes), words::printable(by)),
-            None => number(row.bytes),
+            Some(by) => format!("{bytes} per {}", words::printable(by)),
+            None => bytes,
         };
         rows.push([
             words::clip(&words::printable(&row.name), 40),
-            row.ty.map_or("column", StreamType::name).to_owned(),
-            row.look_back.to_string(),
+            row.ty
+                .map_or(if row.bytes_per_event.is_some() { "window" } else { "column" }, StreamType::name)
+                .to_owned(),
+            match row.bytes_per_event {
+                Some(_) if row.bytes.is_none() => "its length".to_owned(),
+                _ => row.look_back.to_string(),
+            },
             number(row.look_ahead),
             bytes,
         ]);

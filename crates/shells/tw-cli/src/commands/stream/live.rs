@@ -1,7 +1,7 @@
 //! `stream run --live`: positions as they come, as lines or as a page.
 
 use super::page::Page;
-use super::{Run, cell, quoted};
+use super::{Run, cell};
 use crate::commands::watch::signals;
 use crate::context::{Context, Outcome, usage};
 use crate::exit::Exit;
@@ -10,9 +10,8 @@ use crate::words;
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 use tracewise::diag::{Diagnostic, Sources};
-use tracewise::findings::json;
 use tracewise::ir::StreamType;
-use tracewise::stream::{StreamAlarm, StreamLive, StreamRow, StreamSink};
+use tracewise::stream::{StreamAlarm, StreamForm, StreamLive, StreamRow, StreamRows, StreamSink};
 use tracewise::watch::{Control, LiveSink, WatchSource};
 use tracewise::{Error, Session, Specification};
 
@@ -36,11 +35,11 @@ pub(super) fn run(
         _ => return Err(usage(format!("a stream is one trace, but {} files were given", trace.len()))),
     };
     let form = match arguments.output.as_str() {
-        "json" => Form::Json,
-        "csv" => Form::Csv,
-        _ => Form::Text,
+        "json" => Some(StreamForm::Json),
+        "csv" => Some(StreamForm::Csv),
+        _ => None,
     };
-    let drawn = form == Form::Text && !context.quiet && io::stdout().is_terminal();
+    let drawn = form.is_none() && !context.quiet && io::stdout().is_terminal();
     let page = drawn.then(|| Page::new(context.style));
     let options = StreamLive {
         source,
@@ -54,8 +53,9 @@ pub(super) fn run(
         context,
         sources: &spec.sources,
         form,
+        rows: None,
+        line: Vec::new(),
         page,
-        streams: Vec::new(),
         alarms: Vec::new(),
         widths: Vec::new(),
         started: Instant::now(),
@@ -69,20 +69,15 @@ pub(super) fn run(
     Ok(Exit::Holds)
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Text,
-    Json,
-    Csv,
-}
-
 /// Tells positions.
 struct Printer<'v> {
     context: &'v mut Context,
     sources: &'v Sources,
-    form: Form,
+    /// Rows for a program; else text.
+    form: Option<StreamForm>,
+    rows: Option<StreamRows>,
+    line: Vec<u8>,
     page: Option<Page>,
-    streams: Vec<(String, StreamType)>,
     alarms: Vec<StreamAlarm>,
     widths: Vec<usize>,
     started: Instant,
@@ -115,7 +110,7 @@ impl LiveSink for Printer<'_> {
             return;
         }
         self.interrupt();
-        self.context.remark(note, matches!(self.form, Form::Json));
+        self.context.remark(note, self.form == Some(StreamForm::Json));
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {
@@ -139,7 +134,7 @@ impl LiveSink for Printer<'_> {
 
 impl StreamSink for Printer<'_> {
     fn begin(&mut self, streams: &[(String, StreamType)], alarms: &[StreamAlarm]) -> io::Result<()> {
-        (self.streams, self.alarms) = (streams.to_vec(), alarms.to_vec());
+        self.alarms = alarms.to_vec();
         if let Some(page) = &mut self.page {
             page.begin(streams, alarms);
             return Ok(());
@@ -147,24 +142,18 @@ impl StreamSink for Printer<'_> {
         if self.context.quiet {
             return Ok(());
         }
-        let names = streams.iter().map(|(name, _)| name);
-        match self.form {
-            Form::Json => Ok(()),
-            Form::Csv => {
-                let names: Vec<String> = names.map(|name| quoted(name)).collect();
-                writeln!(self.context.out, "position,{}", names.join(","))
-            }
-            Form::Text => {
-                // What comes is not known: room for a number.
-                self.widths =
-                    names.clone().map(|name| words::printable(name).chars().count().max(10)).collect();
-                let mut head = format!("{:>10}", "position");
-                for (name, width) in names.zip(&self.widths) {
-                    head.push_str(&format!("  {:>width$}", words::printable(name), width = *width));
-                }
-                writeln!(self.context.out, "{}", self.context.style.paint(Ink::Strong, head))
-            }
+        if let Some(form) = self.form {
+            let rows = self.rows.insert(StreamRows::new(form, streams));
+            return self.context.out.write_all(rows.header().as_bytes());
         }
+        let names = streams.iter().map(|(name, _)| name);
+        // What comes is not known: room for a number.
+        self.widths = names.clone().map(|name| words::printable(name).chars().count().max(10)).collect();
+        let mut head = format!("{:>10}", "position");
+        for (name, width) in names.zip(&self.widths) {
+            head.push_str(&format!("  {:>width$}", words::printable(name), width = *width));
+        }
+        writeln!(self.context.out, "{}", self.context.style.paint(Ink::Strong, head))
     }
 
     fn row(&mut self, row: StreamRow<'_>) -> io::Result<()> {
@@ -175,25 +164,19 @@ impl StreamSink for Printer<'_> {
         if self.context.quiet {
             return Ok(());
         }
-        match self.form {
-            Form::Json => {
-                writeln!(self.context.out, "{}", json::stream_row(row.position, &self.streams, row.values))
-            }
-            Form::Csv => {
-                let cells: Vec<String> = row.values.iter().map(|value| quoted(&cell(value))).collect();
-                writeln!(self.context.out, "{},{}", row.position, cells.join(","))
-            }
-            Form::Text => {
-                let mut line = format!("{:>10}", row.position);
-                for (value, width) in row.values.iter().zip(&self.widths) {
-                    line.push_str(&format!("  {:>width$}", words::printable(&cell(value)), width = *width));
-                }
-                for &alarm in row.alarms {
-                    let name = format!("✗ {}", words::printable(&self.alarms[alarm].name));
-                    line.push_str(&format!("  {}", self.context.style.paint(Ink::Bad, name)));
-                }
-                writeln!(self.context.out, "{line}")
-            }
+        if let Some(rows) = &self.rows {
+            self.line.clear();
+            rows.row(row.position, row.values, &mut self.line);
+            return self.context.out.write_all(&self.line);
         }
+        let mut line = format!("{:>10}", row.position);
+        for (value, width) in row.values.iter().zip(&self.widths) {
+            line.push_str(&format!("  {:>width$}", words::printable(&cell(value)), width = *width));
+        }
+        for &alarm in row.alarms {
+            let name = format!("✗ {}", words::printable(&self.alarms[alarm].name));
+            line.push_str(&format!("  {}", self.context.style.paint(Ink::Bad, name)));
+        }
+        writeln!(self.context.out, "{line}")
     }
 }

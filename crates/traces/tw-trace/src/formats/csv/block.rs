@@ -15,7 +15,7 @@ use crate::{
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use tw_core::{Batch, Column, Time};
-use tw_ir::Expect;
+use tw_ir::{Expect, Slot, SlotId};
 
 /// A head shorter than this is the whole file.
 const WHOLE: usize = 64 << 10;
@@ -59,7 +59,11 @@ pub(super) struct CsvBlocks {
 
 impl CsvBlocks {
     pub fn new(header: Arc<Header>, projection: &Projection, options: &ReadOptions, kernel: Kernel) -> Self {
-        let takes: Vec<Take> = projection.slots.iter().map(|slot| Take::new(&slot.what, &header)).collect();
+        let take = |(slot, of): (usize, &Slot)| {
+            let computed = projection.bare.contains(&(slot as SlotId));
+            Take::new(&of.what, &header, computed)
+        };
+        let takes: Vec<Take> = projection.slots.iter().enumerate().map(take).collect();
         let mut seen = Vocabulary::new(projection.slots.len());
         seen.has_events = header.event.is_some();
         for name in header.variables() {
@@ -112,7 +116,7 @@ impl CsvBlocks {
             }
             None => {
                 let mut nulls = ColumnBuilder::new(take.expect());
-                (0..rows).for_each(|_| nulls.push_null());
+                nulls.push_nulls(rows);
                 Some(nulls.finish())
             }
         };
@@ -204,7 +208,7 @@ impl CsvBlocks {
             }
         }
         if let (Some(key), None) = (&mut key, self.key) {
-            (0..rows).for_each(|_| key.push_null());
+            key.push_nulls(rows);
         }
         let mut slots: Vec<Column> = taking.into_iter().map(Taking::finish).collect();
         if let Some(Column::Text { ids, dictionary, valid }) = key.map(ColumnBuilder::finish) {
@@ -267,7 +271,7 @@ impl Times {
     fn push(&mut self, cells: &Cells<'_>, column: usize, options: &ReadOptions) -> Option<()> {
         let stamps = options.stamps();
         for row in 0..cells.rows {
-            let time = decode::time(&cells.cell(row, column), stamps)?;
+            let time = decode::time_in(cells, (row, column), stamps)?;
             let (first, last) = self.range.unwrap_or((time, time));
             if time < last {
                 return None;

@@ -4,7 +4,8 @@
 use super::structure::Kernel;
 use crate::{ColumnBuilder, Stamps};
 use std::borrow::Cow;
-use tw_core::Time;
+use std::ops::Range;
+use tw_core::{Bits, Time};
 
 /// The cells of some rows.
 #[derive(Clone, Copy)]
@@ -210,16 +211,10 @@ fn push_numbers(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -
         // As far as they are as usual; then one by the definition.
         row += match builder {
             ColumnBuilder::Int { values, valid, .. } => {
-                let before = values.len();
-                values.extend((row..cells.rows).map_while(|row| integer(cells, row, column)));
-                valid.push_repeat(true, values.len() - before);
-                values.len() - before
+                usual(values, valid, row..cells.rows, |row| integer(cells, row, column))
             }
             ColumnBuilder::Real { values, valid } => {
-                let before = values.len();
-                values.extend((row..cells.rows).map_while(|row| real(cells, row, column)));
-                valid.push_repeat(true, values.len() - before);
-                values.len() - before
+                usual(values, valid, row..cells.rows, |row| real(cells, row, column))
             }
             _ => 0,
         };
@@ -229,6 +224,28 @@ fn push_numbers(builder: &mut ColumnBuilder, cells: &Cells<'_>, column: usize) -
         }
     }
     Ok(())
+}
+
+/// Appends the numbers of rows up to one that is not as usual; how many they are.
+#[inline(always)]
+fn usual<T: Copy + Default>(
+    values: &mut Vec<T>,
+    valid: &mut Bits,
+    rows: Range<usize>,
+    number: impl Fn(usize) -> Option<T>,
+) -> usize {
+    // Room first, so that nothing asks for it number by number.
+    let before = values.len();
+    values.resize(before + rows.len(), T::default());
+    let mut count = 0;
+    for (to, row) in values[before..].iter_mut().zip(rows) {
+        let Some(number) = number(row) else { break };
+        *to = number;
+        count += 1;
+    }
+    values.truncate(before + count);
+    valid.push_repeat(true, count);
+    count
 }
 
 #[inline(always)]
@@ -353,6 +370,29 @@ fn eight_digits(digits: &[u8]) -> Option<u64> {
     Some(fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff)
 }
 
+/// A timestamp, as [`time`] reads it: up to eight characters at once.
+#[inline(always)]
+pub(super) fn time_in(cells: &Cells<'_>, (row, column): (usize, usize), stamps: Stamps) -> Option<Time> {
+    let (start, end) = cells.inner(row, column);
+    if let len @ 1..=8 = end - start
+        && let Some((negative, digits, places, _)) = short_decimal(cells.word(start), len)
+    {
+        // Whole numbers, which are most, need no division.
+        let unit = stamps.nanoseconds();
+        let step = if places == 0 { unit } else { unit / SCALE[places] };
+        if (places == 0 || step * SCALE[places] == unit)
+            && let Some(time) = (digits as i64).checked_mul(step)
+        {
+            return Some(if negative { -time } else { time });
+        }
+    }
+    time(&cells.cell(row, column), stamps)
+}
+
+/// Powers of ten.
+const SCALE: [i64; 10] =
+    [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
+
 /// A timestamp, as [`parse_stamp`] reads it.
 #[inline]
 pub(super) fn time(cell: &[u8], stamps: Stamps) -> Option<Time> {
@@ -364,8 +404,6 @@ pub(super) fn time(cell: &[u8], stamps: Stamps) -> Option<Time> {
 #[inline(never)]
 fn any_time(cell: &[u8], stamps: Stamps) -> Option<Time> {
     if let Some((negative, digits, places, _)) = decimal(cell) {
-        const SCALE: [i64; 10] =
-            [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
         // Whole numbers, which are most, need no division.
         let unit = stamps.nanoseconds();
         let step = match (places, SCALE.get(places)) {
@@ -559,6 +597,13 @@ mod tests {
             for text in texts {
                 let expected = parse_stamp(text, unit).ok().map(|stamp| stamp.time);
                 assert_eq!(time(text.as_bytes(), Stamps::of(unit)), expected, "{text:?} in {}", unit.name());
+                for bytes in [text.to_string(), format!("{text}\nlong enough\n")] {
+                    let bounds = [0, text.len() as u32 + 1];
+                    let (bytes, bounds) = (bytes.as_bytes(), &bounds[..]);
+                    let cells = Cells { bytes, bounds, columns: 1, rows: 1, carriage: false, quotes: false };
+                    let found = time_in(&cells, (0, 0), Stamps::of(unit));
+                    assert_eq!(found, expected, "{text:?} in {}", unit.name());
+                }
             }
         }
         for day in 0..200_000 {

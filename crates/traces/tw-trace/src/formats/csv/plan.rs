@@ -30,7 +30,8 @@ pub(super) enum Argument {
 }
 
 impl Take {
-    pub fn new(what: &What, header: &Header) -> Take {
+    /// `computed` columns are filled in later, if the file does not have them.
+    pub fn new(what: &What, header: &Header, computed: bool) -> Take {
         match what {
             What::Proposition(path) | What::Variable(path, _) => {
                 let expect = expect_of(what);
@@ -46,6 +47,7 @@ impl Take {
                     What::Proposition(_) if header.event.is_some() => {
                         Take::Event(path.to_string(), Vec::new())
                     }
+                    _ if computed => Take::Null(Expect::Bool),
                     _ => Take::Null(expect),
                 }
             }
@@ -109,7 +111,7 @@ impl<'t> Taking<'t> {
     pub fn push(&mut self, cells: &Cells<'_>, events: Option<&ColumnBuilder>, kernel: Kernel) -> Option<()> {
         match self.take {
             Take::Cells(column, _) => decode::push(&mut self.builder, cells, *column, kernel).ok()?,
-            Take::Null(_) => (0..cells.rows).for_each(|_| self.builder.push_null()),
+            Take::Null(_) => self.builder.push_nulls(cells.rows),
             Take::EmptyList => {
                 let empty = Value::List(Vec::new());
                 (0..cells.rows).try_for_each(|_| self.builder.push_value(&empty)).ok()?;
