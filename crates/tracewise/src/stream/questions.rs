@@ -2,15 +2,17 @@
 
 use super::{StreamReport, refuse_none};
 use crate::run::columns::{self, Need};
+use crate::run::faults;
 use crate::{Error, Session, Specification};
 use tw_core::{Bits, Column, Value};
 use tw_diag::Diagnostic;
-use tw_ir::{Expect, Path, Program, Slot, SlotId, StreamType, What};
+use tw_ir::{Expect, NodeId, Path, Program, Root, Slot, SlotId, StreamType, What};
 use tw_stream_boolean::{
     Answer, Budget, GaveUp, Kept, Kind, Limits, Model, Passes, Specification as Equations, Unsolved, Witness,
     Word,
 };
 use tw_streams::{Boolean, Held, Input, NotBoolean, Streams};
+use tw_trace::{TraceError, TraceErrorKind};
 
 /// A few positions, as rows of names and truth values.
 pub type Rows = Vec<Vec<(String, bool)>>;
@@ -91,7 +93,13 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
     let program = &spec.program;
     let Some(streams) = Streams::new(program) else { return Ok(StreamAnalysis::default()) };
     let shape = streams.shape(program);
-    let boolean = match Boolean::all(program) {
+    // What goes in a circle is Boolean, or cannot be: whatever else there is follows from it and from the input.
+    let circle = shape.cycle.as_ref().filter(|cycle| cycle.boolean).map(|_| streams.circle(program));
+    let asked = Boolean::all(program).or_else(|not| match circle {
+        Some(streams) => Boolean::new(program, &streams),
+        None => Err(not),
+    });
+    let boolean = match asked {
         Ok(boolean) => boolean,
         Err(not) => {
             if let Some(cycle) = &shape.cycle {
@@ -335,29 +343,47 @@ fn word(
         Input::Formula(_) => None,
     };
     let slots: Vec<SlotId> = own.inputs().filter_map(slot).collect();
-    if slots.len() < own.inputs().len() {
-        return Err(Error::refused_instead(
-            "comparisons are inputs of these equations, and this is asked of Boolean columns",
-            "let the trace have columns of `true` and `false`",
-        ));
-    }
-    // The equations are not computed here: their columns are those of the trace alone.
-    let mut inputs = spec.with_roots(Vec::new());
+    let formula = |input: Input| match input {
+        Input::Slot(_) => None,
+        Input::Formula(node) => Some(Root::property(String::new(), node)),
+    };
+    // The equations are not computed here: their columns are those of the trace alone. Comparisons are read as what properties
+    // would be about.
+    let mut inputs = spec.with_roots(own.inputs().filter_map(formula).collect());
     inputs.program.streams.clear();
+    let is_stream = |slot: SlotId| matches!(spec.program.slots[slot as usize].what, What::Stream { .. });
     for slot in &mut inputs.program.slots {
-        if matches!(slot.what, What::Stream { .. } | What::Shift(_) | What::Window(_)) {
+        let equation = match &slot.what {
+            What::Stream { .. } => true,
+            What::Shift(shift) => is_stream(shift.slot),
+            _ => false,
+        };
+        if equation {
             *slot =
                 Slot { what: What::Variable(Path::field(""), Expect::Bool), declared: true, ..slot.clone() };
         }
     }
-    let loaded =
-        columns::read(session, &inputs, files, Need { kept: &slots, ..Need::default() }, None, None)?;
-    crate::run::faults::refuse_empty(&loaded)?;
-    let bits = |column: &Column| match column {
-        Column::Truth(bits) => bits.clone(),
+    let need = Need { kept: &slots, ..Need::default() };
+    let mut loaded = columns::read(session, &inputs, files, need, None, None)?;
+    faults::refuse_empty(&loaded)?;
+    let bits = |column: Column| match column {
+        Column::Truth(bits) => bits,
         other => (0..other.len()).map(|at| other.value(at) == Value::Bool(true)).collect(),
     };
-    let word = Word { len: loaded.trace.len, columns: loaded.kept.iter().map(bits).collect() };
+    let mut kept = std::mem::take(&mut loaded.kept).into_iter().map(bits);
+    let atoms = inputs.program.atoms();
+    let column = |input: Input| match input {
+        Input::Slot(_) => kept.next(),
+        Input::Formula(node) => atoms.binary_search(&node).ok().map(|at| loaded.trace.atoms[at].clone()),
+    };
+    let columns: Option<Vec<Bits>> = own.inputs().map(column).collect();
+    let refused = || {
+        Error::refused_instead(
+            "these equations have inputs that no position alone decides",
+            "let the trace have columns of `true` and `false`",
+        )
+    };
+    let word = Word { len: loaded.trace.len, columns: columns.ok_or_else(refused)? };
     Ok((loaded, word))
 }
 
@@ -382,15 +408,20 @@ pub(crate) fn run_by(
 ) -> Result<StreamReport, Error> {
     let own = boolean(spec)?;
     let (loaded, word) = word(session, spec, &own, files)?;
-    let failed = |unsolved: Unsolved| {
-        let line = match unsolved {
-            Unsolved::NoModel { position } | Unsolved::Several { position } => {
-                loaded.locate(&[position]).remove(&position).and_then(|located| located.line)
-            }
-            _ => None,
-        };
-        let place = line.map_or(String::new(), |line| format!(":{line}"));
-        Error::refused(format!("{}{place}: {unsolved}", loaded.name()))
+    let cycle = Streams::new(&spec.program).and_then(|streams| streams.cycle(&spec.program));
+    let failed = |unsolved: Unsolved| match (unsolved, &cycle) {
+        (Unsolved::NoModel { position } | Unsolved::Several { position }, _) => {
+            let first = || spec.program.streams.first().map_or(NodeId(0), |stream| stream.node);
+            let node = cycle.as_ref().map_or_else(first, |cycle| cycle.node);
+            let error = TraceError::new(TraceErrorKind::Type, unsolved.to_string());
+            let error = match loaded.locate(&[position]).remove(&position) {
+                Some(located) => TraceError { file: located.file, line: located.line, ..error },
+                None => error.in_file(loaded.name()),
+            };
+            faults::not_computable_at(spec, error, node, position)
+        }
+        (Unsolved::NotWellFormed, Some(cycle)) => crate::run::streams::circular(spec, cycle),
+        _ => Error::refused(format!("{}: {unsolved}", loaded.name())),
     };
     let program = tw_stream_boolean::Program::new(own.specification(), passes).map_err(failed)?;
     let found = program.run(&word, &Limits::default()).map_err(failed)?;

@@ -4,8 +4,8 @@
 //! equation at distance 0, a shift reads its source at its own distance, a window what it aggregates here and at all positions before. A specification is *well-formed* if no closed walk has
 //! weight 0; its strongly connected components then go forward (all cycles negative) or backward (all positive).
 
-use rustc_hash::FxHashMap;
-use tw_ir::{Node, NodeId, Path, Program, SlotId, What};
+use rustc_hash::{FxHashMap, FxHashSet};
+use tw_ir::{Node, NodeId, Path, Program, Shift, SlotId, What};
 
 /// Further back than offsets reach ahead.
 const FAR: i64 = 1 << 36;
@@ -55,8 +55,10 @@ pub(crate) struct Graph {
 
 impl Graph {
     pub fn new(program: &Program) -> Self {
-        let mut graph = Graph { of_slot: program.derived().zip(0..).collect(), ..Graph::default() };
-        for slot in program.derived() {
+        let idle = idle(program);
+        let derived = || program.derived().filter(|slot| !idle.contains(slot));
+        let mut graph = Graph { of_slot: derived().zip(0..).collect(), ..Graph::default() };
+        for slot in derived() {
             let derived = match &program.slots[slot as usize].what {
                 What::Shift(shift) => {
                     let source = graph.of_slot.get(&shift.slot);
@@ -163,6 +165,35 @@ impl Graph {
         }
         Some(changes.into_iter().flatten().flatten().max().unwrap_or(0))
     }
+}
+
+/// Shifts that nobody reads: those of the whole trace, where the equation that asked for them counts the positions of a key.
+fn idle(program: &Program) -> FxHashSet<SlotId> {
+    let shifts = || {
+        program.slots.iter().zip(0..).filter_map(|(slot, at)| match &slot.what {
+            What::Shift(shift) => Some((shift, at)),
+            _ => None,
+        })
+    };
+    let keyed: Vec<_> = shifts().filter(|(shift, _)| shift.per.is_some()).collect();
+    let twin =
+        |shift: &Shift| keyed.iter().any(|(other, _)| (other.slot, other.by) == (shift.slot, shift.by));
+    let mut found: FxHashSet<SlotId> =
+        shifts().filter(|(shift, _)| shift.per.is_none() && twin(shift)).map(|(_, at)| at).collect();
+    if found.is_empty() || !program.monitors.is_empty() {
+        return FxHashSet::default();
+    }
+    let roots = program.roots.iter().map(|root| root.node);
+    let required = program.requirements.iter().map(|requirement| requirement.root.node);
+    let equations = program.streams.iter().map(|stream| stream.node);
+    let windows = program.windows().flat_map(|(_, window)| window.parts());
+    let nodes: Vec<NodeId> = roots.chain(required).chain(equations).chain(windows).collect();
+    for id in program.reachable(&nodes) {
+        if let Node::Slot(slot) | Node::Truth(slot) = program.dag.node(id) {
+            found.remove(&slot);
+        }
+    }
+    found
 }
 
 /// Strongly connected components, what is read first (Tarjan's algorithm with a stack of its own).

@@ -191,7 +191,7 @@ impl Streams {
     /// What can be said of them.
     pub fn shape(&self, program: &Program) -> Shape {
         let cycle = self.cycle(program);
-        let delays = self.graph.delays();
+        let delays = self.bounded(program);
         let streams = |delays: &Vec<i64>| {
             let stream = |derived: &&graph::Derived| {
                 matches!(program.slots[derived.slot as usize].what, What::Stream { .. })
@@ -210,6 +210,11 @@ impl Streams {
                 .try_fold(0usize, |all, held| Some(all.saturating_add(held.bytes?))),
             cycle,
         }
+    }
+
+    /// How many positions later than its own each derived slot can be told, live.
+    fn bounded(&self, program: &Program) -> Option<Vec<i64>> {
+        self.plan(program).and_then(|_| self.graph.delays())
     }
 
     /// Whether one pass over batches fills everything, nothing being known of what follows.
@@ -231,6 +236,24 @@ impl Streams {
             node: own.first().map_or(NodeId(0), |stream| stream.node),
             boolean: own.iter().all(|stream| stream.ty == StreamType::Bool),
         })
+    }
+
+    /// The Boolean streams around cycles of weight 0, and those that they read, in the order written.
+    pub fn circle(&self, program: &Program) -> Vec<u32> {
+        let circular = |component: &&graph::Component| component.direction == Direction::Circular;
+        let mut todo: Vec<usize> =
+            self.graph.components.iter().filter(circular).flat_map(|own| own.members.clone()).collect();
+        let mut seen = vec![false; self.graph.derived.len()];
+        while let Some(member) = todo.pop() {
+            if !std::mem::replace(&mut seen[member], true) {
+                todo.extend(self.graph.derived[member].reads.iter().map(|(read, _)| *read));
+            }
+        }
+        let own = |stream: &tw_ir::Stream| {
+            let read = self.graph.of_slot.get(&stream.slot).is_some_and(|&member| seen[member]);
+            read && stream.ty == StreamType::Bool && stream.by.is_none()
+        };
+        (0..).zip(&program.streams).filter(|(_, stream)| own(stream)).map(|(number, _)| number).collect()
     }
 
     /// What the equation of a stream says at a position, given what slots hold there.

@@ -27,7 +27,7 @@ pub struct Held {
 impl Streams {
     /// What is kept of each stream, in the order written, and of columns that are read at other positions.
     pub fn memory(&self, program: &Program) -> Vec<Held> {
-        let delays = self.graph.delays();
+        let delays = self.bounded(program);
         let delay = |slot: SlotId| {
             let at = self.graph.of_slot.get(&slot);
             delays.as_ref().map(|delays| at.map_or(0, |&at| delays[at]))

@@ -444,3 +444,120 @@ fn live_positions_are_those_of_the_stored_trace() {
     assert_eq!(tracewise(&format!("stream run {spec} - --live --follow")).code, 2);
     assert_eq!(tracewise(&format!("stream run {spec} t.csv --follow")).code, 2);
 }
+
+/// A window of positions has a bound; one of time has none but the number of events in it, and says so.
+#[test]
+fn windows_are_counted_in_the_memory() {
+    let spec = "stream m: real = avg[x over 10s]; stream c: int = count[x > 1 over 100]; stream s: real = m - m[-1|0];";
+    let (_, found) = analysed("streams-windows", spec);
+    let memory = found["memory"].as_array().expect("a list");
+    let window = |text: &str| memory.iter().find(|row| row["name"] == json!(text)).expect("a row");
+    let (timed, counted) = (window("avg[x over 10s]"), window("count[x > 1 over 100]"));
+    assert_eq!((&timed["bytes"], &found["state_bytes"]), (&Value::Null, &Value::Null));
+    assert!(timed["bytes_per_event"].as_u64().is_some_and(|bytes| bytes > 0));
+    // Eight bytes of each of a hundred positions, and the room to grow into.
+    let bytes = counted["bytes"].as_u64().expect("a number");
+    assert!((800..4000).contains(&bytes) && counted["look_back"] == json!(99), "{counted}");
+    let text = tracewise(&format!("stream analyse {}", with("streams-windows", spec))).out;
+    assert!(
+        text.contains("for every event within the windows of time") && text.contains("per event inside"),
+        "{text}"
+    );
+    let (_, found) = analysed("streams-windows", "stream c: int = count[x > 1 over 100];");
+    assert!(found["state_bytes"].as_u64().is_some_and(|state| state >= bytes));
+    // The next position of a key may never come: such streams are not live, and keep the whole trace.
+    let (_, found) = analysed("streams-windows", "stream n: int = x[+1|0] by user;");
+    assert_eq!((&found["online"], &found["look_ahead"]), (&json!(false), &Value::Null));
+    assert_eq!((&found["state_bytes"], found["memory"].as_array().map(Vec::len)), (&Value::Null, Some(2)));
+    let text = tracewise(&format!(
+        "stream analyse {}",
+        with("streams-windows", "stream y: int = y[+1|0] + x[-1|0];")
+    ))
+    .out;
+    assert!(text.contains(": 1 pass\n") && text.contains("the whole trace is kept"), "{text}");
+}
+
+/// Streams that are hidden by a column, or have no model, print nothing, and say where.
+#[test]
+fn nothing_is_printed_that_is_no_value() {
+    let scratch = directory("streams-hidden");
+    let spec = with("streams-hidden", "stream y: int = y[-1|0] + 1;");
+    for (name, rows) in [("t.csv", "x,y\n1,2\n2,3\n"), ("t.jsonl", "{\"x\":1,\"y\":2}\n{\"x\":2,\"y\":3}\n")]
+    {
+        let trace = scratch.join(name);
+        std::fs::write(&trace, rows).expect("a scratch file");
+        for more in ["", "--live", "--live --output json", "--output json", "--output csv"] {
+            let run = tracewise(&format!("stream run {spec} {} {more}", trace.display()));
+            assert_eq!((run.code, run.out.as_str()), (2, ""), "{name} {more}: {}", run.err);
+            assert!(run.err.contains("rename the stream"), "{name} {more}: {}", run.err);
+        }
+    }
+    let trace = scratch.join("model.csv");
+    std::fs::write(&trace, rows("0010")).expect("a scratch file");
+    let spec = with("streams-hidden", "stream y: bool = x & !y; stream z: bool = z[-1|false] | x;");
+    for more in ["", "--passes two", "--quiet"] {
+        let run = tracewise(&format!("stream run {spec} {} {more} --output json", trace.display()));
+        let error: Value = serde_json::from_str(&run.err).expect("one object");
+        let error = &error["error"];
+        assert_eq!((run.code, run.out.as_str()), (2, ""), "{more}");
+        assert_eq!(
+            (&error["line"], &error["column"], &error["trace_line"]),
+            (&json!(1), &json!(18), &json!(4)),
+            "{more}"
+        );
+        assert!(error["message"].as_str().is_some_and(|text| text.contains("no model")), "{more}: {error}");
+    }
+    let run = tracewise(&format!("stream run {spec} {} --passes classic --output json", trace.display()));
+    let error: Value = serde_json::from_str(&run.err).expect("one object");
+    assert_eq!(
+        (run.code, &error["error"]["code"], &error["error"]["line"]),
+        (2, &json!("zero-cycle"), &json!(1))
+    );
+}
+
+/// What goes in a circle is analysed, whatever else there is; comparisons are inputs that a trace decides.
+#[test]
+fn boolean_circles_among_numbers() {
+    let spec =
+        "stream n: int = n[-1|0] + 1; stream y: bool = x & n > 2 & y; stream m: int = if y then 1 else 0;";
+    let (code, found) = analysed("streams-mixed", spec);
+    assert_eq!((code, &found["well_formed"], &found["under_defined"]), (1, &json!(false), &json!(true)));
+    assert_eq!(found["witnesses"][0]["models"], json!([[{"y": false}], [{"y": true}]]));
+    let (code, found) =
+        analysed("streams-mixed", "stream n: int = n[-1|0] + 1; stream y: bool = if y then y else !x;");
+    assert_eq!((code, &found["under_defined"]), (1, &json!(true)));
+    let compared = with("streams-mixed", "stream a: bool = v > 2 & !a; stream b: bool = v[-1|0] < v;");
+    let ask =
+        |rows: &str| tracewise_with(&format!("stream accepts {compared} - --format csv --output json"), rows);
+    assert_eq!(ask("v\n1\n2\n").code, 0, "{}", ask("v\n1\n2\n").err);
+    assert_eq!(ask("v\n1\n3\n").code, 1);
+    let line = |passes: &str| format!("stream run {compared} - --format csv --output csv {passes}");
+    for passes in ["", "--passes two"] {
+        let run = tracewise_with(&line(passes), "v\n1\n2\n0\n");
+        assert_eq!(
+            (run.code, run.out.as_str()),
+            (0, "position,a,b\n0,false,true\n1,false,true\n2,false,false\n"),
+            "{}",
+            run.err
+        );
+        assert!(tracewise_with(&line(passes), "v\n1\n3\n").err.contains("no model"));
+    }
+}
+
+/// A property is judged alike whether or not other streams stand beside those that it reads, and `--quiet` finds what is wrong.
+#[test]
+fn what_nobody_reads_changes_nothing() {
+    let alone = with("streams-alone", "stream n: int = n[-1|0] + x; property p : G (n < 4 & x >= x[-1|0]);");
+    let beside = "stream z: real = x / 2; stream n: int = n[-1|0] + x; stream w: int = x[+1|0]; stream k: int = k[-1|0] + 1 by x; \
+        stream far: real = avg[z over 3]; property p : G (n < 4 & x >= x[-1|0]);";
+    let beside = with("streams-beside", beside);
+    let rows = "x\n1\n2\n1\n3\n";
+    let found = |spec: &str| {
+        let run = tracewise_with(&format!("check {spec} - --format csv --output json"), rows);
+        (run.code, run.json()[0].clone())
+    };
+    assert_eq!(found(&alone), found(&beside));
+    let bad = with("streams-quiet", "stream n: int = n[-1|0] + 9223372036854775807;");
+    let run = tracewise_with(&format!("stream run {bad} - --format csv --quiet"), rows);
+    assert!(run.code == 2 && run.out.is_empty() && run.err.contains(":3:"), "{}", run.err);
+}

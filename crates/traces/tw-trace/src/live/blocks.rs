@@ -116,6 +116,7 @@ impl Live {
             Some(derivation) => derivation.error(error),
             None => error,
         })?;
+        seen.hidden(&self.projection)?;
         let line = |index| blocks.reader.locate(bytes, index).map_or(1, |(_, line)| line + 1);
         let mut good =
             Good { mapped: None, order: self.order, len: read.batch.len, read: BlockBatch::default() };

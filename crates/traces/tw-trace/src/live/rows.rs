@@ -233,6 +233,7 @@ impl Job<'_> {
         if len == 0 {
             return Ok(());
         }
+        self.seen.hidden(self.projection).map_err(|error| error.in_file(self.name))?;
         let numbers: Vec<u64> = rows.iter().map(|row| row.line).collect();
         let before = *self.progress;
         let mut batch = builder.finish(rows.iter().any(|row| row.time.is_some()));

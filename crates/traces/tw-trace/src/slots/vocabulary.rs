@@ -175,26 +175,13 @@ impl Vocabulary {
         if self.positions == 0 {
             return Ok(warnings);
         }
+        self.hidden(projection)?;
         let no_columns = open && self.variables.is_empty();
         let open = open || self.has_events;
         for (index, slot) in projection.slots.iter().enumerate() {
             let id = index as SlotId;
             let name = describe(&slot.what);
             let (variable, event) = (self.variable[index], self.event[index]);
-            if variable && projection.bare.contains(&id) && tw_ir::Measure::parse(&name).is_none() {
-                return Err(TraceError::new(
-                    TraceErrorKind::AmbiguousName,
-                    format!("`{name}` is a column of this trace, and a stream of the specification; rename the stream"),
-                )
-                .for_slot(id));
-            }
-            if variable && projection.bare.contains(&id) {
-                return Err(TraceError::new(
-                    TraceErrorKind::AmbiguousName,
-                    format!("`{name}` is a column of this trace, and what its timestamps say; write `` `{name}` `` in backquotes for the column or `{name}()` for the time"),
-                )
-                .for_slot(id));
-            }
             match &slot.what {
                 What::Proposition(_) if variable && (event || self.events.contains(name.as_str())) => {
                     return Err(TraceError::new(
@@ -262,6 +249,22 @@ impl Vocabulary {
             return Err(self.unknown(&key.name));
         }
         Ok(warnings)
+    }
+
+    /// Whether the trace has a column that a name of the specification would hide: values under that name would be others.
+    pub fn hidden(&self, projection: &Projection) -> Result<(), TraceError> {
+        let Some(&id) = projection.bare.iter().find(|id| self.variable[**id as usize]) else { return Ok(()) };
+        let name = describe(&projection.slots[id as usize].what);
+        let message = match tw_ir::Measure::parse(&name) {
+            None => format!(
+                "`{name}` is a column of this trace, and a stream of the specification; rename the stream"
+            ),
+            Some(_) => format!(
+                "`{name}` is a column of this trace, and what its timestamps say; write `` `{name}` `` in backquotes for the column \
+                 or `{name}()` for the time"
+            ),
+        };
+        Err(TraceError::new(TraceErrorKind::AmbiguousName, message).for_slot(id))
     }
 
     /// A named argument that no position has, in a trace whose arguments have names.

@@ -68,14 +68,12 @@ fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()
         _ => style.paint(Ink::Faint, "gave up: more states than the budget allows (--states)"),
     };
     writeln!(context.out, "{defined}")?;
-    if let Some(alternation) = analysis.alternation {
-        writeln!(
-            context.out,
-            "alternation depth {alternation}: {}",
-            words::counted(analysis.passes as u64, "pass")
-        )?;
-    } else {
-        writeln!(context.out, "two passes")?;
+    match (analysis.alternation, analysis.passes) {
+        (Some(alternation), 1) => writeln!(context.out, "alternation depth {alternation}: 1 pass")?,
+        (Some(alternation), passes) => {
+            writeln!(context.out, "alternation depth {alternation}: {passes} passes")?;
+        }
+        (None, _) => writeln!(context.out, "two passes")?,
     }
     match (analysis.online, analysis.look_ahead) {
         (Some(true), Some(0)) => writeln!(context.out, "live: each value is known at its position")?,
