@@ -409,8 +409,8 @@ pub(crate) fn run_by(
     let own = boolean(spec)?;
     let (loaded, word) = word(session, spec, &own, files)?;
     let cycle = Streams::new(&spec.program).and_then(|streams| streams.cycle(&spec.program));
-    let failed = |unsolved: Unsolved| match (unsolved, &cycle) {
-        (Unsolved::NoModel { position } | Unsolved::Several { position }, _) => {
+    let failed = |unsolved: Unsolved| match (&unsolved, &cycle) {
+        (&(Unsolved::NoModel { position } | Unsolved::Several { position }), _) => {
             let first = || spec.program.streams.first().map_or(NodeId(0), |stream| stream.node);
             let node = cycle.as_ref().map_or_else(first, |cycle| cycle.node);
             let error = TraceError::new(TraceErrorKind::Type, unsolved.to_string());
