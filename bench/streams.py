@@ -5,8 +5,10 @@
 
 Ten real-valued streams with offsets and conditions are written in RTLola's language, imported with `tracewise import`, and run
 by both on the same CSV. Every value is compared, and so are those of random specifications (`--random`). Then both are
-timed: CPU time of the best run, less that of a run over a hundredth of the rows. RTLola's interpreter is installed with
-cargo into bench/data/rtlola; `--peer PROGRAM` names another copy.
+timed in the same way of working: nothing told (`--verbosity silent`; `--quiet`), triggers alone (`--verbosity violations`, which
+tells each; `check` as JSON, which tells their number and the first ten, or all), every value as CSV. CPU time and wall clock of
+the best run, less those of a run over a hundredth of the rows; runs of the two alternate. RTLola's interpreter is installed with cargo into bench/data/rtlola; `--peer PROGRAM`
+names another copy.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -56,16 +59,18 @@ def rows(path, count):
             file.write(f"{row / 10},{level:.3f},{dice.random() * 5:.3f},{valve}\n")
 
 
-def run(command):
-    """CPU seconds and standard output."""
+def run(command, fine=(0,)):
+    """CPU seconds, seconds by the clock, and standard output."""
     with tempfile.TemporaryFile() as out:
+        began = time.monotonic()
         child = subprocess.Popen(list(map(str, command)), stdout=out, stderr=subprocess.PIPE)
         errors = child.stderr.read()
         _, status, usage = os.wait4(child.pid, 0)
-        if os.waitstatus_to_exitcode(status) != 0:
+        took = time.monotonic() - began
+        if os.waitstatus_to_exitcode(status) not in fine:
             sys.exit(f"{' '.join(map(str, command))}\nfailed:\n{errors.decode()}")
         out.seek(0)
-        return usage.ru_utime + usage.ru_stime, out.read().decode()
+        return usage.ru_utime + usage.ru_stime, took, out.read().decode()
 
 
 def theirs(program, spec, trace, *options):
@@ -84,8 +89,8 @@ def agree(binary, program, text, table, where):
     spec.write_text(text)
     trace.write_text(table)
     run([binary, "import", spec, "-o", made])
-    _, own = run([binary, "stream", "run", made, trace, "--output", "csv"])
-    _, other = run(theirs(program, spec, trace, "--verbosity", "outputs", "--output-format", "csv"))
+    _, _, own = run([binary, "stream", "run", made, trace, "--output", "csv"])
+    _, _, other = run(theirs(program, spec, trace, "--verbosity", "outputs", "--output-format", "csv"))
     own, other = list(csv.DictReader(io.StringIO(own))), list(csv.DictReader(io.StringIO(other)))
     if len(own) != len(other):
         sys.exit(f"{len(own)} rows here, {len(other)} there:\n{text}")
@@ -169,28 +174,55 @@ def main():
         spec.write_text(TEN)
         run([options.binary, "import", spec, "-o", made])
 
-        def cost(count, command):
-            """Nanoseconds a row, starting up left out."""
-            best = []
-            for part in (count, count // 100):
-                trace = where / f"t-{part}.csv"
-                if not trace.exists():
-                    rows(trace, part)
-                best.append(min(run(command(trace))[0] for _ in range(options.repeat)))
-            return (best[0] - best[1]) / (count - count // 100) * 1e9
+        def trace(rows_of):
+            path = where / f"t-{rows_of}.csv"
+            if not path.exists():
+                rows(path, rows_of)
+            return path
 
-        own = {
-            "every value written as CSV": ["--output", "csv"],
-            "nothing written": ["--quiet"],
-            "live, nothing written": ["--live", "--quiet"],
+        def cost(count, commands):
+            """Of each, nanoseconds a row of CPU and by the clock, starting up left out."""
+            best = {}
+            for _ in range(options.repeat):
+                for name, command in commands.items():
+                    for part in (count[name], count[name] // 100):
+                        # A violated property is told by the exit code.
+                        found = run(command(trace(part)), fine=(0, 1))[:2]
+                        before = best.get((name, part), found)
+                        best[name, part] = tuple(map(min, before, found))
+            def each(name, which):
+                whole, part = best[name, count[name]][which], best[name, count[name] // 100][which]
+                return (whole - part) / (count[name] - count[name] // 100) * 1e9
+            return {name: (each(name, 0), each(name, 1)) for name in commands}
+
+        own = [options.binary, "stream", "run", made]
+        ways = {
+            "nothing told": (["--verbosity", "silent"], lambda trace: own + [trace, "--quiet"]),
+            "triggers, the first ten with their lines": (
+                ["--verbosity", "violations"],
+                lambda trace: [options.binary, "check", made, trace, "--output", "json"],
+            ),
+            "every trigger": (
+                ["--verbosity", "violations"],
+                lambda trace: [options.binary, "check", made, trace, "--violations", "all", "--output", "json"],
+            ),
+            "every value as CSV": (
+                ["--verbosity", "outputs", "--output-format", "csv"],
+                lambda trace: own + [trace, "--output", "csv"],
+            ),
+            "live, nothing told": (["--verbosity", "silent"], lambda trace: own + [trace, "--live", "--quiet"]),
         }
-        slow = cost(options.peer_rows, lambda trace: theirs(program, spec, trace, "--verbosity", "silent"))
-        print("| ten real-valued streams, CSV in | ns per row (CPU) | times as fast |")
-        print("|---|---:|---:|")
-        print(f"| RTLola's interpreter, nothing written | {slow:,.0f} | 1 |")
-        for name, more in own.items():
-            took = cost(options.rows, lambda trace: [options.binary, "stream", "run", made, trace, *more])
-            print(f"| tracewise, {name} | {took:,.0f} | {slow / took:.1f} |", flush=True)
+        print("| ten real-valued streams, CSV in | RTLola's interpreter | tracewise | times as fast |")
+        print("|---|---:|---:|---:|")
+        for name, (more, command) in ways.items():
+            took = cost(
+                {"theirs": options.peer_rows, "own": options.rows},
+                {"theirs": lambda trace: theirs(program, spec, trace, *more), "own": command},
+            )
+            (slow, slow_wall), (quick, wall) = took["theirs"], took["own"]
+            print(f"| {name}, ns of CPU a row | {slow:,.0f} | {quick:,.0f} | {slow / quick:.1f} |")
+            print(f"| {name}, ns by the clock | {slow_wall:,.0f} | {wall:,.0f} | {slow_wall / wall:.1f} |", flush=True)
+        print(f"\nload {os.getloadavg()[0]:.2f}")
 
 
 if __name__ == "__main__":
