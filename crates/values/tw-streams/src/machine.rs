@@ -160,12 +160,10 @@ impl Machine {
         }
         let slot_of = |member: usize| graph.derived[member].slot;
         let read = streams.read_outside(program, &compiled);
-        // Who is looked back to has columns only if somebody reads those, and then only if both kinds of numbers need not be told
-        // apart.
-        let apart = |source: SlotId, val: Val| match val {
-            Val::Null | Val::Real { whole: Some(_), .. } => false,
-            _ => kinds[source as usize] != Some(Kind::Mixed),
-        };
+        // Who is looked back to has a column if somebody reads it; neither that nor what is held says which of a column's numbers
+        // were whole.
+        let mixed = |source: SlotId| kinds[source as usize] == Some(Kind::Mixed);
+        let apart = |val: Val| !matches!(val, Val::Null | Val::Real { whole: Some(_), .. });
         let mut done = compiled;
         let (mut outputs, mut held) = (Vec::new(), Vec::new());
         for member in (0..done.len()).filter(|&member| compiler.slots.contains_key(&slot_of(member))) {
@@ -174,7 +172,7 @@ impl Machine {
             }
             let val = compiler.slots[&slot_of(member)];
             if let What::Shift(shift) = &program.slots[slot_of(member) as usize].what {
-                done[member] = !read[member] || apart(shift.slot, val);
+                done[member] = !mixed(shift.slot) && (!read[member] || apart(val));
                 let by = shift.by.unsigned_abs() as usize;
                 held.push(Held { member, val, by, alone: done[member] });
             }

@@ -8,7 +8,7 @@ use crate::keys::{Keys, NONE, column_of};
 use crate::windows::{self, Here, States};
 use crate::{StreamError, Streams, absent};
 use tw_core::{Batch, Bits, Position, Value};
-use tw_ir::{Program, What};
+use tw_ir::{Program, StreamType, What};
 use tw_monitor::truth;
 use tw_stream_boolean::{Limits, Passes, Unsolved, Word};
 
@@ -25,6 +25,8 @@ struct Filling<'a> {
     batch: &'a Batch,
     parts: Vec<Parts>,
     values: Vec<Vec<Value>>,
+    /// Members whose values were found together with others'.
+    solved: Vec<bool>,
 }
 
 impl Streams {
@@ -45,8 +47,19 @@ impl Streams {
             Parts { key, rank, positions }
         });
         let values = vec![Vec::new(); self.graph.derived.len()];
-        let mut filling = Filling { parts: parts.collect(), streams: self, program, batch, values };
-        for component in &self.graph.components {
+        let joint = self.joint(program);
+        let solved = vec![false; self.graph.derived.len()];
+        let mut filling = Filling { parts: parts.collect(), streams: self, program, batch, values, solved };
+        // Everything that is solved together reads comes before it.
+        let later = self.followers(&joint);
+        let of = |component: &&Component| component.members.iter().any(|&member| later[member]);
+        for component in self.graph.components.iter().filter(|component| !of(component)) {
+            filling.component(component)?;
+        }
+        if !joint.is_empty() {
+            filling.solve(&joint)?;
+        }
+        for component in self.graph.components.iter().filter(of) {
             filling.component(component)?;
         }
         let values = std::mem::take(&mut filling.values);
@@ -57,11 +70,62 @@ impl Streams {
     }
 }
 
+impl Streams {
+    /// What is solved together because some streams do not matter: a circle may have several values as long as what is observed has
+    /// one. These are the Boolean streams around circles and those that follow from them; none if all matter, or if other streams
+    /// stand between.
+    fn joint(&self, program: &Program) -> Vec<usize> {
+        let derived = &self.graph.derived;
+        let circular = |component: &&Component| component.direction == Direction::Circular;
+        let circles: Vec<usize> =
+            self.graph.components.iter().filter(circular).flat_map(|own| own.members.clone()).collect();
+        if circles.is_empty() || program.streams.iter().all(|stream| stream.observed) {
+            return Vec::new();
+        }
+        let later = self.followers(&circles);
+        let kind = |member: usize| match &program.slots[derived[member].slot as usize].what {
+            What::Stream { stream, .. } => Some(&program.streams[*stream as usize]),
+            _ => None,
+        };
+        let boolean = |stream: &tw_ir::Stream| stream.ty == StreamType::Bool && stream.by.is_none();
+        let follows = |member: &usize| later[*member];
+        let joint: Vec<usize> =
+            (0..derived.len()).filter(follows).filter(|&member| kind(member).is_some_and(boolean)).collect();
+        // A shift of one of them is part of the equations; whatever else follows from them may not lead back.
+        let inside = |member: usize| match &program.slots[derived[member].slot as usize].what {
+            What::Shift(shift) => self.graph.of_slot.get(&shift.slot).is_some_and(|own| joint.contains(own)),
+            _ => joint.contains(&member),
+        };
+        let leads_back =
+            |member: &usize| derived[*member].reads.iter().any(|&(read, _)| later[read] && !inside(read));
+        if joint.iter().any(leads_back) { Vec::new() } else { joint }
+    }
+
+    /// Those members, and all that read them.
+    fn followers(&self, members: &[usize]) -> Vec<bool> {
+        let derived = &self.graph.derived;
+        let mut follows = vec![false; derived.len()];
+        members.iter().for_each(|&member| follows[member] = true);
+        // What is read stands in an earlier component, or in the same.
+        for component in &self.graph.components {
+            let reads = |member: &usize| derived[*member].reads.iter().any(|&(read, _)| follows[read]);
+            if component.members.iter().any(reads) || component.members.iter().any(|&member| follows[member])
+            {
+                component.members.iter().for_each(|&member| follows[member] = true);
+            }
+        }
+        follows
+    }
+}
+
 impl Filling<'_> {
     fn component(&mut self, component: &Component) -> Result<(), StreamError> {
         let len = self.batch.len;
-        if component.direction == Direction::Circular {
-            self.solve(component)?;
+        let circular = component.direction == Direction::Circular;
+        if circular
+            && component.members.iter().any(|&member| self.stream(member).is_some() && !self.solved[member])
+        {
+            self.solve(&component.members)?;
         }
         for &member in &component.members {
             if self.values[member].is_empty() {
@@ -76,11 +140,10 @@ impl Filling<'_> {
         {
             return self.each_key(component, keys, longest, &mut states);
         }
-        let solved = component.direction == Direction::Circular;
         for step in 0..len as i64 + longest {
             for (&member, &delay) in component.members.iter().zip(&component.delays) {
                 let at = step - delay;
-                if !(0..len as i64).contains(&at) || solved && self.stream(member).is_some() {
+                if !(0..len as i64).contains(&at) || self.solved[member] {
                     continue;
                 }
                 let at = match component.direction {
@@ -138,15 +201,21 @@ impl Filling<'_> {
     }
 
     /// Finds the values of Boolean streams that are defined by each other at the same position.
-    fn solve(&mut self, component: &Component) -> Result<(), StreamError> {
-        let members: Vec<u32> = component.members.iter().filter_map(|&member| self.stream(member)).collect();
+    fn solve(&mut self, together: &[usize]) -> Result<(), StreamError> {
+        let members: Vec<u32> = together.iter().filter_map(|&member| self.stream(member)).collect();
         let first = members.first().map(|&stream| &self.program.streams[stream as usize]);
         let failed = |position: Position, message: String| {
             let node = first.map_or(tw_ir::NodeId(0), |stream| stream.node);
             StreamError { node, position, message }
         };
-        let boolean =
-            Boolean::new(self.program, &members).map_err(|not| failed(0, not.message(self.program)))?;
+        // A stream matters if somebody else reads it, observed or not.
+        let mut program = self.program.clone();
+        for &member in together.iter().filter(|member| self.is_read(**member, together)) {
+            if let Some(stream) = self.stream(member) {
+                program.streams[stream as usize].observed = true;
+            }
+        }
+        let boolean = Boolean::new(&program, &members).map_err(|not| failed(0, not.message(&program)))?;
         let ends = |at: Position| Ends { first: at == 0, last: at + 1 == self.batch.len };
         let mut columns = Vec::new();
         for input in boolean.inputs() {
@@ -176,7 +245,7 @@ impl Filling<'_> {
         let program =
             tw_stream_boolean::Program::new(boolean.specification(), Passes::Auto).map_err(unsolved)?;
         let found = program.run(&word, &Limits::default()).map_err(unsolved)?;
-        for &member in &component.members {
+        for &member in together {
             let Some(own) =
                 self.stream(member).and_then(|own| members.iter().position(|&other| other == own))
             else {
@@ -187,8 +256,24 @@ impl Filling<'_> {
                 // Not observed, and perhaps not unique.
                 None => vec![Value::Null; self.batch.len],
             };
+            self.solved[member] = true;
         }
         Ok(())
+    }
+
+    /// Whether somebody beside these equations reads a member, or the one whose values it is at other positions.
+    fn is_read(&self, member: usize, together: &[usize]) -> bool {
+        let derived = &self.streams.graph.derived;
+        let shifted = |at: usize| match &self.program.slots[derived[at].slot as usize].what {
+            What::Shift(shift) => self.streams.graph.of_slot.get(&shift.slot) == Some(&member),
+            _ => false,
+        };
+        let own = |at: usize| at == member || shifted(at);
+        let shown = self.streams.shown.as_ref();
+        let by_formulas = shown.is_some_and(|shown| (0..derived.len()).any(|at| own(at) && shown[at]));
+        let outside = |at: usize| !together.contains(&at) && !shifted(at);
+        let by_others = |at: usize| derived[at].reads.iter().any(|&(read, _)| own(read));
+        by_formulas || (0..derived.len()).any(|at| outside(at) && by_others(at))
     }
 
     /// The parts whose positions a member counts.

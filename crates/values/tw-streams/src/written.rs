@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(
             text(RowForm::Json),
             "{\"position\":0,'p':true,'n':-9223372036854775808,'x,y':-0.0,'s':<a>,'m':1}\n\
-             {\"position\":1,'p':false,'n':null,'x,y':1e300,'s':null,'m':1.0}\n\
+             {\"position\":1,'p':false,'n':null,'x,y':1e+300,'s':null,'m':1.0}\n\
              {\"position\":2,'p':true,'n':7,'x,y':null,'s':<b,\"c\">,'m':true}\n"
         );
     }

@@ -561,3 +561,36 @@ fn what_nobody_reads_changes_nothing() {
     let run = tracewise_with(&format!("stream run {bad} - --format csv --quiet"), rows);
     assert!(run.code == 2 && run.out.is_empty() && run.err.contains(":3:"), "{}", run.err);
 }
+
+/// Streams that are not observed may have several values, as long as what is observed has one and nobody else reads them.
+#[test]
+fn only_what_is_observed_matters() {
+    let text = "stream h: bool = h; stream y: bool = x | h & !h; stream z: bool = y & !(h[-1|false] & !h[-1|false]); observe y; \
+        observe z; property p : G (x -> y);";
+    let spec = with("streams-observed", text);
+    for passes in ["", "--passes two"] {
+        let run =
+            tracewise_with(&format!("stream run {spec} - --format csv --output csv {passes}"), &rows("011"));
+        assert_eq!(
+            (run.code, run.out.as_str()),
+            (0, "position,y,z\n0,false,false\n1,true,true\n2,true,true\n"),
+            "{}",
+            run.err
+        );
+    }
+    assert_eq!(analysed("streams-observed", text).0, 0);
+    let spec = with("streams-observed", text);
+    let run = tracewise_with(&format!("check {spec} - --format csv"), &rows("011"));
+    assert_eq!(run.code, 0, "{}", run.err);
+    // Who reads what has several values is told so.
+    for more in [
+        "property q : G !h;",
+        "stream n: int = if h then 1 else 0; observe n;",
+        "stream k: bool = has(n) & h; observe k; stream n: int = 1;",
+    ] {
+        let spec = with("streams-observed", &format!("{text} {more}"));
+        let verb = if more.starts_with("property") { "check" } else { "stream run" };
+        let run = tracewise_with(&format!("{verb} {spec} - --format csv"), &rows("011"));
+        assert!(run.code == 2 && run.err.contains("several models"), "{more}: {}{}", run.out, run.err);
+    }
+}

@@ -116,7 +116,10 @@ impl Live {
             Some(derivation) => derivation.error(error),
             None => error,
         })?;
-        seen.hidden(&self.projection)?;
+        if !self.projection.bare.is_empty() {
+            // Some readers note what they see themselves.
+            seen.hidden(&self.projection).and_then(|()| blocks.reader.seen().hidden(&self.projection))?;
+        }
         let line = |index| blocks.reader.locate(bytes, index).map_or(1, |(_, line)| line + 1);
         let mut good =
             Good { mapped: None, order: self.order, len: read.batch.len, read: BlockBatch::default() };
