@@ -308,3 +308,57 @@ fn compiled_equations_are_the_equations() {
     println!("{compared} values, {errors} errors, {compiled} batches compiled");
     assert!(compared > 0 && errors > 0 && compiled > 0);
 }
+
+/// What somebody reads is the same whether or not the rest is computed; who asks only for values to be there finds the same errors.
+#[test]
+fn what_is_read_is_the_same_alone() {
+    let (mut compared, mut errors) = (0u64, 0);
+    for seed in 0..cases(4_000) as u64 {
+        let random = &mut Rng::new(seed ^ 0x0a1e);
+        let text = specification(random);
+        let Some(program) = lowered(&text) else { continue };
+        let streams = Streams::new(&program).expect("there are streams");
+        if !streams.looks_back() {
+            continue;
+        }
+        let wanted: Vec<_> = program.derived().filter(|_| random.below(3) == 0).collect();
+        let only = streams.only(|slot| wanted.contains(&slot));
+        let stream = |slot| program.streams.iter().any(|stream| stream.slot == slot);
+        assert!(only.is_some() || !wanted.iter().any(|&slot| stream(slot)), "seed {seed}\n{text}");
+        let unseen = streams.clone().unseen();
+        let (mut definition, mut part, mut none) =
+            (Pass::default().by_definition(), Pass::default(), Pass::default());
+        let mut style = random.below(8);
+        for number in 0..1 + random.below(4) {
+            if random.below(4) == 0 {
+                style = random.below(8);
+            }
+            let len = [1, 5, 64, 65, 150][random.below(5)];
+            let slots = program.slots.iter().map(|slot| column(random, &slot.what, len, style)).collect();
+            let mut expected = Batch { len, slots, times: None };
+            let (mut alone, mut unread) = (expected.clone(), expected.clone());
+            let whole = definition.fill(&streams, &program, &mut expected);
+            let told = none.fill(&unseen, &program, &mut unread);
+            assert_eq!(told.is_err(), whole.is_err(), "seed {seed}, batch {number}\n{text}{told:?}{whole:?}");
+            let found = only.as_ref().map_or(Ok(()), |only| part.fill(only, &program, &mut alone));
+            if whole.is_err() {
+                errors += 1;
+                break;
+            }
+            assert_eq!(found, Ok(()), "seed {seed}, batch {number}\n{text}");
+            for &slot in &wanted {
+                for at in 0..len {
+                    let (found, wanted) =
+                        (alone.slots[slot as usize].value(at), expected.slots[slot as usize].value(at));
+                    assert!(
+                        same(&found, &wanted),
+                        "seed {seed}, batch {number} of {len}: slot {slot} at {at} is {found:?}, not {wanted:?}\n{text}"
+                    );
+                    compared += 1;
+                }
+            }
+        }
+    }
+    println!("{compared} values, {errors} errors");
+    assert!(compared > 0 && errors > 0);
+}

@@ -400,6 +400,20 @@ fn computed_columns_are_what_equations_say() {
         streams.whole(&program, &mut all).expect("no overflow");
         check(&all, 0, "whole");
         wholes += 1;
+        // Some of them alone.
+        let read: Vec<bool> = program.streams.iter().map(|_| random.below(2) == 0).collect();
+        let is_read =
+            |slot| program.streams.iter().zip(&read).any(|(stream, read)| *read && stream.slot == slot);
+        if let Some(only) = streams.only(is_read) {
+            let mut some = batch(&program, &p, &n, &keys);
+            only.whole(&program, &mut some).expect("no overflow");
+            for stream in program.streams.iter().filter(|stream| is_read(stream.slot)) {
+                let slot = stream.slot as usize;
+                let values =
+                    |batch: &Batch| (0..len).map(|at| batch.slots[slot].value(at)).collect::<Vec<_>>();
+                assert_eq!(values(&some), values(&all), "{} alone\n{text}", stream.name);
+            }
+        }
         let shape = streams.shape(&program);
         assert_eq!(streams.looks_back(), shape.look_ahead == Some(0) && only_back(&spec), "{text}{shape:?}");
         if let Some(plan) = streams.plan(&program) {

@@ -492,9 +492,9 @@ fn nothing_is_printed_that_is_no_value() {
             assert!(run.err.contains("rename the stream"), "{name} {more}: {}", run.err);
         }
     }
+    let spec = with("streams-hidden", "stream y: bool = x & !y; stream z: bool = z[-1|false] | x;");
     let trace = scratch.join("model.csv");
     std::fs::write(&trace, rows("0010")).expect("a scratch file");
-    let spec = with("streams-hidden", "stream y: bool = x & !y; stream z: bool = z[-1|false] | x;");
     for more in ["", "--passes two", "--quiet"] {
         let run = tracewise(&format!("stream run {spec} {} {more} --output json", trace.display()));
         let error: Value = serde_json::from_str(&run.err).expect("one object");
