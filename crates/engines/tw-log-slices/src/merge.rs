@@ -14,6 +14,8 @@ pub struct Sliced {
     pub order: Vec<u32>,
     /// What it says.
     pub answer: Answer,
+    /// Whether it says nothing but what it may, and need not have listed all; others have.
+    pub exact: bool,
 }
 
 /// Values in the order in which violations are listed: numbers, texts, what else there is.
@@ -31,13 +33,12 @@ pub fn in_order<'v>(a: impl Iterator<Item = &'v Value>, b: impl Iterator<Item = 
     a.zip(b).map(|(a, b)| listed(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// The answer of the whole log from those of its slices, at most `limit` violations listed. Slices that are `exact` say nothing
-/// but what they may, and need not have listed all; the others have. Verdicts have two values: what is open at the end of a slice
-/// need not be so at the end of the log.
-pub fn merge(slices: Vec<Sliced>, limit: usize, exact: bool) -> Answer {
+/// The answer of the whole log from those of its slices, at most `limit` violations listed. Verdicts have two values: what is open
+/// at the end of a slice need not be so at the end of the log.
+pub fn merge(slices: Vec<Sliced>, limit: usize) -> Answer {
     let (mut found, mut count) = (Vec::<(Position, Bindings)>::new(), 0);
     for slice in slices {
-        let Sliced { shard, order, answer } = slice;
+        let Sliced { shard, order, answer, exact } = slice;
         let before = found.len();
         let bindings = answer.bindings.into_iter().chain(std::iter::repeat(Bindings::default()));
         for (at, bindings) in answer.violations.into_iter().zip(bindings) {

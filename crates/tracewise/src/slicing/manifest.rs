@@ -1,6 +1,6 @@
 //! Verdicts from slices that lie in files, by the manifest that says what each may report.
 
-use super::partial::{evaluate, together};
+use super::partial::{Restriction, evaluate, together};
 use super::split::KIND;
 use crate::check::{CheckOptions, CheckReport};
 use crate::{Error, Session, Specification};
@@ -28,7 +28,7 @@ pub(crate) fn of(files: &[String]) -> Option<Json> {
 }
 
 /// The restriction of a property in a slice.
-fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Shard> {
+fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Restriction> {
     let own = slice["restrictions"].as_array()?.iter().find(|own| own["property"] == root.name.as_str())?;
     let (outer, _) = program.invariant(root.node)?;
     let number = |json: &Json| json.as_u64().and_then(|number| u32::try_from(number).ok());
@@ -43,7 +43,7 @@ fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Shard> {
         Some(pair) => Some((pair.first()?.as_u64()? as usize, pair.get(1)?.as_u64()? as usize)),
         None => None,
     };
-    Some(Shard { buckets, positions })
+    Some((Shard { buckets, positions }, own["as_one"] == true))
 }
 
 /// The verdicts of every property from the slices of a manifest.

@@ -5,7 +5,7 @@ use crate::check::{
     CheckOptions, CheckReport, LogLine, PropertyReport, Violation, is_invariant, log_line, newlines,
     property, verdict,
 };
-use crate::plan::Who;
+use crate::plan::{Who, restrict};
 use crate::run::{Asked, Run};
 use crate::{Error, Session, Specification, engines};
 use std::collections::HashMap;
@@ -46,6 +46,9 @@ pub struct PartialProperty {
     pub count: usize,
 }
 
+/// What a slice may report of a property, and whether its positions with equal timestamps are evaluated as one.
+pub(super) type Restriction = (Shard, bool);
+
 /// Evaluates the slice that `files` are: the positions `order` of the log. `restriction` is what it may report of a property; nothing
 /// where another slice alone is asked.
 pub(super) fn evaluate(
@@ -53,7 +56,7 @@ pub(super) fn evaluate(
     spec: &Specification,
     (slice, files): (u32, &[String]),
     (order, clock): (&[u64], Option<Clock>),
-    restriction: &dyn Fn(&Root) -> Result<Option<Shard>, Error>,
+    restriction: &dyn Fn(&Root) -> Result<Option<Restriction>, Error>,
     options: &CheckOptions,
 ) -> Result<Partial, Error> {
     let roots = &spec.program.roots;
@@ -83,8 +86,12 @@ pub(super) fn evaluate(
     }
     (partial.engine, partial.bytes) = (run.chosen.engine, run.loaded.summary.bytes);
     let names = &spec.program.dag.variables;
-    for ((root, answer), own) in roots.iter().zip(run.answers(usize::MAX)?).zip(&mut partial.properties) {
-        let Some(shard) = restriction(root)? else { continue };
+    let restrictions = roots.iter().map(restriction).collect::<Result<Vec<_>, _>>()?;
+    let answers = answers(&mut run, &restrictions)?;
+    for (answer, (shard, own)) in
+        answers.into_iter().zip(restrictions.into_iter().zip(&mut partial.properties))
+    {
+        let Some((shard, _)) = shard else { continue };
         let mut found: Vec<(Position, Violation)> = Vec::new();
         for (nth, &at) in answer.violations.iter().enumerate() {
             let bindings = answer.bindings.get(nth).cloned().unwrap_or_default();
@@ -109,6 +116,25 @@ pub(super) fn evaluate(
             .collect();
     }
     Ok(partial)
+}
+
+/// What each property is worth in the slice that was read.
+fn answers(run: &mut Run<'_>, restrictions: &[Option<Restriction>]) -> Result<Vec<Answer>, Error> {
+    if !restrictions.iter().flatten().any(|(_, collapse)| *collapse) {
+        return run.answers(usize::MAX);
+    }
+    let mut found = Vec::new();
+    for (root, own) in run.spec.program.roots.iter().zip(restrictions) {
+        let alone = run.spec.with_roots(vec![root.clone()]);
+        let trace = restrict(&run.loaded.trace, &run.spec.program, &alone.program);
+        let collapse = own.as_ref().is_some_and(|(_, collapse)| *collapse);
+        match super::evaluate(run.session, &alone, &run.options, (&trace, collapse), usize::MAX)? {
+            Some(answer) => found.push(answer),
+            // The engine has more to say about a refusal when it is asked by itself.
+            None => return run.answers(usize::MAX),
+        }
+    }
+    Ok(found)
 }
 
 fn values(violation: &Violation) -> impl Iterator<Item = &Value> {

@@ -37,6 +37,7 @@ struct Planned {
     /// The variables, by their names.
     on: Vec<(String, Division)>,
     filter: bool,
+    collapse: bool,
 }
 
 impl Plan {
@@ -54,7 +55,7 @@ impl Plan {
         };
         let property = |own: &Planned| {
             let on: Vec<Json> = own.on.iter().map(division).collect();
-            json!({"property": own.name, "on": on, "without_empty": own.filter})
+            json!({"property": own.name, "on": on, "without_empty": own.filter, "as_one": own.collapse})
         };
         let clock = Clock::ALL.iter().find(|(_, clock)| *clock == self.clock).map(|(name, _)| *name);
         let properties: Vec<Json> = self.properties.iter().map(property).collect();
@@ -76,11 +77,8 @@ impl Plan {
         };
         let property = |json: &Json| {
             let on = json["on"].as_array()?.iter().map(division).collect::<Option<_>>()?;
-            Some(Planned {
-                name: json["property"].as_str()?.into(),
-                on,
-                filter: json["without_empty"].as_bool()?,
-            })
+            let (filter, collapse) = (json["without_empty"].as_bool()?, json["as_one"].as_bool()?);
+            Some(Planned { name: json["property"].as_str()?.into(), on, filter, collapse })
         };
         let read = || {
             let properties: Vec<_> =
@@ -96,7 +94,7 @@ impl Plan {
     }
 
     /// The divisions of a property, with the numbers that its variables have.
-    fn divisions(&self, program: &Program, root: &Root) -> Result<(Vec<Division>, bool), Error> {
+    fn divisions(&self, program: &Program, root: &Root) -> Result<(Vec<Division>, &Planned), Error> {
         let other = || Error::refused(format!("the plan is not made for `{}`", root.name));
         let own = self.properties.iter().find(|own| own.name == root.name).ok_or_else(other)?;
         let (outer, _) = program.invariant(root.node).ok_or_else(other)?;
@@ -105,7 +103,7 @@ impl Plan {
             Some(Division { variable: *variable, ..*division })
         };
         let found = own.on.iter().map(one).collect::<Option<_>>().ok_or_else(other)?;
-        Ok((found, own.filter))
+        Ok((found, own))
     }
 }
 
@@ -176,7 +174,8 @@ impl Session {
                     root.name
                 )));
             }
-            planned.push(Planned { name: root.name.clone(), on, filter: way.filter });
+            let (name, filter, collapse) = (root.name.clone(), way.filter, way.collapse);
+            planned.push(Planned { name, on, filter, collapse });
         }
         let slices = u32::try_from(slicing.slices).map_err(|_| {
             Error::refused(format!("{}: these are too many", Setting::Slices.to(slicing.slices)))
@@ -202,10 +201,10 @@ impl Session {
         let loaded = columns::read(&session, &bare, files, Need { wanted, ..Need::default() }, None, None)?;
         let mut found: Vec<(u64, u32)> = Vec::new();
         for root in &program.roots {
-            let (divisions, filter) = plan.divisions(program, root)?;
+            let (divisions, planned) = plan.divisions(program, root)?;
             let alone = spec.with_roots(vec![root.clone()]);
             let trace = restrict(&loaded.trace, &bare.program, &alone.program);
-            let orders = needed_by(&alone.program, &trace, &divisions, filter);
+            let orders = needed_by(&alone.program, &trace, &divisions, planned.filter);
             let one = |(slice, order): (usize, Vec<u32>)| {
                 order.into_iter().map(move |at| (u64::from(at), slice as u32))
             };
@@ -232,8 +231,9 @@ impl Session {
             return Err(Error::refused(format!("there is no slice {slice}: the plan has {}", plan.slices)));
         }
         let own = |root: &Root| {
-            let (divisions, _) = plan.divisions(&spec.program, root)?;
-            Ok(Some(Shard { buckets: buckets_of(slice, &divisions), positions: None }))
+            let (divisions, planned) = plan.divisions(&spec.program, root)?;
+            let shard = Shard { buckets: buckets_of(slice, &divisions), positions: None };
+            Ok(Some((shard, planned.collapse)))
         };
         // Without intervals the clock measures nothing.
         let timed = crate::run::clock::needs_times(self, &spec);

@@ -282,7 +282,8 @@ fn manifest(run: &Run<'_>, parts: &[Part<'_>], names: &[String], format: &str) -
             json!({"variable": variables[variable as usize], "salt": salt, "of": of, "is": own.is})
         };
         let buckets: Vec<Json> = shard.buckets.iter().map(one).collect();
-        json!({"property": part.name, "buckets": buckets, "positions": shard.positions.map(|(a, b)| [a, b])})
+        let positions = shard.positions.map(|(a, b)| [a, b]);
+        json!({"property": part.name, "buckets": buckets, "positions": positions, "as_one": part.way.collapse})
     };
     let slices: Vec<Json> = names
         .iter()
