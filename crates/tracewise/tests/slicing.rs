@@ -1,5 +1,6 @@
 //! Slices of a log: the report is that of the whole, on random properties, logs and ways of slicing.
 
+use std::time::Duration;
 use tracewise::check::{CheckOptions, CheckReport};
 use tracewise::slicing::{Filter, Partial, Plan, Slicing};
 use tracewise::{Evaluating, Reading, Session, Specification};
@@ -8,7 +9,7 @@ use tw_testkit::conformance::cases;
 use tw_testkit::first_order::case;
 
 /// Properties with and without variables, several of which are not sliced alone.
-const PROPERTIES: [&str; 12] = [
+const PROPERTIES: [&str; 15] = [
     "G forall x. p(x) -> F[0,4] q(x)",
     "G forall x, y. r(x, y) -> O[0,3] p(x)",
     "G forall x, y. r(x, y) & O p(y) -> X e",
@@ -21,6 +22,10 @@ const PROPERTIES: [&str; 12] = [
     "G forall x. p(x) | !q(x) -> O e",
     "F e",
     "G forall x. (p(x) S q(x)) -> F[1,3] e",
+    // Those that cannot tell positions with equal timestamps from one.
+    "G forall x. p(x) -> F[0,4] O[0,0] q(x)",
+    "G forall x, y. r(x, y) & (O[1,5] p(y)) -> O[0,3] F[0,0] p(x)",
+    "G forall x. p(x) -> F[1,3] q(x)",
 ];
 
 fn log(rng: &mut Rng) -> String {
@@ -67,6 +72,9 @@ fn way(rng: &mut Rng) -> Slicing {
         period: period.map(Into::into),
         jobs: Some(1 + rng.below(2)),
         filter: rng.pick(&[Filter::Auto, Filter::Auto, Filter::Off, Filter::On]),
+        collapse: rng.one_in(6),
+        // No patience: whatever is still evaluated when there is nothing else to do is divided again.
+        patience: Duration::from_millis(rng.pick(&[0, 100])),
         ..Slicing::default()
     }
 }
@@ -111,13 +119,13 @@ fn the_report_of_slices_is_that_of_the_whole() {
         }
     }
     eprintln!("{same} reports are the same, {refused} refused");
-    assert!(same > refused && refused > 0, "{same} {refused}");
+    assert!(same > refused / 2 && refused > 0, "{same} {refused}");
 }
 
 #[test]
 fn a_log_beyond_the_budget_flows() {
     let files = ["log".to_string()];
-    let (mut flowed, mut refused) = (0, 0);
+    let mut flowed = 0;
     for seed in 0..cases(60) {
         let mut rng = Rng::new(seed ^ 0x666c_6f77);
         let properties: Vec<&str> =
@@ -134,14 +142,7 @@ fn a_log_beyond_the_budget_flows() {
         let slicing =
             Slicing { slices: 1 + rng.below(5), jobs: Some(1 + rng.below(3)), ..Slicing::default() };
         let sliced = CheckOptions { slicing: Some(slicing), ..options };
-        let found = match session(&log, Some(1)).check(&spec, &files, &sliced) {
-            Ok(found) => found,
-            Err(error) => {
-                assert!(error.to_string().contains("both as 2 and as 2.0"), "seed {seed}: {error}\n{text}");
-                refused += 1;
-                continue;
-            }
-        };
+        let found = session(&log, Some(1)).check(&spec, &files, &sliced).unwrap();
         let listed = |report: &CheckReport| {
             let one = |own: &tracewise::check::PropertyReport| {
                 format!("{:?} {:?} {} {:?}", own.verdict, own.position, own.violation_count, own.violations)
@@ -152,7 +153,7 @@ fn a_log_beyond_the_budget_flows() {
         assert_eq!((found.positions, found.bytes), (whole.positions, whole.bytes));
         flowed += 1;
     }
-    assert!(flowed > 10 && refused > 0, "{flowed} {refused}");
+    assert!(flowed > 10, "{flowed}");
 }
 
 #[test]
@@ -302,4 +303,25 @@ fn a_plan_is_for_its_specification_and_whole() {
     assert!(why("G forall u. (u = user & n[-1|0] > 3) -> O p(u)", &four).contains("other positions"));
     let weekly = Slicing { period: Some("7d".into()), ..four };
     assert!(why("G forall x. p(x) -> F[0,3] q(x)", &weekly).contains("at hand"));
+}
+
+#[test]
+fn a_number_is_one_however_it_is_written() {
+    let log = "@1 p (2.0)\n@2 p (2) q (3.0)\n@3 q (2.5)\n@4 p (3) p (2.5)\n";
+    let files = ["log".to_string()];
+    let spec = Specification::from_text("spec.tw", "property a : G forall x. p(x) -> O[1,2] q(x);").unwrap();
+    let options = CheckOptions { explain: false, ..CheckOptions::default() };
+    let found = |memory, slicing: Option<Slicing>| {
+        let options = CheckOptions { slicing, ..options.clone() };
+        let report = session(log, memory).check(&spec, &files, &options).unwrap();
+        let own = report.properties[0].violations.iter();
+        own.map(|own| format!("{} {}", own.position.unwrap(), own.bindings[0].1)).collect::<Vec<_>>()
+    };
+    let whole = found(None, None);
+    assert_eq!(whole, ["0 2", "1 2"]);
+    for slices in 1..5 {
+        let slicing = Slicing { slices, ..Slicing::default() };
+        assert_eq!(found(None, Some(slicing.clone())), whole);
+        assert_eq!(found(Some(1), Some(slicing)), whole);
+    }
 }
