@@ -227,6 +227,12 @@ impl Session {
     ) -> Result<Partial, Error> {
         let counted = spec.counted_in(self.read.unit);
         let spec = properties(&counted)?;
+        if options.by.is_some() {
+            return Err(Error::refused(format!(
+                "slices are made of the values of variables: leave out {}",
+                Setting::By
+            )));
+        }
         if slice >= plan.slices {
             return Err(Error::refused(format!("there is no slice {slice}: the plan has {}", plan.slices)));
         }
