@@ -120,7 +120,7 @@ def specification(workload):
 def span(seconds):
     """As people say it."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
@@ -149,7 +149,7 @@ def policies(options, chosen, path, events):
         overall, days, _, _ = PAPER[workload.name]
         lines.append(f"| {workload.name} | {shown} | {one[0]:.1f} | {two[0]:.1f} | {one[0] / two[0]:.2f} | {one[1]:.1f}, {two[1]:.1f} | "
                      f"{events / cpu / 1e6:.2f} | {max(one[2], two[2]):.0f} | {span(seconds / 16)} | {span(seconds / 1000)} | "
-                     f"{overall} h | {seconds / 86400:.2f}, {days} |")
+                     f"{overall} h | {seconds / 86400:.3f}, {days} |")
         print(lines[-1], flush=True)
     return lines, right
 
