@@ -2,11 +2,15 @@
 //!
 //! What can be cut is found for each property by `decide`; cutting and putting together is `tw_log_slices`. The trace is in memory;
 //! pieces beyond the memory budget wait on disk, and so do those that other processes evaluate (`workers`). A log beyond the budget
-//! flows through live monitors (`flow`).
+//! flows through live monitors (`flow`). Slices wait in a queue (`queue`), in which one that is slow is divided again.
 
 mod decide;
 pub(crate) mod flow;
+pub(crate) mod manifest;
+mod partial;
 mod pieces;
+mod plan;
+mod queue;
 pub(crate) mod split;
 pub(crate) mod workers;
 
@@ -15,17 +19,20 @@ use crate::plan::{Who, choose, restrict};
 use crate::run::Run;
 use crate::{Error, Session, Specification};
 pub(crate) use decide::{Way, decide};
-use pieces::{Pieces, Spill};
+pub use partial::{Partial, PartialProperty};
+use pieces::{Pieces, Slice, Spill};
+pub use plan::Plan;
+use queue::{Hands, Stop};
 pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use tw_core::{Bits, Column, Value};
+use std::time::Duration;
+use tw_core::Bits;
 use tw_diag::Diagnostic;
 use tw_ir::{Clock, Semantics};
-use tw_log_slices::{Piece, Sliced, cut_keys, merge};
+use tw_log_slices::{Sliced, as_one, cut_keys, merge};
 use tw_monitor::{Answer, Answers, Bindings, EvaluateOptions, Trace};
 pub use workers::Work;
+use workers::Workers;
 
 /// How a log is cut.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +47,11 @@ pub struct Slicing {
     pub jobs: Option<usize>,
     /// Whether positions at which nothing happens are left out.
     pub filter: Filter,
+    /// Whether positions with equal timestamps are evaluated as one; a property that can tell is refused.
+    pub collapse: bool,
+    /// How long a slice may take, at least, before it is divided again while others wait: then it is if it takes several times what
+    /// most take. Zero: whenever others wait.
+    pub patience: Duration,
     /// The command of processes that evaluate slices, and how many run at once.
     pub workers: Option<(Vec<String>, usize)>,
     /// Where slices wait that do not fit into memory; the system's place for such, if it is not said.
@@ -50,7 +62,8 @@ impl Default for Slicing {
     /// One slice.
     fn default() -> Self {
         let (on, period, jobs, filter) = (Vec::new(), None, None, Filter::Auto);
-        Self { slices: 1, on, period, jobs, filter, workers: None, spill: None }
+        let patience = Duration::from_millis(100);
+        Self { slices: 1, on, period, jobs, filter, collapse: false, patience, workers: None, spill: None }
     }
 }
 
@@ -92,7 +105,6 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
         let alone = run.spec.with_roots(vec![root.clone()]);
         let trace = restrict(&run.loaded.trace, &run.spec.program, &alone.program);
         match decide(&alone, Some(&trace), &run.options, slicing) {
-            Ok(_) if written_twice(&trace) => whole.push(number),
             Ok(way) => match sliced(run, (&alone, number), &trace, &way, slicing, limit)? {
                 Some(answer) => answers[number] = Some(answer),
                 None => whole.push(number),
@@ -118,44 +130,6 @@ pub(crate) fn answers(run: &mut Run<'_>, slicing: &Slicing, limit: usize) -> Res
         }
     }
     Ok((answers.into_iter().flatten().collect(), notes))
-}
-
-/// Which numbers were seen: whole ones, and reals that could be written as such. Where a log has both, 2 and 2.0, which of them is
-/// told depends on what was seen before, in all of it.
-#[derive(Default)]
-struct Written {
-    whole: AtomicBool,
-    real: AtomicBool,
-}
-
-impl Written {
-    fn look(&self, trace: &Trace) {
-        let look = |value: &Value| match value {
-            Value::Int(_) => self.whole.store(true, Ordering::Relaxed),
-            Value::Real(own) if own.fract() == 0.0 => self.real.store(true, Ordering::Relaxed),
-            _ => {}
-        };
-        let tuples = trace.relations.iter().flat_map(|relation| relation.columns());
-        for column in tuples.chain(trace.terms.iter().map(|term| &term.column)) {
-            match column {
-                Column::Int { values, .. } if !values.is_empty() => look(&Value::Int(0)),
-                Column::Real { values, .. } => values.iter().for_each(|own| look(&Value::Real(*own))),
-                Column::Any(values) => values.iter().for_each(look),
-                _ => {}
-            }
-        }
-    }
-
-    fn twice(&self) -> bool {
-        self.whole.load(Ordering::Relaxed) && self.real.load(Ordering::Relaxed)
-    }
-}
-
-/// Whether a log has numbers in both ways.
-fn written_twice(trace: &Trace) -> bool {
-    let written = Written::default();
-    written.look(trace);
-    written.twice()
 }
 
 /// What no log is sliced for.
@@ -192,34 +166,57 @@ fn sliced(
     slicing: &Slicing,
     limit: usize,
 ) -> Result<Option<Answer>, Error> {
-    let spill = Spill::new(slicing, run.session.evaluate.memory_budget)?;
-    let pieces = Pieces::cut(alone, trace, &run.options, way, &spill, slicing)?;
-    let exact = pieces.exact;
-    let most = if exact { limit } else { usize::MAX };
+    let spill = Spill::new(slicing, run.session.evaluate.memory_budget);
     let (session, options) = (run.session, &run.options);
-    let evaluate = |piece: &Piece| -> Result<Option<Answer>, Error> {
-        evaluate(session, alone, options, &piece.trace, most)
+    let pieces = Pieces { alone, options, way, spill: &spill };
+    let slices = pieces.cut(trace, slicing)?;
+    let most = |slice: &Slice| if slice.exact { limit } else { usize::MAX };
+    let here = |slice: &Slice, stop: &Stop| -> Result<Option<Sliced>, Error> {
+        let piece = slice.piece()?;
+        let options = EvaluateOptions { stop: Some(stop.flag.clone()), ..options.clone() };
+        let answer = evaluate(session, alone, &options, (&piece.trace, way.collapse), most(slice))?;
+        let of = |answer| Sliced {
+            shard: piece.shard.clone(),
+            order: piece.order.clone(),
+            answer,
+            exact: slice.exact,
+        };
+        Ok(answer.map(of))
     };
-    let found = match &slicing.workers {
-        Some(workers) => {
-            let work = Work { root, clock: run.options.clock, most, file: PathBuf::new() };
-            workers::evaluate(&pieces, workers, &work, &evaluate)?
+    let workers = slicing.workers.as_ref().map(|(command, _)| Workers::new(command));
+    let evaluate = |slice: &Slice, stop: &Stop| match (&workers, slice.file()) {
+        (Some(workers), Some(file)) => {
+            let (clock, collapse, file) = (options.clock, way.collapse, file.to_path_buf());
+            let work = Work { root, clock, collapse, most: most(slice), file };
+            workers.evaluate(slice, &work, stop, &here)
         }
-        None => parallel(jobs(run.session, slicing), pieces.len(), &|number| {
-            let piece = pieces.get(number)?;
-            Ok(evaluate(&piece)?.map(|answer| Sliced {
-                shard: piece.shard.clone(),
-                order: piece.order.clone(),
-                answer,
-            }))
-        })?,
+        _ => here(slice, stop),
     };
+    let count = slicing.workers.as_ref().map_or(jobs(session, slicing), |(_, count)| *count);
+    let divide = |slice: &Slice, depth| pieces.divide(slice, depth);
+    let hands = Hands { evaluate: &evaluate, divide: &divide, count, patience: slicing.patience };
+    let (found, _) = hands.run(slices)?;
     let found: Option<Vec<Sliced>> = found.into_iter().collect();
-    Ok(found.map(|found| merge(found, limit, exact)))
+    Ok(found.map(|found| merge(found, limit)))
 }
 
-/// The answer of a program with one root on a slice; nothing where the engine refuses it.
+/// The answer of a program with one root on a slice; nothing where the engine refuses it. With `collapse`, positions with equal
+/// timestamps are evaluated as one, and those that are violated once more each by itself.
 pub(crate) fn evaluate(
+    session: &Session,
+    alone: &Specification,
+    options: &EvaluateOptions,
+    (trace, collapse): (&Trace, bool),
+    limit: usize,
+) -> Result<Option<Answer>, Error> {
+    let plainly = |trace: &Trace, limit: usize| plainly(session, alone, options, trace, limit);
+    match collapse {
+        true => as_one(trace, limit, plainly),
+        false => plainly(trace, limit),
+    }
+}
+
+fn plainly(
     session: &Session,
     alone: &Specification,
     options: &EvaluateOptions,
@@ -237,6 +234,12 @@ pub(crate) fn evaluate(
 
 /// A log that is divided by a column is sliced by the values of that column.
 fn by_keys(run: &Run<'_>, slicing: &Slicing, limit: usize) -> Result<Vec<Answer>, Error> {
+    if slicing.collapse {
+        return Err(Error::refused(format!(
+            "with {} each value has positions of its own, which are not evaluated as one",
+            Setting::By
+        )));
+    }
     if slicing.period.is_some() || !slicing.on.is_empty() {
         return Err(Error::refused_instead(
             format!("with {} the values of that column are what is sliced", Setting::By),
@@ -247,10 +250,14 @@ fn by_keys(run: &Run<'_>, slicing: &Slicing, limit: usize) -> Result<Vec<Answer>
     let parts = cut_keys(trace, slicing.slices);
     let (session, spec) = (run.session, run.spec);
     let options = EvaluateOptions { threads: 1, ..run.options.clone() };
-    let found = parallel(jobs(session, slicing), parts.len(), &|number| {
+    let one = |number: &usize, _: &Stop| {
         let mut chosen = choose(session, spec, &options, Who::Any(Answers::Verdicts))?;
-        chosen.answers(spec, &options, &parts[number].0.trace, limit)
-    })?;
+        Ok((*number, chosen.answers(spec, &options, &parts[*number].0.trace, limit)?))
+    };
+    let (count, patience) = (jobs(session, slicing), slicing.patience);
+    let hands = Hands { evaluate: &one, divide: &|_, _| Ok(None), count, patience };
+    let (mut found, _) = hands.run((0..parts.len()).collect())?;
+    found.sort_by_key(|(number, _)| *number);
     let keys = trace.starts().len();
     let mut whole: Vec<Answer> = run
         .spec
@@ -259,7 +266,7 @@ fn by_keys(run: &Run<'_>, slicing: &Slicing, limit: usize) -> Result<Vec<Answer>
         .iter()
         .map(|_| Answer { holds: Bits::repeat(true, keys), ..Answer::default() })
         .collect();
-    for ((piece, own), answers) in parts.iter().zip(found) {
+    for ((piece, own), (_, answers)) in parts.iter().zip(found) {
         for (answer, found) in whole.iter_mut().zip(answers) {
             own.iter().enumerate().for_each(|(at, key)| answer.holds.set(*key, found.holds.get(at)));
             answer.violation_count += found.violation_count;
@@ -281,35 +288,4 @@ fn by_keys(run: &Run<'_>, slicing: &Slicing, limit: usize) -> Result<Vec<Answer>
         answer.bindings = if bound { bindings } else { Vec::new() };
     }
     Ok(whole)
-}
-
-/// Does numbered things on several threads, and gives what they come to in the order of their numbers.
-fn parallel<T: Send>(
-    jobs: usize,
-    count: usize,
-    work: &(dyn Fn(usize) -> Result<T, Error> + Sync),
-) -> Result<Vec<T>, Error> {
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<T, Error>)>> = Mutex::new(Vec::with_capacity(count));
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(count) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= count {
-                        return;
-                    }
-                    let result = work(number);
-                    let failed = result.is_err();
-                    done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((number, result));
-                    if failed {
-                        next.store(count, Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
 }

@@ -7,7 +7,7 @@
 use crate::gate::Plan;
 use crate::key::Key;
 use crate::machine::{Fails, Found, Machine};
-use crate::{Ending, Relations, answers, closed, restricted, run, trie, undecided};
+use crate::{Ending, Relations, Tell, answers, closed, restricted, run, trie, undecided};
 use std::sync::Arc;
 use tw_core::{Bits, Position, Relation, Value};
 use tw_ir::{Node, NodeId, Program};
@@ -78,9 +78,9 @@ impl Relations<'_> {
         for segment in 0..trace.starts().len() {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
             let all = (Ending::Ends, usize::MAX);
-            run(plan, &positions, (start, end), all, &mut |machine, found| {
-                found.drain(..).try_for_each(|found| see(machine, &found))
-            })?;
+            let tell: &mut Tell<'_> =
+                &mut |machine, found| found.drain(..).try_for_each(|found| see(machine, &found));
+            run(plan, &positions, (start, end), all, (tell, &|_| Ok(())))?;
         }
         Ok(())
     }

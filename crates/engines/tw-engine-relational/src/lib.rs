@@ -223,6 +223,14 @@ fn row_bindings(plan: &Plan, asked: usize, row: &[key::Key]) -> Bindings {
 }
 
 impl Relations<'_> {
+    /// What is asked now and then: whether somebody still waits.
+    fn go_on(&self, place: Position) -> Result<(), Unsupported> {
+        match place.is_multiple_of(LOOK) && self.options.stopped() {
+            true => Err(Unsupported::budget("nobody waits for the answer")),
+            false => Ok(()),
+        }
+    }
+
     /// Runs all segments; every root's violations at most `limit`.
     fn answers(&self, plan: &Arc<Plan>, trace: &Trace, limit: usize) -> Result<Vec<Answer>, Unsupported> {
         let mut collect = Collect { plan, answers: vec![Answer::default(); plan.asked.len()], limit };
@@ -231,12 +239,14 @@ impl Relations<'_> {
             let (start, end) = (trace.starts()[segment], trace.segment_end(segment));
             collect.answers.iter_mut().for_each(|answer| answer.holds.push(true));
             let tell: &mut Tell<'_> = &mut |machine, found| collect.take(machine, found);
+            let go_on: &GoOn<'_> = &|place| self.go_on(place);
             if self.options.semantics != Semantics::Ltl3 {
-                run(plan, &positions, (start, end), (Ending::Ends, limit), tell)?;
+                run(plan, &positions, (start, end), (Ending::Ends, limit), (tell, go_on))?;
                 continue;
             }
             // What time alone decides is decided; the rest is open, also where nothing could violate it.
-            let decided = run(plan, &positions, (start, end), (Ending::Open(trace.until), limit), tell)?;
+            let decided =
+                run(plan, &positions, (start, end), (Ending::Open(trace.until), limit), (tell, go_on))?;
             for (root, (answer, question)) in collect.answers.iter_mut().zip(&plan.asked).enumerate() {
                 let open = answer.open.get_or_insert_with(Bits::new);
                 let last = answer.holds.len() - 1;
@@ -255,6 +265,12 @@ impl Relations<'_> {
 /// Who is told what was found out.
 type Tell<'t> = dyn FnMut(&mut Machine, &mut Vec<Found>) -> Result<(), Unsupported> + 't;
 
+/// Refuses to go on from a position.
+type GoOn<'g> = dyn Fn(Position) -> Result<(), Unsupported> + 'g;
+
+/// How many positions pass before it is asked whether to go on.
+const LOOK: usize = 256;
+
 /// What comes after the last position.
 #[derive(Clone, Copy)]
 enum Ending {
@@ -271,7 +287,7 @@ fn run(
     positions: &Positions<'_>,
     (start, end): (Position, Position),
     (ending, limit): (Ending, usize),
-    tell: &mut Tell<'_>,
+    (tell, go_on): (&mut Tell<'_>, &GoOn<'_>),
 ) -> Result<Vec<bool>, Unsupported> {
     let mut decided = vec![false; plan.asked.len()];
     let mut tell = |machine: &mut Machine, found: &mut Vec<Found>| {
@@ -285,6 +301,7 @@ fn run(
     let mut found = Vec::new();
     machine.begin();
     for place in start..end {
+        go_on(place)?;
         machine.step(positions, place, place, &mut found);
         if !found.is_empty() {
             tell(&mut machine, &mut found)?;

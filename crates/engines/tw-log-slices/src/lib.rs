@@ -5,6 +5,7 @@
 //!   one of several buckets. Events without that variable are in every slice.
 //! * A *time slice* keeps a stretch of positions and as many around it as the property looks at ([`needed`]).
 //! * *Filtering* leaves out positions at which nothing happens, where the property cannot tell ([`labels`]).
+//! * *Collapsing* makes one of positions with equal timestamps, likewise ([`collapsible`]).
 //!
 //! Each composes with the others. What may be reported of a slice is its *restriction* ([`Shard`]): positions and values that are
 //! its own. Slices keep more than that, and what they say of the rest is dropped ([`merge`]).
@@ -12,6 +13,7 @@
 //! A variable can be sliced on if something gives it its values wherever the property is violated ([`guards`]): otherwise infinitely
 //! many values violate it, which belong to no bucket.
 
+mod collapse;
 mod cut;
 mod guards;
 mod labels;
@@ -20,10 +22,11 @@ mod reach;
 mod shard;
 mod store;
 
-pub use cut::{Piece, cut, cut_keys};
+pub use collapse::{Apart, Collapsed, as_one, collapsible};
+pub use cut::{Piece, buckets_of, cut, cut_keys, needed_by};
 pub use guards::{Guard, Guards, guards};
 pub use labels::{Labels, labels};
-pub use merge::{Sliced, merge};
+pub use merge::{Sliced, in_order, merge};
 pub use reach::{Reach, needed, periods, reach, unbounded};
 pub use shard::{Bucket, Division, Shard, bucket};
 pub use store::{load_answer, save_answer};
@@ -43,6 +46,8 @@ pub struct Analysis {
     pub unbounded: Option<NodeId>,
     /// Whether positions without events and true predicates may be left out.
     pub filterable: bool,
+    /// Whether positions with equal timestamps may be one, or why not.
+    pub collapsible: Result<(), Apart>,
 }
 
 /// A variable that may be sliced on.
@@ -64,6 +69,10 @@ impl Analysis {
         let (outer, body) = program.invariant(root)?;
         let bound = guards(program, body, false);
         let nodes = program.reachable(&[body]);
+        // What is pending of a chart when the log ends violates it, too, and that is at no position.
+        if nodes.iter().any(|id| matches!(program.dag.node(*id), Node::Chart(..))) {
+            return None;
+        }
         let duplicated = |variable: u32| {
             let lacks = |id: &NodeId| match program.dag.node(*id) {
                 Node::Pattern(pattern) => {
@@ -85,6 +94,7 @@ impl Analysis {
             unbounded: unbounded(program, body, options),
             // What violates the property must be false where nothing happens.
             filterable: own.always && own.kept,
+            collapsible: collapsible(program, body, options),
         })
     }
 

@@ -2,8 +2,10 @@
 
 use tw_engine_relational::Relational;
 use tw_ir::{Program, Semantics};
-use tw_log_slices::{Analysis, Division, Piece, Shard, Sliced, cut, merge, needed, periods, stretches};
-use tw_monitor::{Answer, Engine, EvaluateOptions, Trace};
+use tw_log_slices::{
+    Analysis, Collapsed, Division, Piece, Shard, Sliced, as_one, cut, merge, needed, periods, stretches,
+};
+use tw_monitor::{Answer, Engine, EvaluateOptions, Trace, Unsupported};
 use tw_testkit::Rng;
 use tw_testkit::conformance::cases;
 use tw_testkit::first_order::{Case, case};
@@ -14,6 +16,7 @@ struct Way {
     divisions: Vec<Division>,
     ranges: Vec<(usize, usize)>,
     filter: bool,
+    collapse: bool,
     exact: bool,
 }
 
@@ -37,8 +40,10 @@ fn way(case: &Case, trace: &Trace, options: &EvaluateOptions, rng: &mut Rng) -> 
         _ => periods(trace, options.clock, 1 + rng.below(5) as i64),
     };
     let filter = analysis.filterable && !rng.one_in(3);
+    let collapse = analysis.collapsible.is_ok() && !rng.one_in(4);
     exact &= ranges.len() == 1 && trace.slots.is_none();
-    (!divisions.is_empty() || ranges.len() > 1 || filter).then_some(Way { divisions, ranges, filter, exact })
+    let some = !divisions.is_empty() || ranges.len() > 1 || filter || collapse;
+    some.then_some(Way { divisions, ranges, filter, collapse, exact })
 }
 
 fn sliced(
@@ -62,16 +67,23 @@ fn sliced(
                 continue;
             }
             let most = if way.exact { limit } else { usize::MAX };
-            let mut answers = Relational.plan(program, options).ok()?.evaluate(&trace, most).ok()?;
-            found.push(Sliced { shard, order, answer: answers.remove(0) });
+            let evaluate = |trace: &Trace, most: usize| {
+                let mut answers = Relational.plan(program, options)?.evaluate(trace, most)?;
+                Ok::<_, Unsupported>(Some(answers.remove(0)))
+            };
+            let answer = match way.collapse {
+                true => as_one(&trace, most, evaluate),
+                false => evaluate(&trace, most),
+            };
+            found.push(Sliced { shard, order, answer: answer.ok()??, exact: way.exact });
         }
     }
-    Some(merge(found, limit, way.exact))
+    Some(merge(found, limit))
 }
 
 #[test]
 fn slices_together_say_what_the_whole_says() {
-    let mut counts = [0usize; 6];
+    let mut counts = [0usize; 8];
     for seed in 0..cases(3_000) {
         let case = case(seed);
         let mut rng = Rng::new(seed ^ 0x736c_6963_6573);
@@ -96,8 +108,11 @@ fn slices_together_say_what_the_whole_says() {
             counts[3] += usize::from(way.ranges.len() > 1);
             counts[4] += usize::from(way.filter);
             counts[5] += usize::from(found.violation_count > 0);
+            let one = way.collapse && Collapsed::new(&trace).is_some();
+            counts[6] += usize::from(one);
+            counts[7] += usize::from(one && found.violation_count > 0);
         }
     }
-    eprintln!("cases, by one variable, by two, by time, filtered, violated: {counts:?}");
+    eprintln!("cases, by one variable, by two, by time, filtered, violated, collapsed, both: {counts:?}");
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }

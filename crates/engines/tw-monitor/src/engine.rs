@@ -2,6 +2,7 @@
 
 use crate::{Answer, Bindings, Monitor, Note, PredicateError, Sink, Telling, Trace, Values};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tw_core::{Batch, Bits, Column, Position, TimeUnit, Value};
 use tw_ir::{Clock, NodeId, Program, Semantics};
 
@@ -60,6 +61,8 @@ pub struct EvaluateOptions {
     /// Keep the published behaviour where it differs in cost alone (order of operands, no memo), so that published
     /// experiments can be redone.
     pub faithful: bool,
+    /// Whether nobody waits for the answer any more: an engine that takes long looks at it now and then, and gives up.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl Default for EvaluateOptions {
@@ -73,11 +76,17 @@ impl Default for EvaluateOptions {
             block: None,
             state_budget: 10_000,
             faithful: false,
+            stop: None,
         }
     }
 }
 
 impl EvaluateOptions {
+    /// Whether to give up.
+    pub fn stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
     /// For engines that go from position to position: refuses continuous time, where more happens than at positions.
     /// Some formulas mean the same there, but that is not for each engine to find out.
     pub fn pointwise(&self) -> Result<(), Unsupported> {

@@ -18,15 +18,29 @@ struct Bound {
 /// In a saved state, the bit of the number of pairs that says that they stand for infinitely many valuations.
 const INFINITE: u64 = 1 << 63;
 
+/// Values as they are told. A whole number may be written as 2 and as 2.0; it is one value, and which of them an engine saw first
+/// is nobody's business: 2 is told.
+fn told(mut pairs: Vec<(u32, Value)>) -> Vec<(u32, Value)> {
+    for (_, value) in &mut pairs {
+        if let Value::Real(real) = *value
+            && real.fract() == 0.0
+            && real.abs() < 9.2e18
+        {
+            *value = Value::Int(real as i64);
+        }
+    }
+    pairs
+}
+
 impl Bindings {
     /// Of these variables (numbers in `Dag::variables`).
     pub fn new(pairs: Vec<(u32, Value)>) -> Self {
-        Self((!pairs.is_empty()).then(|| Arc::new(Bound { pairs, infinite: false })))
+        Self((!pairs.is_empty()).then(|| Arc::new(Bound { pairs: told(pairs), infinite: false })))
     }
 
     /// Of the variables that have finitely many values, where the others have infinitely many.
     pub fn infinitely(pairs: Vec<(u32, Value)>) -> Self {
-        Self(Some(Arc::new(Bound { pairs, infinite: true })))
+        Self(Some(Arc::new(Bound { pairs: told(pairs), infinite: true })))
     }
 
     /// The same, and this variable too.

@@ -30,6 +30,10 @@ pub struct SliceArgs {
     #[arg(long, value_name = "WHEN", default_value = "auto", value_parser = named(&Filter::ALL))]
     pub filter_empty: Filter,
 
+    /// Evaluate positions with equal timestamps as one; a property that can tell is refused
+    #[arg(long)]
+    pub collapse: bool,
+
     /// Evaluate slices in so many processes; one that dies is started again
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), requires = "slices")]
     pub workers: Option<u16>,
@@ -51,6 +55,7 @@ impl SliceArgs {
                 (!self.slice_on.is_empty(), "--slice-on"),
                 (self.jobs.is_some(), "--jobs"),
                 (self.filter_empty == Filter::On, "--filter-empty on"),
+                (self.collapse, "--collapse"),
                 (self.spill.is_some(), "--spill"),
             ];
             return match alone.iter().find(|(given, _)| *given) {
@@ -70,8 +75,10 @@ impl SliceArgs {
             period: self.period.clone(),
             jobs: self.jobs.map(usize::from),
             filter: self.filter_empty,
+            collapse: self.collapse,
             workers,
             spill: self.spill.clone(),
+            ..Slicing::default()
         }))
     }
 }

@@ -30,6 +30,8 @@ pub struct SlicesReport {
     pub unbounded: Option<String>,
     /// Whether positions at which nothing happens are left out.
     pub filtered: bool,
+    /// Whether positions with equal timestamps may be evaluated as one.
+    pub collapsible: bool,
     /// Why there are no slices at all.
     pub refused: Option<String>,
 }
@@ -39,7 +41,8 @@ pub(super) fn slices(program: &Program, root: &Root, options: &EvaluateOptions) 
     let Some(analysis) = Analysis::new(program, root.node, options) else {
         let why = "only `G φ`, also under outer `forall`s, is violated at positions that can be divided";
         let (variable, duplicated, unbounded) = (None, Vec::new(), None);
-        return SlicesReport { variable, duplicated, unbounded, filtered: false, refused: Some(why.into()) };
+        let (filtered, collapsible, refused) = (false, false, Some(why.into()));
+        return SlicesReport { variable, duplicated, unbounded, filtered, collapsible, refused };
     };
     let chosen = analysis.choose(program, None);
     let unbounded = analysis.unbounded.as_ref().map(text);
@@ -57,6 +60,7 @@ pub(super) fn slices(program: &Program, root: &Root, options: &EvaluateOptions) 
         duplicated,
         unbounded,
         filtered: analysis.filterable,
+        collapsible: analysis.collapsible.is_ok(),
         refused,
     }
 }

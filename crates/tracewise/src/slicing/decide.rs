@@ -5,7 +5,7 @@ use crate::Specification;
 use crate::error::Setting;
 use tw_core::{Position, TimeUnit};
 use tw_ir::{Bound, Clock, Interval, IntervalError};
-use tw_log_slices::{Analysis, Candidate, Division, periods, stretches};
+use tw_log_slices::{Analysis, Apart, Candidate, Division, periods, stretches};
 use tw_monitor::{EvaluateOptions, Trace};
 
 /// How a property is sliced.
@@ -17,6 +17,8 @@ pub(crate) struct Way {
     pub ranges: Vec<(Position, Position)>,
     /// Whether empty positions are left out.
     pub filter: bool,
+    /// Whether positions with equal timestamps are evaluated as one.
+    pub collapse: bool,
     /// Whether a slice finds nothing but what it may report.
     pub exact: bool,
     /// Whether it looks so far only that time slices are possible.
@@ -71,8 +73,11 @@ pub(crate) fn decide(
             ));
         }
     };
+    if let (true, Err(apart)) = (slicing.collapse, analysis.collapsible) {
+        return Err(together(alone, apart));
+    }
     let exact = ranges.len() <= 1 && (!by_data || chosen.iter().all(|own| own.exact));
-    Ok(Way { divisions, ranges, filter, exact, bounded })
+    Ok(Way { divisions, ranges, filter, collapse: slicing.collapse, exact, bounded })
 }
 
 /// The variable of a name.
@@ -85,6 +90,19 @@ fn named<'a>(alone: &Specification, analysis: &'a Analysis, name: &str) -> Resul
         )),
         None => Err(format!("it has no outer variable `{name}`")),
     }
+}
+
+/// Why positions with equal timestamps are not one.
+fn together(alone: &Specification, apart: Apart) -> String {
+    let why = match apart {
+        Apart::Counted => "there are no timestamps, or they are not what intervals measure".to_string(),
+        Apart::Repeated => "which position is last, and taken to be repeated, would change".to_string(),
+        Apart::Part(node) => format!(
+            "`{}` can tell them apart (`O[0,0] φ` and `F[0,0] φ` look at all of a moment)",
+            alone.words(node)
+        ),
+    };
+    format!("its positions with equal timestamps cannot be evaluated as one: {why}")
 }
 
 /// Why there is nothing to slice by.

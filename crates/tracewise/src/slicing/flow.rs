@@ -1,8 +1,8 @@
 //! A log that does not fit into memory: it is cut while it is read, and each slice flows through a live monitor of its own. What is
 //! held is what the monitors hold, the windows of the properties, and the batches on their way.
 
-use super::split::told;
-use super::{Slicing, Way, Written, decide, jobs, refuse};
+use super::partial::{listed, told};
+use super::{Slicing, Way, decide, jobs, refuse};
 use crate::check::{CheckOptions, CheckReport, Violation, log_line, newlines};
 use crate::error::{Budget, Setting};
 use crate::plan::{refused, restrict};
@@ -115,7 +115,8 @@ fn worker(
         let bindings: Vec<Bindings> = slice.found.into_iter().map(|(_, bindings)| bindings).collect();
         let violations = (0..order.len()).collect();
         let answer = Answer { violations, bindings, violation_count: slice.count, ..Answer::default() };
-        done.push((root, Sliced { shard: slice.shard, order, answer }));
+        // What a slice owns was looked at as it was found.
+        done.push((root, Sliced { shard: slice.shard, order, answer, exact: true }));
     }
     Ok(done)
 }
@@ -171,7 +172,8 @@ pub(crate) fn check(
     let mut flowing = Vec::new();
     for root in &spec.program.roots {
         let alone = spec.with_roots(vec![root.clone()]);
-        // Time slices are for what is in memory; here, what has passed is forgotten anyway.
+        // Time slices are for what is in memory; here, what has passed is forgotten anyway. That equal timestamps may be one is looked
+        // at, and not used: which of their positions are violated takes a second look.
         let slicing = Slicing { period: None, ..slicing.clone() };
         let way = decide(&alone, None, &evaluate, &slicing).map_err(|reason| {
             Error::refused_instead(
@@ -181,9 +183,7 @@ pub(crate) fn check(
         })?;
         flowing.push(Flowing { alone, way });
     }
-    let written = Written::default();
     let cutting = |trace: Trace| -> Vec<Vec<Piece>> {
-        written.look(&trace);
         let one = |own: &Flowing| {
             let trace = restrict(&trace, &spec.program, &own.alone.program);
             cut(&own.alone.program, &trace, (0, trace.len), &own.way.divisions, own.way.filter)
@@ -218,23 +218,12 @@ pub(crate) fn check(
             format!("use {}", Setting::Clock.to("index")),
         ));
     }
-    if written.twice() {
-        return Err(Error::refused_instead(
-            format!(
-                "{} writes numbers both as 2 and as 2.0; which of them is told depends on all of it, and it does not fit into \
-                 memory",
-                loaded.name()
-            ),
-            format!("write them in one way, or raise {}", Setting::Memory),
-        ));
-    }
     let mut found: Vec<Vec<Sliced>> = flowing.iter().map(|_| Vec::new()).collect();
     for done in done {
         let slices = done.map_err(|(root, refusal)| refused(&flowing[root].alone, "relational", refusal))?;
         slices.into_iter().for_each(|(root, sliced)| found[root].push(sliced));
     }
-    // What a slice owns was looked at as it was found.
-    let answers: Vec<Answer> = found.into_iter().map(|slices| merge(slices, limit, true)).collect();
+    let answers: Vec<Answer> = found.into_iter().map(|slices| merge(slices, limit)).collect();
     Ok(report(session, spec, loaded, options, &answers))
 }
 
@@ -263,7 +252,10 @@ fn report(
         .roots
         .iter()
         .zip(answers)
-        .map(|(root, answer)| told(spec, root, &newlines, answer, options, &located))
+        .map(|(root, answer)| {
+            let violations = listed(spec, answer, &located);
+            told(spec, root, &newlines, answer, violations, options)
+        })
         .collect();
     let mut warnings = spec.warnings.clone();
     warnings.append(&mut loaded.warnings);

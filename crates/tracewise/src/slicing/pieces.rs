@@ -4,7 +4,7 @@ use super::{Slicing, Way};
 use crate::{Error, Specification};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tw_log_slices::{Division, Piece, Shard, cut, needed, stretches};
 use tw_monitor::{EvaluateOptions, Trace};
 
@@ -20,33 +20,42 @@ const AGAIN: u32 = 3;
 /// A directory of its own for slices, which goes when it is dropped.
 pub(super) struct Spill {
     directory: PathBuf,
-    made: std::cell::Cell<bool>,
-    /// Bytes that slices may take in memory.
+    made: AtomicBool,
+    written: AtomicUsize,
+    /// Bytes that slices may take in memory, and those that they take.
     most: usize,
+    held: AtomicUsize,
 }
 
 impl Spill {
-    pub fn new(slicing: &Slicing, budget: usize) -> Result<Self, Error> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
+    pub fn new(slicing: &Slicing, budget: usize) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let parent = slicing.spill.clone().unwrap_or_else(std::env::temp_dir);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let directory = parent.join(format!("tracewise-slices-{}-{number}", std::process::id()));
         let most = if slicing.workers.is_some() { 0 } else { budget / 2 };
-        Ok(Self { directory, made: false.into(), most })
+        Self { directory, made: false.into(), written: 0.into(), most, held: 0.into() }
     }
 
-    fn file(&self, number: usize) -> PathBuf {
-        self.directory.join(format!("slice-{number}"))
+    /// Keeps a slice in memory, or on disk if there are too many.
+    fn keep(&self, piece: Piece, exact: bool) -> Result<Slice, Error> {
+        let size = piece.heap_bytes();
+        if self.held.load(Ordering::Relaxed) + size > self.most && piece.trace.slots.is_none() {
+            return Ok(Slice { held: Held::File(self.write(&piece)?), exact });
+        }
+        self.held.fetch_add(size, Ordering::Relaxed);
+        Ok(Slice { held: Held::Memory(Box::new(piece)), exact })
     }
 
-    fn write(&self, number: usize, piece: &Piece) -> Result<PathBuf, Error> {
+    fn write(&self, piece: &Piece) -> Result<PathBuf, Error> {
         let failed =
             |error| Error::io(format!("cannot write slices to `{}`", self.directory.display()), error);
-        if !self.made.get() {
+        if !self.made.load(Ordering::Relaxed) {
             std::fs::create_dir_all(&self.directory).map_err(failed)?;
-            self.made.set(true);
+            self.made.store(true, Ordering::Relaxed);
         }
-        let (file, mut bytes) = (self.file(number), Vec::new());
+        let number = self.written.fetch_add(1, Ordering::Relaxed);
+        let (file, mut bytes) = (self.directory.join(format!("slice-{number}")), Vec::new());
         piece.save(&mut bytes);
         std::fs::write(&file, bytes).map_err(failed)?;
         Ok(file)
@@ -55,7 +64,7 @@ impl Spill {
 
 impl Drop for Spill {
     fn drop(&mut self) {
-        if self.made.get() {
+        if self.made.load(Ordering::Relaxed) {
             // Nobody else knows of it; what is left there costs room alone.
             let _ = std::fs::remove_dir_all(&self.directory);
         }
@@ -67,26 +76,47 @@ enum Held {
     File(PathBuf),
 }
 
-/// The slices of a property, the heaviest first.
-pub(super) struct Pieces {
-    held: Vec<Held>,
-    /// Whether each finds nothing but what it may report.
+/// A slice that waits to be evaluated.
+pub(super) struct Slice {
+    held: Held,
+    /// Whether it finds nothing but what it may report.
     pub exact: bool,
 }
 
-impl Pieces {
-    pub fn cut(
-        alone: &Specification,
-        trace: &Trace,
-        options: &EvaluateOptions,
-        way: &Way,
-        spill: &Spill,
-        slicing: &Slicing,
-    ) -> Result<Self, Error> {
+impl Slice {
+    /// The slice, read back if it waits on disk.
+    pub fn piece(&self) -> Result<Cow<'_, Piece>, Error> {
+        match &self.held {
+            Held::Memory(piece) => Ok(Cow::Borrowed(piece)),
+            Held::File(file) => read(file).map(Cow::Owned),
+        }
+    }
+
+    /// Where it waits on disk.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.held {
+            Held::Memory(_) => None,
+            Held::File(file) => Some(file),
+        }
+    }
+}
+
+/// What slices of a property are made with.
+pub(super) struct Pieces<'p> {
+    pub alone: &'p Specification,
+    pub options: &'p EvaluateOptions,
+    pub way: &'p Way,
+    pub spill: &'p Spill,
+}
+
+impl Pieces<'_> {
+    /// The slices of a trace, the heaviest first.
+    pub fn cut(&self, trace: &Trace, slicing: &Slicing) -> Result<Vec<Slice>, Error> {
+        let Pieces { alone, options, way, spill } = *self;
         let program = &alone.program;
         let body = program.invariant(program.roots[0].node).map_or(program.roots[0].node, |(_, body)| body);
-        let (mut held, mut bytes): (Vec<(usize, Held)>, usize) = (Vec::new(), 0);
-        let mut exact = way.exact && trace.slots.is_none();
+        let mut held: Vec<(usize, Slice)> = Vec::new();
+        let exact = way.exact && trace.slots.is_none();
         for &own in &way.ranges {
             let divided = way.ranges.len() > 1;
             let range = if divided { needed(program, body, trace, options, own) } else { own };
@@ -95,53 +125,35 @@ impl Pieces {
             let mut weights: Vec<usize> = pieces.iter().map(Piece::weight).collect();
             weights.sort_unstable();
             let median = weights.get(weights.len() / 2).copied().unwrap_or(0);
-            let mut todo: Vec<(Piece, u32)> = pieces.into_iter().map(|piece| (piece, 0)).collect();
-            while let Some((piece, depth)) = todo.pop() {
+            let mut todo: Vec<(Piece, u32, bool)> =
+                pieces.into_iter().map(|piece| (piece, 0, exact)).collect();
+            while let Some((piece, depth, exact)) = todo.pop() {
                 let large = piece.weight() > (median * FAR_LARGER).max(WORTH) && slicing.slices > 1;
                 if large
                     && depth < AGAIN
                     && let Some((parts, by_time)) = again(&piece, alone, options, way, depth + 1)
                 {
-                    exact &= !by_time;
-                    todo.extend(parts.into_iter().map(|part| (part, depth + 1)));
+                    todo.extend(parts.into_iter().map(|part| (part, depth + 1, exact && !by_time)));
                     continue;
                 }
-                if piece.order.is_empty() {
-                    continue;
+                if !piece.order.is_empty() {
+                    held.push((piece.weight(), spill.keep(piece, exact)?));
                 }
-                let (weight, size) = (piece.weight(), piece.heap_bytes());
-                let to_disk = bytes + size > spill.most && piece.trace.slots.is_none();
-                held.push(match to_disk {
-                    true => (weight, Held::File(spill.write(held.len(), &piece)?)),
-                    false => {
-                        bytes += size;
-                        (weight, Held::Memory(Box::new(piece)))
-                    }
-                });
             }
         }
         held.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-        Ok(Self { held: held.into_iter().map(|(_, held)| held).collect(), exact })
+        Ok(held.into_iter().map(|(_, slice)| slice).collect())
     }
 
-    pub fn len(&self) -> usize {
-        self.held.len()
-    }
-
-    /// A slice, read back if it waits on disk.
-    pub fn get(&self, number: usize) -> Result<Cow<'_, Piece>, Error> {
-        match &self.held[number] {
-            Held::Memory(piece) => Ok(Cow::Borrowed(piece)),
-            Held::File(file) => read(file).map(Cow::Owned),
-        }
-    }
-
-    /// Where a slice waits on disk.
-    pub fn file(&self, number: usize) -> Option<&Path> {
-        match &self.held[number] {
-            Held::Memory(_) => None,
-            Held::File(file) => Some(file),
-        }
+    /// A slow slice as several, if that is possible; the number says how often it has been divided.
+    pub fn divide(&self, slice: &Slice, depth: u32) -> Result<Option<Vec<Slice>>, Error> {
+        let piece = slice.piece()?;
+        // Large slices were divided by the numbers up to this one.
+        let Some((parts, by_time)) = again(&piece, self.alone, self.options, self.way, AGAIN + depth) else {
+            return Ok(None);
+        };
+        let parts = parts.into_iter().filter(|part| !part.order.is_empty());
+        parts.map(|part| self.spill.keep(part, slice.exact && !by_time)).collect::<Result<_, _>>().map(Some)
     }
 }
 

@@ -1,16 +1,16 @@
 //! Processes that evaluate slices. Each is asked for one slice after another on its standard input, a line each, and answers with a
 //! line on its standard output when the answer lies beside the slice. One that dies is started again, and its slice tried again.
 
-use super::pieces::{Pieces, read};
-use super::{evaluate as evaluate_here, parallel};
+use super::evaluate as evaluate_here;
+use super::pieces::{Slice, read};
+use super::queue::Stop;
 use crate::{Error, Session, Specification};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard};
 use tw_ir::Clock;
 use tw_log_slices::{Piece, Sliced, load_answer, save_answer};
-use tw_monitor::Answer;
 
 /// How often a slice is given to a worker before it is evaluated here.
 const TRIES: usize = 3;
@@ -22,6 +22,8 @@ pub struct Work {
     pub root: usize,
     /// What intervals measure: whether the log has timestamps is known to who read it.
     pub clock: Clock,
+    /// Whether positions with equal timestamps are evaluated as one.
+    pub collapse: bool,
     /// How many violations are listed.
     pub most: usize,
     /// The slice.
@@ -33,17 +35,23 @@ impl Work {
     pub fn line(&self) -> String {
         let clock =
             Clock::ALL.iter().find(|(_, clock)| *clock == self.clock).map_or("stamps", |(name, _)| name);
-        format!("{} {clock} {} {}", self.root, self.most, self.file.display())
+        let one = if self.collapse { "one" } else { "each" };
+        format!("{} {clock} {one} {} {}", self.root, self.most, self.file.display())
     }
 
     /// Reads back what [`Work::line`] wrote.
     pub fn parse(line: &str) -> Option<Work> {
-        let mut parts = line.trim_end_matches(['\n', '\r']).splitn(4, ' ');
+        let mut parts = line.trim_end_matches(['\n', '\r']).splitn(5, ' ');
         let root = parts.next()?.parse().ok()?;
         let name = parts.next()?;
         let clock = Clock::ALL.iter().find(|(own, _)| *own == name).map(|(_, clock)| *clock)?;
+        let collapse = match parts.next()? {
+            "one" => true,
+            "each" => false,
+            _ => return None,
+        };
         let most = parts.next()?.parse().ok()?;
-        Some(Work { root, clock, most, file: parts.next()?.into() })
+        Some(Work { root, clock, collapse, most, file: parts.next()?.into() })
     }
 }
 
@@ -53,8 +61,11 @@ fn answered(file: &Path) -> PathBuf {
 }
 
 struct Worker {
-    child: Child,
-    lines: BufReader<std::process::ChildStdout>,
+    /// Ended by who asks it, or by who does not wait for it any more.
+    child: Arc<Mutex<Child>>,
+    /// It ends when nobody can ask it anything.
+    asks: Option<ChildStdin>,
+    lines: BufReader<ChildStdout>,
 }
 
 impl Worker {
@@ -67,14 +78,14 @@ impl Worker {
             .stderr(Stdio::null())
             .spawn()?;
         let lines = child.stdout.take().map(BufReader::new).ok_or(std::io::ErrorKind::BrokenPipe)?;
-        Ok(Worker { child, lines })
+        Ok(Worker { asks: child.stdin.take(), child: Arc::new(Mutex::new(child)), lines })
     }
 
     /// Whether the slice was evaluated; an error if the worker is no more.
     fn ask(&mut self, work: &Work) -> std::io::Result<bool> {
-        let input = self.child.stdin.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
-        writeln!(input, "{}", work.line())?;
-        input.flush()?;
+        let asks = self.asks.as_mut().ok_or(std::io::ErrorKind::BrokenPipe)?;
+        writeln!(asks, "{}", work.line())?;
+        asks.flush()?;
         let mut reply = String::new();
         self.lines.read_line(&mut reply)?;
         match reply.trim_end() {
@@ -85,52 +96,75 @@ impl Worker {
     }
 }
 
+fn end(child: &Mutex<Child>) {
+    let mut child = child.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _ = child.kill();
+    let _ = child.wait();
+}
+
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It ends when nobody can ask it anything.
-        drop(self.child.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        drop(self.asks.take());
+        end(&self.child);
     }
 }
 
-/// What the slices say, each evaluated by some worker; nothing for one that is refused.
-pub(super) fn evaluate(
-    pieces: &Pieces,
-    (command, count): &(Vec<String>, usize),
-    work: &Work,
-    here: &(dyn Fn(&Piece) -> Result<Option<Answer>, Error> + Sync),
-) -> Result<Vec<Option<Sliced>>, Error> {
-    let idle: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
-    let take = || idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
-    let put = |worker| idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(worker);
-    parallel((*count).max(1), pieces.len(), &|number| {
-        let sliced = |piece: Piece, answer| Sliced { shard: piece.shard, order: piece.order, answer };
-        if let Some(file) = pieces.file(number) {
-            let work = Work { file: file.to_path_buf(), ..work.clone() };
-            for _ in 0..TRIES {
-                let worker = take().map_or_else(|| Worker::start(command), Ok);
-                let Ok(mut worker) = worker else { continue };
-                match worker.ask(&work) {
-                    Ok(true) => {
-                        put(worker);
-                        let bytes = std::fs::read(answered(file)).unwrap_or_default();
-                        if let Ok(answer) = load_answer(&mut bytes.as_slice()) {
-                            return Ok(Some(sliced(read(file)?, answer)));
-                        }
+/// The processes that wait for work.
+pub(super) struct Workers<'c> {
+    command: &'c [String],
+    idle: Mutex<Vec<Worker>>,
+}
+
+/// Evaluates a slice in this process.
+type Here<'h> = dyn Fn(&Slice, &Stop) -> Result<Option<Sliced>, Error> + Sync + 'h;
+
+impl<'c> Workers<'c> {
+    pub fn new(command: &'c [String]) -> Self {
+        Self { command, idle: Mutex::default() }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// What a slice says, evaluated by some worker, or here after several have died; nothing if it is refused.
+    pub fn evaluate(
+        &self,
+        slice: &Slice,
+        work: &Work,
+        stop: &Stop,
+        here: &Here<'_>,
+    ) -> Result<Option<Sliced>, Error> {
+        for _ in 0..TRIES {
+            let waiting = self.idle().pop();
+            let Ok(mut worker) = waiting.map_or_else(|| Worker::start(self.command), Ok) else { continue };
+            let child = worker.child.clone();
+            stop.on_set(Some(Box::new(move || end(&child))));
+            // Whoever stops it may have come before that.
+            let asked = if stop.is_set() { Ok(false) } else { worker.ask(work) };
+            stop.on_set(None);
+            if stop.is_set() {
+                return Ok(None);
+            }
+            match asked {
+                Ok(true) => {
+                    self.idle().push(worker);
+                    let bytes = std::fs::read(answered(&work.file)).unwrap_or_default();
+                    if let Ok(answer) = load_answer(&mut bytes.as_slice()) {
+                        let Piece { shard, order, .. } = read(&work.file)?;
+                        return Ok(Some(Sliced { shard, order, answer, exact: slice.exact }));
                     }
-                    Ok(false) => {
-                        put(worker);
-                        return Ok(None);
-                    }
-                    // It died; another takes its place.
-                    Err(_) => drop(worker),
                 }
+                Ok(false) => {
+                    self.idle().push(worker);
+                    return Ok(None);
+                }
+                // It died; another takes its place.
+                Err(_) => drop(worker),
             }
         }
-        let piece = pieces.get(number)?.into_owned();
-        Ok(here(&piece)?.map(|answer| sliced(piece, answer)))
-    })
+        here(slice, stop)
+    }
 }
 
 /// A worker's life: slices are named line by line, until there are no more.
@@ -162,7 +196,8 @@ fn one(session: &Session, spec: &Specification, work: &Work) -> Result<bool, Err
     let piece = read(&work.file)?;
     let mut options = session.evaluate_options();
     options.clock = work.clock;
-    let Some(answer) = evaluate_here(session, &alone, &options, &piece.trace, work.most)? else {
+    let Some(answer) = evaluate_here(session, &alone, &options, (&piece.trace, work.collapse), work.most)?
+    else {
         return Ok(false);
     };
     let mut bytes = Vec::new();
@@ -179,10 +214,13 @@ mod tests {
 
     #[test]
     fn work_is_a_line() {
-        let work = Work { root: 3, clock: Clock::Index, most: usize::MAX, file: "/a b/c d".into() };
-        assert_eq!(Work::parse(&format!("{}\n", work.line())), Some(work));
+        for collapse in [true, false] {
+            let file = "/a b/c d".into();
+            let work = Work { root: 3, clock: Clock::Index, collapse, most: usize::MAX, file };
+            assert_eq!(Work::parse(&format!("{}\n", work.line())), Some(work));
+        }
         assert_eq!(
-            (Work::parse(""), Work::parse("1 noon 2 x"), Work::parse("1 index 2")),
+            (Work::parse(""), Work::parse("1 noon one 2 x"), Work::parse("1 index each 2")),
             (None, None, None)
         );
     }

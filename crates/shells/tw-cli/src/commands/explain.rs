@@ -423,6 +423,9 @@ fn slices_words(slices: &SlicesReport) -> String {
     if slices.filtered {
         parts.push("without empty positions".into());
     }
+    if slices.collapsible {
+        parts.push("equal timestamps as one".into());
+    }
     parts.join("; ")
 }
 
@@ -433,6 +436,7 @@ fn slices_json(slices: &SlicesReport) -> String {
         .field("in_time", slices.unbounded.is_none() && slices.refused.is_none())
         .maybe("unbounded", slices.unbounded.as_deref())
         .field("filtered", slices.filtered)
+        .field("collapsible", slices.collapsible)
         .maybe("refused", slices.refused.as_deref())
         .end()
 }

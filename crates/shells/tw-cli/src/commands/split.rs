@@ -44,6 +44,10 @@ pub struct Split {
     #[arg(long, value_name = "LENGTH", allow_hyphen_values = true)]
     period: Option<String>,
 
+    /// Say in the manifest that positions with equal timestamps are evaluated as one; a property that can tell is refused
+    #[arg(long)]
+    collapse: bool,
+
     /// The directory to write to
     #[arg(short = 'o', long = "directory", value_name = "DIR")]
     directory: PathBuf,
@@ -74,6 +78,7 @@ impl Runnable for Split {
             on: self.slice_on.clone(),
             period: self.period.clone(),
             filter: Filter::Auto,
+            collapse: self.collapse,
             ..Slicing::default()
         };
         let report = {

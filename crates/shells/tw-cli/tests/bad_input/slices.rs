@@ -20,6 +20,7 @@ pub fn cases() -> Vec<Case> {
             "manifest.json",
             "{\"tracewise\": \"slices\", \"version\": 1, \"slices\": [{\"file\": \"gone.log\"}]}",
         ),
+        on("slices-of-equal-timestamps", "-e 'G forall x. p(x) -> F[0,3] q(x)' --slices 2 --collapse"),
         on("slices-to-split-without-a-number", "-e 'G p' --jobs 3"),
     ]
 }

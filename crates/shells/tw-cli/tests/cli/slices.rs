@@ -8,6 +8,8 @@ use tracewise::slicing::Slicing;
 use tracewise::{Session, Specification};
 
 const FORMULA: &str = "G forall c, s. login(c, s) -> F[0,25) logout(c, s)";
+/// The same of whole moments: what cannot tell equal timestamps from one.
+const MOMENTS: &str = "G forall c, s. login(c, s) -> F[0,25) O[0,0] logout(c, s)";
 
 /// A directory of its own with a log in it.
 fn logged(name: &str, positions: usize) -> (PathBuf, String) {
@@ -67,6 +69,50 @@ fn slices_print_what_the_whole_prints() {
             assert_eq!(sliced.err, whole.err, "{options}");
         }
     }
+    std::fs::remove_dir_all(directory).unwrap();
+}
+
+#[test]
+fn equal_timestamps_as_one_change_nothing() {
+    let (directory, log) = logged("one", 800);
+    for output in ["text", "json"] {
+        let check = |options: &str| {
+            tracewise(&format!("check -e '{MOMENTS}' {log} --violations all --output {output} {options}"))
+        };
+        let whole = check("");
+        assert_eq!(whole.code, 1, "{}", whole.err);
+        for options in [
+            "--slices 1",
+            "--slices 4",
+            "--slices 6 --slice-on c,s",
+            "--slices 3 --period 1m",
+            "--slices 2 --workers 2",
+            "--slices 2 --memory 1KB",
+        ] {
+            let sliced = check(&format!("{options} --collapse --no-explain"));
+            let whole = check("--no-explain");
+            assert_eq!(
+                (sliced.code, timeless(&sliced.out)),
+                (1, timeless(&whole.out)),
+                "{options}: {}",
+                sliced.err
+            );
+        }
+    }
+    let to = directory.join("slices");
+    let split = tracewise(&format!("split -e '{MOMENTS}' {log} --slices 3 --collapse -o {}", to.display()));
+    assert_eq!(split.code, 0, "{}", split.err);
+    let manifest = to.join("manifest.json").display().to_string();
+    assert!(std::fs::read_to_string(&manifest).unwrap().contains("\"as_one\": true"));
+    let json = "--output json --violations all --no-explain";
+    let (found, whole) = (
+        tracewise(&format!("check -e '{MOMENTS}' {manifest} {json}")),
+        tracewise(&format!("check -e '{MOMENTS}' {log} {json}")),
+    );
+    assert_eq!(plain(found.json().remove(0)), plain(whole.json().remove(0)));
+    let explained = tracewise(&format!("explain -e '{MOMENTS}'"));
+    assert!(explained.out.contains("equal timestamps as one"), "{}", explained.out);
+    assert!(!tracewise(&format!("explain -e '{FORMULA}'")).out.contains("equal timestamps as one"));
     std::fs::remove_dir_all(directory).unwrap();
 }
 
@@ -153,6 +199,19 @@ fn what_cannot_be_sliced_is_refused_or_told() {
         ("-e 'G forall x. p(x) -> O q(x)' --slices 2 --semantics ltl3", "--semantics finite"),
         ("-e 'G p' --slices 2 --clock dense", "continuous time"),
         ("-e 'G p' --jobs 2", "add --slices N"),
+        ("-e 'G p' --collapse", "add --slices N"),
+        (
+            "-e 'G forall x. p(x) -> F[0,5] q(x)' --slices 2 --collapse",
+            "`p(x) -> F[0,5] q(x)` can tell them apart",
+        ),
+        (
+            "-e 'G forall x. p(x) -> F[1,5] q(x)' --slices 2 --collapse --clock index",
+            "not what intervals measure",
+        ),
+        (
+            "-e 'G forall x. p(x) -> F[1,5] q(x)' --slices 2 --collapse --semantics repeat-last",
+            "would change",
+        ),
         ("-e 'G p' --slices 0", "0"),
     ] {
         let run = tracewise_with(&format!("check --format monpoly {options} -"), log);
