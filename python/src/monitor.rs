@@ -515,6 +515,20 @@ impl Monitor {
         PyBytes::new(py, &state)
     }
 
+    /// Goes on from a state that `save` gave, or from the beginning.
+    #[pyo3(signature = (state = None))]
+    fn restore(&self, py: Python<'_>, state: Option<Vec<u8>>) -> PyResult<()> {
+        let mut guard = self.inner(py);
+        let inner = &mut *guard;
+        match state {
+            Some(state) => drop(checked(inner.shard.restore(&state))?),
+            None => checked(inner.shard.clear())?,
+        }
+        inner.times.clear();
+        inner.first = inner.shard.positions();
+        Ok(())
+    }
+
     /// How many positions came.
     #[getter]
     fn positions(&self, py: Python<'_>) -> usize {
