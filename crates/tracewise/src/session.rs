@@ -163,8 +163,8 @@ impl Session {
             ));
         }
         let spec = &*spec.counted_in(self.read.unit);
-        if let Some(manifest) = slicing::split::manifest_of(files) {
-            return slicing::split::check_manifest(self, spec, (&files[0], &manifest), options);
+        if let Some(manifest) = slicing::manifest::of(files) {
+            return slicing::manifest::check(self, spec, (&files[0], &manifest), options);
         }
         let checked = match &options.clock_error {
             Some(error) => {

@@ -6,7 +6,10 @@
 
 mod decide;
 pub(crate) mod flow;
+pub(crate) mod manifest;
+mod partial;
 mod pieces;
+mod plan;
 pub(crate) mod split;
 pub(crate) mod workers;
 
@@ -15,7 +18,9 @@ use crate::plan::{Who, choose, restrict};
 use crate::run::Run;
 use crate::{Error, Session, Specification};
 pub(crate) use decide::{Way, decide};
+pub use partial::{Partial, PartialProperty};
 use pieces::{Pieces, Spill};
+pub use plan::Plan;
 pub use split::{MANIFEST, SplitReport};
 use std::path::PathBuf;
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! Slices of a log: the report is that of the whole, on random properties, logs and ways of slicing.
 
 use tracewise::check::{CheckOptions, CheckReport};
-use tracewise::slicing::{Filter, Slicing};
+use tracewise::slicing::{Filter, Partial, Plan, Slicing};
 use tracewise::{Evaluating, Reading, Session, Specification};
 use tw_testkit::Rng;
 use tw_testkit::conformance::cases;
@@ -196,4 +196,110 @@ fn what_is_far_larger_is_cut_again_and_what_is_too_large_waits_on_disk() {
         let sliced = CheckOptions { slicing, ..options.clone() };
         assert_eq!(told(session(&log, memory).check(&spec, &files, &sliced).unwrap()), whole);
     }
+}
+
+/// What is told of properties beside the lines and bytes of the log, which are those of other files, and beside explanations.
+fn without_lines(report: CheckReport) -> String {
+    let mut properties = report.properties;
+    for property in &mut properties {
+        property.violations.iter_mut().for_each(|own| own.line = None);
+        (property.explanation, property.ranges) = (None, Vec::new());
+    }
+    format!("{} {} {properties:?}", report.trace, report.positions)
+}
+
+#[test]
+fn plans_and_partial_answers_travel() {
+    let files = ["log".to_string()];
+    let (mut same, mut refused, mut violated) = (0, 0, 0);
+    for seed in 0..cases(200) {
+        let mut rng = Rng::new(seed ^ 0x706c_616e);
+        let one = |nth: usize, rng: &mut Rng| format!("property p{nth} : {};\n", rng.pick(&PROPERTIES));
+        let text: String = (0..1 + rng.below(2)).map(|nth| one(nth, &mut rng)).collect();
+        let spec = Specification::from_text("spec.tw", &text).unwrap();
+        let log = log(&mut rng);
+        let lines: Vec<&str> = log.lines().collect();
+        let options = CheckOptions {
+            violations: rng.pick(&[1, 10, usize::MAX]),
+            explain: false,
+            ..CheckOptions::default()
+        };
+        let Ok(whole) = session(&log, None).check(&spec, &files, &options) else { continue };
+        let slicing = way(&mut rng);
+        let planned = Session::new().plan_slices(&spec, &Slicing { period: None, ..slicing.clone() });
+        let Ok(plan) = planned.and_then(|plan| Plan::from_json(&plan.to_json())) else {
+            refused += 1;
+            continue;
+        };
+        // Parts of the log are looked at in any order, as if on several machines.
+        let mut slices: Vec<Vec<u64>> = vec![Vec::new(); plan.slices as usize];
+        let size = 1 + rng.below(lines.len());
+        let parts = lines.chunks(size).enumerate().map(|(nth, part)| ((nth * size) as u64, part.join("\n")));
+        for (from, part) in parts.collect::<Vec<_>>().into_iter().rev() {
+            let own = session(&part, None).slices_of(&spec, &plan, &files).unwrap();
+            own.iter().for_each(|&(at, slice)| slices[slice as usize].push(from + at));
+        }
+        let mut partials = Vec::new();
+        for (slice, positions) in slices.iter_mut().enumerate() {
+            positions.sort_unstable();
+            let own: Vec<&str> = positions.iter().map(|&at| lines[at as usize]).collect();
+            let own = session(&(own.join("\n") + "\n"), None);
+            let told = own.check_slice(&spec, &plan, slice as u32, (&files, positions), &options).unwrap();
+            let saved = told.save();
+            let back = Partial::load(&saved).unwrap();
+            assert_eq!(back, told);
+            (0..saved.len()).for_each(|len| assert!(Partial::load(&saved[..len]).is_err()));
+            // Some are evaluated twice.
+            partials.extend(std::iter::repeat_n(back, 1 + rng.below(2)));
+        }
+        let together =
+            Session::new().check_together(&spec, partials, ("log", whole.positions), &options).unwrap();
+        violated += together.properties.iter().map(|own| own.violation_count).sum::<usize>();
+        assert_eq!(without_lines(together), without_lines(whole), "seed {seed}, {slicing:?}\n{text}{log}");
+        same += 1;
+    }
+    eprintln!("{same} plans say the same, {refused} refused, {violated} violations");
+    assert!(same > 20 && refused > 0 && violated > 0, "{same} {refused} {violated}");
+}
+
+#[test]
+fn a_plan_is_for_its_specification_and_whole() {
+    let spec = Specification::from_formula("G forall x, y. r(x, y) -> O p(x)").unwrap();
+    let on = vec!["x".to_string(), "y".to_string()];
+    let slicing = Slicing { slices: 6, on, ..Slicing::default() };
+    let plan = Session::new().plan_slices(&spec, &slicing).unwrap();
+    assert_eq!((plan.slices, plan.variables("G forall x, y. r(x, y) -> O p(x)")), (6, vec!["x", "y"]));
+    let json = plan.to_json();
+    assert_eq!(Plan::from_json(&json).unwrap(), plan);
+    for bad in [
+        "",
+        "{}",
+        "7",
+        &json.replace("\"plan\"", "\"x\""),
+        &json.replace("\"of\":2", "\"of\":0"),
+        &json.replace(":6", ":7"),
+    ] {
+        assert!(Plan::from_json(bad).is_err(), "{bad}");
+    }
+    let other = Specification::from_formula("G forall x. p(x) -> F q(x)").unwrap();
+    let session = session("@1 p (1)\n@2 q (1)\n", None);
+    let files = ["log".to_string()];
+    let told = |error: tracewise::Error| error.to_string();
+    assert!(told(session.slices_of(&other, &plan, &files).unwrap_err()).contains("not made for"));
+    let options = CheckOptions::default();
+    let asked = |slice, positions: &[u64]| {
+        told(session.check_slice(&spec, &plan, slice, (&files, positions), &options).unwrap_err())
+    };
+    assert!(asked(6, &[0, 1]).contains("no slice 6"));
+    assert!(asked(0, &[0]).contains("1 are listed"));
+    assert!(asked(0, &[1, 0]).contains("not in its order"));
+    let why = |formula: &str, slicing: &Slicing| {
+        told(Session::new().plan_slices(&Specification::from_formula(formula).unwrap(), slicing).unwrap_err())
+    };
+    let four = Slicing { slices: 4, ..Slicing::default() };
+    assert!(why("G (p -> F[0,3] q)", &four).contains("no outer variable"));
+    assert!(why("F p", &four).contains("only `G φ`"));
+    assert!(why("G forall u. (u = user & n[-1|0] > 3) -> O p(u)", &four).contains("other positions"));
+    let weekly = Slicing { period: Some("7d".into()), ..four };
+    assert!(why("G forall x. p(x) -> F[0,3] q(x)", &weekly).contains("at hand"));
 }

@@ -72,15 +72,24 @@ impl Sorted {
     }
 }
 
-/// The slices of the positions `range` of a trace of a program with one root: one per bucket, or per combination of buckets. With
-/// `filter`, positions at which nothing happens in a slice are left out of it.
-pub fn cut(
+/// Which positions, and of them which tuples, each slice keeps.
+struct Kept {
+    /// Of each pattern, the first one about the same event: they have one relation.
+    shown: Vec<usize>,
+    /// The positions of each slice.
+    orders: Vec<Vec<u32>>,
+    /// Of each slice and relation: where the tuples of its positions start, and which they are.
+    starts: Vec<Vec<u32>>,
+    tuples: Vec<Vec<u32>>,
+}
+
+fn keep(
     program: &Program,
     trace: &Trace,
     range: (Position, Position),
     divisions: &[Division],
     filter: bool,
-) -> Vec<Piece> {
+) -> Kept {
     let count = divisions.iter().map(|division| division.of as usize).product::<usize>().max(1);
     let patterns = program.patterns();
     let variables = |id: &tw_ir::NodeId| match program.dag.node(*id) {
@@ -99,7 +108,6 @@ pub fn cut(
     let sorted: Vec<Vec<Sorted>> = distinct.iter().map(sorted).collect();
     let relations = distinct.len();
     let mut orders: Vec<Vec<u32>> = vec![Vec::new(); count];
-    // Of each slice and relation: where the tuples of its positions start, and which they are.
     let mut starts: Vec<Vec<u32>> = vec![vec![0]; count * relations];
     let mut tuples: Vec<Vec<u32>> = vec![Vec::new(); count * relations];
     let (mut slices, mut more, mut touched) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,6 +148,24 @@ pub fn cut(
             }
         }
     }
+    Kept { shown, orders, starts, tuples }
+}
+
+/// The positions that each slice keeps of a trace: what [`cut`] gives pieces of.
+pub fn needed_by(program: &Program, trace: &Trace, divisions: &[Division], filter: bool) -> Vec<Vec<u32>> {
+    keep(program, trace, (0, trace.len), divisions, filter).orders
+}
+
+/// The slices of the positions `range` of a trace of a program with one root: one per bucket, or per combination of buckets. With
+/// `filter`, positions at which nothing happens in a slice are left out of it.
+pub fn cut(
+    program: &Program,
+    trace: &Trace,
+    range: (Position, Position),
+    divisions: &[Division],
+    filter: bool,
+) -> Vec<Piece> {
+    let Kept { shown, orders, starts, tuples } = keep(program, trace, range, divisions, filter);
     let until = trace.until.or_else(|| trace.times.as_ref()?.last().copied());
     let (mut starts, mut tuples) = (starts.into_iter(), tuples.into_iter());
     let piece = |(slice, order): (usize, Vec<u32>)| {
@@ -157,15 +183,24 @@ pub fn cut(
         let bare = Trace { relations: Vec::new(), until, ..shallow(trace) };
         let mut part = bare.gather(&order, vec![0]);
         (part.relations, part.segments) = (relations, None);
-        let (mut rest, mut own) = (slice as u32, Vec::new());
-        for division in divisions.iter().rev() {
-            own.push(Bucket { division: *division, is: rest % division.of });
-            rest /= division.of;
+        Piece {
+            shard: Shard { buckets: buckets_of(slice as u32, divisions), positions: None },
+            order,
+            trace: part,
         }
-        own.reverse();
-        Piece { shard: Shard { buckets: own, positions: None }, order, trace: part }
     };
     orders.into_iter().enumerate().map(piece).collect()
+}
+
+/// The buckets of a slice, by its number among all combinations.
+pub fn buckets_of(slice: u32, divisions: &[Division]) -> Vec<Bucket> {
+    let (mut rest, mut own) = (slice, Vec::new());
+    for division in divisions.iter().rev() {
+        own.push(Bucket { division: *division, is: rest % division.of.max(1) });
+        rest /= division.of.max(1);
+    }
+    own.reverse();
+    own
 }
 
 /// The trace without its tuples, whose copies are cheap to make.

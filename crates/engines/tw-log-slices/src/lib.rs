@@ -20,10 +20,10 @@ mod reach;
 mod shard;
 mod store;
 
-pub use cut::{Piece, cut, cut_keys};
+pub use cut::{Piece, buckets_of, cut, cut_keys, needed_by};
 pub use guards::{Guard, Guards, guards};
 pub use labels::{Labels, labels};
-pub use merge::{Sliced, merge};
+pub use merge::{Sliced, in_order, merge};
 pub use reach::{Reach, needed, periods, reach, unbounded};
 pub use shard::{Bucket, Division, Shard, bucket};
 pub use store::{load_answer, save_answer};

@@ -26,9 +26,9 @@ fn listed(a: &Value, b: &Value) -> Ordering {
     rank(a).cmp(&rank(b)).then_with(|| order(a, b).unwrap_or_else(|| a.to_string().cmp(&b.to_string())))
 }
 
-fn in_order(a: &Bindings, b: &Bindings) -> Ordering {
-    let pairs = a.pairs().iter().zip(b.pairs());
-    pairs.map(|((_, a), (_, b))| listed(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+/// Bindings of the same variables in the order in which violations of one position are listed.
+pub fn in_order<'v>(a: impl Iterator<Item = &'v Value>, b: impl Iterator<Item = &'v Value>) -> Ordering {
+    a.zip(b).map(|(a, b)| listed(a, b)).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 /// The answer of the whole log from those of its slices, at most `limit` violations listed. Slices that are `exact` say nothing
@@ -48,7 +48,10 @@ pub fn merge(slices: Vec<Sliced>, limit: usize, exact: bool) -> Answer {
         }
         count += if exact { answer.violation_count } else { found.len() - before };
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| in_order(&a.1, &b.1)));
+    found.sort_by(|a, b| {
+        let values = |own| Bindings::pairs(own).iter().map(|(_, value)| value);
+        a.0.cmp(&b.0).then_with(|| in_order(values(&a.1), values(&b.1)))
+    });
     found.truncate(limit);
     let bound = found.iter().any(|(_, bindings)| !bindings.is_empty() || bindings.infinite());
     let (violations, bindings): (Vec<Position>, Vec<Bindings>) = found.into_iter().unzip();

@@ -109,7 +109,7 @@ impl Default for PropertyReport {
 }
 
 /// One place where a property fails.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Violation {
     /// Position, for a property `G φ`.
     pub position: Option<Position>,

@@ -1,7 +1,7 @@
 //! A log that does not fit into memory: it is cut while it is read, and each slice flows through a live monitor of its own. What is
 //! held is what the monitors hold, the windows of the properties, and the batches on their way.
 
-use super::split::told;
+use super::partial::{listed, told};
 use super::{Slicing, Way, Written, decide, jobs, refuse};
 use crate::check::{CheckOptions, CheckReport, Violation, log_line, newlines};
 use crate::error::{Budget, Setting};
@@ -263,7 +263,10 @@ fn report(
         .roots
         .iter()
         .zip(answers)
-        .map(|(root, answer)| told(spec, root, &newlines, answer, options, &located))
+        .map(|(root, answer)| {
+            let violations = listed(spec, answer, &located);
+            told(spec, root, &newlines, answer, violations, options)
+        })
         .collect();
     let mut warnings = spec.warnings.clone();
     warnings.append(&mut loaded.warnings);

@@ -1,29 +1,26 @@
 //! `split`: the slices of a log as files, with a manifest that says what each is about; and the verdicts from such files.
 
+use super::plan::refuse_derived;
 use super::{Slicing, Way, decide, refuse};
-use crate::check::{
-    CheckOptions, CheckReport, PropertyReport, Violation, is_invariant, log_line, newlines, property, verdict,
-};
 use crate::plan::{Who, restrict};
 use crate::run::open::Opened;
 use crate::run::{Asked, Run};
 use crate::trace::format_named;
 use crate::{Error, Session, Specification};
 use serde_json::{Value as Json, json};
-use std::collections::HashMap;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
-use tw_core::{Position, Value};
-use tw_ir::{ArgumentKey, Node, PatternArgument, Program, Root};
-use tw_log_slices::{Bucket, Division, Shard, Sliced, bucket, cut, merge, needed};
-use tw_monitor::{Answer, Answers};
+use tw_core::Value;
+use tw_ir::{ArgumentKey, Node, PatternArgument, Program};
+use tw_log_slices::{Bucket, Division, Shard, bucket, cut, needed};
+use tw_monitor::Answers;
 use tw_trace::{Arguments, Event, Outline, Row, RowSink};
 
 /// The name of the manifest among the files.
 pub const MANIFEST: &str = "manifest.json";
 /// What a manifest begins with.
-const KIND: &str = "slices";
+pub(super) const KIND: &str = "slices";
 
 /// What was written.
 #[derive(Clone, Debug)]
@@ -65,6 +62,7 @@ pub(crate) fn split(
             "events that are templates of texts are no events of the log, which could be split",
         ));
     }
+    refuse_derived(spec)?;
     let run = Run::new(session, spec, files, Who::Any(Answers::Verdicts), Asked::default())?;
     refuse(&run.options, slicing)?;
     let parts = plan(&run, slicing)?;
@@ -300,160 +298,4 @@ fn manifest(run: &Run<'_>, parts: &[Part<'_>], names: &[String], format: &str) -
         "tracewise": KIND, "version": 1, "trace": run.loaded.name(), "format": format,
         "timed": timed, "positions": run.loaded.summary.positions, "slices": slices,
     })
-}
-
-/// The manifest that a file is, if it is one.
-pub(crate) fn manifest_of(files: &[String]) -> Option<Json> {
-    let [file] = files else { return None };
-    if Path::new(file).extension().is_none_or(|own| own != "json") {
-        return None;
-    }
-    // A trace may be called so, too, and be large.
-    let mut head = Vec::new();
-    std::fs::File::open(file).ok()?.take(200).read_to_end(&mut head).ok()?;
-    let text = String::from_utf8_lossy(&head);
-    if !text.contains("\"tracewise\"") || !text.contains(KIND) {
-        return None;
-    }
-    let read = std::fs::read(file).ok()?;
-    serde_json::from_slice::<Json>(&read).ok().filter(|own| own["tracewise"] == KIND)
-}
-
-/// The restriction of a property in a slice.
-fn restriction(program: &Program, slice: &Json, root: &Root) -> Option<Shard> {
-    let own = slice["restrictions"].as_array()?.iter().find(|own| own["property"] == root.name.as_str())?;
-    let (outer, _) = program.invariant(root.node)?;
-    let number = |json: &Json| json.as_u64().and_then(|number| u32::try_from(number).ok());
-    let one = |json: &Json| {
-        let named = |own: &&u32| json["variable"] == program.dag.variables[**own as usize].as_str();
-        let variable = *outer.iter().find(named)?;
-        let division = Division { variable, salt: number(&json["salt"])?, of: number(&json["of"])? };
-        Some(Bucket { division, is: number(&json["is"])? })
-    };
-    let buckets = own["buckets"].as_array()?.iter().map(one).collect::<Option<_>>()?;
-    let positions = match own["positions"].as_array() {
-        Some(pair) => Some((pair.first()?.as_u64()? as usize, pair.get(1)?.as_u64()? as usize)),
-        None => None,
-    };
-    Some(Shard { buckets, positions })
-}
-
-/// The verdicts of every property from the slices of a manifest.
-pub(crate) fn check_manifest(
-    session: &Session,
-    spec: &Specification,
-    (file, manifest): (&str, &Json),
-    options: &CheckOptions,
-) -> Result<CheckReport, Error> {
-    let spec = &*spec.properties()?;
-    let directory = Path::new(file).parent().unwrap_or(Path::new(""));
-    let bad = |what: &str| Error::refused(format!("`{file}` is no manifest of slices: {what}"));
-    let slices = manifest["slices"].as_array().ok_or_else(|| bad("it has no slices"))?;
-    let roots = &spec.program.roots;
-    let mut found: Vec<Vec<Sliced>> = vec![Vec::new(); roots.len()];
-    let mut located: HashMap<Position, Violation> = HashMap::new();
-    // What a slice lacks, others have: only what is said of the specification is about all of them.
-    let (mut engine, mut bytes, warnings) = ("relational", 0, spec.warnings.clone());
-    for slice in slices {
-        let name = slice["file"].as_str().ok_or_else(|| bad("a slice has no file"))?;
-        let path = directory.join(name).display().to_string();
-        let list = format!("{path}.positions");
-        let text = std::fs::read_to_string(&list)
-            .map_err(|error| Error::io(format!("cannot read `{list}`"), error))?;
-        let order: Option<Vec<u32>> = text.lines().map(|line| line.parse().ok()).collect();
-        let order = order.ok_or_else(|| bad(&format!("`{list}` does not list positions")))?;
-        if order.is_empty() {
-            continue;
-        }
-        let mut run = Run::new(
-            session,
-            spec,
-            &[path],
-            Who::Any(Answers::Verdicts),
-            Asked { times: true, ..Asked::default() },
-        )?;
-        if run.loaded.trace.len != order.len() {
-            return Err(bad(&format!(
-                "`{name}` has {} positions, and {} are listed",
-                run.loaded.trace.len,
-                order.len()
-            )));
-        }
-        engine = run.chosen.engine;
-        bytes += run.loaded.summary.bytes;
-        let answers = run.answers(usize::MAX)?;
-        for ((number, root), answer) in roots.iter().enumerate().zip(answers) {
-            let Some(shard) = restriction(&spec.program, slice, root) else {
-                if slices.iter().any(|slice| restriction(&spec.program, slice, root).is_some()) {
-                    continue;
-                }
-                return Err(bad(&format!("its slices are not made for `{}`", root.name)));
-            };
-            let own: Vec<Position> = answer
-                .violations
-                .iter()
-                .enumerate()
-                .filter(|(nth, at)| {
-                    let bindings = answer.bindings.get(*nth).cloned().unwrap_or_default();
-                    shard.owns(order[**at] as usize, &bindings)
-                })
-                .map(|(_, at)| *at)
-                .take(options.violations.max(1))
-                .collect();
-            let lines = run.locate(&own);
-            for at in own {
-                let line = lines.get(&at).and_then(log_line);
-                let violation = Violation { time: run.stamp(at), line, ..Violation::default() };
-                located.insert(order[at] as usize, violation);
-            }
-            found[number].push(Sliced { shard, order: order.clone(), answer });
-        }
-    }
-    let newlines = newlines(spec);
-    let mut properties: Vec<PropertyReport> = Vec::new();
-    for (root, slices) in roots.iter().zip(found) {
-        let answer = merge(slices, options.violations.max(1), false);
-        properties.push(told(spec, root, &newlines, &answer, options, &located));
-    }
-    Ok(CheckReport {
-        trace: manifest["trace"].as_str().unwrap_or(file).to_string(),
-        positions: manifest["positions"].as_u64().unwrap_or(0),
-        bytes,
-        skipped: 0,
-        engine,
-        semantics: session.evaluate.semantics.name(),
-        by: None,
-        properties,
-        warnings,
-        slicing: Vec::new(),
-        ticks: Vec::new(),
-    })
-}
-
-/// What is told of a property whose answer came from slices, and its violations' times and lines by their positions.
-pub(super) fn told(
-    spec: &Specification,
-    root: &Root,
-    newlines: &[u32],
-    answer: &Answer,
-    options: &CheckOptions,
-    located: &HashMap<Position, Violation>,
-) -> PropertyReport {
-    let mut report = property(spec, newlines, root, verdict(answer));
-    if !is_invariant(spec, root) {
-        return report;
-    }
-    report.violation_count = answer.violation_count;
-    let names = &spec.program.dag.variables;
-    for (nth, at) in answer.violations.iter().enumerate() {
-        let bindings = answer.bindings.get(nth).cloned().unwrap_or_default();
-        let pairs = bindings.pairs().iter().map(|(own, value)| (names[*own as usize].clone(), value.clone()));
-        let own = located.get(at).cloned().unwrap_or_default();
-        let (position, infinite) = (Some(*at), bindings.infinite());
-        report.violations.push(Violation { position, bindings: pairs.collect(), infinite, ..own });
-    }
-    report.position = report.violations.first().and_then(|own| own.position);
-    report.time = report.violations.first().and_then(|own| own.time);
-    report.violations.truncate(options.violations);
-    report
 }
