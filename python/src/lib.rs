@@ -13,7 +13,7 @@ mod monitor;
 mod others;
 mod report;
 mod settings;
-//SL mod slices;
+mod slices;
 mod spec;
 mod table;
 mod values;
@@ -35,7 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<verbs::RobustReport>()?;
     module.add_class::<verbs::Robustness>()?;
     module.add_class::<verbs::EvalReport>()?;
-    //SL module.add_class::<slices::Slices>()?;
+    module.add_class::<slices::Slices>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<monitor::Verdict>()?;
