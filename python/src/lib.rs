@@ -16,6 +16,7 @@ mod settings;
 mod slices;
 mod spec;
 mod table;
+mod tools;
 mod values;
 mod verbs;
 
@@ -51,6 +52,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(others::templates, module)?)?;
     module.add_function(wrap_pyfunction!(others::slice, module)?)?;
     module.add_function(wrap_pyfunction!(others::classify, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::automata, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::draft, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::import_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::test, module)?)?;
     module.add_function(wrap_pyfunction!(others::races, module)?)?;
     module.add_function(wrap_pyfunction!(others::streams, module)?)?;
     Ok(())

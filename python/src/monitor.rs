@@ -308,7 +308,8 @@ fn instant(
     Ok((Some(stamp.time), if stamp.style == TimeStyle::Text { TimeStyle::Text } else { number }))
 }
 
-fn key_value(key: &str, numeric: bool) -> Value {
+/// A key as a value: keys are kept as texts.
+pub fn key_value(key: &str, numeric: bool) -> Value {
     match (numeric, key.parse::<i64>(), key.parse::<f64>()) {
         (true, Ok(whole), _) => Value::Int(whole),
         (true, _, Ok(real)) => Value::Real(real),
@@ -559,7 +560,7 @@ impl Monitor {
         let (schema, batches) = match data {
             Data::Records(records) => records,
             Data::Files(_) => return Err(refused("a monitor is fed rows or batches; check() reads files")),
-            Data::Lines(_) => {
+            Data::Lines(..) => {
                 return Err(refused("a monitor takes nested or mixed values as rows: a list of dicts"));
             }
         };

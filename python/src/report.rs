@@ -14,16 +14,18 @@ use pyo3::types::PyDict;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
-use tracewise::Specification;
 use tracewise::check::CheckOptions;
 use tracewise::findings::{self, Item, Severity, json, words};
 use tracewise::trace::Stamp;
+use tracewise::{Specification, Value};
 
 /// What was found on one trace, and how to ask it again.
 pub struct Examined {
     spec: Arc<Specification>,
     traced: Traced,
     options: CheckOptions,
+    /// Whether keys are numbers.
+    numeric: bool,
     found: findings::Report,
     /// The same with all violations, once somebody asks for those that `found` does not list.
     all: OnceLock<findings::Report>,
@@ -44,7 +46,7 @@ impl Examined {
             return Ok(all);
         }
         let options = CheckOptions { explain: false, witness: false, listing: true, ..self.options.clone() };
-        let all = examine(py, &self.spec, &self.traced, &options)?;
+        let all = examine(py, &self.spec, &self.traced, &options, self.numeric)?;
         Ok(self.all.get_or_init(|| all))
     }
 }
@@ -73,17 +75,19 @@ impl Report {
         let mut traces = Vec::new();
         // A file may be another one when it is read again.
         let most = if matches!(data, Data::Files(_)) { usize::MAX } else { AT_ONCE };
+        let numeric = options.by.as_deref().is_some_and(|by| data.numeric(by));
         for traced in data.traces(&settings)? {
             let first = CheckOptions {
                 violations: options.violations.min(most),
                 listing: most == usize::MAX,
                 ..options.clone()
             };
-            let found = examine(py, spec, &traced, &first)?;
+            let found = examine(py, spec, &traced, &first, numeric)?;
             traces.push(Arc::new(Examined {
                 spec: Arc::clone(spec),
                 traced,
                 options: options.clone(),
+                numeric,
                 found,
                 all: OnceLock::new(),
             }));
@@ -115,14 +119,35 @@ fn examine(
     spec: &Arc<Specification>,
     traced: &Traced,
     options: &CheckOptions,
+    numeric: bool,
 ) -> PyResult<findings::Report> {
     let (session, files) = traced.clone();
     let (spec, options) = (Arc::clone(spec), options.clone());
     interrupt::run(py, session, move |session| {
         let started = Instant::now();
         let report = session.check(&spec, &files, &options)?;
-        Ok(findings::Report::of_check(report, &spec, started.elapsed()))
+        let mut report = findings::Report::of_check(report, &spec, started.elapsed());
+        if let Some(by) = options.by.as_deref().filter(|_| numeric) {
+            report.items.iter_mut().for_each(|item| as_numbers(item, by));
+        }
+        Ok(report)
     })
+}
+
+/// Keys that are numbers in the data are numbers in what is found.
+fn as_numbers(item: &mut Item, by: &str) {
+    let number = |value: &mut Value| {
+        if let Value::Str(text) = value {
+            *value = crate::monitor::key_value(text, true);
+        }
+    };
+    let own = item.violations.iter_mut().flat_map(|own| &mut own.bindings);
+    own.filter(|(name, _)| name == by).for_each(|(_, value)| number(value));
+    if let Some(listing) = item.listing.as_mut().and_then(Arc::get_mut)
+        && let Some((_, _, keys)) = &mut listing.keys
+    {
+        keys.iter_mut().for_each(number);
+    }
 }
 
 #[pymethods]
@@ -401,7 +426,7 @@ impl Property {
                 violations: at + 1,
                 ..self.of.options.clone()
             };
-            let again = examine(py, &spec, &self.of.traced, &options)?;
+            let again = examine(py, &spec, &self.of.traced, &options, self.of.numeric)?;
             if let Some(step) = again.items.first().and_then(|item| item.explanation.as_ref()) {
                 text.push_str(&words::explanation(step));
             }

@@ -43,8 +43,12 @@ impl Slices {
         let own = match state {
             Some(state) => checked(Plan::from_json(&state))?,
             None => {
-                let slicing =
-                    Slicing { slices, on: on.unwrap_or_default(), filter: Filter::Auto, ..Slicing::default() };
+                let slicing = Slicing {
+                    slices,
+                    on: on.unwrap_or_default(),
+                    filter: Filter::Auto,
+                    ..Slicing::default()
+                };
                 checked(settings.session()?.plan_slices(&spec, &slicing))?
             }
         };
@@ -96,8 +100,10 @@ impl Slices {
         let py = data.py();
         let settings = Settings::new(options, &self.spec.settings)?;
         let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
-        let positions: Vec<u64> =
-            positions.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default())).collect();
+        let positions: Vec<u64> = positions
+            .chunks_exact(8)
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))
+            .collect();
         let (spec, plan) = (Arc::clone(&self.spec), Arc::clone(&self.own));
         let asked = CheckOptions { violations: usize::MAX, explain: false, ..CheckOptions::default() };
         let counted = positions.len() as u64;

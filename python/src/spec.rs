@@ -4,12 +4,13 @@ use crate::data::{self, Data};
 use crate::error::{checked, in_python, raised};
 use crate::monitor::Monitor;
 use crate::report::Report;
-use crate::settings::Settings;
+use crate::settings::{Settings, named};
 use crate::verbs::{self, EvalReport, QueryReport, RobustReport};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 use tracewise::Specification;
+use tracewise::chart::{ChartOptions, Matching, Reading};
 use tracewise::explain::ExplainOptions;
 use tracewise::findings::json;
 use tracewise::ir::{ArgumentKey, Path, PatternArgument, What};
@@ -93,7 +94,7 @@ impl Spec {
 
 /// Whether a text names a file of a specification.
 fn is_file(text: &str) -> bool {
-    text.ends_with(".tw") && !text.contains(['\n', ';', '"'])
+    (text.ends_with(".tw") || text.ends_with(".elsc")) && !text.contains(['\n', ';', '"'])
 }
 
 #[pymethods]
@@ -165,8 +166,12 @@ impl Spec {
     #[getter]
     fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (program, dict) = (&self.own.program, PyDict::new(py));
-        for (number, name) in program.dag.variables.iter().enumerate() {
-            let mut columns = Vec::new();
+        let invariants = program.roots.iter().filter_map(|root| program.invariant(root.node));
+        let mut outer: Vec<usize> = invariants.flat_map(|(outer, _)| outer).map(|own| own as usize).collect();
+        outer.sort_unstable();
+        outer.dedup();
+        for number in outer {
+            let (name, mut columns) = (&program.dag.variables[number], Vec::new());
             for pattern in &program.dag.patterns {
                 let own = pattern.arguments.iter().filter(|(_, argument)| {
                     matches!(argument, PatternArgument::Variable(own) if *own as usize == number)
@@ -195,6 +200,31 @@ impl Spec {
         let (settings, dict) = (&self.own.settings, PyDict::new(py));
         for (name, value) in [("time", &settings.time), ("event", &settings.event), ("by", &settings.by)] {
             value.as_ref().map_or(Ok(()), |value| dict.set_item(name, value))?;
+        }
+        Ok(dict)
+    }
+
+    /// Its charts alone: `reading` is `segment`, `ltl` or `precedes`, `matching` `paper` or `injective`; with `open_end` what is pending
+    /// at the end is open; `columns` say whether a message is sent or received, and which it is.
+    #[pyo3(signature = (*, reading = None, matching = None, open_end = false, columns = None))]
+    fn charts(
+        &self,
+        reading: Option<&Bound<'_, PyAny>>,
+        matching: Option<&Bound<'_, PyAny>>,
+        open_end: bool,
+        columns: Option<[String; 2]>,
+    ) -> PyResult<Self> {
+        let reading = reading.map(|own| named("reading", own, &Reading::ALL)).transpose()?;
+        let matching = matching.map(|own| named("matching", own, &Matching::ALL)).transpose()?;
+        let options = ChartOptions { reading, matching: matching.unwrap_or_default(), open_end, columns };
+        Ok(Self { own: Arc::new(checked(self.own.charts(&options))?) })
+    }
+
+    /// Its charts as formulas over `send(msg)` and `recv(msg)`, by their names.
+    fn chart_formulas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for own in checked(self.own.chart_formulas())? {
+            dict.set_item(own.property, own.formula)?;
         }
         Ok(dict)
     }

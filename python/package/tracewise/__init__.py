@@ -25,9 +25,13 @@ from ._native import (
     Verdict,
     Violation,
     __version__,
+    automata,
     check,
     classify,
+    convert,
+    draft,
     eval,
+    import_spec,
     inspect,
     merge,
     query,
@@ -36,6 +40,7 @@ from ._native import (
     slice,
     streams,
     templates,
+    test,
 )
 
 __all__ = [
@@ -57,9 +62,13 @@ __all__ = [
     "Verdict",
     "Violation",
     "__version__",
+    "automata",
     "check",
     "classify",
+    "convert",
+    "draft",
     "eval",
+    "import_spec",
     "inspect",
     "merge",
     "query",
@@ -68,4 +77,5 @@ __all__ = [
     "slice",
     "streams",
     "templates",
+    "test",
 ]

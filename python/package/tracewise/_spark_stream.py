@@ -1,5 +1,6 @@
 """Streams of Spark: a monitor per key, whose state Spark keeps."""
 
+# mypy: disable-error-code="import-untyped,import-not-found"
 from __future__ import annotations
 
 import pickle
@@ -45,7 +46,7 @@ def keyed(
 
 
 def _has_watermark(frame: DataFrame, time: str | None) -> bool:
-    plan = frame._jdf.queryExecution().analyzed().toString()  # type: ignore[operator]
+    plan = frame._jdf.queryExecution().analyzed().toString()
     return f"EventTimeWatermark {time}#" in plan or f", {time}#" in plan and "EventTimeWatermark" in plan
 
 

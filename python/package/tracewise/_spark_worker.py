@@ -1,5 +1,6 @@
 """What runs on the workers of Spark: one call of the library per part, never one per key."""
 
+# mypy: disable-error-code="import-untyped,import-not-found"
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -72,7 +73,8 @@ def _gathered(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
 
 
 def _numbers(table: pa.Table) -> np.ndarray[Any, Any]:
-    return table.column(AT).to_numpy()
+    numbers: np.ndarray[Any, Any] = table.column(AT).to_numpy()
+    return numbers
 
 
 def _count(parts: Parts, at: np.ndarray[Any, Any], placed: bool) -> None:

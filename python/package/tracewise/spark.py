@@ -9,11 +9,12 @@
 Executors need the package and this interpreter; if nothing else is said, workers take the interpreter that imports this module.
 """
 
+# mypy: disable-error-code="import-untyped,import-not-found"
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import Any, Literal
 
@@ -27,8 +28,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_type
 
-from ._native import Error, Property, Slices, Spec
-from ._spark_worker import AT, SLICE, Parts, in_keys, in_slices, of_slices
+from ._native import Error, Slices, Spec
+from ._spark_worker import AT, SLICE, in_keys, in_slices, of_slices
 
 __all__ = ["CheckedProperty", "SparkReport", "check", "monitor"]
 
@@ -107,7 +108,7 @@ class SparkReport:
         frame = self._rows.frame.where(F.col(by) == F.lit(key)).orderBy(AT).drop(AT)
         report = self._spec.check(frame.toArrow(), by=by, **{**self._rows.options, "only": [own.name]})
         place = f"position {first['position']}" if first["position"] is not None else "the trace"
-        return f"{by} = {key!r}, {place}; of the {report.events} rows of this key:\n{report[own.name].explain(0)}"
+        return f"{by} = {key!r}, {place}; below, positions are those among its {report.events} rows:\n{report[own.name].explain(0)}"
 
     def __len__(self) -> int:
         return len(self.properties)
@@ -132,6 +133,10 @@ class _Rows:
 
     def __init__(self, frame: DataFrame, by: str | None, options: dict[str, Any]) -> None:
         self.frame, self.by, self.options = frame, by, options
+
+    def lacks(self) -> str:
+        """What is worth knowing where something was not found: other columns do not come to the workers."""
+        return f"\nof the data frame, these columns were read: {', '.join(name for name in self.frame.columns if name != AT)}"
 
 
 def _verdict(of: set[Any]) -> _Verdict:
@@ -267,7 +272,7 @@ def _by_slices(
         except Error as refusal:
             whole.append(name)
             plan.append(f"{name} in one part")
-            reasons.append(f"`{name}` is checked in one part: {str(refusal).splitlines()[0].removeprefix('error: ')}")
+            reasons.append(f"`{name}` is checked in one part: {str(refusal).splitlines()[0].removeprefix('error[usage]: ')}")
     schema = _result(spec, frame, None, time)
     results = []
     if sliced:
@@ -310,7 +315,7 @@ def _report(
             raise _told(error) from None
         for row in found_rows:
             if row.kind == "error":
-                raise Error(row.note)
+                raise Error(row.note + rows.lacks())
         told = {row.kind: row for row in found_rows}
         events = sum(row.most for row in found_rows if row.kind == "rows") if not placed else sum(
             row.sum for row in found_rows if row.kind == "rows"
