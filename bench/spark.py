@@ -86,14 +86,10 @@ def same(found, one):
     return a.sort_by(order).equals(b.cast(a.schema).sort_by(order))
 
 
-def executors():
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    processes = [line.split(None, 2) for line in listed.splitlines()[1:]]
-    own, grown = {os.getpid()}, True
-    while grown:
-        more = {int(pid) for pid, parent, *_ in processes if int(parent) in own} - own
-        own, grown = own | more, bool(more)
-    return [int(pid) for pid, _, *args in processes if int(pid) in own and args and "CoarseGrainedExecutorBackend" in args[0]]
+def executors(session):
+    own = f"--app-id {session.sparkContext.applicationId}"
+    listed = subprocess.run(["ps", "-eww", "-o", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "CoarseGrainedExecutorBackend" in line and own in line]
 
 
 def main():
@@ -111,6 +107,7 @@ def main():
     builder = builder.config("spark.sql.shuffle.partitions", str(given.parts)).config("spark.local.dir", str(folder))
     # What one map task reads.
     builder = builder.config("spark.sql.files.maxPartitionBytes", str(32 << 20)).config("spark.network.timeout", "600s")
+    builder = builder.config("spark.python.authenticate.socketTimeout", "120s")
     if os.environ.get("PYTHONPATH"):
         builder = builder.config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
     session = builder.getOrCreate()
@@ -130,7 +127,7 @@ def main():
             one, alone = timed(lambda: spec.check(files, concat=True, explain=False, **options))
             frame = session.read.parquet(str(own))
             if given.kill and what == "keys":
-                threading.Timer(alone, lambda: os.kill(executors()[0], signal.SIGKILL)).start()
+                threading.Timer(alone, lambda: os.kill(executors(session)[0], signal.SIGKILL)).start()
             found, together = timed(lambda: spark.check(spec, frame, position="seq", **options))
             agree = "the same" if same(found, one) else "DIFFERENT"
             told = sum(own.violation_count for own in one.properties)

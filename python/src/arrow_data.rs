@@ -1,7 +1,9 @@
 //! Arrow data in and out, by the PyCapsule interface: pointers change hands, columns are not copied.
 
 use crate::error::refused;
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch, RecordBatchOptions, StructArray, make_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, Float64Array, RecordBatch, RecordBatchOptions, StructArray, make_array,
+};
 use arrow::datatypes::{DataType, Float64Type, Schema, SchemaRef};
 use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
 use arrow::ffi_stream::FFI_ArrowArrayStream;

@@ -23,6 +23,7 @@ use tracewise::slicing::{Filter, Plan, Slicing};
 pub struct Slices {
     spec: Arc<Specification>,
     own: Arc<Plan>,
+    settings: Settings,
 }
 
 #[pymethods]
@@ -52,7 +53,7 @@ impl Slices {
                 checked(settings.session()?.plan_slices(&spec, &slicing))?
             }
         };
-        Ok(Self { spec, own: Arc::new(own) })
+        Ok(Self { spec, own: Arc::new(own), settings })
     }
 
     /// How many there are.
@@ -71,15 +72,9 @@ impl Slices {
     }
 
     /// Which slices need which rows of a part of the log: two arrays of numpy, numbers of rows and of slices.
-    #[pyo3(signature = (data, **options))]
-    fn rows<'py>(
-        &self,
-        data: &Bound<'py, PyAny>,
-        options: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    fn rows<'py>(&self, data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
         let py = data.py();
-        let settings = Settings::new(options, &self.spec.settings)?;
-        let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+        let (session, files) = Data::of(data, &self.settings)?.trace(&self.settings)?;
         let (spec, plan) = (Arc::clone(&self.spec), Arc::clone(&self.own));
         let pairs = interrupt::run(py, session, move |session| session.slices_of(&spec, &plan, &files))?;
         let rows: Vec<u8> = pairs.iter().flat_map(|(row, _)| row.to_ne_bytes()).collect();
@@ -89,17 +84,14 @@ impl Slices {
 
     /// What one slice says: `data` are its rows in the order of the log, `positions` (bytes of 64-bit numbers) where each is. The
     /// violations as a table, and how many there are of each property.
-    #[pyo3(signature = (slice, data, positions, **options))]
     fn check<'py>(
         &self,
         slice: u32,
         data: &Bound<'py, PyAny>,
         positions: Vec<u8>,
-        options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<(Table, Bound<'py, PyDict>)> {
         let py = data.py();
-        let settings = Settings::new(options, &self.spec.settings)?;
-        let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
+        let (session, files) = Data::of(data, &self.settings)?.trace(&self.settings)?;
         let positions: Vec<u64> = positions
             .chunks_exact(8)
             .map(|word| u64::from_ne_bytes(word.try_into().unwrap_or_default()))

@@ -60,7 +60,7 @@ def test_verbs_about_specifications(tmp_path):
     spec = tw.Spec("property p : G forall r, s. f(id: r, by: s) -> O g(id: r); monitor Once(k) { event f(k); ere : f; }")
     assert spec.monitors == ["Once"] and spec.variables == {"r": ["id", "id"], "s": ["by"], "k": ["k"]}
     assert {"f", "g", "id", "by"} <= set(spec.columns) and not spec.derives and spec.trace_settings == {}
-    assert tw.Spec('trace { by = user; } property p : G x;').trace_settings == {"by": "user"}
+    assert tw.Spec('trace { by: user; } property p : G x;').trace_settings == {"by": "user"}
 
 
 def test_verbs_about_files(tmp_path):

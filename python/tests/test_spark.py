@@ -5,8 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
 
 import pytest
 
@@ -48,6 +46,9 @@ def session(tmp_path_factory):
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.log.level", "ERROR")
+        # Machines of continuous integration are busy.
+        .config("spark.python.authenticate.socketTimeout", "120s")
+        .config("spark.network.timeout", "600s")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.local.dir", str(folder))
         .config("spark.sql.warehouse.dir", str(folder))
@@ -140,7 +141,7 @@ def test_a_killed_executor(session, tmp_path):
     frame = session.read.parquet(str(tmp_path / "log"))
     one = KEYED.check(table, by="user", time="ts")
     found = spark.check(KEYED, frame, by="user", time="ts", position="seq")
-    before = executors()
+    before = executors(session)
     assert before, "there are executors"
     os.kill(before[0], signal.SIGKILL)
     # What it held is computed again where it is asked for; what is asked anew goes to who is left, and who comes instead.
@@ -148,15 +149,11 @@ def test_a_killed_executor(session, tmp_path):
     same(spark.check(KEYED, frame, by="user", time="ts", position="seq", slices=5), one)
 
 
-def executors() -> list[int]:
-    """Processes of executors that this process's Spark has started."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
-    processes = [line.split(None, 2) for line in listed.splitlines()[1:]]
-    own, grown = {os.getpid()}, True
-    while grown:
-        more = {int(pid) for pid, parent, *_ in processes if int(parent) in own} - own
-        own, grown = own | more, bool(more)
-    return [int(pid) for pid, _, *args in processes if int(pid) in own and args and "CoarseGrainedExecutorBackend" in args[0]]
+def executors(session) -> list[int]:
+    """The processes of the executors."""
+    own = f"--app-id {session.sparkContext.applicationId}"
+    listed = subprocess.run(["ps", "-eww", "-o", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return [int(line.split()[0]) for line in listed.splitlines() if "CoarseGrainedExecutorBackend" in line and own in line]
 
 
 def test_streams(session, tmp_path):
