@@ -77,8 +77,8 @@ impl Slices {
         let (session, files) = Data::of(data, &self.settings)?.trace(&self.settings)?;
         let (spec, plan) = (Arc::clone(&self.spec), Arc::clone(&self.own));
         let pairs = interrupt::run(py, session, move |session| session.slices_of(&spec, &plan, &files))?;
-        let rows: Vec<u8> = pairs.iter().flat_map(|(row, _)| row.to_ne_bytes()).collect();
-        let slices: Vec<u8> = pairs.iter().flat_map(|(_, slice)| slice.to_ne_bytes()).collect();
+        let rows = values::bytes_of(pairs.iter().map(|(row, _)| row.to_ne_bytes()));
+        let slices = values::bytes_of(pairs.iter().map(|(_, slice)| slice.to_ne_bytes()));
         PyTuple::new(py, [values::array(py, &rows, "u8")?, values::array(py, &slices, "u4")?])
     }
 
