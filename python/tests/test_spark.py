@@ -121,6 +121,8 @@ def test_keys(session):
         spark.check("G (nope < 3)", frame, by="user", time="ts", position="seq")
     with pytest.raises(tw.Error, match="no column `who`"):
         spark.check(KEYED, frame, by="who", position="seq")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'violations'"):
+        spark.check(KEYED, frame, by="user", violations=5)
     with pytest.raises(tw.Error, match="no order"):
         spark.check(KEYED, frame.drop("ts"), by="user")
 

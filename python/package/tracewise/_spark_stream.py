@@ -46,8 +46,8 @@ def keyed(
 
 
 def _has_watermark(frame: DataFrame, time: str | None) -> bool:
-    plan = frame._jdf.queryExecution().analyzed().toString()
-    return f"EventTimeWatermark {time}#" in plan or f", {time}#" in plan and "EventTimeWatermark" in plan
+    # Where Spark keeps it: with the column.
+    return time is not None and "spark.watermarkDelayMs" in (frame.schema[time].metadata or {})
 
 
 class _Keyed(StatefulProcessor):

@@ -33,6 +33,9 @@ from ._spark_worker import AT, SLICE, in_keys, in_slices, of_slices
 
 __all__ = ["CheckedProperty", "SparkReport", "check", "monitor"]
 
+# What is about a report in one place.
+_LEFT_OUT = {"concat", "explain", "format", "name", "violations", "witness"}
+
 # What numbers of rows within a partition take of `monotonically_increasing_id`.
 _BITS = 33
 
@@ -105,7 +108,7 @@ class SparkReport:
             return f"{own.name} is {own.verdict}"
         first = own.first(1)[0]
         key = first[by]
-        frame = self._rows.frame.where(F.col(by) == F.lit(key)).orderBy(AT).drop(AT)
+        frame = self._rows.frame.where(F.col(f"`{by}`") == F.lit(key)).orderBy(AT).drop(AT)
         report = self._spec.check(frame.toArrow(), by=by, **{**self._rows.options, "only": [own.name]})
         place = f"position {first['position']}" if first["position"] is not None else "the trace"
         return f"{by} = {key!r}, {place}; below, positions are those among its {report.events} rows:\n{report[own.name].explain(0)}"
@@ -165,6 +168,8 @@ def check(
     `slices` is the number of parts, as many as Spark's shuffles have if nothing is said; each part has to fit into the memory of a
     worker. Further options are those of `tracewise.check`.
     """
+    for name in _LEFT_OUT & options.keys():
+        raise TypeError(f"unexpected keyword argument '{name}': all violations are found, and are a data frame")
     own = spec if isinstance(spec, Spec) else Spec(spec)
     settings = own.trace_settings
     by = by or settings.get("by")
