@@ -163,7 +163,8 @@ def first_batch(found, folder):
     """A query that has taken its first batch. Spark gives the Python process that looks at the state's schema ten seconds to begin, which a
     busy machine may need more than once."""
     for attempt in range(5):
-        query = found.writeStream.format("memory").queryName("alerts").option("checkpointLocation", str(folder)).start()
+        named = found.writeStream.format("memory").queryName("alerts")
+        query = named.option("checkpointLocation", str(folder / str(attempt))).start()
         try:
             query.processAllAvailable()
             return query
