@@ -11,10 +11,7 @@ use crate::words;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use std::io::{self, Write};
-use tracewise::explain::{
-    AutomatonKind, DataReport, ExplainOptions, Graph, LiveDelay, LiveReport, RootReport, SlicesReport,
-    SpecReport,
-};
+use tracewise::explain::{AutomatonKind, ExplainOptions, Graph, SlicesReport, SpecReport};
 use tracewise::findings::json::{self, Object};
 use tracewise::imprecise::{ClockLabels, Label, Obstacle};
 use tracewise::{Clock, Evaluating, Session, TimeUnit};
