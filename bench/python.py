@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The Python package: verbs on data in memory, monitors, and the same formulas by RTAMT and Reelay in this process.
+"""The Python package: verbs on data in memory, monitors, and the same formulas by RTAMT, Reelay and mstlo in this process.
 
     bench/python.py [--rows 2000000] [--events 200000]
 
-Run it with an interpreter that has the package (`pip install ./python`), pyarrow, polars and pandas; RTAMT and Reelay are
-left out if they are not there. Figures are CPU time of the process (all threads), the best of several runs.
+Run it with an interpreter that has the package (`pip install ./python`), pyarrow, polars and pandas; RTAMT, Reelay and mstlo
+(`mstlo-python`) are left out if they are not there. Figures are CPU time of the process (all threads), the best of several runs.
 """
 
 import argparse
@@ -56,6 +56,14 @@ def verbs(rows):
     line("check, pandas", cpu(lambda: SPEC.check(panda), 5)[0])
     seconds, found = cpu(lambda: len(SPEC.check(table).violations), 3)
     line("check, all violations in a table", seconds, beside=f"{found} violations")
+    seconds, found = cpu(lambda: len(SPEC.check(table, by="user").violations), 3)
+    line("check by user, all violations in a table", seconds, beside=f"{found} violations")
+    report = SPEC.check(table, by="user")
+    report.violations
+    seconds, found = cpu(lambda: len(report.violations), 1)
+    line("the table once more", seconds, beside=f"{found} violations")
+    seconds, found = cpu(lambda: sum(len(own.violations) for own in report.properties), 1)
+    line("a list of objects of the same", seconds, beside=f"{found} violations")
     line("Monitor.feed, pyarrow", cpu(lambda: SPEC.monitor().feed(table), 2)[0], rows)
 
 
@@ -110,6 +118,9 @@ def reelay_beside(events):
     for theirs, ours in (
         ("{b: true} -> once[:5]{a: true}", "b -> O[0,5] a"),
         ("historically({a: true} -> once[2:20]{b: true})", "H (a -> O[2,20] b)"),
+        # The shapes of the Timescales benchmark that comes with Reelay: absence after q, response.
+        ("historically(once[:100]{b: true} -> (not{a: true} since {b: true}))", "H (O[0,100] b -> (!a S b))"),
+        ("historically({b: true} -> once[10:100]{a: true})", "H (b -> O[10,100] a)"),
     ):
         def run():
             monitor = reelay.discrete_timed_monitor(theirs, condense=False)
@@ -119,6 +130,29 @@ def reelay_beside(events):
         own, report = cpu(lambda: tw.eval(ours, table), 5)
         same = [bool(step[0]["value"]) if isinstance(step, list) else bool(step["value"]) for step in found] == report.values.tolist()
         line(ours, own, events, f"Reelay {other * 1e3:.0f} ms, {other / own:.0f}×, values {'agree' if same else 'DIFFER'}")
+
+
+def mstlo_beside(samples):
+    try:
+        import mstlo_python as mstlo
+    except ImportError:
+        return print("\nmstlo is not installed")
+    # Online, as it is made to be; the whole signal is handed over in one call.
+    values = np.sin(np.arange(samples) / 50.0) * 3
+    print(f"\nrobustness of {samples} samples, mstlo {mstlo.__version__} (DelayedQuantitative, update_batch)")
+    for formula in ("G[0,10] (x > -2.0)", "F[0,5] (G[0,20] (x < 2.5))", "G[0,100] (x > 2.0 -> F[0,50] (x < 1.0))", "G[0,1000] (x < 2.9)"):
+        signal = {"x": [(float(value), float(at)) for at, value in enumerate(values)]}
+
+        def run():
+            monitor = mstlo.Monitor(mstlo.parse_formula(formula), semantics="DelayedQuantitative")
+            return monitor.update_batch(signal).verdicts()
+
+        other, found = cpu(run, 3)
+        table = pa.table({"time": np.arange(samples), "x": values})
+        own, report = cpu(lambda: tw.robust(formula, table), 5)
+        # The last positions have no verdict there, which would come later.
+        same = np.allclose(report.at_all[: len(found)], [value for _, value in found])
+        line(formula, own, samples, f"mstlo {other * 1e3:.0f} ms, {other / own:.0f}×, values {'agree' if same else 'DIFFER'}")
 
 
 def main():
@@ -131,6 +165,7 @@ def main():
     push(given.events)
     rtamt_beside(min(given.events, 20_000))
     reelay_beside(given.events)
+    mstlo_beside(given.events)
 
 
 if __name__ == "__main__":

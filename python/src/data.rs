@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::{columns, values};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::path::PathBuf;
 use tracewise::Session;
 
@@ -19,8 +19,8 @@ pub enum Data {
     Files(Vec<String>),
     /// Record batches in memory.
     Records(Batches),
-    /// Rows, as lines of JSON.
-    Lines(Vec<u8>),
+    /// Rows, as lines of JSON, and whether what divides them are numbers.
+    Lines(Vec<u8>, bool),
 }
 
 /// One trace: a session that knows it, and the names to give a verb.
@@ -66,10 +66,12 @@ impl Data {
         settings: &Settings,
     ) -> PyResult<Self> {
         let mut lines = Vec::new();
+        let mut numeric = true;
         let mut records: Option<Batches> = None;
         for (number, item) in items.enumerate() {
             let item = item?;
             if let Ok(row) = item.cast::<PyDict>() {
+                numeric = numeric && keyed_by_number(row, settings)?;
                 values::write_row(row, settings.clock_column(), &mut lines)?;
                 lines.push(b'\n');
             } else if arrow_data::offers(&item) {
@@ -91,7 +93,7 @@ impl Data {
         match records {
             Some(_) if !lines.is_empty() => Err(refused("some items are rows, others are Arrow data")),
             Some(records) => Ok(Data::Records(records)),
-            None => Ok(Data::Lines(lines)),
+            None => Ok(Data::Lines(lines, numeric)),
         }
     }
 
@@ -109,14 +111,27 @@ impl Data {
         }
         let mut lines = Vec::new();
         let row = PyDict::new(py);
+        let mut numeric = true;
         for at in 0..lengths.first().copied().unwrap_or(0) {
             for (name, list) in columns.keys().iter().zip(&lists) {
                 row.set_item(name, list.get_item(at)?)?;
             }
+            numeric = numeric && keyed_by_number(&row, settings)?;
             values::write_row(&row, settings.clock_column(), &mut lines)?;
             lines.push(b'\n');
         }
-        Ok(Data::Lines(lines))
+        Ok(Data::Lines(lines, numeric))
+    }
+
+    /// Whether the values of a column are numbers: reports of a division by it have them as such.
+    pub fn numeric(&self, column: &str) -> bool {
+        match self {
+            Data::Files(_) => false,
+            Data::Lines(_, numeric) => *numeric,
+            Data::Records((schema, _)) => {
+                schema.field_with_name(column).is_ok_and(|field| field.data_type().is_numeric())
+            }
+        }
     }
 
     /// As traces: each file is one, or all together.
@@ -134,7 +149,7 @@ impl Data {
                 let session = checked(settings.session()?.batches(&name, schema, batches))?;
                 vec![(session, vec![name])]
             }
-            Data::Lines(lines) => {
+            Data::Lines(lines, _) => {
                 let mut settings = settings.clone();
                 settings.format = Some("jsonl".into());
                 vec![(settings.session()?.text(&name, lines), vec![name])]
@@ -150,6 +165,16 @@ impl Data {
             _ => Err(refused("this takes one trace; `concat=True` reads several files as one")),
         }
     }
+}
+
+/// Whether a row's key is a number, or missing.
+fn keyed_by_number(row: &Bound<'_, PyDict>, settings: &Settings) -> PyResult<bool> {
+    let Some(by) = settings.by.as_deref() else { return Ok(false) };
+    let key = row.get_item(by)?;
+    Ok(key.is_none_or(|key| {
+        let number = key.is_instance_of::<PyInt>() || key.is_instance_of::<PyFloat>();
+        key.is_none() || (number && !key.is_instance_of::<PyBool>())
+    }))
 }
 
 /// The path that an object is, if it is one.

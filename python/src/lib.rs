@@ -7,13 +7,16 @@ mod data;
 mod error;
 mod html;
 mod interrupt;
+mod listed;
 mod model;
 mod monitor;
 mod others;
 mod report;
 mod settings;
+mod slices;
 mod spec;
 mod table;
+mod tools;
 mod values;
 mod verbs;
 
@@ -33,6 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<verbs::RobustReport>()?;
     module.add_class::<verbs::Robustness>()?;
     module.add_class::<verbs::EvalReport>()?;
+    module.add_class::<slices::Slices>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<monitor::Verdict>()?;
@@ -47,6 +51,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(others::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(others::templates, module)?)?;
     module.add_function(wrap_pyfunction!(others::slice, module)?)?;
+    module.add_function(wrap_pyfunction!(others::classify, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::automata, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::convert, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::draft, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::import_spec, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::test, module)?)?;
     module.add_function(wrap_pyfunction!(others::races, module)?)?;
     module.add_function(wrap_pyfunction!(others::streams, module)?)?;
     Ok(())

@@ -308,7 +308,8 @@ fn instant(
     Ok((Some(stamp.time), if stamp.style == TimeStyle::Text { TimeStyle::Text } else { number }))
 }
 
-fn key_value(key: &str, numeric: bool) -> Value {
+/// A key as a value: keys are kept as texts.
+pub fn key_value(key: &str, numeric: bool) -> Value {
     match (numeric, key.parse::<i64>(), key.parse::<f64>()) {
         (true, Ok(whole), _) => Value::Int(whole),
         (true, _, Ok(real)) => Value::Real(real),
@@ -515,6 +516,20 @@ impl Monitor {
         PyBytes::new(py, &state)
     }
 
+    /// Goes on from a state that `save` gave, or from the beginning.
+    #[pyo3(signature = (state = None))]
+    fn restore(&self, py: Python<'_>, state: Option<Vec<u8>>) -> PyResult<()> {
+        let mut guard = self.inner(py);
+        let inner = &mut *guard;
+        match state {
+            Some(state) => drop(checked(inner.shard.restore(&state))?),
+            None => checked(inner.shard.clear())?,
+        }
+        inner.times.clear();
+        inner.first = inner.shard.positions();
+        Ok(())
+    }
+
     /// How many positions came.
     #[getter]
     fn positions(&self, py: Python<'_>) -> usize {
@@ -545,7 +560,7 @@ impl Monitor {
         let (schema, batches) = match data {
             Data::Records(records) => records,
             Data::Files(_) => return Err(refused("a monitor is fed rows or batches; check() reads files")),
-            Data::Lines(_) => {
+            Data::Lines(..) => {
                 return Err(refused("a monitor takes nested or mixed values as rows: a list of dicts"));
             }
         };

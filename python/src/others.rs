@@ -1,6 +1,7 @@
 //! Verbs that tell of a trace alone, as lists of dictionaries: what the commands print as JSON.
 
 use crate::data::Data;
+use crate::error::refused;
 use crate::interrupt;
 use crate::settings::Settings;
 use crate::spec::{Meant, Spec};
@@ -9,6 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
 use std::time::Duration;
+use tracewise::classify::{Classes, ClassifyOptions, Rules};
 use tracewise::findings::{self, json};
 use tracewise::language::TraceSettings;
 use tracewise::races::RacesOptions;
@@ -17,7 +19,7 @@ use tracewise::stream::StreamOptions;
 use tracewise::templates::TemplatesOptions;
 
 /// Lines of JSON as dictionaries.
-fn lines<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+pub fn lines<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     let text = String::from_utf8_lossy(text);
     values::dictionaries(py, &text.lines().map(str::to_string).collect::<Vec<_>>())
 }
@@ -89,6 +91,39 @@ pub fn slice<'py>(
     let mut out = Vec::new();
     json::slice(&report, &mut out)?;
     lines(data.py(), &out)
+}
+
+/// Ways to fail: traces, or with `by` those of every key, sorted into classes that fail or hold in the same way.
+#[pyfunction]
+#[pyo3(signature = (spec, data, *, rules = None, weights = None, examples = 10, shrink = false, **options))]
+pub fn classify<'py>(
+    spec: &Bound<'py, PyAny>,
+    data: &Bound<'py, PyAny>,
+    rules: Option<String>,
+    weights: Option<Vec<(String, f64)>>,
+    examples: usize,
+    shrink: bool,
+    options: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let whole = Spec { own: Spec::of(spec, Meant::Formula)? };
+    let settings = Settings::new(options, &whole.own.settings)?;
+    let spec = whole.asked(&settings)?;
+    let rules = rules.map_or(Ok(Rules::default()), |text| Rules::parse(&text).map_err(refused))?;
+    let weights = weights.unwrap_or_default();
+    let asked = ClassifyOptions { rules: vec![rules], by: settings.by.clone(), weights, examples, shrink };
+    let mut classes = Classes::new();
+    for (session, files) in Data::of(data, &settings)?.traces(&settings)? {
+        let (spec, asked) = (Arc::clone(&spec), asked.clone());
+        classes = interrupt::run(data.py(), session, move |session| {
+            session.classify(&spec, &files, &asked, &mut classes)?;
+            Ok(classes)
+        })?;
+    }
+    classes.sort(&spec);
+    values::dictionaries(
+        data.py(),
+        &json::objects(&findings::Report::of_classes(&classes, &spec, Duration::ZERO)),
+    )
 }
 
 /// Deadlocks and data races that other schedules of the same program could have.

@@ -4,12 +4,14 @@ use crate::data::{Data, Traced};
 use crate::error::in_python;
 use crate::html;
 use crate::interrupt;
+use crate::listed::violations;
 use crate::settings::Settings;
-use crate::table::{Builder, Table};
+use crate::table::Table;
 use crate::values;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use tracewise::check::CheckOptions;
@@ -22,6 +24,8 @@ pub struct Examined {
     spec: Arc<Specification>,
     traced: Traced,
     options: CheckOptions,
+    /// Whether keys are numbers.
+    numeric: bool,
     found: findings::Report,
     /// The same with all violations, once somebody asks for those that `found` does not list.
     all: OnceLock<findings::Report>,
@@ -33,15 +37,16 @@ const AT_ONCE: usize = 10;
 impl Examined {
     /// What was found, with every violation that a caller may see.
     fn whole(&self, py: Python<'_>) -> PyResult<&findings::Report> {
-        let lacks = |item: &Item| item.violations.len() < item.violation_count.min(self.options.violations);
+        let told = |item: &Item| item.listing.as_ref().map_or(item.violations.len(), |all| all.len());
+        let lacks = |item: &Item| told(item) < item.violation_count.min(self.options.violations);
         if !self.found.items.iter().any(lacks) {
             return Ok(&self.found);
         }
         if let Some(all) = self.all.get() {
             return Ok(all);
         }
-        let options = CheckOptions { explain: false, witness: false, ..self.options.clone() };
-        let all = examine(py, &self.spec, &self.traced, &options)?;
+        let options = CheckOptions { explain: false, witness: false, listing: true, ..self.options.clone() };
+        let all = examine(py, &self.spec, &self.traced, &options, self.numeric)?;
         Ok(self.all.get_or_init(|| all))
     }
 }
@@ -70,13 +75,19 @@ impl Report {
         let mut traces = Vec::new();
         // A file may be another one when it is read again.
         let most = if matches!(data, Data::Files(_)) { usize::MAX } else { AT_ONCE };
+        let numeric = options.by.as_deref().is_some_and(|by| data.numeric(by));
         for traced in data.traces(&settings)? {
-            let first = CheckOptions { violations: options.violations.min(most), ..options.clone() };
-            let found = examine(py, spec, &traced, &first)?;
+            let first = CheckOptions {
+                violations: options.violations.min(most),
+                listing: most == usize::MAX,
+                ..options.clone()
+            };
+            let found = examine(py, spec, &traced, &first, numeric)?;
             traces.push(Arc::new(Examined {
                 spec: Arc::clone(spec),
                 traced,
                 options: options.clone(),
+                numeric,
                 found,
                 all: OnceLock::new(),
             }));
@@ -91,7 +102,7 @@ impl Report {
             let whole = trace.whole(py)?;
             let mut report = trace.found.clone();
             for (item, all) in report.items.iter_mut().zip(&whole.items) {
-                item.violations.clone_from(&all.violations);
+                item.violations = listed(all).into_owned();
             }
             objects.extend(json::objects(&report));
         }
@@ -108,14 +119,35 @@ fn examine(
     spec: &Arc<Specification>,
     traced: &Traced,
     options: &CheckOptions,
+    numeric: bool,
 ) -> PyResult<findings::Report> {
     let (session, files) = traced.clone();
     let (spec, options) = (Arc::clone(spec), options.clone());
     interrupt::run(py, session, move |session| {
         let started = Instant::now();
         let report = session.check(&spec, &files, &options)?;
-        Ok(findings::Report::of_check(report, &spec, started.elapsed()))
+        let mut report = findings::Report::of_check(report, &spec, started.elapsed());
+        if let Some(by) = options.by.as_deref().filter(|_| numeric) {
+            report.items.iter_mut().for_each(|item| as_numbers(item, by));
+        }
+        Ok(report)
     })
+}
+
+/// Keys that are numbers in the data are numbers in what is found.
+fn as_numbers(item: &mut Item, by: &str) {
+    let number = |value: &mut Value| {
+        if let Value::Str(text) = value {
+            *value = crate::monitor::key_value(text, true);
+        }
+    };
+    let own = item.violations.iter_mut().flat_map(|own| &mut own.bindings);
+    own.filter(|(name, _)| name == by).for_each(|(_, value)| number(value));
+    if let Some(listing) = item.listing.as_mut().and_then(Arc::get_mut)
+        && let Some((_, _, keys)) = &mut listing.keys
+    {
+        keys.iter_mut().for_each(number);
+    }
 }
 
 #[pymethods]
@@ -132,7 +164,7 @@ impl Report {
         let whole = self.traces.iter().map(|trace| trace.whole(py)).collect::<PyResult<Vec<_>>>()?;
         let items =
             whole.iter().flat_map(|report| report.items.iter().map(|item| (report.subject.as_str(), item)));
-        Ok(violations(items))
+        violations(items)
     }
 
     /// `violated` if a property is, else `unknown` if one is, else `satisfied`.
@@ -267,37 +299,12 @@ fn place(violation: &findings::Violation) -> String {
     format!("{place}{log}{said}")
 }
 
-/// The violations of items, each with its trace, as a table: a column per variable that one of them binds.
-pub fn violations<'r>(items: impl Iterator<Item = (&'r str, &'r Item)>) -> Table {
-    let all: Vec<(&str, &Item, &findings::Violation)> =
-        items.flat_map(|(trace, item)| item.violations.iter().map(move |own| (trace, item, own))).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in all.iter().flat_map(|(_, _, own)| &own.bindings) {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
+/// The violations of an item, each as an object.
+fn listed(item: &Item) -> Cow<'_, [findings::Violation]> {
+    match &item.listing {
+        Some(listing) => Cow::Owned(listing.violations(&item.violations)),
+        None => Cow::Borrowed(&item.violations),
     }
-    let mut table = Builder::default();
-    table.texts("property", all.iter().map(|(_, item, _)| Some(item.name.as_str())));
-    table.texts("trace", all.iter().map(|(trace, ..)| Some(*trace)));
-    table.numbers("position", all.iter().map(|(_, _, own)| own.position.map(|position| position as u64)));
-    table.times("time", &all.iter().map(|(_, _, own)| own.time).collect::<Vec<_>>());
-    for name in names {
-        let bound = |own: &findings::Violation| {
-            own.bindings
-                .iter()
-                .find(|(other, _)| other == name)
-                .map_or(Value::Null, |(_, value)| value.clone())
-        };
-        let values: Vec<Value> = all.iter().map(|(_, _, own)| bound(own)).collect();
-        table.values(name, &values);
-    }
-    if all.iter().any(|(_, _, own)| own.category.is_some()) {
-        table.texts("category", all.iter().map(|(_, _, own)| own.category.as_deref()));
-        table.texts("severity", all.iter().map(|(_, item, _)| Some(item.severity.name())));
-        table.texts("text", all.iter().map(|(_, _, own)| own.text.as_deref()));
-    }
-    table.finish()
 }
 
 /// The verdict on one property.
@@ -374,8 +381,8 @@ impl Property {
     fn violations(&self, py: Python<'_>) -> PyResult<Vec<Violation>> {
         let item = &self.of.whole(py)?.items[self.at];
         let name: Arc<str> = item.name.as_str().into();
-        let own = |own: &findings::Violation| Violation::found(&name, item.severity, own.clone());
-        Ok(item.violations.iter().map(own).collect())
+        let own = |own| Violation::found(&name, item.severity, own);
+        Ok(listed(item).into_owned().into_iter().map(own).collect())
     }
 
     /// How many there are in all.
@@ -419,7 +426,7 @@ impl Property {
                 violations: at + 1,
                 ..self.of.options.clone()
             };
-            let again = examine(py, &spec, &self.of.traced, &options)?;
+            let again = examine(py, &spec, &self.of.traced, &options, self.of.numeric)?;
             if let Some(step) = again.items.first().and_then(|item| item.explanation.as_ref()) {
                 text.push_str(&words::explanation(step));
             }

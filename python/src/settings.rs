@@ -66,7 +66,7 @@ const KEYWORDS: &[&str] = &[
     "year",
 ];
 
-fn named<T: Copy>(what: &str, value: &Bound<'_, PyAny>, table: &[(&'static str, T)]) -> PyResult<T> {
+pub fn named<T: Copy>(what: &str, value: &Bound<'_, PyAny>, table: &[(&'static str, T)]) -> PyResult<T> {
     let text: String = value.extract()?;
     table.iter().find(|(name, _)| *name == text).map(|(_, own)| *own).ok_or_else(|| {
         let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();

@@ -4,12 +4,16 @@ use crate::data::{self, Data};
 use crate::error::{checked, in_python, raised};
 use crate::monitor::Monitor;
 use crate::report::Report;
-use crate::settings::Settings;
+use crate::settings::{Settings, named};
 use crate::verbs::{self, EvalReport, QueryReport, RobustReport};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use std::sync::Arc;
 use tracewise::Specification;
+use tracewise::chart::{ChartOptions, Matching, Reading};
+use tracewise::explain::ExplainOptions;
+use tracewise::findings::json;
+use tracewise::ir::{ArgumentKey, Path, PatternArgument, What};
 
 /// A specification: its text, parsed and checked.
 #[pyclass(frozen, module = "tracewise")]
@@ -80,7 +84,7 @@ impl Spec {
     }
 
     /// Of its properties and queries, those that are asked for.
-    fn asked(&self, settings: &Settings) -> PyResult<Arc<Specification>> {
+    pub fn asked(&self, settings: &Settings) -> PyResult<Arc<Specification>> {
         match settings.only.as_slice() {
             [] => Ok(Arc::clone(&self.own)),
             names => Ok(Arc::new(checked(self.own.only(names))?.into_owned())),
@@ -90,7 +94,7 @@ impl Spec {
 
 /// Whether a text names a file of a specification.
 fn is_file(text: &str) -> bool {
-    text.ends_with(".tw") && !text.contains(['\n', ';', '"'])
+    (text.ends_with(".tw") || text.ends_with(".elsc")) && !text.contains(['\n', ';', '"'])
 }
 
 #[pymethods]
@@ -137,6 +141,103 @@ impl Spec {
     fn queries(&self) -> Vec<String> {
         let roots = self.own.program.roots.iter().filter(|root| root.kind == tracewise::ir::RootKind::Query);
         roots.map(|root| root.name.clone()).collect()
+    }
+
+    /// The names of its monitors.
+    #[getter]
+    fn monitors(&self) -> Vec<String> {
+        self.own.program.monitors.iter().map(|monitor| monitor.name.clone()).collect()
+    }
+
+    /// The columns that it may read, by the first of their names.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.own.program.slots.iter().flat_map(|slot| read(&slot.what)).collect();
+        if !self.own.program.templates.is_empty() {
+            names.push("text".into());
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// The variables that it quantifies over, and the parameters of monitors, each with the columns that its values come from.
+    #[getter]
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (program, dict) = (&self.own.program, PyDict::new(py));
+        let invariants = program.roots.iter().filter_map(|root| program.invariant(root.node));
+        let mut outer: Vec<usize> = invariants.flat_map(|(outer, _)| outer).map(|own| own as usize).collect();
+        outer.sort_unstable();
+        outer.dedup();
+        for number in outer {
+            let (name, mut columns) = (&program.dag.variables[number], Vec::new());
+            for pattern in &program.dag.patterns {
+                let own = pattern.arguments.iter().filter(|(_, argument)| {
+                    matches!(argument, PatternArgument::Variable(own) if *own as usize == number)
+                });
+                columns.extend(own.filter_map(|(key, _)| argument(key)));
+            }
+            dict.set_item(name, columns)?;
+        }
+        for parameter in program.monitors.iter().flat_map(|monitor| &monitor.parameters) {
+            if !dict.contains(parameter)? {
+                dict.set_item(parameter, vec![parameter])?;
+            }
+        }
+        Ok(dict)
+    }
+
+    /// Whether it has columns that equations define from other positions.
+    #[getter]
+    fn derives(&self) -> bool {
+        self.own.program.derives()
+    }
+
+    /// What its `trace` block says of traces: `time`, `event`, `by`.
+    #[getter]
+    fn trace_settings<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (settings, dict) = (&self.own.settings, PyDict::new(py));
+        for (name, value) in [("time", &settings.time), ("event", &settings.event), ("by", &settings.by)] {
+            value.as_ref().map_or(Ok(()), |value| dict.set_item(name, value))?;
+        }
+        Ok(dict)
+    }
+
+    /// Its charts alone: `reading` is `segment`, `ltl` or `precedes`, `matching` `paper` or `injective`; with `open_end` what is pending
+    /// at the end is open; `columns` say whether a message is sent or received, and which it is.
+    #[pyo3(signature = (*, reading = None, matching = None, open_end = false, columns = None))]
+    fn charts(
+        &self,
+        reading: Option<&Bound<'_, PyAny>>,
+        matching: Option<&Bound<'_, PyAny>>,
+        open_end: bool,
+        columns: Option<[String; 2]>,
+    ) -> PyResult<Self> {
+        let reading = reading.map(|own| named("reading", own, &Reading::ALL)).transpose()?;
+        let matching = matching.map(|own| named("matching", own, &Matching::ALL)).transpose()?;
+        let options = ChartOptions { reading, matching: matching.unwrap_or_default(), open_end, columns };
+        Ok(Self { own: Arc::new(checked(self.own.charts(&options))?) })
+    }
+
+    /// Its charts as formulas over `send(msg)` and `recv(msg)`, by their names.
+    fn chart_formulas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for own in checked(self.own.chart_formulas())? {
+            dict.set_item(own.property, own.formula)?;
+        }
+        Ok(dict)
+    }
+
+    /// What it consists of, which engine runs it and why: what the command `explain` prints with `--output json`.
+    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let spec = Arc::clone(&self.own);
+        let report = crate::interrupt::run(py, tracewise::Session::new(), move |session| {
+            session.explain_spec(&spec, ExplainOptions::default())
+        })?;
+        let mut lines = Vec::new();
+        json::explain("<spec>", &report, &mut lines)?;
+        crate::others::lines(py, in_python(&String::from_utf8_lossy(&lines)).as_bytes())
     }
 
     /// What was noticed in the text and is no error.
@@ -192,6 +293,31 @@ impl Spec {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
         Ok((slf.get_type().into_any(), (slf.get().text(),)))
+    }
+}
+
+/// The first name of each column that a slot may be read from.
+fn read(what: &What) -> Vec<String> {
+    let first = |path: &Path| path.to_string().split(['.', '[']).next().map(str::to_string);
+    match what {
+        What::Proposition(path) | What::Variable(path, _) => first(path).into_iter().collect(),
+        What::Event { name, arguments, .. } => {
+            arguments.iter().filter_map(|(key, _)| argument(key)).chain([name.clone()]).collect()
+        }
+        What::Tuples { name, constants, arguments, .. } => {
+            let keys = constants.iter().map(|(key, _)| key).chain(arguments);
+            keys.filter_map(argument).chain([name.clone()]).collect()
+        }
+        What::Timing(timing) => timing.by.iter().filter_map(first).collect(),
+        What::Stream { .. } | What::Shift(_) | What::Window(_) => Vec::new(),
+    }
+}
+
+/// The column that an argument stands in.
+fn argument(key: &ArgumentKey) -> Option<String> {
+    match key {
+        ArgumentKey::Index(_) => None,
+        ArgumentKey::Name(name) | ArgumentKey::Declared { name, .. } => Some(name.clone()),
     }
 }
 

@@ -54,8 +54,14 @@ pub fn array<'py>(py: Python<'py>, bytes: &[u8], kind: &str) -> PyResult<Bound<'
 
 /// Reals as an array of numpy.
 pub fn reals<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Bound<'py, PyAny>> {
-    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    array(py, &bytes, "f8")
+    array(py, &bytes_of(values.iter().map(|value| value.to_ne_bytes())), "f8")
+}
+
+/// Numbers of one width laid end to end.
+pub fn bytes_of<const WIDTH: usize>(numbers: impl ExactSizeIterator<Item = [u8; WIDTH]>) -> Vec<u8> {
+    let mut bytes = vec![0; numbers.len() * WIDTH];
+    bytes.chunks_exact_mut(WIDTH).zip(numbers).for_each(|(place, number)| place.copy_from_slice(&number));
+    bytes
 }
 
 /// Deepest nesting of what is handed over.

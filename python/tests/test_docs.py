@@ -10,7 +10,7 @@ import tracewise as tw
 
 from conftest import ROOT
 
-PAGES = [ROOT / "docs" / "python.md", ROOT / "python" / "README.md"]
+PAGES = [ROOT / "docs" / "python.md", ROOT / "docs" / "python-from.md", ROOT / "python" / "README.md"]
 
 
 def pieces(text):
@@ -31,6 +31,10 @@ def pieces(text):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_page(page, tmp_path, monkeypatch):
+    if page.name == "python-from.md":
+        # The other tools that it runs.
+        pytest.importorskip("rtamt")
+        pytest.importorskip("reelay")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "orders.jsonl").write_text('{"time": 0, "event": "order", "user": "ann"}\n{"time": 3, "event": "pay", "user": "ann"}\n')
     names, printed, fresh, ran = {"__name__": "page"}, "", [], 0

@@ -1,6 +1,7 @@
 """Whatever holds the data, the report is the same."""
 
 import datetime as dt
+import decimal
 import json
 import random
 
@@ -207,3 +208,123 @@ def test_bad_settings():
         tw.check("F[0,5s] x", {"x": [True]})
     with pytest.raises(tw.Error, match="memory"):
         tw.check("G (x < 5)", {"x": list(range(10000))}, memory=10)
+
+
+def kinds() -> dict[str, tuple[pa.Table, str, dict[str, str]]]:
+    """Columns of every type, a formula about them, options."""
+    order = ["order", "pay", "order"]
+    paid = "G (order -> F[0,30s] pay)"
+
+    def stamps(kind: pa.DataType, step: int) -> pa.Table:
+        return pa.table({"time": pa.array([0, 5 * step, 90 * step], kind), "event": order})
+
+    def one(values: object, kind: pa.DataType | None = None) -> pa.Table:
+        return pa.table({"x": pa.array(values, kind)})
+
+    return {
+        "categories": (pa.table({"x": pa.array(["a", "b", None, "a"]).dictionary_encode()}), 'G (x != "b")', {}),
+        "keys that are categories": (
+            pa.table({"u": pa.array(["a", "b", "b", "a"]).dictionary_encode(), "x": [1, 9, 2, 9]}),
+            "G (x < 5)",
+            {"by": "u"},
+        ),
+        "categories of numbers": (pa.table({"x": pa.array([1, 2, 2, 9]).dictionary_encode()}), "G (x < 5)", {}),
+        "events that are categories": (pa.table({"event": pa.array(["a", "b"]).dictionary_encode()}), "G a", {}),
+        "timestamps without a zone": (stamps(pa.timestamp("us"), 10**6), paid, {}),
+        "timestamps of Paris": (stamps(pa.timestamp("ns", "Europe/Paris"), 10**9), paid, {}),
+        "timestamps of UTC": (stamps(pa.timestamp("ms", "UTC"), 10**3), paid, {}),
+        "seconds": (stamps(pa.timestamp("s"), 1), paid, {}),
+        "days": (pa.table({"time": pa.array([dt.date(2024, 1, 1), dt.date(2024, 1, 2)]), "event": order[:2]}), paid, {}),
+        "a column of days": (one([dt.date(2024, 1, 1), dt.date(2024, 1, 2)]), 'G (x == "2024-01-01")', {}),
+        "decimals": (one([decimal.Decimal("1.50"), decimal.Decimal("7.25"), None]), "G (x < 5.5)", {}),
+        "unsigned": (one([1, 7], pa.uint64()), "G (x < 5)", {}),
+        "beyond 64 bits with a sign": (one([1, 2**63 + 5], pa.uint64()), "G (x < 5)", {}),
+        "beyond what a float holds": (one([1, 2**62 + 1]), "G (x != 4611686018427387905)", {}),
+        "bytes": (one([1, 7], pa.int8()), "G (x < 5)", {}),
+        "short floats": (one([1.5, 7.5], pa.float32()), "G (x < 5)", {}),
+        "infinity": (one([1.5, float("inf")]), "G (x < 5)", {}),
+        "missing reals": (one([1.5, None, 9.0]), "G (x < 5)", {}),
+        "missing numbers": (one([1, None, 9]), "G (x < 5)", {}),
+        "missing truth": (one([True, None, False]), "G x", {}),
+        "missing texts": (one(["a", None, "b"]), 'G (x == "a")', {}),
+        "nothing": (one([None, None]), "G (x < 5)", {}),
+        "nothing in a structure": (one([{"a": None, "b": 1}, {"a": None, "b": 7}]), "G (x.b < 5)", {}),
+        "truth": (one([True, False]), "G x", {}),
+        "structures": (one([{"a": {"b": 1}}, {"a": {"b": 7}}]), "G (x.a.b < 5)", {}),
+        "lists beside it": (pa.table({"x": [1, 9], "l": pa.array([[1, 2], None])}), "G (x < 5)", {}),
+        "large texts": (one(["a", "b"], pa.large_string()), 'G (x == "a")', {}),
+        "views of texts": (one(["a", "b"], pa.string_view()), 'G (x == "a")', {}),
+        "chunks": (pa.concat_tables([one([1, 2]), one([9])]), "G (x < 5)", {}),
+        "no rows": (one([], pa.int64()), "G (x < 5)", {}),
+        "keys that are numbers": (pa.table({"k": [1, 2, 1], "x": [1, 9, 9]}), "G (x < 5)", {"by": "k"}),
+        "keys that are missing": (pa.table({"k": ["a", None, "a"], "x": [1, 9, 9]}), "G (x < 5)", {"by": "k"}),
+        "names of other alphabets": (pa.table({"größe": [1, 9]}), "G (`größe` < 5)", {}),
+        "bindings": (pa.table({"event": ["pub", "app", "pub"], "r": [1, 2, 2]}), "G forall v. pub(r: v) -> O app(r: v)", {}),
+    }
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_types_of_columns(kind):
+    table, formula, options = kinds()[kind]
+
+    def answer(data):
+        try:
+            (own,) = tw.check(formula, data, **options).properties
+        except tw.Error as error:
+            return str(error).split("\n")[0]
+        return own.verdict, [(v.position, v.time, v.bindings) for v in own.violations]
+
+    expected = answer(table)
+    assert isinstance(expected, str) or expected[0] == "violated"
+    frames = {
+        "polars": pl.from_arrow(table),
+        "pandas": table.to_pandas(),
+        "pandas of arrow": table.to_pandas(types_mapper=pd.ArrowDtype),
+        "duckdb": duckdb.from_arrow(table),
+    }
+    for name, frame in frames.items():
+        assert answer(frame) == expected, name
+
+
+def test_what_missing_is():
+    # A NaN is no number, but pandas means by it that there is none.
+    with pytest.raises(tw.Error, match="NaN"):
+        tw.check("G (x < 5)", pa.table({"x": [1.0, float("nan")]}))
+    assert tw.check("G (x < 5)", pd.DataFrame({"x": [1.0, float("nan")]}))[0].position == 1
+    with pytest.raises(tw.Error, match="no positions"):
+        tw.check("G (x < 5)", pa.table({}))
+    with pytest.raises(tw.Error, match="no positions"):
+        tw.check("G (x < 5)", pd.DataFrame())
+
+
+def test_keys_are_what_they_were():
+    rows = [{"k": 1, "x": 1}, {"k": 2, "x": 9}, {"k": 1, "x": 9}]
+    for form in (rows, pl.DataFrame(rows), pd.DataFrame(rows), {"k": [1, 2, 1], "x": [1, 9, 9]}):
+        report = tw.check("G (x < 5)", form, by="k")
+        assert report.violations["k"] == [2, 1]
+        assert [v.bindings for v in report[0].violations] == [{"k": 2}, {"k": 1}]
+
+
+def test_a_table_of_many_violations():
+    length = 50_000
+    columns = {
+        "time": list(range(length)),
+        "user": [f"u{at % 977}" for at in range(length)],
+        "x": [at % 3 for at in range(length)],
+    }
+    for by in (None, "user"):
+        report = tw.check("property a : G (x < 1); property b : G (x != 2); property c : F (x > 2);", columns, by=by)
+        table = report.violations.to_polars()
+        objects = [v for p in report.properties for v in p.violations]
+        assert len(table) == len(objects) == sum(p.violation_count for p in report.properties) > length // 2
+        assert table["property"].to_list() == [v.property for v in objects]
+        assert table["position"].to_list() == [v.position for v in objects]
+        assert table["time"].to_list() == [v.time for v in objects]
+        if by:
+            assert table["user"].to_list() == [v.bindings["user"] for v in objects]
+            own = table.filter(pl.col("property") == "a")
+            assert own["position"].to_list() == [at for at in range(length) if at % 3]
+            assert own["user"].to_list() == [columns["user"][at] for at in own["position"]]
+        short = tw.check("G (x < 1)", columns, by=by, violations=7)
+        assert len(short.violations) == len(short[0].violations) == 7
+        assert [v.position for v in short[0].violations] == [at for at in range(20) if at % 3][:7]

@@ -124,3 +124,26 @@ def test_careless(tracewise):
         passed=1,
         failed=1,
     )
+
+
+def test_the_example(pytester, root):
+    for name in ("shop.py", "shop.tw", "test_shop.py"):
+        (pytester.path / name).write_text((root / "examples" / "python" / name).read_text())
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    assert "nothing is shipped before it is paid" in text and "ship(id: i)" in text and "1 of 2 properties do not hold on 60 events" in text
+
+
+def test_the_fixture_as_documented(pytester):
+    pytester.makepyfile(
+        """
+import tracewise as tw
+spec = tw.Spec('property paid "every order is paid" : G (order -> F[0,30s] pay);')
+
+def test_orders(tracewise):
+    with tracewise(spec) as trace:
+        trace.event("order", user="u1"); trace.event("pay", user="u1")
+"""
+    )
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)

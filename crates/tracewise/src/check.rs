@@ -1,5 +1,6 @@
 //! `check`: verdict, violations and explanation of every property on one trace.
 
+mod listing;
 pub(crate) mod ranges;
 mod report;
 
@@ -14,6 +15,7 @@ use crate::run::{Asked, Run};
 use crate::slicing::{self, Slicing};
 pub use crate::statistics::{Elapsed, Part, Statistic, StatisticReport, Wait};
 use crate::{Error, Session, Specification, chart, monitors, require, statistics};
+pub use listing::Listing;
 pub use report::{CheckReport, LogLine, PropertyReport, Step, Timeline, Violation, ViolationRange};
 use tw_core::{Bits, Position, Verdict};
 use tw_diag::Diagnostic;
@@ -43,6 +45,8 @@ pub struct CheckOptions {
     pub slicing: Option<Slicing>,
     /// What a page shows beside a list: the lines around violations, and how many there are in each part of the log.
     pub overview: bool,
+    /// Of properties `G φ`, only the first hundred violations are objects, and all of them are columns: [`PropertyReport::listing`].
+    pub listing: bool,
 }
 
 impl Default for CheckOptions {
@@ -58,6 +62,7 @@ impl Default for CheckOptions {
             clock_error: None,
             slicing: None,
             overview: false,
+            listing: false,
         }
     }
 }
@@ -262,7 +267,9 @@ fn violations(
         let (own, time) = if invariant { (Some(position), run.stamp(at)) } else { (None, None) };
         Violation { position: own, time, bindings, infinite, ..Violation::default() }
     };
-    for each in failing.iter().take(options.violations.max(1)) {
+    let columns = options.listing && invariant && run.spec.program.chart(root.node).is_none();
+    let most = if columns { options.violations.min(LOCATED) } else { options.violations };
+    for each in failing.iter().take(most.max(1)) {
         finding.add(each.0, violation(each));
     }
     if invariant && options.violations > 0 {
@@ -270,7 +277,7 @@ fn violations(
             let ((_, at, nth), (_, other, next)) = (failing[a], failing[b]);
             segment(at) == segment(other) && answer.bindings.get(nth) == answer.bindings.get(next)
         };
-        let found = ranges::ranges(&failing, options.violations, alike);
+        let found = ranges::ranges(&failing, most, alike);
         finding.report.ranges = found
             .iter()
             .map(|&(first, last)| ViolationRange {
@@ -281,6 +288,11 @@ fn violations(
                 count: last - first + 1,
             })
             .collect();
+    }
+    if columns {
+        let listed = &failing[..failing.len().min(options.violations)];
+        finding.report.listing =
+            Some(listing::Shared::new(Listing::new(run, options.by.as_deref(), answer, listed)));
     }
     if options.overview && !failing.is_empty() {
         let cut = finding.report.violation_count > failing.len();

@@ -43,7 +43,7 @@ pub use races::{Access, Race, Turn};
 pub use warning::Warning;
 pub use watch::Gathered;
 
-use crate::check::{LogLine, StatisticReport, Step, Timeline};
+use crate::check::{Listing, LogLine, StatisticReport, Step, Timeline};
 use crate::classify::ClassReport;
 use crate::imprecise::Guarantee;
 use crate::query::{Approximation, QueryResult};
@@ -52,6 +52,7 @@ use crate::robust::Robustness;
 use crate::test::TestResult;
 use crate::watch::Deadline;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 use tw_core::{Position, Time, Value, Verdict};
 use tw_trace::{Stamp, TimeStyle};
@@ -218,6 +219,8 @@ pub struct Item {
     pub violations: Vec<Violation>,
     /// How many there are in all.
     pub violation_count: usize,
+    /// All that are asked for by columns, where that was asked for.
+    pub listing: Option<Arc<Listing>>,
     /// The first violations with neighbours taken together; see [`Item::ranges`].
     pub merged: Vec<ViolationRange>,
     /// How many violations there are in each part of the log, where that was asked for.

@@ -1,5 +1,6 @@
 //! What a run answers, ready for a reporter. Everything a reporter prints stands here; it computes nothing.
 
+use super::listing::Listing;
 use crate::check::StatisticReport;
 use crate::findings::Severity;
 use crate::imprecise::Guarantee;
@@ -61,6 +62,8 @@ pub struct PropertyReport {
     pub violations: Vec<Violation>,
     /// How many there are in all.
     pub violation_count: usize,
+    /// All that are asked for by columns, where that was asked for.
+    pub listing: Option<Arc<Listing>>,
     /// The first violations with neighbours taken together; nothing where that was not looked at.
     pub ranges: Vec<ViolationRange>,
     /// With `overview`, how many violations there are in each part of the log.
@@ -93,6 +96,7 @@ impl Default for PropertyReport {
             time: None,
             violations: Vec::new(),
             violation_count: 0,
+            listing: None,
             ranges: Vec::new(),
             timeline: None,
             explanation: None,

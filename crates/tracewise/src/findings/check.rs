@@ -57,6 +57,7 @@ impl From<PropertyReport> for Item {
             time: property.time,
             violations: property.violations.into_iter().map(Violation::from).collect(),
             violation_count: property.violation_count,
+            listing: property.listing,
             merged: property.ranges.into_iter().map(ViolationRange::from).collect(),
             timeline: property.timeline,
             explanation: property.explanation,

@@ -8,6 +8,7 @@ mod check;
 mod classify;
 mod coverage;
 mod document;
+mod explain;
 mod model;
 mod query;
 mod races;
@@ -18,6 +19,7 @@ mod write;
 
 pub use coverage::coverage;
 pub use document::document;
+pub use explain::explain;
 pub use robust::{number, told};
 pub use write::{Object, array, bindings, line, step, time, value};
 

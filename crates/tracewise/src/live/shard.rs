@@ -172,7 +172,7 @@ impl ShardMonitor {
     }
 
     /// Before the first position again.
-    pub(super) fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result<(), Error> {
         self.monitors = self.plan.monitors()?;
         self.keys = Keys::default();
         self.last.clear();

@@ -124,6 +124,7 @@ impl Check {
             clock_error: self.clock_error.error(read.unit())?,
             slicing: self.slices.slicing()?,
             overview: self.output == report::HTML,
+            listing: false,
         };
         if self.slices.workers.is_some()
             && self.formulas.is_empty()
