@@ -9,6 +9,8 @@ use crate::imprecise::ClockError;
 use crate::monitors::Stored;
 use crate::narrate::Narrator;
 use crate::plan::Who;
+use crate::require::parts::Parts;
+use crate::require::stored::Alongside;
 use crate::run::columns::Taker;
 use crate::run::vacuous::as_written;
 use crate::run::{Asked, Run};
@@ -81,19 +83,26 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckReport, Error> {
     let both = !spec.program.requirements.is_empty() && !spec.has_requirements_alone();
+    if both && options.slicing.is_none() {
+        let divided = spec.with_divided_requirements(options.by.as_deref());
+        // An engine that reads forward judges them while the trace is read for the properties.
+        if let Ok(Some(parts)) = Parts::open(session, &divided, false) {
+            return check_properties(session, &divided, files, options, Some(parts));
+        }
+    }
     if both && files.iter().any(|file| file == "-") {
         return Err(Error::refused_instead(
-            "requirements and properties each read the trace, and standard input can be read once",
+            "these requirements and properties each read the trace, and standard input can be read once",
             "write it to a file, or name one of them",
         ));
     }
     let Some(required) = require::check(session, spec, files, options)? else {
-        return check_properties(session, spec, files, options);
+        return check_properties(session, spec, files, options, None);
     };
     if !both {
         return Ok(required);
     }
-    let mut report = check_properties(session, spec, files, options)?;
+    let mut report = check_properties(session, spec, files, options, None)?;
     report.properties.extend(required.properties);
     let new = |warning: &Diagnostic| !report.warnings.iter().any(|known| known.message == warning.message);
     let new: Vec<Diagnostic> = required.warnings.into_iter().filter(new).collect();
@@ -106,13 +115,16 @@ fn check_properties(
     spec: &Specification,
     files: &[String],
     options: &CheckOptions,
+    required: Option<Parts>,
 ) -> Result<CheckReport, Error> {
     let spec = &*spec.properties()?;
     let session = &*monitors::beside(session, spec)?;
     let monitors = monitors::plan(spec)?;
-    let kept = monitors::slots(monitors.as_ref());
+    let mut kept = monitors::slots(monitors.as_ref());
+    let own = kept.len();
+    kept.extend(required.iter().flat_map(Parts::slots));
     let waits = options.statistic == Some(Statistic::Waiting);
-    let times = waits || options.violations > LOCATED;
+    let times = waits || options.violations > LOCATED || required.as_ref().is_some_and(Parts::asks_times);
     let asked = Asked { times, by: options.by.as_deref(), kept: &kept, ..Asked::default() };
     // Keys are evaluated one after the other: which violations come first in the log is known when all are.
     let least = match options.violations {
@@ -123,7 +135,14 @@ fn check_properties(
     let most = if options.overview { options.violations.max(ranges::COUNTED) } else { options.violations };
     let by_key = options.by.is_some();
     let mut fed = monitors.as_ref().map(|plan| Stored::new(session, spec, plan, by_key, most));
-    let taker = fed.as_mut().map(|fed| fed as &mut dyn Taker);
+    let mut passing = required.map(|parts| Alongside::new(session, spec, parts, own));
+    let taker = match (&mut passing, &mut fed) {
+        (Some(passing), fed) => {
+            passing.also = fed.as_mut().map(|fed| fed as &mut dyn Taker);
+            Some(passing as &mut dyn Taker)
+        }
+        (None, fed) => fed.as_mut().map(|fed| fed as &mut dyn Taker),
+    };
     // What does not fit into memory is not held.
     let again = files.iter().all(|file| file != "-");
     let flows = options
@@ -140,6 +159,7 @@ fn check_properties(
         },
         opened => opened?,
     };
+    let required = passing.map(|passing| passing.finish(&run.loaded)).transpose()?;
     let limit = if run.order.by_key() { usize::MAX } else { options.violations.max(least) };
     let (answers, about_slices) = match &options.slicing {
         Some(slicing) => slicing::answers(&mut run, slicing, limit)?,
@@ -206,6 +226,7 @@ fn check_properties(
     if let Some(fed) = fed {
         properties.extend(fed.verdicts(&mut run, options)?);
     }
+    properties.extend(required.into_iter().flatten());
     let mut report = report(&mut run, options, properties);
     report.warnings.extend(warnings);
     report.warnings.extend(unexplained);

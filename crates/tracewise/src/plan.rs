@@ -6,7 +6,9 @@ mod stored;
 
 use crate::engines;
 use crate::{Error, Specification};
-pub(crate) use monitor::{Tell, answers, choose_monitor, live_options, refuse_division};
+pub(crate) use monitor::{
+    Tell, answers, choose_monitor, choose_query_monitor, live_options, refuse_division,
+};
 pub(crate) use stored::{Chosen, Who, choose, explainer, restrict};
 use tw_diag::Diagnostic;
 use tw_monitor::{Answers, Engine, Unsupported};

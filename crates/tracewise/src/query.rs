@@ -3,6 +3,7 @@
 //! Queries that divide the trace alike (`by user`, `every 1m`) run together on the divided trace, whose parts are
 //! segments: an engine runs once per way of dividing, whatever the number of parts.
 
+mod by_key;
 mod compute;
 mod missing;
 mod stream;
@@ -11,6 +12,7 @@ mod witness;
 
 pub use crate::run::divide::Edge;
 pub(crate) use compute::approximations;
+pub(crate) use missing::of_aggregate as missing_of;
 pub use total::{Total, Totals};
 pub use witness::{Origin, Witness};
 
@@ -176,6 +178,12 @@ fn values(
     let engine = plan::choose(session, &spec, &session.evaluate_options(), who)?.engine;
     if totals.is_none() && !spec.program.derives() && stream::fits(session, options, &spec, engine) {
         return stream::run(session, &spec, files, engine);
+    }
+    if totals.is_none()
+        && let Some(plan) = by_key::fits(session, options, &spec, files, engine)
+        && let Some(report) = by_key::run(session, &spec, files, &plan, (engine, options.explain))?
+    {
+        return Ok(report);
     }
     // Readers have a way of their own for one column of keys; further ones are read as values.
     let key = one_key(&spec);

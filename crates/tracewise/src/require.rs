@@ -3,6 +3,11 @@
 //! A requirement's query runs as any other; its value, or that of each part of the trace, is compared afterwards. A missing value
 //! settles nothing.
 
+mod course;
+mod divided;
+pub(crate) mod parts;
+pub(crate) mod stored;
+
 use crate::check::{CheckOptions, CheckReport, PropertyReport, newlines, property};
 use crate::query::{Edge, Group, QueryOptions, QueryReport, QueryResult, query};
 use crate::{Error, Session, Specification};
@@ -35,6 +40,15 @@ pub(crate) fn verdict(spec: &Specification, requirement: &Requirement, value: &V
             }
         }
         _ => Verdict::Unknown,
+    }
+}
+
+/// The worse of two verdicts.
+pub(crate) fn worse(a: Verdict, b: Verdict) -> Verdict {
+    match (a, b) {
+        (Verdict::Violated, _) | (_, Verdict::Violated) => Verdict::Violated,
+        (Verdict::Unknown, _) | (_, Verdict::Unknown) => Verdict::Unknown,
+        _ => Verdict::Satisfied,
     }
 }
 

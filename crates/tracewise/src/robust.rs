@@ -223,6 +223,15 @@ pub(crate) fn robust(
         interpolate = interpolate.or(Some(Interpolation::Step));
     }
     let session = &session;
+    let straight = match interpolate {
+        Some(Interpolation::Linear) => {
+            let program = tw_engine_robust::straighten(&spec.program);
+            let program = program.map_err(|refusal| refused(spec, refusal))?;
+            Some(Specification { program, ..spec.clone() })
+        }
+        _ => None,
+    };
+    let spec = straight.as_ref().unwrap_or(spec);
     let engine = tw_engine_robust::Robustness { algorithm: asked.algorithm, interpolate };
     let shown = if asked.picture { signals::shown(spec) } else { Vec::new() };
     let times = asked.everywhere || asked.picture || interpolate.is_some();

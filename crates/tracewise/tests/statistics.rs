@@ -128,3 +128,51 @@ fn vacuity_finds_what_did_not_matter() {
     }
     assert_eq!(statistic("G a", "a, -", Statistic::Vacuity, "auto"), StatisticReport::Vacuity(None));
 }
+
+/// Aggregates that are folded per key while the trace is read, against dividing it first.
+#[test]
+fn folding_per_key_is_dividing() {
+    use tracewise::query::QueryOptions;
+    use tw_testkit::{Rng, cases};
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("by-key.csv");
+    let file = [path.to_str().unwrap().to_owned()];
+    for seed in 0..cases(300) {
+        let mut rng = Rng::new(seed);
+        let (whole, keyless) = (rng.one_in(2), rng.one_in(3));
+        let mut text = String::from("user,p,x,y\n");
+        for _ in 0..1 + rng.below(200) {
+            let user = match rng.below(8) {
+                0 if keyless => String::new(),
+                1 => "99".into(),
+                own => format!("u{own}"),
+            };
+            let x = match rng.below(10) {
+                0 => String::new(),
+                1 if !whole => "1.5".into(),
+                2 => "9223372036854775807".into(),
+                other => (other as i64 - 5).to_string(),
+            };
+            text.push_str(&format!("{user},{},{x},{}.25\n", rng.below(2), rng.below(9) as i64 - 4));
+        }
+        std::fs::write(&path, &text).unwrap();
+        let queries =
+            ["max[x]", "min[p : x]", "count[p]", "count[true]", "sum[x]", "max[y]", "min[y]", "count[p : x]"];
+        let spec: String = (0..1 + rng.below(3))
+            .map(|number| format!("query q{number} : {} by user;\n", rng.pick(&queries)))
+            .collect();
+        let spec = Specification::from_text("s.tw", &spec).unwrap();
+        let answer = |witness: bool| {
+            let options = QueryOptions { witness, ..QueryOptions::default() };
+            let report = Session::new().query(&spec, &file, &options).map_err(|error| error.to_string())?;
+            let failures: Vec<String> = report.failures.iter().map(ToString::to_string).collect();
+            let groups = |query: &tracewise::query::QueryResult| {
+                let group = |group: &tracewise::query::Group| {
+                    (group.key.clone(), group.value.to_string(), group.missing.clone())
+                };
+                query.groups.iter().map(group).collect::<Vec<_>>()
+            };
+            Ok::<_, String>((report.queries.iter().map(groups).collect::<Vec<_>>(), failures))
+        };
+        assert_eq!(answer(false), answer(true), "seed {seed}\n{text}");
+    }
+}

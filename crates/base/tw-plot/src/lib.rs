@@ -44,7 +44,7 @@ pub use raster::png;
 pub use sequence::{
     After, Happening, Hexagon, Line, PartOf, Sequence, Sequences, State, Verdict, svg_sequences,
 };
-pub use terminal::{bars, sparkline};
+pub use terminal::{bars, sparkline, sparkline_between};
 pub use thin::Thinner;
 
 use std::path::Path;

@@ -6,6 +6,9 @@ use std::path::Path;
 /// Height of a picture of panels: of what stands around them, and of each.
 const AROUND: u32 = 130;
 const EACH: u32 = 190;
+/// Of many, each is lower: they are strips to be compared.
+const STRIP: u32 = 120;
+const MANY: usize = 4;
 
 /// Panels over one another that share the horizontal axis.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +40,8 @@ pub struct Panel {
     pub signed: bool,
     /// Points that stand out.
     pub rings: Vec<(f64, f64)>,
+    /// Stretches where something is wrong in this panel alone, ascending.
+    pub bands: Vec<(f64, f64)>,
 }
 
 /// A constant that a line is read against.
@@ -53,7 +58,8 @@ pub struct Level {
 /// Writes a picture of panels to a file, as SVG or PNG by the extension of its name; higher with more panels.
 pub fn write_panels(panels: &Panels, path: &Path) -> Result<(), Error> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-    let height = AROUND + EACH * panels.panels.len().max(1) as u32;
+    let each = if panels.panels.len() > MANY { STRIP } else { EACH };
+    let height = AROUND + each * panels.panels.len().max(1) as u32;
     let picture = || svg_panels(panels, crate::WIDTH, height);
     let bytes = match extension.to_ascii_lowercase().as_str() {
         "svg" => picture().into_bytes(),

@@ -32,6 +32,22 @@ pub fn sparkline(values: &[Option<f64>], width: usize) -> String {
     shown.into_iter().map(|value| value.map_or(' ', level)).collect()
 }
 
+/// The same with the least and the greatest of its values behind it: a line of blocks alone does not say of what.
+///
+/// ```
+/// let values = [Some(1.0), Some(2.0), None, Some(8.0)];
+/// assert_eq!(tw_plot::sparkline_between(&values, 40), "▁▂ █  1 to 8");
+/// ```
+pub fn sparkline_between(values: &[Option<f64>], width: usize) -> String {
+    let line = sparkline(values, width);
+    let (low, high) = extent(values.iter().flatten().copied().filter(|value| value.is_finite()));
+    match low <= high && !line.is_empty() {
+        true if low == high => format!("{line}  {}", number(low)),
+        true => format!("{line}  {} to {}", number(low), number(high)),
+        false => line,
+    }
+}
+
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }

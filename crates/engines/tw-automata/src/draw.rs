@@ -77,7 +77,7 @@ pub struct Vertex {
 }
 
 /// An edge of a picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
     /// Index of the vertex it leaves.
     pub from: usize,
@@ -85,8 +85,46 @@ pub struct Edge {
     pub to: usize,
     /// When it is taken; may be empty.
     pub label: String,
-    /// Whether it goes to the previous position.
+    /// Whether it goes to the previous position; of a model, whether nobody saw it. It is dashed.
     pub past: bool,
+    /// How often it was seen, beside the others.
+    pub weight: Weight,
+}
+
+/// How often an edge was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// That is not told.
+    #[default]
+    Plain,
+    /// So seldom that it stands out.
+    Rare,
+    /// From 0 to 4, wider for more.
+    Common(u8),
+}
+
+impl Weight {
+    /// Width of the line, in tenths of a pixel.
+    fn width(self) -> u32 {
+        match self {
+            Weight::Plain => 14,
+            Weight::Rare => 16,
+            Weight::Common(step) => [10, 16, 24, 34, 46][usize::from(step.min(4))],
+        }
+    }
+}
+
+/// What the legend of a picture explains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    /// Lines of different widths.
+    Widths,
+    /// A line that stands out.
+    Rare,
+    /// A dashed line.
+    Dashed,
+    /// A double border.
+    End,
 }
 
 /// A graph to draw.
@@ -100,4 +138,8 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// Indices of initial vertices.
     pub initial: Vec<usize>,
+    /// Indices of vertices in which something ends: they have a double border.
+    pub ends: Vec<usize>,
+    /// What is told of lines and borders.
+    pub legend: Vec<(Sample, String)>,
 }

@@ -10,7 +10,7 @@ mod tests;
 use crate::{Model, State};
 use group::Groups;
 use rustc_hash::FxHashMap;
-use tw_automata::draw::{Edge, Graph, Kind, Vertex};
+use tw_automata::draw::{Edge, Graph, Kind, Sample, Vertex, Weight};
 use tw_core::Value;
 
 /// How much a picture shows.
@@ -27,7 +27,7 @@ pub struct Limits {
 impl Default for Limits {
     /// What can be read on a screen.
     fn default() -> Self {
-        Limits { states: 150, boxes: 40, arrows: 400 }
+        Limits { states: 60, boxes: 24, arrows: 90 }
     }
 }
 
@@ -75,6 +75,7 @@ pub fn picture(model: &Model, limits: Limits) -> Picture {
     }
     let vertex =
         |(index, label): (usize, String)| Vertex { name: format!("n{index}"), label, kind: Kind::State };
+    let scale = Scale::new(&arrows);
     let edge = |((from, to), arrow): ((u32, u32), Arrow)| Edge {
         from: from as usize,
         to: to as usize,
@@ -84,18 +85,90 @@ pub fn picture(model: &Model, limits: Limits) -> Picture {
             _ => String::new(),
         },
         past: model.record.is_some() && arrow.count == 0,
+        weight: scale.weight(arrow.count),
     };
     let mut initial: Vec<usize> =
         model.initial.iter().map(|&state| groups.of[state as usize] as usize).collect();
     initial.sort_unstable();
     initial.dedup();
+    let ended = model.record.iter().flat_map(|record| record.ends.iter().enumerate());
+    let ended = ended.filter(|(_, count)| **count > 0).filter_map(|(state, _)| groups.of.get(state));
+    let mut ends: Vec<usize> = ended.map(|&group| group as usize).collect();
+    ends.sort_unstable();
+    ends.dedup();
     let graph = Graph {
         title,
         vertices: groups.labels.into_iter().enumerate().map(vertex).collect(),
+        legend: legend(model, &scale, &arrows, &ends),
         edges: arrows.into_iter().map(edge).collect(),
         initial,
+        ends,
     };
     Picture { graph, note }
+}
+
+/// How often arrows were seen, beside each other.
+struct Scale {
+    /// Arrows seen no more often than this stand out: there are some that were seen much more often.
+    rare: Option<u64>,
+    most: u64,
+}
+
+/// One of so many is rare.
+const SELDOM: u64 = 40;
+
+impl Scale {
+    fn new(arrows: &[((u32, u32), Arrow)]) -> Self {
+        let mut counts: Vec<u64> =
+            arrows.iter().map(|(_, arrow)| arrow.count).filter(|&count| count > 0).collect();
+        counts.sort_unstable();
+        let most = counts.last().copied().unwrap_or(0);
+        let middle = counts.get(counts.len() / 2).copied().unwrap_or(0);
+        let rare = middle / SELDOM;
+        Scale { rare: (counts.first().is_some_and(|&least| least <= rare)).then_some(rare), most }
+    }
+
+    fn weight(&self, count: u64) -> Weight {
+        match (count, self.rare) {
+            (0, _) => Weight::Plain,
+            (count, Some(rare)) if count <= rare => Weight::Rare,
+            // All alike: nothing to tell apart.
+            _ if self.most < 4 => Weight::Plain,
+            // By magnitude: the greatest is widest, and each step is a quarter of the way to it.
+            (count, _) => {
+                let part = (count as f64).ln_1p() / (self.most as f64).ln_1p();
+                Weight::Common((part * 4.0).round().clamp(0.0, 4.0) as u8)
+            }
+        }
+    }
+}
+
+/// What the lines and borders of a picture mean, as far as they occur.
+fn legend(
+    model: &Model,
+    scale: &Scale,
+    arrows: &[((u32, u32), Arrow)],
+    ends: &[usize],
+) -> Vec<(Sample, String)> {
+    let mut legend = Vec::new();
+    let Some(record) = &model.record else { return legend };
+    if scale.most >= 4 {
+        legend.push((Sample::Widths, format!("seen more often: wider, up to {} times", scale.most)));
+    }
+    if let Some(rare) = scale.rare {
+        let count = arrows.iter().filter(|(_, arrow)| arrow.count > 0 && arrow.count <= rare).count();
+        let times = if rare == 1 { "once".to_owned() } else { format!("at most {rare} times") };
+        legend.push((Sample::Rare, format!("rare: seen {times} ({count} of {} arrows)", arrows.len())));
+    }
+    if arrows.iter().any(|(_, arrow)| arrow.count == 0) {
+        legend.push((Sample::Dashed, "seen in no trace: paths stay where traces have ended".to_owned()));
+    }
+    if !ends.is_empty() {
+        let all: u64 = record.ends.iter().sum();
+        let traces = if all == 1 { "the trace ends".to_owned() } else { format!("some of {all} traces end") };
+        legend.push((Sample::End, format!("{traces} here")));
+    }
+    legend
 }
 
 /// Keeps the arrows seen most often, at most `most` and all that are as frequent as those, and of each box the most

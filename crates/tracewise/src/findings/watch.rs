@@ -24,6 +24,8 @@ pub struct Gathered {
     monitors: Vec<Item>,
     semantics: &'static str,
     required: Vec<Item>,
+    /// Of divided requirements what each part came to, with their numbers.
+    parts: Vec<(usize, Item)>,
     /// Of the properties, then the monitors, the positions that failed.
     failing: Vec<Vec<Position>>,
     /// The first and the latest position that were told of, with their timestamps.
@@ -69,7 +71,7 @@ impl Gathered {
             ..Item::default()
         };
         let required = spec.program.requirements.iter().map(required).collect();
-        Self { properties, queries, monitors, required, semantics, failing, ends: None }
+        Self { properties, queries, monitors, required, parts: Vec::new(), semantics, failing, ends: None }
     }
 
     /// A verdict was told.
@@ -78,10 +80,15 @@ impl Gathered {
         let [first, _] = self.ends.unwrap_or([now; 2]);
         self.ends = Some([first, now]);
         if let Some(found) = &told.required {
-            if let Some(item) = self.required.iter_mut().find(|item| item.name == told.property) {
-                item.verdict = Some(told.verdict);
-                item.remarks = vec![words::required(found)];
-                item.detail = Detail::Required(Box::new(found.clone()));
+            let Some(own) = self.required.iter().position(|item| item.name == told.property) else { return };
+            let whole = found.by.is_none() && found.window.is_none();
+            let mut item = self.required[own].clone();
+            item.verdict = Some(told.verdict);
+            item.remarks = vec![words::required(found)];
+            item.detail = Detail::Required(Box::new(found.clone()));
+            match whole {
+                true => self.required[own] = item,
+                false => self.parts.push((own, item)),
             }
             return;
         }
@@ -188,6 +195,19 @@ impl Gathered {
         for (item, (_, silent)) in self.monitors.iter_mut().zip(&report.monitors) {
             item.verdict = Some(if *silent { Verdict::Satisfied } else { Verdict::Violated });
         }
+        // The parts of each requirement in its place.
+        self.parts.sort_by_key(|(own, _)| *own);
+        let mut parts = self.parts.into_iter().peekable();
+        let mut required = Vec::with_capacity(self.required.len());
+        for (own, item) in self.required.into_iter().enumerate() {
+            let before = required.len();
+            while let Some((_, part)) = parts.next_if(|(of, _)| *of == own) {
+                required.push(part);
+            }
+            if required.len() == before {
+                required.push(item);
+            }
+        }
         let items = self.properties.iter_mut().chain(&mut self.monitors);
         for (item, failing) in items.zip(std::mem::take(&mut self.failing)) {
             if !failing.is_empty() {
@@ -213,7 +233,7 @@ impl Gathered {
                 ..Statistics::default()
             },
             items: {
-                let judged = self.properties.into_iter().chain(self.monitors).chain(self.required);
+                let judged = self.properties.into_iter().chain(self.monitors).chain(required);
                 judged.chain(self.queries).collect()
             },
             skipped: report.bad_lines,

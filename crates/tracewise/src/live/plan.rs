@@ -103,7 +103,8 @@ impl Plan {
             Clock::Stamps => {}
         }
         let parametric = crate::monitors::plan(spec)?;
-        if spec.program.roots.is_empty() && parametric.is_none() {
+        let required = !spec.program.requirements.is_empty();
+        if spec.program.roots.is_empty() && parametric.is_none() && !required {
             return Err(Error::refused("the specification has no properties, no queries and no monitors"));
         }
         let planned = |root| Planned::new(spec, root, options, &evaluate);

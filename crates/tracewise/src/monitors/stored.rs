@@ -4,10 +4,9 @@ use super::explanation::{Asked, explanation, traces};
 use super::many::pick;
 use super::{ENGINE, Many, batch, over, severity, violation};
 use crate::check::{CheckOptions, LOCATED, PropertyReport, log_line, monitor_timeline};
-use crate::error::Budget;
 use crate::findings::words;
 use crate::run::Run;
-use crate::run::columns::Taker;
+use crate::run::columns::{Passing, Taker, Untaken};
 use crate::{Error, Session, Specification};
 use std::sync::Arc;
 use tw_core::{Batch, Column, Position, Value, Verdict};
@@ -106,19 +105,19 @@ impl<'s> Stored<'s> {
 }
 
 impl Taker for Stored<'_> {
-    fn take(&mut self, columns: Vec<Column>, len: usize, keys: Option<&[u32]>) -> Result<(), Budget> {
-        let whole = batch(&self.spec.program, &self.slots, columns, len);
+    fn take(&mut self, columns: Vec<Column>, read: Passing<'_>) -> Result<(), Untaken> {
+        let whole = batch(&self.spec.program, &self.slots, columns, read.len);
         let mut found = Vec::new();
         let fed = match &mut self.work {
             Work::Whole(monitors) => monitors.feed(&whole, &mut found),
-            Work::Keys(_) => self.feed_keys(&whole, keys.unwrap_or_default()),
+            Work::Keys(_) => self.feed_keys(&whole, read.keys.unwrap_or_default()),
         };
         fed.map_err(|found| over(self.spec, &found, self.session.evaluate.memory_budget, ""))?;
         for one in found {
             let position = one.position.map(|at| at as Position);
             self.note(one, position, None);
         }
-        self.positions += len;
+        self.positions += read.len;
         Ok(())
     }
 }

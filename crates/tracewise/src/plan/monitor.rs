@@ -136,6 +136,26 @@ pub(crate) fn choose_monitor(
     }
 }
 
+/// The engine for queries on a live trace, the first that reads forward and accepts.
+pub(crate) fn choose_query_monitor(
+    spec: &Specification,
+    options: &EvaluateOptions,
+) -> Result<(&'static str, Box<dyn tw_monitor::Monitor>), Error> {
+    let mut refusal = None;
+    for engine in engines::giving(Answers::Values).filter(|engine| engine.reads_forward()) {
+        match engine.monitor(&spec.program, options, Telling::Verdicts) {
+            Ok(monitor) => return Ok((engine.name(), monitor)),
+            Err(found) => {
+                refusal.get_or_insert((engine.name(), found));
+            }
+        }
+    }
+    Err(match refusal {
+        Some((engine, refusal)) => refused(spec, engine, refusal),
+        None => Error::refused("this build has no engine that watches queries"),
+    })
+}
+
 /// A query that divides the trace has several values at each moment, which no monitor keeps apart.
 pub(crate) fn refuse_division(spec: &Specification, root: &Root) -> Error {
     let diagnostic = Diagnostic::error(

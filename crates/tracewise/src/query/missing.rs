@@ -67,7 +67,7 @@ pub(super) fn explain(
 }
 
 /// Why a query that is an aggregate has no value; nothing else needs to be known.
-pub(super) fn of_aggregate(spec: &Specification, query: NodeId) -> Option<String> {
+pub(crate) fn of_aggregate(spec: &Specification, query: NodeId) -> Option<String> {
     let aggregate = matches!(spec.program.dag.node(query), Node::Collect(..));
     aggregate.then(|| reason(spec, query, |_| true))
 }

@@ -36,10 +36,38 @@ pub(crate) struct Loaded {
     divided: bool,
 }
 
+/// What is known of the positions of a batch beside their columns.
+#[derive(Clone, Copy)]
+pub(crate) struct Passing<'a> {
+    pub len: usize,
+    /// The numbers of the positions' keys, where there is a key: `u32::MAX` is none.
+    pub keys: Option<&'a [u32]>,
+    /// Timestamps, if they are kept.
+    pub times: Option<&'a [Time]>,
+}
+
+/// Why columns were not taken.
+pub(crate) enum Untaken {
+    Budget(Budget),
+    /// A term has no value in this batch.
+    Term(PredicateError),
+}
+
+impl From<Budget> for Untaken {
+    fn from(budget: Budget) -> Self {
+        Untaken::Budget(budget)
+    }
+}
+
+impl From<PredicateError> for Untaken {
+    fn from(error: PredicateError) -> Self {
+        Untaken::Term(error)
+    }
+}
+
 /// Takes the columns of [`Need::kept`] while a trace is read, batch by batch and in its order, so that nobody has to keep them.
 pub(crate) trait Taker {
-    /// `keys` are the numbers of the positions' keys, where there is a key: `u32::MAX` is none.
-    fn take(&mut self, columns: Vec<Column>, len: usize, keys: Option<&[u32]>) -> Result<(), Budget>;
+    fn take(&mut self, columns: Vec<Column>, read: Passing<'_>) -> Result<(), Untaken>;
     /// Takes the pieces that [`Need::cutting`] made of the positions from `start` on, which nobody keeps then.
     fn pieces(&mut self, pieces: Vec<Vec<Piece>>, start: Position) -> Result<(), Budget> {
         let _ = (pieces, start);
@@ -125,6 +153,11 @@ impl Keys {
         self.names.push(text.clone());
         self.index.insert(text.clone(), number);
         number
+    }
+
+    /// The number of a text that is known.
+    pub fn find(&self, text: &str) -> Option<u32> {
+        self.index.get(text).copied()
     }
 
     /// Appends the values of a column as keys of further positions.
@@ -218,7 +251,12 @@ pub(crate) fn read(
         reader.fold(part);
         if let (Some(taker), Some(kept)) = (&mut taker, kept) {
             let keys = need.key.map(|_| &reader.keys.ids[start..]);
-            taker.take(kept, len, keys).map_err(|budget| fault.borrow_mut().out_of(budget))?;
+            let times = reader.times.get(start..start + len);
+            let taken = taker.take(kept, Passing { len, keys, times });
+            taken.map_err(|why| match why {
+                Untaken::Budget(budget) => fault.borrow_mut().out_of(budget),
+                Untaken::Term(error) => fault.borrow_mut().note(error, start),
+            })?;
         }
         let held = reader.held();
         if held > budget {

@@ -8,7 +8,7 @@ use crate::Error;
 use crate::error::Setting;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tw_core::{Column, Position, Value};
+use tw_core::{Column, Position, TimeUnit, Value};
 use tw_ir::{Bound, Clock, Division, Interval, IntervalError};
 use tw_monitor::{EvaluateOptions, Segments, Trace};
 use tw_trace::Stamp;
@@ -167,13 +167,17 @@ impl<'t> Divided<'t> {
 
 /// The length of a window, in ticks of the clock.
 fn length(every: Bound, clock: Clock, loaded: &Loaded, options: &EvaluateOptions) -> Result<i64, Error> {
+    length_on(every, clock, loaded.name(), options.unit)
+}
+
+/// The same on a trace of that name.
+pub(crate) fn length_on(every: Bound, clock: Clock, name: &str, unit: TimeUnit) -> Result<i64, Error> {
     let interval = Interval { low: every, high: Some(every) };
-    let ticks = interval.ticks(clock, options.unit).map_err(|error| {
+    let ticks = interval.ticks(clock, unit).map_err(|error| {
         Error::refused(match error {
             IntervalError::UnitWithoutTime => format!(
-                "`every {every}`: {} has no timestamps, so windows count positions; leave the unit out, or name the \
+                "`every {every}`: {name} has no timestamps, so windows count positions; leave the unit out, or name the \
                  column of timestamps with `{}`",
-                loaded.name(),
                 Setting::Time.to("COL")
             ),
             _ => format!("`every {every}`: {error}"),

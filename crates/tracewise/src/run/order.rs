@@ -83,7 +83,8 @@ impl StepsBack {
 
 /// Whether a specification uses time: then timestamps must not go back.
 pub(crate) fn uses_time(session: &Session, spec: &Specification) -> bool {
-    let windows = spec.program.roots.iter().any(|root| root.division.every.is_some());
+    let required = spec.program.requirements.iter().map(|requirement| &requirement.root);
+    let windows = spec.program.roots.iter().chain(required).any(|root| root.division.every.is_some());
     super::clock::needs_times(session, spec)
         || reads(&spec.program)
         || windows && session.evaluate.clock != Clock::Index

@@ -7,7 +7,7 @@ use crate::check::{CheckOptions, CheckReport, Violation, log_line, newlines};
 use crate::error::{Budget, Setting};
 use crate::plan::{refused, restrict};
 use crate::run::clock::needs_times;
-use crate::run::columns::{self, Need, Taker};
+use crate::run::columns::{self, Need, Passing, Taker, Untaken};
 use crate::{Error, Session, Specification, engines};
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -140,7 +140,7 @@ struct Sending<'a> {
 }
 
 impl Taker for Sending<'_> {
-    fn take(&mut self, _: Vec<Column>, _: usize, _: Option<&[u32]>) -> Result<(), Budget> {
+    fn take(&mut self, _: Vec<Column>, _: Passing<'_>) -> Result<(), Untaken> {
         Ok(())
     }
 

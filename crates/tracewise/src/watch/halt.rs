@@ -11,8 +11,6 @@ use tw_trace::TraceError;
 pub(crate) enum Halt {
     Trace(TraceError),
     Refused(Unsupported),
-    /// The queries cannot go on.
-    Uncounted(Unsupported),
     Output(io::Error),
     /// Something cannot be told.
     Fault(Error),
@@ -103,7 +101,7 @@ pub(crate) fn conclude(
         Halt::Enough => Ok(()),
         Halt::Fault(error) => Err(error),
         Halt::Trace(error) => Err(wrong(spec, error, fault)),
-        Halt::Refused(refusal) | Halt::Uncounted(refusal) => Err(refused(refusal)),
+        Halt::Refused(refusal) => Err(refused(refusal)),
         Halt::Output(error) => Err(unwritten(error)),
     }
 }

@@ -11,12 +11,14 @@ use super::told::Record;
 use super::untimed::Untimed;
 use super::{Deadline, Every, Pending, WatchOptions, WatchSink, WatchVerdict};
 use crate::findings::Severity;
+use crate::require::parts::Settled;
 use crate::run::beside::BesideReader;
 use crate::run::order::StepsBack;
 use crate::{Error, Specification, Verdict, plan};
-use tw_core::{Position, Time};
+use tw_core::{Position, Time, Value};
+use tw_ir::Requirement;
 use tw_monitor::{Monitor, Obligation, Predicates, Sink};
-use tw_trace::Progress;
+use tw_trace::{Progress, Stamp};
 
 /// Reads positions into a monitor and tells what they settle.
 pub(super) struct Judge<'j> {
@@ -158,29 +160,25 @@ impl<'j> Judge<'j> {
         read: &Read,
         times: Option<&[Time]>,
     ) -> Result<(), Halt> {
+        let queried = self.queries.as_ref().is_some_and(QueryMonitor::has_queries);
         let every = match self.options.values_every {
-            Some(Every::Positions(every)) => every.max(1) as usize,
+            Some(Every::Positions(every)) if queried => every.max(1) as usize,
             _ => usize::MAX,
         };
         let mut from = 0;
         while from < len {
             let step = (every - (before + from) % every).min(len - from);
-            // Where a requirement is settled is told to the position.
-            let awaits = self.queries.as_ref().is_some_and(QueryMonitor::awaits);
-            let step = if awaits { 1 } else { step };
             let Some(queries) = &mut self.queries else { return Ok(()) };
-            let taken = match step == len {
-                true => queries.take(len, read, times),
+            let stamp = |time| self.clock.stamp(time);
+            let settled = match step == len {
+                true => queries.take(len, read, times, &stamp),
                 false => {
                     let times = times.map(|times| &times[from..from + step]);
-                    queries.take(step, &read.part(from, step), times)
+                    queries.take(step, &read.part(from, step), times, &stamp)
                 }
             };
-            taken.map_err(Halt::Uncounted)?;
-            if awaits {
-                let time = times.map(|times| times[from]);
-                self.tell_required(false, time).map_err(Halt::Fault)?;
-            }
+            let time = |at: Position| times.and_then(|times| times.get(at.checked_sub(before)?).copied());
+            self.tell_required(settled.map_err(Halt::Fault)?, true, &time)?;
             from += step;
             if (before + from).is_multiple_of(every) {
                 self.tell_values().map_err(Halt::Fault)?;
@@ -199,45 +197,79 @@ impl<'j> Judge<'j> {
         Ok(())
     }
 
-    /// Tells the requirements that are settled; at the end, what the others are worth there.
-    pub fn tell_required(&mut self, end: bool, time: Option<Time>) -> Result<(), Error> {
-        let Some(queries) = &mut self.queries else { return Ok(()) };
-        for number in queries.settle(end)? {
-            let Some((requirement, (verdict, required, position))) = queries.settled(number) else {
-                continue;
-            };
-            let told = self.sink.verdict(&WatchVerdict {
-                property: &requirement.root.name,
-                title: requirement.root.title.as_deref(),
-                about: None,
-                verdict: *verdict,
-                position: *position,
-                time: time.map(|time| self.clock.stamp(time)),
-                due: None,
-                settled: !end,
-                line: None,
-                pending: None,
-                more_pending: 0,
-                violation: None,
-                violation_count: 0,
-                severity: Severity::Error,
-                bindings: Vec::new(),
-                ended: None,
-                required: Some(required.clone()),
-            });
-            told.map_err(halt::unwritten)?;
+    /// Tells requirements that are settled, or at the end what they are worth there; `time` is that of a position, if it is known.
+    pub fn tell_required(
+        &mut self,
+        settled: Vec<Settled>,
+        early: bool,
+        time: &dyn Fn(Position) -> Option<Time>,
+    ) -> Result<(), Halt> {
+        let mut enough = false;
+        for found in settled {
+            let requirement = self.queries.as_ref().and_then(|queries| queries.requirement(found.number));
+            let Some(requirement) = requirement else { continue };
+            enough |= found.verdict == Verdict::Violated;
+            let time = time(found.position).map(|time| self.clock.stamp(time));
+            self.sink.verdict(&required(requirement, found, (early, time), Vec::new()))?;
         }
-        Ok(())
+        match enough && early && self.options.stop_on_violation {
+            true => Err(Halt::Enough),
+            false => Ok(()),
+        }
+    }
+
+    /// Windows of requirements that are over when time has come so far.
+    pub fn pass_required(&mut self, time: Time) -> Result<(), Halt> {
+        let stamp = |time| self.clock.stamp(time);
+        let Some(parts) = self.queries.as_mut().and_then(|queries| queries.required.as_mut()) else {
+            return Ok(());
+        };
+        let settled = parts.come_to(time, &stamp).map_err(Halt::Fault)?;
+        self.tell_required(settled, true, &|_| None)
+    }
+
+    /// What is still to be said of requirements when the trace ends.
+    pub fn end_required(&mut self) -> Result<(), Error> {
+        let stamp = |time| self.clock.stamp(time);
+        let Some(parts) = self.queries.as_mut().and_then(|queries| queries.required.as_mut()) else {
+            return Ok(());
+        };
+        let settled = parts.finish(&stamp)?;
+        self.tell_required(settled, false, &|_| None).or_else(|halt| self.conclude(halt))
     }
 
     /// An early end as an error, unless it is none.
     pub fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
         let fault = self.bad_lines.fault.take();
-        let uncounted = matches!(halt, Halt::Uncounted(_));
-        halt::conclude(self.spec, halt, fault, |refusal| match &self.queries {
-            Some(queries) if uncounted => queries.refused(refusal),
-            _ => plan::refused(self.spec, self.engine, refusal),
-        })
+        halt::conclude(self.spec, halt, fault, |refusal| plan::refused(self.spec, self.engine, refusal))
+    }
+}
+
+/// A requirement as it is told: early, with its time, or at the end.
+pub(super) fn required<'r>(
+    requirement: &'r Requirement,
+    found: Settled,
+    (early, time): (bool, Option<Stamp>),
+    bindings: Vec<(String, Value)>,
+) -> WatchVerdict<'r> {
+    WatchVerdict {
+        property: &requirement.root.name,
+        title: requirement.root.title.as_deref(),
+        about: None,
+        verdict: found.verdict,
+        position: found.position,
+        time,
+        due: None,
+        settled: early,
+        line: None,
+        pending: None,
+        more_pending: 0,
+        violation: None,
+        violation_count: 0,
+        severity: Severity::Error,
+        bindings,
+        ended: None,
+        required: Some(found.required),
     }
 }
 

@@ -7,6 +7,7 @@ mod watcher;
 
 use super::clock::StreamClock;
 use super::halt::{BadLines, Halt};
+use super::judge::required;
 use super::lines::LineMap;
 use super::times::LatestTimes;
 use super::{WatchOptions, WatchSink, WatchValue, WatchVerdict};
@@ -15,6 +16,7 @@ use crate::error::{Budget, Setting};
 use crate::findings::Severity;
 use crate::live::{Ended, EndedValue, Ending, Plan, PlanOptions, Prepared, ShardMonitor};
 use crate::monitors::{ENGINE, severity};
+use crate::require::parts::{Parts, Read, Settled};
 use crate::run::clock::needs_times;
 use crate::run::order::{StepsBack, uses_time};
 use crate::run::timing::without_time;
@@ -57,6 +59,7 @@ pub(super) struct Keyed<'k> {
     some_ended: bool,
     ending: Ending,
     bad_lines: BadLines,
+    required: Option<Parts>,
 }
 
 /// What was settled, as it is told.
@@ -160,6 +163,7 @@ impl<'k> Keyed<'k> {
             some_ended: false,
             ending,
             bad_lines: BadLines::default(),
+            required: Parts::open(session, spec, true)?,
         })
     }
 
@@ -402,7 +406,46 @@ impl<'k> Keyed<'k> {
         }
     }
 
+    /// Hands positions to the requirements, and tells what they settle.
+    fn require(
+        &mut self,
+        read: Option<&Read>,
+        (before, len): (Position, usize),
+        times: Option<&[Time]>,
+    ) -> Result<(), Halt> {
+        let (Some(parts), Some(read)) = (&mut self.required, read) else { return Ok(()) };
+        let stamp = |time| self.clock.stamp(time);
+        let settled = parts.take(len, read, times, &stamp).map_err(Halt::Fault)?;
+        let time = |at: Position| times.and_then(|times| times.get(at.checked_sub(before)?).copied());
+        self.tell_required(settled, true, &time)
+    }
+
+    fn tell_required(
+        &mut self,
+        settled: Vec<Settled>,
+        early: bool,
+        time: &dyn Fn(Position) -> Option<Time>,
+    ) -> Result<(), Halt> {
+        let Some(parts) = &self.required else { return Ok(()) };
+        let mut enough = false;
+        for found in settled {
+            enough |= found.verdict == Verdict::Violated;
+            let time = time(found.position).map(|time| self.clock.stamp(time));
+            let key = found.required.by.clone().into_iter().collect();
+            let requirement = parts.requirement(found.number);
+            self.sink.verdict(&required(requirement, found, (early, time), key))?;
+        }
+        match enough && early && self.options.stop_on_violation {
+            true => Err(Halt::Enough),
+            false => Ok(()),
+        }
+    }
+
     fn come_to(&mut self, time: Time) -> Result<(), Halt> {
+        if let Some(parts) = &mut self.required {
+            let settled = parts.come_to(time, &|time| self.clock.stamp(time)).map_err(Halt::Fault)?;
+            self.tell_required(settled, true, &|_| None)?;
+        }
         let told = &mut self.told;
         let passed = self.shard.watermark(time, &mut |outcome| told.push(Outcome::of(outcome)));
         passed.map_err(Halt::Fault)?;
@@ -418,10 +461,10 @@ fn computed(computed: Computed) -> (Value, Option<String>) {
 }
 
 impl Receiver for Keyed<'_> {
-    type Mapped = Prepared;
+    type Mapped = (Prepared, Option<Read>);
     type Error = Halt;
 
-    fn map(&mut self, batch: Batch) -> Result<Prepared, (usize, TraceError)> {
+    fn map(&mut self, batch: Batch) -> Result<Self::Mapped, (usize, TraceError)> {
         match (&batch.times, &self.counting) {
             (Some(times), _) => self.clock.check(times)?,
             (None, _) if self.ending.idle.is_some() => {
@@ -438,13 +481,16 @@ impl Receiver for Keyed<'_> {
                 }
             }
         }
-        self.shard.prepare(&batch).map_err(|error| {
+        let required =
+            self.required.as_ref().map(|parts| parts.read(&batch, batch.times.as_deref())).transpose();
+        let both = required.and_then(|required| Ok((self.shard.prepare(&batch)?, required)));
+        both.map_err(|error| {
             self.bad_lines.fault = Some((error.node, self.shard.positions() + error.position));
             (error.position, TraceError::new(TraceErrorKind::Type, error.message))
         })
     }
 
-    fn take(&mut self, mut prepared: Prepared, arrival: &Arrival<'_>) -> Result<(), Halt> {
+    fn take(&mut self, (mut prepared, required): Self::Mapped, arrival: &Arrival<'_>) -> Result<(), Halt> {
         self.clock.write_as(arrival.style);
         match &prepared.times {
             Some(times) => self.clock.arrive(times, Instant::now()),
@@ -466,6 +512,7 @@ impl Receiver for Keyed<'_> {
         let (before, told) = (self.shard.positions(), &mut self.told);
         let fed = self.shard.feed_prepared(&prepared, &mut |outcome| told.push(Outcome::of(outcome)));
         self.say(Some((arrival, before, times)))?;
+        self.require(required.as_ref(), (before, prepared.len), times)?;
         times.into_iter().flatten().for_each(|&time| self.times.push(time));
         self.read = arrival.after();
         fed.map_err(|error| match error {

@@ -22,6 +22,7 @@ impl Judge<'_> {
         if self.sorter.is_some() {
             self.release_up_to(Some(time))?;
         }
+        self.pass_required(time)?;
         let beyond = match time.checked_sub(1) {
             Some(beyond) if !self.counts() => beyond,
             _ => return Ok(()),

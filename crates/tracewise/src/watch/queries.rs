@@ -1,32 +1,35 @@
-//! Queries on a live trace: their values so far.
+//! Queries on a live trace, their values so far; and requirements, part by part.
 
 use super::WatchValue;
-use crate::engines;
-use crate::require::{self, Required};
+use crate::require::parts::{self, Parts, Settled};
 use crate::{Error, Session, Specification, plan, query};
-use tw_core::codec::{Corrupt, put, put_value, take, take_value};
+use tw_core::codec::{Corrupt, put_bytes, take_bytes};
 use tw_core::{Batch, Bits, Position, Time, Verdict};
-use tw_ir::{Aggregate, CompareOp, Node, Requirement, RootKind};
+use tw_ir::{Requirement, RootKind};
 use tw_monitor::{
-    Answers, AtomParts, Computed, EvaluateOptions, Known, Monitor, Positions, PredicateError, Predicates,
-    Sink, Telling, Term, Terms, Unsupported, order,
+    AtomParts, Computed, EvaluateOptions, Known, Monitor, Positions, PredicateError, Predicates, Sink, Term,
+    Terms, Unsupported,
 };
+use tw_trace::Stamp;
 
-/// The queries of a specification and what they have seen.
+/// The queries and requirements of a specification and what they have seen.
 pub(super) struct QueryMonitor {
+    queries: Option<Queries>,
+    pub required: Option<Parts>,
+}
+
+struct Queries {
     spec: Specification,
     engine: &'static str,
     monitor: Box<dyn Monitor>,
     atoms: AtomParts,
     terms: AtomParts,
-    /// Requirements stand behind the queries: of each, what was settled and told.
-    required: Vec<Option<(Verdict, Required, Position)>>,
 }
 
-/// What queries read of some positions.
+/// What they read of some positions.
 pub(super) struct Read {
-    atoms: Vec<Bits>,
-    terms: Vec<Term>,
+    queries: Option<(Vec<Bits>, Vec<Term>)>,
+    required: Option<parts::Read>,
 }
 
 impl Read {
@@ -34,127 +37,119 @@ impl Read {
     pub(super) fn part(&self, from: usize, len: usize) -> Self {
         let order: Vec<u32> = (from..from + len).map(|at| at as u32).collect();
         let part = |bits: &Bits| (from..from + len).map(|at| bits.get(at)).collect();
+        let queries = |(atoms, terms): &(Vec<Bits>, Vec<Term>)| {
+            (atoms.iter().map(part).collect(), terms.iter().map(|term| term.gather(&order)).collect())
+        };
         Self {
-            atoms: self.atoms.iter().map(part).collect(),
-            terms: self.terms.iter().map(|term| term.gather(&order)).collect(),
+            queries: self.queries.as_ref().map(queries),
+            required: self.required.as_ref().map(|read| read.part(from, len)),
         }
     }
 }
 
 impl QueryMonitor {
-    /// Of the queries of `spec`, if it has some.
+    /// Of the queries and requirements of `spec`, if it has some.
     pub(super) fn open(session: &Session, spec: &Specification) -> Result<Option<Self>, Error> {
-        let own = spec.of_kind(RootKind::Query).into_owned();
-        let spec = own.with_required(own.program.roots.clone());
-        if spec.program.roots.is_empty() {
-            return Ok(None);
-        }
-        if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
-            return Err(plan::refuse_division(&spec, root));
-        }
-        let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
-        let mut refusal = None;
-        for engine in engines::giving(Answers::Values).filter(|engine| engine.reads_forward()) {
-            match engine.monitor(&spec.program, &options, Telling::Verdicts) {
-                Ok(monitor) => {
-                    let (atoms, terms) =
-                        (Predicates::new(&spec.program).parts(), Terms::new(&spec.program).parts());
-                    let required = vec![None; spec.program.requirements.len()];
-                    return Ok(Some(Self { engine: engine.name(), monitor, atoms, terms, spec, required }));
-                }
-                Err(found) => {
-                    refusal.get_or_insert((engine.name(), found));
-                }
-            }
-        }
-        Err(match refusal {
-            Some((engine, refusal)) => plan::refused(&spec, engine, refusal),
-            None => Error::refused("this build has no engine that watches queries"),
-        })
+        let own = spec.of_kind(RootKind::Query);
+        let queries = match own.program.roots.is_empty() {
+            true => None,
+            false => Some(Queries::open(session, own.into_owned())?),
+        };
+        let required = Parts::open(session, spec, true)?;
+        Ok((queries.is_some() || required.is_some()).then_some(Self { queries, required }))
     }
 
     /// The engine.
     pub(super) fn engine(&self) -> &'static str {
-        self.engine
+        let required = || self.required.as_ref().map(Parts::engine);
+        self.queries.as_ref().map(|queries| queries.engine).or_else(required).unwrap_or_default()
     }
 
-    /// What the queries read of a batch.
-    pub(super) fn read(&self, batch: &Batch) -> Result<Read, PredicateError> {
-        let atoms = Predicates::with_parts(&self.spec.program, self.atoms.clone()).evaluate(batch)?;
-        let terms = Terms::with_parts(&self.spec.program, self.terms.clone()).evaluate(batch);
-        Ok(Read { atoms, terms })
+    /// What is read of a batch.
+    pub(super) fn read(&self, batch: &Batch, times: Option<&[Time]>) -> Result<Read, PredicateError> {
+        let queries = self.queries.as_ref().map(|queries| queries.read(batch)).transpose()?;
+        let required = self.required.as_ref().map(|parts| parts.read(batch, times)).transpose()?;
+        Ok(Read { queries, required })
     }
 
-    /// Takes the next positions.
+    /// Takes the next positions; gives the requirements that they settle.
     pub(super) fn take(
         &mut self,
         len: usize,
         read: &Read,
         times: Option<&[Time]>,
-    ) -> Result<(), Unsupported> {
-        let positions =
-            Positions { len, atoms: &read.atoms, terms: &read.terms, times, ..Positions::default() };
-        self.monitor.feed(&positions, &mut Sink::default())
+        stamp: &dyn Fn(Time) -> Stamp,
+    ) -> Result<Vec<Settled>, Error> {
+        if let (Some(queries), Some((atoms, terms))) = (&mut self.queries, &read.queries) {
+            let positions = Positions { len, atoms, terms, times, ..Positions::default() };
+            let taken = queries.monitor.feed(&positions, &mut Sink::default());
+            taken.map_err(|refusal| queries.refused(refusal))?;
+        }
+        match (&mut self.required, &read.required) {
+            (Some(parts), Some(read)) => parts.take(len, read, times, stamp),
+            _ => Ok(Vec::new()),
+        }
     }
 
     /// The values of queries so far: those of a trace that ends here.
     pub(super) fn values(&mut self) -> Result<Vec<WatchValue>, Error> {
-        let mut values = self.all_values()?;
-        values.truncate(self.spec.program.roots.len() - self.required.len());
-        Ok(values)
+        self.queries.as_mut().map_or(Ok(Vec::new()), Queries::values)
     }
 
-    /// Whether a requirement may be settled before the end.
-    pub(super) fn awaits(&self) -> bool {
-        let requirements = self.spec.program.requirements.iter().zip(&self.required);
-        requirements.into_iter().any(|(own, told)| told.is_none() && monotone(&self.spec, own).is_some())
+    /// Whether there are queries, beside requirements.
+    pub(super) fn has_queries(&self) -> bool {
+        self.queries.is_some()
     }
 
-    /// The requirements that are settled now, with their values; at the end, all that were not before.
-    pub(super) fn settle(&mut self, end: bool) -> Result<Vec<usize>, Error> {
-        let values = self.all_values()?;
-        let own = self.spec.program.roots.len() - self.required.len();
-        let mut settled = Vec::new();
-        for (number, found) in values.into_iter().skip(own).enumerate() {
-            let requirement = &self.spec.program.requirements[number];
-            let verdict = require::verdict(&self.spec, requirement, &found.value);
-            let over = monotone(&self.spec, requirement);
-            let now = over.is_some_and(|over| is_final(requirement, &self.spec, over, &found.value));
-            if self.required[number].is_some() || !(end || now) {
-                continue;
-            }
-            let required = Required {
-                value: found.value,
-                relation: require::relation(&self.spec, requirement),
-                by: None,
-                window: None,
-                missing: found.fault,
-            };
-            self.required[number] = Some((verdict, required, found.position));
-            settled.push(number);
-        }
-        Ok(settled)
-    }
-
-    /// A requirement that was settled.
-    pub(super) fn settled(&self, number: usize) -> Option<(&Requirement, &(Verdict, Required, Position))> {
-        Some((&self.spec.program.requirements[number], self.required[number].as_ref()?))
+    /// The requirement of that number.
+    pub(super) fn requirement(&self, number: usize) -> Option<&Requirement> {
+        self.required.as_ref().map(|parts| parts.requirement(number))
     }
 
     /// The verdicts of requirements, should the trace end here.
     pub(super) fn verdicts(&mut self) -> Vec<Verdict> {
-        let own = self.spec.program.roots.len() - self.required.len();
-        let values = self.all_values().unwrap_or_default();
-        let verdict = |(number, settled): (usize, &Option<(Verdict, Required, Position)>)| match settled {
-            Some((verdict, ..)) => *verdict,
-            None => values.get(own + number).map_or(Verdict::Unknown, |found| {
-                require::verdict(&self.spec, &self.spec.program.requirements[number], &found.value)
-            }),
-        };
-        self.required.iter().enumerate().map(verdict).collect()
+        self.required.as_mut().map_or(Vec::new(), Parts::verdicts)
     }
 
-    fn all_values(&mut self) -> Result<Vec<WatchValue>, Error> {
+    pub(super) fn save(&mut self, out: &mut Vec<u8>) {
+        if let Some(parts) = &mut self.required {
+            parts.save(out);
+        }
+        if let Some(queries) = &self.queries {
+            let mut own = Vec::new();
+            queries.monitor.save(&mut own);
+            put_bytes(&own, out);
+        }
+    }
+
+    pub(super) fn restore(&mut self, mut bytes: &[u8]) -> Result<(), Corrupt> {
+        if let Some(parts) = &mut self.required {
+            parts.restore(&mut bytes)?;
+        }
+        match &mut self.queries {
+            Some(queries) => queries.monitor.restore(take_bytes(&mut bytes)?),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Queries {
+    fn open(session: &Session, spec: Specification) -> Result<Self, Error> {
+        if let Some(root) = spec.program.roots.iter().find(|root| !root.division.is_whole()) {
+            return Err(plan::refuse_division(&spec, root));
+        }
+        let options = EvaluateOptions { semantics: tw_ir::Semantics::Finite, ..session.evaluate_options() };
+        let (engine, monitor) = plan::choose_query_monitor(&spec, &options)?;
+        let (atoms, terms) = (Predicates::new(&spec.program).parts(), Terms::new(&spec.program).parts());
+        Ok(Self { spec, engine, monitor, atoms, terms })
+    }
+
+    fn read(&self, batch: &Batch) -> Result<(Vec<Bits>, Vec<Term>), PredicateError> {
+        let atoms = Predicates::with_parts(&self.spec.program, self.atoms.clone()).evaluate(batch)?;
+        Ok((atoms, Terms::with_parts(&self.spec.program, self.terms.clone()).evaluate(batch)))
+    }
+
+    fn values(&mut self) -> Result<Vec<WatchValue>, Error> {
         if self.monitor.positions() == 0 {
             return Ok(Vec::new());
         }
@@ -192,80 +187,7 @@ impl QueryMonitor {
         Ok(roots.iter().zip(told).map(value).collect())
     }
 
-    pub(super) fn save(&self, out: &mut Vec<u8>) {
-        for settled in &self.required {
-            put(settled.as_ref().map_or(0, |(verdict, ..)| 1 + *verdict as u64), out);
-            if let Some((_, required, position)) = settled {
-                put_value(&required.value, out);
-                put(*position as u64, out);
-            }
-        }
-        self.monitor.save(out);
-    }
-
-    pub(super) fn restore(&mut self, mut bytes: &[u8]) -> Result<(), Corrupt> {
-        for (number, settled) in self.required.iter_mut().enumerate() {
-            let verdict = match take(&mut bytes)? {
-                0 => {
-                    *settled = None;
-                    continue;
-                }
-                1 => Verdict::Satisfied,
-                2 => Verdict::Violated,
-                _ => Verdict::Unknown,
-            };
-            let (value, position) = (take_value(&mut bytes)?, take(&mut bytes)? as Position);
-            let relation = require::relation(&self.spec, &self.spec.program.requirements[number]);
-            let required = Required { value, relation, by: None, window: None, missing: None };
-            *settled = Some((verdict, required, position));
-        }
-        self.monitor.restore(bytes)
-    }
-
-    pub(super) fn refused(&self, refusal: Unsupported) -> Error {
+    fn refused(&self, refusal: Unsupported) -> Error {
         plan::refused(&self.spec, self.engine, refusal)
-    }
-}
-
-/// How a value goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Course {
-    /// It never falls.
-    Up,
-    /// It never rises.
-    Down,
-    /// It stays what it is once it is there.
-    Fixed,
-}
-
-/// How the value of a requirement goes on, if that is known.
-fn monotone(spec: &Specification, requirement: &Requirement) -> Option<Course> {
-    let dag = &spec.program.dag;
-    let node = match dag.node(requirement.root.node) {
-        Node::Default(node, _) => dag.node(node),
-        node => node,
-    };
-    let (Node::Collect(aggregate, _) | Node::CollectWhile(aggregate, ..)) = node else { return None };
-    match aggregate {
-        Aggregate::Count | Aggregate::Max | Aggregate::Distinct => Some(Course::Up),
-        Aggregate::Min => Some(Course::Down),
-        Aggregate::First => Some(Course::Fixed),
-        _ => None,
-    }
-}
-
-/// Whether no later value changes the verdict.
-fn is_final(requirement: &Requirement, spec: &Specification, course: Course, value: &tw_core::Value) -> bool {
-    let Some(order) = order(value, requirement.limit(&spec.program)) else { return false };
-    // What the value has passed, or reached, it does not come back to.
-    let (passed, reached) = match course {
-        Course::Fixed => return true,
-        Course::Up => (order.is_gt(), order.is_ge()),
-        Course::Down => (order.is_lt(), order.is_le()),
-    };
-    match (requirement.op, course) {
-        (CompareOp::Le | CompareOp::Gt, Course::Up) | (CompareOp::Ge | CompareOp::Lt, Course::Down) => passed,
-        (CompareOp::Eq | CompareOp::Ne, _) => passed,
-        _ => reached,
     }
 }

@@ -46,7 +46,7 @@ impl Receiver for Judge<'_> {
         let times = batch.times.take();
         let monitors = self.parametric.as_ref().map(|own| own.read(&batch));
         let beside = self.beside.as_ref().map(|reader| reader.read(&self.spec.program, &batch));
-        let queries = self.queries.as_ref().map(|queries| queries.read(&batch)).transpose();
+        let queries = self.queries.as_ref().map(|queries| queries.read(&batch, times.as_deref())).transpose();
         let both = queries.and_then(|queries| Ok((self.predicates.evaluate_owned(batch)?, queries)));
         match both {
             Ok((columns, queries)) => Ok(Atoms { columns, times, beside, queries, monitors }),

@@ -45,20 +45,14 @@ pub(crate) fn watch(
     let session = &*monitors::beside(session, spec)?;
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
+    let divided = (!spec.program.requirements.is_empty())
+        .then(|| spec.with_divided_requirements(options.by.as_deref()));
+    let spec = divided.as_ref().unwrap_or(spec);
     if let Some(by) = &options.by {
+        refuse_required(spec, options)?;
         let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
         let spec = ending.as_ref().unwrap_or(spec);
         refuse_elapsed(spec, options)?;
-        if let Some(requirement) = spec.program.requirements.first() {
-            return Err(Error::refused_instead(
-                format!(
-                    "`{}` is a requirement: it is watched on the whole stream, not by {}",
-                    requirement.root.name,
-                    Setting::By
-                ),
-                "`tracewise check` divides stored traces; a rolling window in a property is watched per value",
-            ));
-        }
         let horizon = horizon(spec, &session.evaluate_options());
         let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
         let settings = settings(session, spec, options, format, &keyed.engines());
@@ -105,6 +99,23 @@ fn refuse_elapsed(spec: &Specification, options: &WatchOptions) -> Result<(), Er
         ));
     }
     Ok(())
+}
+
+/// The parts of requirements end with the stream.
+fn refuse_required(spec: &Specification, options: &WatchOptions) -> Result<(), Error> {
+    let ends = options.until.is_some() || options.idle.is_some();
+    match spec.program.requirements.first().filter(|_| ends) {
+        Some(requirement) => Err(Error::refused_instead(
+            format!(
+                "`{}` is required of all positions of a value, and {} or {} would end its trace before",
+                requirement.root.name,
+                Setting::Until,
+                Setting::Idle
+            ),
+            "leave them out, or divide the requirement by time: `require … every 1m;`",
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Whether something asks how long ago the position before was.
@@ -235,8 +246,11 @@ impl<'r> Run<'r, Judge<'r>> {
             lenient: option.is_none() && !uses_time(session, whole),
         };
         // Lines about violations say when; those about every position only where time is read anyway.
-        let timed =
-            !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
+        let timed = !options.each_position
+            || option.is_some()
+            || options.observers
+            || uses_time(session, whole)
+            || reads_times(session, spec);
         let projection = Projection::of(&spec.program, None, timed);
         // The judge sorts: it knows how far time has come when nothing does.
         let read = ReadOptions { any_order: sorted || timing.lenient, sort: None, ..session.read.clone() };

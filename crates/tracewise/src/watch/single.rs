@@ -89,7 +89,7 @@ impl Watcher for Judge<'_> {
 
     fn last_words(&mut self, now: Progress) -> Result<(), Error> {
         self.ended(now).and_then(|()| self.monitors_ended()).map_err(unwritten)?;
-        if now.positions > 0 { self.tell_required(true, None) } else { Ok(()) }
+        if now.positions > 0 { self.end_required() } else { Ok(()) }
     }
 
     fn conclude(&mut self, halt: Halt) -> Result<(), Error> {
@@ -100,7 +100,7 @@ impl Watcher for Judge<'_> {
         (state.told, state.bad_lines) = (self.told.clone(), self.bad_lines.count);
         self.save_time(&mut state.time);
         self.monitor.save(&mut state.monitor);
-        if let Some(queries) = &self.queries {
+        if let Some(queries) = &mut self.queries {
             queries.save(&mut state.queries);
         }
         if let Some(parametric) = &self.parametric {

@@ -5,11 +5,14 @@
 //! each other are joined. `step` only compares and is exact; `linear` rounds where it interpolates. Memory: 24 to 56
 //! bytes per piece of each signal that is still needed.
 
+mod bend;
 mod curve;
 mod line;
 mod runs;
 mod straight;
 mod windows;
+
+pub use bend::straighten;
 
 use crate::plan::{is_predicate, ticks};
 use crate::signals::truth;
@@ -27,8 +30,8 @@ use tw_monitor::Unsupported;
 ///   equal timestamps the last counts.
 /// - `step`: what a predicate is worth holds until the next sample. A window thus also sees the last sample at or
 ///   before its beginning. An open end is not inside, but everything before it is.
-/// - `linear`: what a predicate is worth runs straight from sample to sample ([`Robust::straight`] refuses predicates for
-///   which that does not follow from straight signals); where one of the two is not finite (truth
+/// - `linear`: what a predicate is worth runs straight from sample to sample ([`straighten`] writes predicates that bend over such
+///   that do not, [`Robust::straight`] refuses those for which that does not follow from straight signals); where one of the two is not finite (truth
 ///   values, comparisons with null) it holds as with `step`. Windows see the values at their edges, and where signals
 ///   cross, minima and maxima bend. Open ends are as with `step`.
 /// - `φ U[I] ψ` at t is the supremum, over t′ with t′ − t ∈ I, of the least of ψ at t′ and the infimum of φ over

@@ -51,7 +51,7 @@ mod weakest;
 pub use algorithm::Algorithm;
 pub use engine::Robustness;
 pub use extent::Extent;
-pub use interpolate::Interpolation;
+pub use interpolate::{Interpolation, straighten};
 pub use margin::Margin;
 pub use online::{Bounds, Online, Predictor};
 pub use weakest::{Link, Weakest};

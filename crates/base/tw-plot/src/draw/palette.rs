@@ -5,6 +5,11 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9
 /// Series beyond the colours repeat them with other dashes.
 const DASHES: [&str; 8] = ["", "7 3", "2 2.5", "9 3 2 3", "14 4", "4 6", "9 3 2 3 2 3", "1 5"];
 
+/// The last series that has a colour of its own.
+pub(super) fn last() -> usize {
+    COLOURS.len() - 1
+}
+
 /// The colour of a series.
 pub(super) fn colour(index: usize) -> &'static str {
     COLOURS[index % COLOURS.len()]

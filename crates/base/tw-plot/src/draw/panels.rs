@@ -2,7 +2,7 @@
 
 use super::axes::{self, Below};
 use super::measure::Measures;
-use super::palette::{colour, line};
+use super::palette::{self, colour, line};
 use super::plot::Plot;
 use super::series::{lines, thinned};
 use super::{LARGE, LEAST, MARGIN, MOST, NORMAL, SMALL, STYLE, beside, fitting, pixels, text};
@@ -92,12 +92,15 @@ fn content(panels: &Panels, wide: f64, high: f64) -> String {
     let last = panels.panels.len().saturating_sub(1);
     for (index, (panel, (range, ticks))) in panels.panels.iter().zip(upward).enumerate() {
         plot.y = range;
-        heading(&mut out, panel, first, plot.top + APART, wide);
+        // A strip stands alone, so that its line need not be told from those above by dashes.
+        let own = if panel.signed && panel.series.len() == 1 { first.min(palette::last()) } else { first };
+        heading(&mut out, panel, own, plot.top + APART, wide);
         plot.top += APART + LABEL;
         let below = if index == last { &below } else { &bare };
         axes::draw(&mut out, &plot, &ticks, below, &measures, false);
         bands(&mut out, &plot, &panels.bands);
-        let drawn = draw(&mut out, &plot, panel, first, index);
+        bands(&mut out, &plot, &panel.bands);
+        let drawn = draw(&mut out, &plot, panel, own, index);
         if let Some((x, said)) = &panels.mark {
             mark(&mut out, &plot, *x, if index == last { said } else { "" }, &drawn);
         }

@@ -19,7 +19,7 @@ pub fn algebraic(program: &Program, automaton: &Algebraic, root: ExprId, title: 
     for (from, &id) in names.order().iter().enumerate() {
         let mut edge = |to: ExprId, label: &str| {
             let to = vertex_of[to.index()];
-            graph.edges.push(Edge { from, to, label: label.to_owned(), past: false });
+            graph.edges.push(Edge { from, to, label: label.to_owned(), ..Edge::default() });
         };
         match automaton.expr(id) {
             Expr::And(g, a, b) | Expr::Or(g, a, b) => {

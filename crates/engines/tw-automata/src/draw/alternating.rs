@@ -27,7 +27,7 @@ pub fn alternating(program: &Program, automaton: &Alternating, root: ExprId, tit
         if node.direction != Direction::State {
             let (to, past) = (drawing.vertex_of(node.delta), node.direction == Direction::Past);
             let label = if past { "previous" } else { "next" }.to_owned();
-            drawing.graph.edges.push(Edge { from, to, label, past });
+            drawing.graph.edges.push(Edge { from, to, label, past, ..Edge::default() });
         }
     }
     drawing.connect();
@@ -74,7 +74,7 @@ impl Drawing<'_> {
             let from = self.junctions[&id];
             for operand in operands(self.automaton, id) {
                 let to = self.vertex_of(operand);
-                self.graph.edges.push(Edge { from, to, label: String::new(), past: false });
+                self.graph.edges.push(Edge { from, to, ..Edge::default() });
             }
         }
     }

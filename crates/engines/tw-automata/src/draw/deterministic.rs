@@ -21,7 +21,7 @@ pub fn deterministic(automaton: &Deterministic, title: &str) -> Graph {
         let tree = automaton.tree(state);
         for to in automaton.forest().leaves(tree) {
             let label = condition(automaton, state, to);
-            graph.edges.push(Edge { from: state as usize, to: to as usize, label, past: false });
+            graph.edges.push(Edge { from: state as usize, to: to as usize, label, ..Edge::default() });
         }
     }
     graph

@@ -1,7 +1,7 @@
 //! Graphs in the language of Graphviz.
 
 use super::text::{quoted, wrap};
-use super::{Graph, Kind, Vertex};
+use super::{Graph, Kind, Vertex, Weight};
 use std::fmt::Write;
 
 /// Columns of a label before it is broken.
@@ -16,8 +16,9 @@ impl Graph {
         out.push_str("  node [fontname=\"monospace\", fontsize=11, shape=box, style=\"rounded,filled\",");
         out.push_str(" fillcolor=\"#f8fafc\", color=\"#64748b\"];\n");
         out.push_str("  edge [fontname=\"monospace\", fontsize=10, color=\"#64748b\", arrowsize=0.7];\n");
-        for vertex in &self.vertices {
-            let _ = writeln!(out, "  {} [{}];", quoted(&vertex.name), attributes(vertex));
+        for (index, vertex) in self.vertices.iter().enumerate() {
+            let ends = if self.ends.contains(&index) { ", peripheries=2" } else { "" };
+            let _ = writeln!(out, "  {} [{}{ends}];", quoted(&vertex.name), attributes(vertex));
         }
         for (number, &index) in self.initial.iter().enumerate() {
             // The space keeps it apart from the names of vertices, which have none.
@@ -34,6 +35,12 @@ impl Graph {
             }
             if edge.past {
                 attributes.push("style=dashed".to_owned());
+            }
+            if edge.weight != Weight::Plain {
+                attributes.push(format!("penwidth={:.1}", f64::from(edge.weight.width()) / 10.0));
+            }
+            if edge.weight == Weight::Rare {
+                attributes.push("color=\"#d97706\"".to_owned());
             }
             if !attributes.is_empty() {
                 let _ = write!(out, " [{}]", attributes.join(", "));

@@ -8,7 +8,7 @@ use super::layers::{Item, Layers};
 use super::layout::{Layout, Point, Room, layout};
 use super::route::{Reach, curve, lines, tangent};
 use super::text::{width, wrap};
-use super::{Graph, Kind};
+use super::{Graph, Kind, Sample, Weight};
 use std::fmt::Write;
 use tw_core::xml;
 
@@ -44,10 +44,14 @@ text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; 
 .edge { fill: none; stroke: #64748b; stroke-width: 1.4; }
 .past { stroke-dasharray: 5 4; }
 .head { fill: #64748b; }
+.rare { stroke: #d97706; }
+.head.rare { fill: #d97706; stroke: none; }
 @media (prefers-color-scheme: dark) {
 .title, .when { fill: #cbd5e1; }
 .edge { stroke: #94a3b8; }
 .head { fill: #94a3b8; }
+.edge.rare { stroke: #f59e0b; }
+.head.rare { fill: #f59e0b; }
 }
 ";
 
@@ -81,8 +85,9 @@ impl Graph {
         let layout = layout(layers, |item| boxes.room(item));
         let title = wrap(&self.title, 88, 4);
         let title_width = title.iter().map(|line| width(line) as f64 * 8.0).fold(0.0, f64::max);
-        let wide = layout.width.max(title_width) + 2.0 * MARGIN;
-        let above = MARGIN + if title.is_empty() { 0.0 } else { title.len() as f64 * LINE + 8.0 };
+        let wide = layout.width.max(title_width).max(legend_width(&self.legend)) + 2.0 * MARGIN;
+        let titled = MARGIN + if title.is_empty() { 0.0 } else { title.len() as f64 * LINE + 8.0 };
+        let above = titled + self.legend.len() as f64 * LINE;
         let high = above + layout.height + MARGIN;
         let mut out = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide:.0}\" height=\"{high:.0}\" viewBox=\"0 0 \
@@ -93,6 +98,7 @@ impl Graph {
             let y = MARGIN + number as f64 * LINE + 11.0;
             text(&mut out, "title", "start", MARGIN, y, line);
         }
+        legend(&mut out, &self.legend, titled - 4.0);
         let left = (wide - layout.width) / 2.0;
         let _ = writeln!(out, "<g transform=\"translate({left:.1} {above:.1})\">");
         let picture = Picture { graph: self, boxes: &boxes, layout: &layout };
@@ -100,6 +106,44 @@ impl Graph {
         picture.vertices(&mut out);
         out.push_str("</g>\n</svg>\n");
         Ok(out)
+    }
+}
+
+/// Width of the sample of a line in the legend.
+const SAMPLE: f64 = 34.0;
+
+fn legend_width(legend: &[(Sample, String)]) -> f64 {
+    legend.iter().map(|(_, said)| SAMPLE + width(said) as f64 * COLUMN).fold(0.0, f64::max)
+}
+
+/// What lines and borders mean, one below the other.
+fn legend(out: &mut String, legend: &[(Sample, String)], top: f64) {
+    for (number, (sample, said)) in legend.iter().enumerate() {
+        let (x, y) = (MARGIN, top + number as f64 * LINE + LINE / 2.0);
+        let end = x + SAMPLE - 8.0;
+        let mut path = |class: &str, from: f64, to: f64, wide: u32| {
+            let wide = f64::from(wide) / 10.0;
+            let _ = writeln!(
+                out,
+                "<path class=\"{class}\" style=\"stroke-width:{wide:.1}\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>"
+            );
+        };
+        match sample {
+            Sample::Widths => {
+                let third = (end - x) / 3.0;
+                for (step, weight) in [0u8, 2, 4].into_iter().enumerate() {
+                    let from = x + step as f64 * third;
+                    path("edge", from, from + third - 1.0, Weight::Common(weight).width());
+                }
+            }
+            Sample::Rare => path("edge rare", x, end, Weight::Rare.width()),
+            Sample::Dashed => path("edge past", x, end, Weight::Plain.width()),
+            Sample::End => {
+                rect(out, "box", x + 4.0, y - 6.0, 18.0, 12.0, 4.0);
+                rect(out, "box inner", x + 6.5, y - 3.5, 13.0, 7.0, 2.5);
+            }
+        }
+        text(out, "when", "start", x + SAMPLE, y + 4.0, said);
     }
 }
 
@@ -212,29 +256,31 @@ impl Picture<'_> {
             let down = if route.upward { -1.0 } else { 1.0 };
             let slope = tangent(&points, at) * down;
             let (x, y) = points[at];
-            head(out, x, y, (slope, down));
+            let weight = self.graph.edges[route.edge].weight;
+            head(out, x, y, (slope, down), weight);
             let length = slope.hypot(down);
             points[at] = (x - 6.0 * slope / length, y - 6.0 * down / length);
-            let class = if self.graph.edges[route.edge].past { "edge past" } else { "edge" };
-            let _ = writeln!(out, "<path class=\"{class}\" d=\"{}\"/>", curve(&points));
+            let look = look(self.graph.edges[route.edge].past, weight);
+            let _ = writeln!(out, "<path {look} d=\"{}\"/>", curve(&points));
         }
         for (vertex, lines) in self.boxes.loops.iter().enumerate() {
             let Some(lines) = lines else { continue };
             let at = self.vertex_point(vertex);
             let x = at.x + self.boxes.vertices[vertex].1 / 2.0;
-            let past = self.graph.edges.iter().any(|e| e.from == vertex && e.to == vertex && e.past);
-            let class = if past { "edge past" } else { "edge" };
+            let own = self.graph.edges.iter().find(|edge| edge.from == vertex && edge.to == vertex);
+            let (past, weight) = own.map_or((false, Weight::Plain), |edge| (edge.past, edge.weight));
+            let look = look(past, weight);
             let (y, far) = (at.y, x + LOOP);
             let _ = writeln!(
                 out,
-                "<path class=\"{class}\" d=\"M{x:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {:.1} {:.1}\"/>",
+                "<path {look} d=\"M{x:.1} {:.1}C{far:.1} {:.1} {far:.1} {:.1} {:.1} {:.1}\"/>",
                 y - 7.0,
                 y - 20.0,
                 y + 20.0,
                 x + 6.0,
                 y + 8.5
             );
-            head(out, x, y + 7.0, (-1.0, -0.35));
+            head(out, x, y + 7.0, (-1.0, -0.35), weight);
             self.label(out, x + LOOP - 4.0, y, lines);
         }
     }
@@ -263,7 +309,7 @@ impl Picture<'_> {
                 let (from, to) = (x - wide / 2.0 - START + 4.0, x - wide / 2.0);
                 let _ = writeln!(out, "<circle class=\"head\" cx=\"{from:.1}\" cy=\"{y:.1}\" r=\"3\"/>");
                 let _ = writeln!(out, "<path class=\"edge\" d=\"M{from:.1} {y:.1}H{:.1}\"/>", to - 6.0);
-                head(out, to, y, (1.0, 0.0));
+                head(out, to, y, (1.0, 0.0), Weight::Plain);
             }
             if vertex.kind.is_junction() {
                 let sign = if vertex.kind == Kind::And { "∧" } else { "∨" };
@@ -277,7 +323,7 @@ impl Picture<'_> {
                 };
                 let (left, top) = (x - wide / 2.0, y - high / 2.0);
                 rect(out, class, left, top, *wide, *high, 8.0);
-                if matches!(vertex.kind, Kind::Accepting | Kind::True) {
+                if matches!(vertex.kind, Kind::Accepting | Kind::True) || self.graph.ends.contains(&index) {
                     let inner = format!("{class} inner");
                     rect(out, &inner, left + 3.0, top + 3.0, wide - 6.0, high - 6.0, 5.5);
                 }
@@ -304,14 +350,28 @@ fn rect(out: &mut String, class: &str, x: f64, y: f64, wide: f64, high: f64, rad
     );
 }
 
+/// How a line is drawn.
+fn look(past: bool, weight: Weight) -> String {
+    let past = if past { " past" } else { "" };
+    match weight {
+        Weight::Plain => format!("class=\"edge{past}\""),
+        Weight::Rare => format!("class=\"edge rare{past}\""),
+        Weight::Common(_) => {
+            let wide = f64::from(weight.width()) / 10.0;
+            format!("class=\"edge{past}\" style=\"stroke-width:{wide:.1}\"")
+        }
+    }
+}
+
 /// An arrow head with its tip at a point.
-fn head(out: &mut String, x: f64, y: f64, towards: (f64, f64)) {
+fn head(out: &mut String, x: f64, y: f64, towards: (f64, f64), weight: Weight) {
+    let class = if weight == Weight::Rare { "head rare" } else { "head" };
     let length = towards.0.hypot(towards.1);
     let (dx, dy) = (towards.0 / length, towards.1 / length);
     let (back_x, back_y) = (x - 8.5 * dx, y - 8.5 * dy);
     let _ = writeln!(
         out,
-        "<path class=\"head\" d=\"M{x:.1} {y:.1}L{:.1} {:.1}L{:.1} {:.1}Z\"/>",
+        "<path class=\"{class}\" d=\"M{x:.1} {y:.1}L{:.1} {:.1}L{:.1} {:.1}Z\"/>",
         back_x - 3.6 * dy,
         back_y + 3.6 * dx,
         back_x + 3.6 * dy,

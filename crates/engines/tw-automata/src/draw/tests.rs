@@ -22,7 +22,7 @@ fn vertex(name: &str, label: &str, kind: Kind) -> Vertex {
 }
 
 fn edge(from: usize, to: usize, label: &str) -> Edge {
-    Edge { from, to, label: label.into(), past: false }
+    Edge { from, to, label: label.into(), ..Edge::default() }
 }
 
 /// A graph with every kind of vertex, cycles, loops, parallel edges and edges over many layers.
@@ -40,9 +40,11 @@ fn tangle(vertices: usize) -> Graph {
                 to: random(vertices),
                 label: if at % 3 == 0 { String::new() } else { label(at) },
                 past: at % 5 == 0,
+                weight: [Weight::Plain, Weight::Rare, Weight::Common(at as u8 % 5)][at % 3],
             })
             .collect(),
         initial: vec![0, vertices / 2],
+        ..Graph::default()
     }
 }
 
@@ -50,7 +52,7 @@ fn hostile() -> Graph {
     let names = ["\"q\"", "<b>&amp;", "a\\", "späte Größe 検査 🚦", "]]>", "--", "a\nb\tc\u{1}", "%s'"];
     let vertices = names.iter().map(|name| vertex(name, name, Kind::Accepting)).collect();
     let edges = (0..names.len()).map(|at| edge(at, (at + 1) % names.len(), names[at])).collect();
-    Graph { title: names.concat(), vertices, edges, initial: vec![0] }
+    Graph { title: names.concat(), vertices, edges, initial: vec![0], ..Graph::default() }
 }
 
 fn examples() -> Vec<Graph> {
@@ -258,6 +260,7 @@ fn sizes_are_bounded() {
             .flat_map(|at| [edge(at - 1, at, "a"), edge(at, 0, "b")].into_iter().take(1 + usize::from(back)))
             .collect(),
         initial: vec![0],
+        ..Graph::default()
     };
     assert!(chain(2_000, false).to_svg().is_ok());
     let refused = chain(2_001, false).to_svg().expect_err("too many vertices").to_string();

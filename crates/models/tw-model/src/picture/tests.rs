@@ -68,7 +68,9 @@ fn a_small_model_is_drawn_whole() {
     assert!(dot.starts_with("// 5 states, 6 transitions\ndigraph"), "{dot}");
     assert!(dot.contains("\"n4\" -> \"n4\" [style=dashed];"), "{dot}");
     let svg = written("m.SVG");
-    assert!(svg.contains(">s2 @ 2<") && svg.matches("class=\"edge past\"").count() == 1, "{svg}");
+    assert!(svg.contains(">s2 @ 2<") && svg.contains("seen in no trace"), "{svg}");
+    // The loop, and what the legend says of it.
+    assert_eq!(svg.matches("class=\"edge past\"").count(), 2, "{svg}");
 }
 
 #[test]
@@ -161,6 +163,40 @@ fn rare_arrows_are_left_out_and_said_to_be() {
     for vertex in 0..6 {
         assert!(picture.graph.edges.iter().any(|edge| edge.to == vertex && edge.from != vertex), "{vertex}");
     }
+}
+
+#[test]
+fn counts_are_widths_and_what_is_rare_stands_out() {
+    let mut model = merged(
+        &["a", "b", "c", "d"],
+        vec![0, 1, 2, 3],
+        None,
+        &[(0, 1, 10_000), (1, 2, 9_000), (2, 0, 4_000), (1, 3, 3), (3, 0, 300), (2, 3, 500)],
+    );
+    model.record.as_mut().unwrap().ends = vec![0, 0, 0, 2];
+    let picture = picture(&model, Limits::default());
+    let weight = |from: usize, to: usize| {
+        picture.graph.edges.iter().find(|edge| (edge.from, edge.to) == (from, to)).unwrap().weight
+    };
+    assert_eq!(weight(1, 3), Weight::Rare);
+    assert_eq!((weight(0, 1), weight(3, 0)), (Weight::Common(4), Weight::Common(2)));
+    assert_eq!(picture.graph.ends, [3]);
+    let legend: Vec<&str> = picture.graph.legend.iter().map(|(_, said)| said.as_str()).collect();
+    assert_eq!(
+        legend,
+        [
+            "seen more often: wider, up to 10000 times",
+            "rare: seen at most 100 times (1 of 6 arrows)",
+            "some of 2 traces end here"
+        ]
+    );
+    let svg = picture.graph.to_svg().unwrap();
+    assert!(svg.contains("class=\"edge rare\"") && svg.contains("stroke-width:4.6"), "{svg}");
+    let dot = picture.graph.to_dot();
+    assert!(dot.contains("penwidth=4.6") && dot.contains("peripheries=2"), "{dot}");
+    // Where all are seen about as often, nothing stands out.
+    let even = merged(&["a", "b"], vec![0, 1], None, &[(0, 1, 7), (1, 0, 9)]);
+    assert!(super::picture(&even, Limits::default()).graph.legend.len() == 1);
 }
 
 #[test]

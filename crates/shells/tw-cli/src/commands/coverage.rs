@@ -119,8 +119,8 @@ impl CoverageOf {
             coverage.curve.iter().map(|point| Some(point.transitions as f64)).collect();
         writeln!(
             out,
-            "transitions as traces are added  {}  {} after {}",
-            tracewise::plot::sparkline(&grown, 40),
+            "transitions as traces are added  {}, {} after {}",
+            tracewise::plot::sparkline_between(&grown, 40),
             words::count(coverage.transitions.distinct),
             words::counted(coverage.traces as u64, "trace")
         )

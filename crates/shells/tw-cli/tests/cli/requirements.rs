@@ -116,6 +116,133 @@ fn streams_settle_requirements_as_soon_as_they_can() {
 }
 
 #[test]
+fn properties_and_requirements_are_read_at_once() {
+    let (spec, _) = files(
+        "require-once",
+        "property p : G (x < 8);\nrequire few : count[failed] <= 3 by ip;\nrequire low : max[x] <= 7 every 10s;",
+    );
+    let run = tracewise_with(&format!("check --format csv {spec} - --output json"), LOG);
+    let told: Vec<_> =
+        run.json().iter().map(|line| (line["property"].clone(), line["verdict"].clone())).collect();
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert_eq!(
+        json!(told),
+        json!([
+            ["p", "violated"],
+            ["few", "violated"],
+            ["few", "satisfied"],
+            ["low", "satisfied"],
+            ["low", "satisfied"],
+            ["low", "violated"]
+        ])
+    );
+    assert_eq!(
+        (&run.json()[3]["window"], &run.json()[1]["by"], &run.json()[1]["value"]),
+        (&json!([0, 10]), &json!({"ip": "a"}), &json!(5))
+    );
+    // A term without a value is told with its line, whichever of the two asks for it.
+    let (spec, _) = files("require-fault", "property p : G (x < 8);\nrequire odd : count[x + ip > 0] <= 3;");
+    let run = tracewise_with(&format!("check --format csv {spec} -"), LOG);
+    assert_eq!(run.code, 2, "{}", run.out);
+    assert!(run.err.contains("x + ip"), "{}", run.err);
+    // A column that nothing is in.
+    let (spec, _) =
+        files("require-nobody", "property p : G (x < 8);\nrequire few : count[failed] <= 3 by nobody;");
+    assert_eq!(tracewise_with(&format!("check --format csv {spec} -"), LOG).code, 2);
+}
+
+#[test]
+fn streams_settle_each_part_as_soon_as_they_can() {
+    let watch = |test: &str, spec: &str, options: &str| {
+        let (spec, log) = files(test, spec);
+        let run = tracewise(&format!("watch {spec} {log} --output json {options}"));
+        let line = |line: &Value| {
+            json!([
+                line["property"],
+                line["by"],
+                line["window"],
+                line["verdict"],
+                line["position"],
+                line["settled"],
+                line["value"]
+            ])
+        };
+        (run.code, run.json().iter().map(line).collect::<Vec<_>>())
+    };
+    let (code, told) = watch("watch-by", "require few : count[failed] <= 3 by ip;", "");
+    assert_eq!(code, 1);
+    assert_eq!(
+        told,
+        [
+            json!(["few", {"ip": "a"}, null, "violated", 4, true, 4]),
+            json!(["few", {"ip": "b"}, null, "satisfied", 7, false, 1])
+        ]
+    );
+    // A window is over when a later position has come.
+    let (_, told) = watch("watch-every", "require low : avg[x] <= 4.5 every 10s;", "");
+    assert_eq!(
+        told,
+        [
+            json!(["low", null, [0, 10], "satisfied", 4, true, 2.3333333333333335]),
+            json!(["low", null, [10, 20], "violated", 7, true, 6.0]),
+            json!(["low", null, [20, 30], "violated", 7, false, 8.0])
+        ]
+    );
+    // With `--by`, by its column unless the requirement names another.
+    let spec = "property p : G (x < 8);\nrequire few : count[failed] <= 3;\nrequire calm : max[count[failed over 10s]] <= 3;";
+    let (code, told) = watch("watch-keyed", spec, "--by ip");
+    assert_eq!(code, 1);
+    let required: Vec<&Value> = told.iter().filter(|line| line[6] != json!(null)).collect();
+    assert_eq!(
+        json!(required),
+        json!([
+            ["few", {"ip": "a"}, null, "violated", 4, true, 4],
+            ["few", {"ip": "b"}, null, "satisfied", 7, false, 1],
+            ["calm", {"ip": "a"}, null, "satisfied", 7, false, 3],
+            ["calm", {"ip": "b"}, null, "satisfied", 7, false, 1]
+        ])
+    );
+    let (spec, log) = files("watch-until", "require few : count[failed] <= 3;");
+    assert_eq!(tracewise(&format!("watch {spec} {log} --by ip --until 'x > 5'")).code, 2);
+    // Every line has the key.
+    let run = tracewise(&format!("watch {spec} {log} --by ip --output json"));
+    assert_eq!(run.json()[0]["bindings"], json!({"ip": "a"}));
+    let run = tracewise(&format!("watch {spec} {log} --by ip --output html"));
+    assert!(run.out.contains("ip = a") && run.out.contains("ip = b"), "{}", run.out);
+}
+
+#[test]
+fn parts_go_on_where_a_checkpoint_left_off() {
+    let text = "require few : count[failed] <= 3 by ip;\nrequire low : avg[x] <= 4.5 every 10s;\n";
+    let windows = "require calm : max[count[failed over 10s]] <= 3 by ip every 20s;";
+    let (windows, _) = files("require-resume", &format!("{text}{windows}"));
+    let (times, _) = files("require-resume-times", &format!("{text}require gap : max[elapsed] < 8 by ip;"));
+    let kept = directory("require-resume-state").join("state");
+    let told = |spec: &str, log: &str, options: &str| -> Vec<Value> {
+        let run = tracewise_with(&format!("watch --format csv {spec} - --output json {options}"), log);
+        assert_ne!(run.code, 2, "{}", run.err);
+        run.json()
+    };
+    for (spec, options) in [(&windows, ""), (&windows, "--by ip"), (&times, ""), (&times, "--by ip")] {
+        let whole = told(spec, LOG, options);
+        for cut in 1..LOG.lines().count() {
+            let _ = std::fs::remove_file(&kept);
+            let before: String = LOG.split_inclusive('\n').take(cut).collect();
+            let with = format!("{options} --checkpoint {}", kept.display());
+            let mut lines = told(spec, &before, &with);
+            lines.retain(|line| line["settled"] == true);
+            lines.extend(told(spec, LOG, &format!("{with} --resume")));
+            let sorted = |lines: &[Value]| {
+                let mut lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+                lines.sort();
+                lines
+            };
+            assert_eq!(sorted(&lines), sorted(&whole), "cut after {cut} lines, {options}");
+        }
+    }
+}
+
+#[test]
 fn a_requirement_compares_with_a_number() {
     for (text, said) in [
         ("require r : count[p];", "nothing is compared"),

@@ -367,6 +367,13 @@ fn signals_go_on_between_the_samples_if_asked() {
     // The value 2 is that of no sample, so no sample is named.
     let linear = robust("F[0.5,1] x > 0", "--interpolate linear", trace).json().remove(0);
     assert_eq!((&linear["robustness"], linear.get("weakest")), (&json!(2.0), None));
+    // What bends is read as what does not.
+    let trace = "time,x\n0,-6\n1,6\n2,2\n";
+    let value =
+        |formula: &str| robust(formula, "--interpolate linear", trace).json()[0]["robustness"].clone();
+    assert_eq!(value("F[0,1] abs(x) < 3"), json!(3.0));
+    assert!(value("F[0,1] x == 1").as_f64().unwrap().abs() < 1e-12);
+    assert_eq!(value("G (max(x, -x) >= 0)"), json!(0.0));
 }
 
 #[test]
@@ -386,8 +393,16 @@ fn what_cannot_be_computed_says_why() {
         ("robust -e 'x > 1' - --format csv --live exact --interpolate step", "usage", "--interpolate"),
         ("robust -e 'x > 1' - --format csv --live exact --clock dense", "usage", "--clock"),
         ("robust -e 'X x > 1' - --format csv --interpolate linear", "engine-refuses", "X"),
-        ("robust -e 'F x == 1' - --format csv --interpolate linear", "engine-refuses", "x <= 1 & x >= 1"),
-        ("robust -e 'G abs(x) > 1' - --format csv --interpolate linear", "engine-refuses", "straight"),
+        (
+            "robust -e 'F x * x == 1' - --format csv --interpolate linear",
+            "engine-refuses",
+            "product of signals",
+        ),
+        (
+            "robust -e 'G abs(x * x) > 1' - --format csv --interpolate linear",
+            "engine-refuses",
+            "product of signals",
+        ),
         ("robust -e 'x > 1' - --follow --format csv", "usage", "--follow"),
         ("robust -e 'x > 1' - --live-plot --format csv", "usage", "terminal"),
         ("robust -e 'x > 1' ab.csv good.jsonl --live exact", "usage", "one trace"),

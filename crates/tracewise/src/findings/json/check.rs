@@ -5,6 +5,7 @@ use super::statistic::statistic;
 use super::write::{Object, array, bindings, line, same_line, step, time, value};
 use crate::findings::{Detail, Item, Report, Severity, Violation};
 use crate::imprecise::{ClockError, Guarantee, Stretch};
+use crate::require::Required;
 
 pub(super) fn object(report: &Report, item: &Item) -> Object {
     let statistics = &report.statistics;
@@ -25,12 +26,7 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
         object = object.field("severity", item.severity.name());
     }
     if let Detail::Required(found) = &item.detail {
-        if let Some((column, key)) = &found.by {
-            object = object.raw("by", &Object::new().raw(column, &value(key)).end());
-        }
-        if let Some((from, to)) = found.window {
-            object = object.raw("window", &array([edge(from), edge(to)]));
-        }
+        object = divided(object, found);
         object = object.raw("value", &value(&found.value)).field("required", found.relation.as_str());
         object = object.maybe("missing", found.missing.as_deref());
     } else if let Some((column, values)) = &statistics.by {
@@ -47,6 +43,17 @@ pub(super) fn object(report: &Report, item: &Item) -> Object {
         object = guarantee(object, found);
     }
     object
+}
+
+/// Which part of the trace a requirement is about.
+pub(super) fn divided(mut object: Object, found: &Required) -> Object {
+    if let Some((column, key)) = &found.by {
+        object = object.raw("by", &Object::new().raw(column, &value(key)).end());
+    }
+    match found.window {
+        Some((from, to)) => object.raw("window", &array([edge(from), edge(to)])),
+        None => object,
+    }
 }
 
 /// Bytes of a line that are said again with every violation on it.

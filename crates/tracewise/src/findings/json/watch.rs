@@ -1,5 +1,6 @@
 //! What a watch says, as JSON: an object on a line of its own each.
 
+use super::check::divided;
 use super::write::{self as json, Object};
 use crate::trace::Stamp;
 use crate::watch::{Deadline, Observation, Pending, WatchValue, WatchVerdict};
@@ -61,6 +62,7 @@ pub fn verdict(verdict: &WatchVerdict<'_>, observers: bool) -> String {
     object = with_time(object, "deadline", deadline).field("settled", verdict.settled);
     object = object.maybe("ended", verdict.ended.map(|ended| ended.name()));
     if let Some(found) = &verdict.required {
+        object = divided(object, found);
         object = object.raw("value", &json::value(&found.value)).field("required", found.relation.as_str());
     }
     if verdict.about.is_some() {

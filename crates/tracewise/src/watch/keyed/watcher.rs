@@ -84,7 +84,7 @@ impl Watcher for Keyed<'_> {
         values.iter().try_for_each(|value| self.sink.value(value)).map_err(unwritten)
     }
 
-    fn last_words(&mut self, _: Progress) -> Result<(), Error> {
+    fn last_words(&mut self, now: Progress) -> Result<(), Error> {
         let mut open = Vec::new();
         let mut first: FxHashSet<(String, usize)> = FxHashSet::default();
         self.shard.finish(&mut |end| {
@@ -127,6 +127,10 @@ impl Watcher for Keyed<'_> {
             let outcome = self.at_end(property, key, holds && !settled, position);
             self.line(&outcome, (None, None, None), false, violation, count).map_err(unwritten)?;
         }
+        if let Some(parts) = self.required.as_mut().filter(|_| now.positions > 0) {
+            let settled = parts.finish(&|time| self.clock.stamp(time))?;
+            self.tell_required(settled, false, &|_| None).or_else(|halt| self.conclude(halt))?;
+        }
         self.sink.flush().map_err(unwritten)
     }
 
@@ -156,6 +160,9 @@ impl Watcher for Keyed<'_> {
         // Of values that have ended nothing else is left.
         self.violated.iter().for_each(|&violated| put(u64::from(violated), &mut state.queries));
         put(u64::from(self.some_ended), &mut state.queries);
+        if let Some(parts) = &mut self.required {
+            parts.save(&mut state.queries);
+        }
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
@@ -193,6 +200,9 @@ impl Watcher for Keyed<'_> {
             *violated = number()? == 1;
         }
         self.some_ended = number()? == 1;
+        if let Some(parts) = &mut self.required {
+            parts.restore(&mut from).map_err(|corrupt| corrupt.to_string())?;
+        }
         self.bad_lines.count = state.bad_lines;
         Ok(())
     }
@@ -225,7 +235,10 @@ impl Watcher for Keyed<'_> {
         let silent = verdicts.split_off(self.spec.program.roots.len());
         let monitors = self.spec.program.monitors.iter().zip(silent);
         WatchReport {
-            requirements: Vec::new(),
+            requirements: match &mut self.required {
+                Some(parts) if positions > 0 => parts.verdicts(),
+                _ => Vec::new(),
+            },
             positions,
             bad_lines: self.bad_lines.count,
             engine: self.shard.plan().properties().first().map_or(ENGINE, |property| property.engine),

@@ -41,12 +41,7 @@ impl Robust {
                     let equal = matches!(op, CompareOp::Eq | CompareOp::Ne) && !text(a) && !text(b);
                     let shape = joined(a, b);
                     if shape == Shape::Bent || (equal && shape == Shape::Straight) {
-                        let what =
-                            "a predicate that does not run straight between samples (⟨interpolate: linear⟩)";
-                        return Err(Unsupported::construct(id, what).help(
-                            "write `abs(x) < 2` as `x < 2 & x > -2`, `x == 1` as `x <= 1 & x >= 1`, `max(x, y) > 0` as \
-                             `x > 0 | y > 0`; products of signals can be read with ⟨interpolate: step⟩",
-                        ));
+                        return Err(self.crooked(id, [a, b]));
                     }
                     Shape::Constant
                 }
@@ -55,6 +50,30 @@ impl Robust {
         }
         Ok(())
     }
+
+    /// Names what bends in a predicate.
+    fn crooked(&self, predicate: NodeId, sides: [NodeId; 2]) -> Unsupported {
+        let dag = &self.program.dag;
+        let signal = |id: NodeId| {
+            self.program.reachable(&[id]).iter().any(|&part| matches!(dag.node(part), Node::Slot(_)))
+        };
+        for id in self.program.reachable(&sides) {
+            let what = match dag.node(id) {
+                Node::Arithmetic(ArithmeticOp::Mul, a, b) if signal(a) && signal(b) => "a product of signals",
+                Node::Arithmetic(ArithmeticOp::Div, _, b) if signal(b) => "a division by a signal",
+                Node::Arithmetic(ArithmeticOp::Rem, a, b) if signal(a) || signal(b) => {
+                    "a remainder of a signal"
+                }
+                Node::IfThenElse(..) => "a choice between terms",
+                _ => continue,
+            };
+            return Unsupported::construct(id, format!("{what}, which bends between samples (⟨interpolate: linear⟩)"))
+                .help("values at the samples alone need no ⟨interpolate⟩; ⟨interpolate: step⟩ holds each sample until the next");
+        }
+        let what = "an equality of what may not be numbers, between samples (⟨interpolate: linear⟩)";
+        Unsupported::construct(predicate, what)
+            .help("write `x == y` of numbers as `x <= y & x >= y`, or declare them: `var x: real;`")
+    }
 }
 
 #[cfg(test)]
@@ -62,20 +81,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_bends_is_refused() {
+    fn what_bends_is_written_straight_or_refused() {
         let straight = |formula: &str| {
             let tree = tw_spec::parse_formula(formula, 0);
             let program = tw_spec::lower(&tree.value, &Default::default()).value;
+            let program = super::super::straighten(&program).unwrap();
             let robust = Robust::new(&program, &Default::default()).unwrap();
-            robust.straight(&[program.roots[0].node]).is_ok()
+            robust.straight(&[program.roots[0].node]).map_err(|refusal| refusal.what)
         };
-        for fine in ["F x > 1", "G 2 * x - y / 4 >= -(3 - x)", "p & mode == \"on\"", "x < max(1, 2) * y"] {
-            assert!(straight(fine), "{fine}");
+        for fine in [
+            "F x > 1",
+            "G 2 * x - y / 4 >= -(3 - x)",
+            "p & mode == \"on\"",
+            "x < max(1, 2) * y",
+            "x == 1",
+            "G x + 0 != y",
+            "abs(x - 1) > 0",
+            "max(x, y) < 1",
+            "abs(max(x, -2 * abs(y))) - min(x, y) / 3 == 1",
+        ] {
+            assert_eq!(straight(fine), Ok(()), "{fine}");
         }
-        for bent in
-            ["x == 1", "G x != y", "abs(x - 1) > 0", "max(x, y) < 1", "x * x < 2", "1 / x < 2", "x % 2 < 1"]
-        {
-            assert!(!straight(bent), "{bent}");
+        for (bent, what) in [
+            ("x * x < 2", "a product of signals"),
+            ("abs(x) * max(x, y) < 2", "a product of signals"),
+            ("abs(1 / x) < 2", "a division by a signal"),
+            ("x % 2 < 1", "a remainder of a signal"),
+            ("(if p then x else y) < 2", "a choice"),
+            ("x == y", "an equality"),
+        ] {
+            assert!(straight(bent).unwrap_err().starts_with(what), "{bent}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Online;
 use super::cell::{Now, State, flip};
+use super::queue::Queue;
 use super::settle::{finally, until};
 use crate::clock::{Stamps, size};
 use crate::lattice::{Way, min};
@@ -45,7 +46,7 @@ impl Online {
     #[inline(always)]
     pub(super) fn advance_flat(&mut self, flat: Flat) {
         if flat.timed {
-            return self.advance_timed(flat);
+            return if flat.low == 0 { self.advance_near(flat) } else { self.advance_timed(flat) };
         }
         if self.seen <= flat.high {
             return;
@@ -70,6 +71,37 @@ impl Online {
         debug_assert_eq!(cell.values.end(), i);
         cell.values.values.push(flip(dual, worth));
     }
+    /// On timestamps, for an interval that begins at once. What is not settled yet reached all samples before the newest, which
+    /// alone can be too late for it; so nobody has to look for the end of any reach.
+    #[inline(always)]
+    fn advance_near(&mut self, Flat { cell, hold, goal, ticks, dual, .. }: Flat) {
+        let (newest, now) = (self.seen - 1, self.watermark);
+        let (below, rest) = self.cells.split_at_mut(cell);
+        let (hold, goal) = (&below[hold].values, &below[goal].values);
+        let Queue { base, values } = &mut rest[0].values;
+        let mut i = *base + values.len();
+        let open = self.times.values.get(i - self.times.base..newest - self.times.base).unwrap_or_default();
+        let mut over = open.iter().take_while(|&&time| now.saturating_sub(time) > ticks.high);
+        match &mut rest[0].state {
+            State::Window(_, window) => {
+                while over.next().is_some() {
+                    let worth = window.slide(i, newest, |k| flip(dual, goal.get(k)));
+                    values.push(flip(dual, worth));
+                    i += 1;
+                }
+            }
+            State::Until(_, ways, _) => {
+                let way = |k: usize| Way { hold: flip(dual, hold.get(k)), goal: flip(dual, goal.get(k)) };
+                while over.next().is_some() {
+                    let worth = ways.slide(i, newest, way).goal;
+                    values.push(flip(dual, worth));
+                    i += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// On timestamps a sample may settle several positions, or none. By itself, so that the other way stays short.
     #[inline(never)]
     fn advance_timed(&mut self, Flat { cell, hold, goal, ticks, dual, .. }: Flat) {

@@ -1,5 +1,6 @@
 //! Signals between samples, against the same signals sampled in every tick.
 
+mod bends;
 mod cells;
 
 use crate::ready;

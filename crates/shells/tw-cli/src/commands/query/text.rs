@@ -164,7 +164,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
     let windows = result.by.is_none();
     let numbers: Vec<Option<f64>> = result.groups.iter().map(|group| number(&group.value)).collect();
     let spark = windows && numbers.iter().any(Option::is_some);
-    let line = if spark { tracewise::plot::sparkline(&numbers, 40) } else { String::new() };
+    let line = if spark { tracewise::plot::sparkline_between(&numbers, 40) } else { String::new() };
     let gap = if line.is_empty() { "" } else { "  " };
     writeln!(out, "{}{gap}{}", style.paint(Ink::Strong, head), style.paint(Ink::Faint, line))?;
     let mut order: Vec<usize> = (0..result.groups.len()).collect();
@@ -204,7 +204,7 @@ fn parts(result: &QueryResult, style: Style, out: &mut dyn Outlet) -> io::Result
 fn everywhere(result: &QueryResult, values: &[Value], style: Style, out: &mut dyn Outlet) -> io::Result<()> {
     let numbers: Vec<Option<f64>> = values.iter().map(number).collect();
     let line = if numbers.iter().any(Option::is_some) {
-        tracewise::plot::sparkline(&numbers, 60)
+        tracewise::plot::sparkline_between(&numbers, 60)
     } else {
         String::new()
     };

@@ -1,4 +1,5 @@
-//! Robustness as a picture: the signals that predicates read above, the robustness over the same time below.
+//! Robustness as a picture: the signals that predicates read above, a panel for each scale; below, over the same time, the robustness
+//! of each property in a strip of its own.
 
 use super::super::query::plot::time_axis;
 use crate::context::{Failure, usage};
@@ -10,6 +11,8 @@ use tracewise::robust::{Reason, RobustReport, Signal};
 
 /// Panels of signals that a picture has at most; more would be too low to read.
 const PANELS: usize = 5;
+/// Strips of properties, likewise.
+const STRIPS: usize = 12;
 
 /// What cannot be drawn, before the work.
 pub fn refuse(path: &Path, traces: usize) -> Result<(), Failure> {
@@ -47,15 +50,18 @@ pub fn panels(report: &RobustReport, steps: bool) -> Panels {
             left_out += group.len();
             continue;
         }
-        let levels = group.iter().enumerate().flat_map(|(index, signal)| {
-            signal.levels.iter().map(move |level| Level {
-                value: level.value,
-                label: level.formula.clone(),
-                series: index,
-            })
-        });
+        let mut levels: Vec<Level> = Vec::new();
+        for (index, signal) in group.iter().enumerate() {
+            let twins = report.signals.iter().filter(|twin| twin.name == signal.name);
+            for level in twins.flat_map(|twin| &twin.levels) {
+                if !levels.iter().any(|known| (known.series, known.value) == (index, level.value)) {
+                    let label = level.formula.clone();
+                    levels.push(Level { value: level.value, label, series: index });
+                }
+            }
+        }
         panels.push(Panel {
-            levels: levels.collect(),
+            levels,
             series: group.iter().map(|signal| series(signal.name.clone(), &signal.values)).collect(),
             ..Panel::default()
         });
@@ -64,37 +70,52 @@ pub fn panels(report: &RobustReport, steps: bool) -> Panels {
         [one] => one.weakest.as_ref().filter(|link| link.position < len),
         _ => None,
     };
-    let mut robustness = Panel { label: "robustness".into(), signed: true, ..Panel::default() };
-    let curves = || report.properties.iter().filter_map(|property| property.curve.as_ref());
+    let drawn = || report.properties.iter().filter_map(|one| Some((one, one.curve.as_ref()?))).take(STRIPS);
     let several = report.properties.len() > 1;
-    for ((formula, values), property) in curves().zip(&report.properties) {
-        let name = if several { &property.name } else { formula };
-        robustness.series.push(series(name.clone(), values));
+    let mut strips: Vec<Panel> = Vec::new();
+    for (property, (formula, values)) in drawn() {
+        let below = |position: usize| values.get(position).copied().unwrap_or(f64::INFINITY);
+        strips.push(Panel {
+            label: match several {
+                true => format!("{}: {}", property.name, number(property.value)),
+                false => "robustness".into(),
+            },
+            signed: true,
+            series: vec![series(formula.clone(), values)],
+            bands: if several { stretches(len, &at, &below, steps) } else { Vec::new() },
+            ..Panel::default()
+        });
     }
+    let unshown = report.properties.len().saturating_sub(STRIPS);
     let mut mark = None;
     if let Some(link) = weakest {
         let x = at(link.position);
         mark = Some((x, said(link)));
         // The signals that the predicate reads, where it decides.
-        let drawn = groups(&report.signals).into_iter().zip(&mut panels);
-        for (group, panel) in drawn.filter(|_| link.reason == Reason::Predicate) {
+        let grouped = groups(&report.signals).into_iter().zip(&mut panels);
+        for (group, panel) in grouped.filter(|_| link.reason == Reason::Predicate) {
             let read = group.iter().filter(|signal| link.values.iter().any(|(name, _)| *name == signal.name));
             panel.rings.extend(read.map(|signal| (x, signal.values[link.position])));
         }
         // Where the curve has the property's value.
         let value = report.properties[0].value;
-        let there = curves().next().and_then(|(_, values)| values.iter().position(|&other| other == value));
-        robustness.rings.extend(there.filter(|_| value.is_finite()).map(|position| (at(position), value)));
+        let there =
+            drawn().next().and_then(|(_, (_, values))| values.iter().position(|&other| other == value));
+        let rings = there.filter(|_| value.is_finite()).map(|position| (at(position), value));
+        strips.iter_mut().take(1).for_each(|strip| strip.rings.extend(rings));
     }
-    panels.push(robustness);
-    // The least of all curves: what is wrong is wrong for one of them.
-    let least = |position: usize| {
-        curves().filter_map(|(_, values)| values.get(position).copied()).fold(f64::INFINITY, f64::min)
+    panels.extend(strips);
+    // One property's stretches are shaded in its signals, too; those of several in the strip of each.
+    let bands = match drawn().next().filter(|_| !several) {
+        Some((_, (_, values))) => {
+            let below = |position: usize| values.get(position).copied().unwrap_or(f64::INFINITY);
+            stretches(len, &at, &below, steps)
+        }
+        None => Vec::new(),
     };
-    let bands = stretches(len, &at, &least, steps);
     let title = match report.properties.as_slice() {
         [one] => one.title.clone().unwrap_or_else(|| one.name.clone()),
-        several => several.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", "),
+        several => format!("robustness of {}", words::counted(several.len() as u64, "property")),
     };
     let mut subtitle = report.trace.clone();
     if let [one] = report.properties.as_slice() {
@@ -102,6 +123,9 @@ pub fn panels(report: &RobustReport, steps: bool) -> Panels {
     }
     if left_out > 0 {
         subtitle.push_str(&format!("; {} not drawn", words::counted(left_out as u64, "more signal")));
+    }
+    if unshown > 0 {
+        subtitle.push_str(&format!("; {} not drawn", words::counted(unshown as u64, "more property")));
     }
     let x = Axis { label: x.label, scale: x.scale };
     Panels { title, subtitle: Some(subtitle), x, panels, bands, mark }
@@ -118,8 +142,23 @@ fn said(link: &tracewise::robust::WeakestLink) -> String {
 /// Signals that share a scale.
 fn groups(signals: &[Signal]) -> Vec<Vec<&Signal>> {
     let mut groups: Vec<Vec<&Signal>> = Vec::new();
+    // One column may be read in two ways; it is drawn once, with what it is compared with in either.
+    let mut same: Vec<(usize, usize)> = Vec::new();
+    for (at, signal) in signals.iter().enumerate() {
+        if let Some(before) = signals[..at].iter().find(|before| before.name == signal.name) {
+            same.push((signal.group, before.group));
+        }
+    }
+    let group_of = |signal: &Signal| {
+        let known = same.iter().find(|(group, _)| *group == signal.group);
+        known.map_or(signal.group, |(_, before)| *before)
+    };
     for signal in signals {
-        match groups.iter_mut().find(|group| group[0].group == signal.group) {
+        let twice = groups.iter().flatten().any(|other| other.name == signal.name);
+        if twice {
+            continue;
+        }
+        match groups.iter_mut().find(|group| group_of(group[0]) == group_of(signal)) {
             Some(group) => group.push(signal),
             None => groups.push(vec![signal]),
         }

@@ -1,4 +1,5 @@
-//! A picture of a stream in the terminal: signals above, robustness below, the newest at the right.
+//! A picture of a stream in the terminal: signals above, below them a strip with the robustness of each property, the newest at the
+//! right.
 //!
 //! A column of dots stands for a number of samples that doubles whenever a screenful passes too fast to be read; of each
 //! column the least and the greatest value are kept, so memory is that of the screen.
@@ -26,6 +27,18 @@ const ZERO: u8 = 90;
 const LEAST: (usize, usize) = (40, 12);
 const MOST: (usize, usize) = (200, 40);
 
+/// Strips of properties that are drawn; more would be too low to be read.
+const STRIPS: usize = 4;
+
+/// What is told of a property.
+struct Strip {
+    name: String,
+    robustness: History,
+    /// The newest value, and the least settled one.
+    value: Option<RobustValue>,
+    least: f64,
+}
+
 /// Draws a stream.
 pub struct Screen {
     color: bool,
@@ -33,11 +46,12 @@ pub struct Screen {
     on_errors: bool,
     names: Vec<String>,
     signals: History,
-    robustness: History,
-    /// The newest values, and the least settled one.
+    /// Of the properties that something was told of, in their order; there is at least one.
+    strips: Vec<Strip>,
+    /// Properties beyond those that are drawn.
+    more: usize,
+    /// The newest values of signals.
     now: Vec<f64>,
-    value: Option<RobustValue>,
-    least: f64,
     /// Rows of the last picture, to be drawn over.
     rows: usize,
     dirty: bool,
@@ -56,10 +70,9 @@ impl Screen {
             on_errors,
             names: Vec::new(),
             signals: History::new(SIGNALS, 2 * columns),
-            robustness: History::new(2, 2 * columns),
+            strips: vec![Strip::new(columns)],
+            more: 0,
             now: Vec::new(),
-            value: None,
-            least: f64::INFINITY,
             rows: 0,
             dirty: false,
             drawn: None,
@@ -80,32 +93,42 @@ impl Screen {
     pub fn sample(&mut self, position: usize, signals: &[f64], elapsed: Duration) {
         self.now = signals.iter().take(SIGNALS).copied().collect();
         self.signals.reach(position, elapsed);
-        self.robustness.follow(&self.signals);
+        self.strips.iter_mut().for_each(|strip| strip.robustness.follow(&self.signals));
         for (index, &value) in self.now.iter().enumerate() {
             self.signals.add(position, index, value);
         }
         self.dirty = true;
     }
 
-    /// A value of the first property.
+    /// A value of a property.
     pub fn told(&mut self, told: &RobustTold<'_>) {
-        if told.index > 0 {
+        if told.index >= STRIPS {
+            self.more = self.more.max(told.index + 1 - STRIPS);
             return;
+        }
+        while self.strips.len() <= told.index {
+            let mut strip = Strip::new(size().0 - GUTTER);
+            strip.robustness.follow(&self.signals);
+            self.strips.push(strip);
+        }
+        let strip = &mut self.strips[told.index];
+        if strip.name.is_empty() {
+            told.property.clone_into(&mut strip.name);
         }
         match told.value {
             RobustValue::Settled(value) => {
-                self.least = self.least.min(value);
+                strip.least = strip.least.min(value);
                 // What was bounded or predicted before is known now.
-                self.robustness.replace(told.position, value);
+                strip.robustness.replace(told.position, value);
             }
-            RobustValue::Predicted(value) => self.robustness.add(told.position, 0, value),
+            RobustValue::Predicted(value) => strip.robustness.add(told.position, 0, value),
             RobustValue::Bounds(lower, upper) if told.position == told.newest => {
-                self.robustness.add(told.position, 0, lower);
-                self.robustness.add(told.position, 1, upper);
+                strip.robustness.add(told.position, 0, lower);
+                strip.robustness.add(told.position, 1, upper);
             }
             RobustValue::Bounds(..) => return,
         }
-        self.value = Some(told.value);
+        strip.value = Some(told.value);
         self.dirty = true;
     }
 
@@ -141,10 +164,11 @@ impl Screen {
     fn picture(&self, columns: usize, rows: usize) -> Vec<String> {
         let style = Style { color: self.color, width: Some(columns) };
         let wide = columns.saturating_sub(GUTTER).max(1);
-        // Two headings and a line below.
-        let plots = rows.saturating_sub(3).max(2);
-        let (above, below) =
-            if self.names.is_empty() { (0, plots + 1) } else { (plots / 2, plots - plots / 2) };
+        let strips = self.strips.len();
+        // A heading each, and a line below.
+        let plots = rows.saturating_sub(2 + strips).max(1 + strips);
+        let above = if self.names.is_empty() { 0 } else { plots / (1 + strips) };
+        let below = if self.names.is_empty() { plots + 1 } else { plots - above };
         let mut lines = Vec::with_capacity(rows);
         if above > 0 {
             lines.push(self.legend(columns));
@@ -157,30 +181,28 @@ impl Screen {
             let range = if let [one] = ranges.as_slice() { Some(*one) } else { None };
             self.framed(&mut lines, &place, range);
         }
-        let value = match self.value {
-            None => "nothing is settled yet".to_string(),
-            Some(RobustValue::Settled(value)) => crate::words::number(value),
-            Some(RobustValue::Predicted(value)) => format!("{}, predicted", crate::words::number(value)),
-            Some(RobustValue::Bounds(lower, upper)) => {
-                format!("between {} and {}", crate::words::number(lower), crate::words::number(upper))
-            }
-        };
-        let least = match self.least {
-            f64::INFINITY => String::new(),
-            least => format!(" · least {}", crate::words::number(least)),
-        };
-        let heading = words::clip(&format!("robustness {value}{least}"), columns);
-        let ink = if self.least < 0.0 { Ink::Bad } else { Ink::Good };
-        lines.push(style.paint(ink, heading));
-        let mut place = Braille::new(wide, below);
-        let range = self.robustness.range(0).joined(self.robustness.range(1)).with(0.0);
-        let (across, high) = place.size();
-        let zero = range.row(0.0, high);
-        (0..across).step_by(4).for_each(|x| place.dot(x, zero, ZERO));
-        let colour = |value: f64| if value < 0.0 { BAD } else { GOOD };
-        self.robustness.draw(&mut place, 1, range, colour);
-        self.robustness.draw(&mut place, 0, range, colour);
-        self.framed(&mut lines, &place, Some(range));
+        for (index, strip) in self.strips.iter().enumerate() {
+            // What cannot be divided goes to the first.
+            let high = below / strips + if index == 0 { below % strips } else { 0 };
+            let ink = if strip.least < 0.0 { Ink::Bad } else { Ink::Good };
+            let name =
+                if strips > 1 { format!("{}: ", words::printable(&strip.name)) } else { String::new() };
+            let more = match self.more {
+                more if more > 0 && index + 1 == strips => format!(" · {more} more not drawn"),
+                _ => String::new(),
+            };
+            let heading = words::clip(&format!("{name}robustness {}{more}", strip.now()), columns);
+            lines.push(style.paint(ink, heading));
+            let mut place = Braille::new(wide, high);
+            let range = strip.robustness.range(0).joined(strip.robustness.range(1)).with(0.0);
+            let (across, high) = place.size();
+            let zero = range.row(0.0, high);
+            (0..across).step_by(4).for_each(|x| place.dot(x, zero, ZERO));
+            let colour = |value: f64| if value < 0.0 { BAD } else { GOOD };
+            strip.robustness.draw(&mut place, 1, range, colour);
+            strip.robustness.draw(&mut place, 0, range, colour);
+            self.framed(&mut lines, &place, Some(range));
+        }
         let (from, to) = self.signals.span();
         let ends = (from.to_string(), to.to_string());
         let gap = wide.saturating_sub(ends.0.len() + ends.1.len()).max(1);
@@ -238,6 +260,29 @@ impl Screen {
                 line.push_str(&painted(&text, colour, self.color));
             }
             lines.push(line);
+        }
+    }
+}
+
+impl Strip {
+    fn new(columns: usize) -> Self {
+        let robustness = History::new(2, 2 * columns);
+        Strip { name: String::new(), robustness, value: None, least: f64::INFINITY }
+    }
+
+    /// Its newest value, and the least.
+    fn now(&self) -> String {
+        let value = match self.value {
+            None => "nothing is settled yet".to_string(),
+            Some(RobustValue::Settled(value)) => crate::words::number(value),
+            Some(RobustValue::Predicted(value)) => format!("{}, predicted", crate::words::number(value)),
+            Some(RobustValue::Bounds(lower, upper)) => {
+                format!("between {} and {}", crate::words::number(lower), crate::words::number(upper))
+            }
+        };
+        match self.least {
+            f64::INFINITY => value,
+            least => format!("{value} · least {}", crate::words::number(least)),
         }
     }
 }

@@ -56,9 +56,15 @@ fn bounds_of_the_newest_are_two_lines_until_it_is_settled() {
     let mut screen = screen(false);
     screen.sample(0, &[], Duration::ZERO);
     screen.told(&told(0, RobustValue::Bounds(-2.0, 2.0)));
-    assert_eq!((screen.robustness.range(0).low, screen.robustness.range(1).high), (-2.0, 2.0));
+    assert_eq!(
+        (screen.strips[0].robustness.range(0).low, screen.strips[0].robustness.range(1).high),
+        (-2.0, 2.0)
+    );
     screen.told(&told(0, RobustValue::Settled(1.0)));
-    assert_eq!((screen.robustness.range(0).low, screen.robustness.range(1).is_empty()), (1.0, true));
+    assert_eq!(
+        (screen.strips[0].robustness.range(0).low, screen.strips[0].robustness.range(1).is_empty()),
+        (1.0, true)
+    );
     assert!(screen.picture(40, 12)[0].starts_with("robustness 1 · least 1"));
 }
 
@@ -93,4 +99,29 @@ fn pictures_fit_whatever_comes() {
         assert_eq!(picture.len(), rows);
         assert!(picture.iter().all(|line| line.chars().count() <= columns), "{picture:?}");
     }
+}
+
+#[test]
+fn each_property_has_a_strip_of_its_own() {
+    let mut screen = screen(false);
+    screen.signals(&["x".into()]);
+    for position in 0..20 {
+        screen.sample(position, &[position as f64], Duration::ZERO);
+        for (index, property) in ["calm", "high", "third", "fourth", "fifth"].into_iter().enumerate() {
+            let value = RobustValue::Settled(position as f64 - 3.0 * index as f64);
+            screen.told(&RobustTold { index, property, ..told(position, value) });
+        }
+    }
+    let picture = screen.picture(60, 22);
+    assert!(picture.len() <= 22, "{picture:#?}");
+    let headings: Vec<&String> = picture.iter().filter(|line| line.contains("robustness")).collect();
+    assert_eq!(
+        headings,
+        [
+            "calm: robustness 19 · least 0",
+            "high: robustness 16 · least -3",
+            "third: robustness 13 · least -6",
+            "fourth: robustness 10 · least -9 · 1 more not drawn"
+        ]
+    );
 }
