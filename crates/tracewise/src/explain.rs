@@ -166,9 +166,7 @@ pub(crate) fn engine_of(session: &Session, spec: &Specification, name: &str) -> 
     let alone = spec.with_roots(vec![root.clone()]);
     Some(match root.kind {
         RootKind::Query => query_choice(session, &alone, &options),
-        RootKind::Property => {
-            choice(session, &alone, &options, &tw_ir::fragment(&spec.program, root.node))
-        }
+        RootKind::Property => choice(session, &alone, &options, &tw_ir::fragment(&spec.program, root.node)),
     })
 }
 

@@ -26,6 +26,8 @@ pub struct Look {
     pub tree: Tree,
     /// What its names stand for.
     pub names: Names,
+    /// How its traces are read, where its `trace` block says so.
+    pub settings: TraceSettings,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Vec<Diagnostic>,
     /// The specification, where there is no error.
@@ -44,7 +46,8 @@ pub fn look(name: &str, text: &str) -> Look {
         let warnings = diagnostics.clone();
         Specification::of_parts(name, sources, tree.clone(), program, warnings)
     });
-    Look { tree, names, diagnostics, specification }
+    let settings = Specification::beside(name, tree.settings());
+    Look { tree, names, settings, diagnostics, specification }
 }
 
 /// What was read, lowered, and all findings. Where the text could not be read in part, what is found in the other
@@ -72,11 +75,13 @@ fn broken(parsed: &Checked<Tree>) -> Vec<Span> {
     let all = || parsed.value.declarations.iter();
     let lost = all().any(|declaration| matches!(declaration.kind, DeclarationKind::Error));
     let wrong = |span: Span| {
-        errors().any(|found| found.labels.iter().any(|(at, _)| span.start <= at.start && at.start <= span.end))
+        errors()
+            .any(|found| found.labels.iter().any(|(at, _)| span.start <= at.start && at.start <= span.end))
     };
     let mut broken: Vec<Span> = all()
         .filter(|declaration| {
-            let refers = matches!(declaration.kind, DeclarationKind::After(_) | DeclarationKind::Observe { .. });
+            let refers =
+                matches!(declaration.kind, DeclarationKind::After(_) | DeclarationKind::Observe { .. });
             wrong(declaration.span) || lost && refers
         })
         .map(|declaration| declaration.span)

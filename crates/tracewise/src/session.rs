@@ -6,7 +6,7 @@ use crate::convert::{self, ConvertOptions, ConvertReport};
 use crate::embed::RowMonitor;
 use crate::error::Setting;
 use crate::eval::{self, EvalReport};
-use crate::explain::{EngineChoice, self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
+use crate::explain::{self, AutomatonKind, EngineChoice, ExplainOptions, Graph, ResidualReport, SpecReport};
 use crate::init::{self, Draft};
 use crate::inspect::{self, InspectReport};
 use crate::merge::{self, MergeOptions, MergeReport};

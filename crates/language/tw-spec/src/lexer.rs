@@ -310,10 +310,11 @@ pub fn words(text: &str, charts: bool) -> Vec<Word> {
             }
             _ => WordKind::Sign,
         };
-        let ends_operand = matches!(
-            token.kind,
-            Tok::Word | Tok::Quoted | Tok::Number | Tok::Text | Tok::True | Tok::False | Tok::Null
-        ) || matches!(token.kind, Tok::First | Tok::Last | Tok::CloseParen | Tok::CloseBracket);
+        let ends_operand =
+            matches!(
+                token.kind,
+                Tok::Word | Tok::Quoted | Tok::Number | Tok::Text | Tok::True | Tok::False | Tok::Null
+            ) || matches!(token.kind, Tok::First | Tok::Last | Tok::CloseParen | Tok::CloseBracket);
         Word { kind, span: span(token.start, token.end), ends_operand }
     };
     let mut all: Vec<Word> = lexed.tokens.iter().filter(|token| token.kind != Tok::End).map(word).collect();

@@ -135,7 +135,13 @@ impl<'t> Finder<'t> {
         self.names.list.len() - 1
     }
 
-    fn define(&mut self, ident: &'t Ident, kind: NameKind, declaration: usize, inside: Option<Span>) -> usize {
+    fn define(
+        &mut self,
+        ident: &'t Ident,
+        kind: NameKind,
+        declaration: usize,
+        inside: Option<Span>,
+    ) -> usize {
         let (name, declared) = (ident.name.clone(), Some(ident.span));
         let id = self.add(Name { name, kind, declaration: Some(declaration), declared, inside });
         self.used(ident.span, id, false);
@@ -259,8 +265,7 @@ impl<'t> Finder<'t> {
             DeclarationKind::Let { parameters, body, .. } => {
                 let mut scope = Scope::new();
                 for parameter in parameters {
-                    let id =
-                        self.define(parameter, NameKind::Parameter, index, Some(declaration.span));
+                    let id = self.define(parameter, NameKind::Parameter, index, Some(declaration.span));
                     scope.push((&parameter.name, id));
                 }
                 self.expression(index, *body, &scope);

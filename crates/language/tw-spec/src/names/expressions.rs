@@ -69,8 +69,8 @@ impl<'t> Finder<'t> {
         let id = match local.or(declared) {
             Some(id) => id,
             None => {
-                let library = !event
-                    && (patterns::find(name).is_some() || matches!(name, "has" | "time" | "elapsed"));
+                let library =
+                    !event && (patterns::find(name).is_some() || matches!(name, "has" | "time" | "elapsed"));
                 let id = self.of_trace(name);
                 if library {
                     self.names.list[id].kind = NameKind::Library;
