@@ -17,6 +17,7 @@ module.exports = grammar({
   name: "tracewise",
   word: ($) => $.identifier,
   extras: ($) => [/\s/, /\uFEFF/, $.comment],
+  inline: ($) => [$._name],
   supertypes: ($) => [$._declaration, $._expression],
 
   rules: {
@@ -28,8 +29,6 @@ module.exports = grammar({
     number: (_) => /\d+(\.\d+)?([eE][+-]?\d+)?(ns|us|ms|s|m|h|d)?/,
     unit: (_) => choice(...UNITS),
     _name: ($) => choice($.identifier, $.quoted),
-    // Inside blocks any word is a name.
-    _word: ($) => choice($.identifier, $.quoted, alias(choice(...words.reserved), $.identifier)),
     type: (_) => choice(...words.types, /[a-z0-9]+/),
     title: ($) => $.string,
 
@@ -42,9 +41,9 @@ module.exports = grammar({
     event: ($) =>
       seq("event", field("name", $._name), optional($.fields), optional(seq("=", $.path, field("template", $.string))), ";"),
     fields: ($) => seq("(", optional(seq(list($.field), optional(","))), ")"),
-    field: ($) => seq($._word, optional(seq(":", $.type))),
+    field: ($) => seq($._name, optional(seq(":", $.type))),
     let: ($) => seq("let", field("name", $._name), optional($.parameters), "=", field("body", $._expression), ";"),
-    parameters: ($) => seq("(", optional(list($._word)), ")"),
+    parameters: ($) => seq("(", optional(list($._name)), ")"),
     property: ($) => seq("property", field("name", $._name), optional($.title), ":", field("body", $._expression), ";"),
     trigger: ($) => seq("trigger", field("name", $._name), optional($.title), ":", field("body", $._expression), ";"),
     query: ($) =>
@@ -59,16 +58,16 @@ module.exports = grammar({
     _length: ($) => seq($.number, optional($.unit)),
 
     trace: ($) => seq("trace", "{", repeat($.setting), "}"),
-    setting: ($) => seq(field("name", $._dashed), ":", choice($.string, $._dashed, $.path), ";"),
-    _dashed: ($) => prec.right(seq($._word, repeat(seq("-", $._word)))),
+    setting: ($) => seq(field("name", $._dashed), ":", choice($.string, seq($.path, repeat(seq("-", $._name)))), ";"),
+    _dashed: ($) => prec.right(seq($._name, repeat(seq("-", $._name)))),
 
     after: ($) => seq("after", $.part, ":", list($.part), ";"),
-    part: ($) => seq(field("chart", $._word), ".", choice("pre", "main")),
-    chart: ($) => seq("chart", field("name", $._word), optional($.title), repeat1($.identifier), "{", repeat($.body), "}"),
+    part: ($) => seq(field("chart", $._name), ".", choice("pre", "main")),
+    chart: ($) => seq("chart", field("name", $._name), optional($.title), repeat1($.identifier), "{", repeat($.body), "}"),
     body: ($) => seq(choice("pre", "main"), "{", repeat(choice($.message, $.coregion, ";")), "}"),
     coregion: ($) => seq("coregion", "{", repeat(choice($.message, ";")), "}"),
     message: ($) =>
-      seq(field("from", $._word), "->", field("to", $._word), ":", field("name", $._word), optional(seq("[", $.identifier, "only", "]"))),
+      seq(field("from", $._name), "->", field("to", $._name), ":", field("name", $._name), optional(seq("[", $.identifier, "only", "]"))),
 
     monitor: ($) =>
       seq(
@@ -80,16 +79,16 @@ module.exports = grammar({
     end: ($) => seq("end", $._pattern, ";"),
     _pattern: ($) =>
       seq(
-        field("name", $._word), optional($.parameters),
-        optional(seq("=", field("source", $._word), optional($.arguments))), optional(seq("when", $._expression)),
+        field("name", $._name), optional($.parameters),
+        optional(seq("=", field("source", $._name), optional($.arguments))), optional(seq("when", $._expression)),
       ),
     where: ($) => seq("where", $._expression, ";"),
     ltl: ($) => seq("ltl", ":", $._expression, ";"),
-    on: ($) => seq("on", field("category", $._word), optional($.string), ";"),
+    on: ($) => seq("on", field("category", $._name), optional($.string), ";"),
     ere: ($) => seq("ere", ":", $._ere, ";"),
     _ere: ($) =>
       choice(
-        $._word,
+        $._name,
         prec(3, seq("~", $._ere)),
         prec(4, seq($._ere, choice("*", "+", "?"))),
         prec.left(2, seq($._ere, $._ere)),
@@ -97,7 +96,7 @@ module.exports = grammar({
         seq("(", $._ere, ")"),
       ),
     fsm: ($) => seq("fsm", ":", repeat1($.state), ";"),
-    state: ($) => seq(field("name", $._word), "[", repeat(seq($._word, choice("->", "=>"), $._word, optional(","))), "]"),
+    state: ($) => seq(field("name", $._name), "[", repeat(seq($._name, choice("->", "=>"), $._name, optional(","))), "]"),
 
     _expression: ($) =>
       choice(
@@ -107,13 +106,13 @@ module.exports = grammar({
     constant: (_) => choice(...words.constants),
     wildcard: (_) => "_",
     path: ($) =>
-      prec.right(seq($._name, repeat(choice(seq(token.immediate("."), $._word), prec(TIGHT.index, seq("[", "*", "]")))))),
+      prec.right(seq($._name, repeat(choice(seq(token.immediate("."), $._name), token(/\[\s*\*\s*\]/))))),
     event_use: ($) => prec.right(seq("event", $._name, optional($.arguments))),
     parenthesised: ($) => seq("(", optional(list($._expression)), ")"),
     call: ($) => prec(TIGHT.index, seq(field("function", choice($._name, "first", "last")), $.arguments)),
     arguments: ($) => seq("(", optional(list($._argument)), ")"),
     _argument: ($) => choice($.named, $.collected, $._expression, $.window),
-    named: ($) => prec(TIGHT.named, seq(field("label", $._word), ":", $._expression)),
+    named: ($) => prec(TIGHT.named, seq(field("label", $._name), ":", $._expression)),
     collected: ($) => seq($._expression, "for", list($.identifier), ":", $._expression),
     window: ($) => seq($._expression, "over", $._length),
     index: ($) =>
@@ -135,7 +134,7 @@ module.exports = grammar({
         seq("[", choice("<=", "<", ">=", ">", "="), $._length, "]"),
         token(prec(1, /\(\s*\d[\d.eE]*\s?[a-z]*\s*,\s*(\d[\d.eE]*\s?[a-z]*|inf)\s*[)\]]/)),
       ),
-    map: ($) => seq("{", choice(seq(list($.identifier), "=>", $._expression), $._expression, $._function), "}"),
+    map: ($) => seq("{", choice($._expression, $._function), "}"),
     _function: (_) => choice("+", "-", "*", "/"),
     unary: ($) =>
       choice(
@@ -148,8 +147,8 @@ module.exports = grammar({
       const right = (power, ...operators) =>
         prec.right(power, seq($._expression, field("operator", choice(...operators)), $._expression));
       return choice(
-        infix(TIGHT.default, "??"),
-        infix(TIGHT.emit, ":"),
+        prec.left(TIGHT.default, seq($._expression, field("operator", "??"), $._expression)),
+        prec.left(TIGHT.emit, seq($._expression, field("operator", ":"), $._expression)),
         infix(TIGHT.iff, "<->", "iff"),
         right(TIGHT.implies, "->", "=>", "implies"),
         infix(TIGHT.xor, "^", "++", "xor"),

@@ -12,6 +12,7 @@ mod fmt;
 mod import;
 mod init;
 mod inspect;
+mod lint;
 mod lsp;
 mod man;
 mod merge;
@@ -76,6 +77,7 @@ pub static COMMANDS: &[Command] = &[
     row::<chart::Chart>("chart"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
+    row::<lint::Lint>("lint"),
     row::<lsp::Lsp>("lsp"),
     row::<import::Import>("import"),
     row::<test::Test>("test"),

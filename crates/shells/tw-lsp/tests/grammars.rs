@@ -14,7 +14,8 @@ fn editors() -> PathBuf {
 
 /// The spellings of what stands in these places, for which `wanted` holds.
 fn spelled(places: &[Place], wanted: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    let spellings = |meaning: &'static Meaning| std::iter::once(meaning.word).chain(meaning.others.iter().copied());
+    let spellings =
+        |meaning: &'static Meaning| std::iter::once(meaning.word).chain(meaning.others.iter().copied());
     let all = meanings().iter().filter(|meaning| places.contains(&meaning.place)).flat_map(spellings);
     all.filter(|word| wanted(word)).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -62,7 +63,9 @@ fn all() -> Words {
 }
 
 fn escaped(word: &str) -> String {
-    word.chars().map(|c| if c.is_alphanumeric() || c == '_' { c.to_string() } else { format!("\\{c}") }).collect()
+    word.chars()
+        .map(|c| if c.is_alphanumeric() || c == '_' { c.to_string() } else { format!("\\{c}") })
+        .collect()
 }
 
 fn any(words: &[&str]) -> String {
@@ -166,7 +169,8 @@ fn grammars_are_made_of_the_languages_words() {
 #[test]
 fn reserved_words_are_the_languages() {
     let own = all();
-    let reserved: BTreeSet<&str> = own.operators.iter().chain(&own.control).chain(&own.constants).copied().collect();
+    let reserved: BTreeSet<&str> =
+        own.operators.iter().chain(&own.control).chain(&own.constants).copied().collect();
     // All words that the language's tables and documentation hold.
     let known = meanings().iter().flat_map(|own| std::iter::once(own.word).chain(own.others.iter().copied()));
     let known: BTreeSet<&str> = known.filter(|word| alphabetic(word)).collect();

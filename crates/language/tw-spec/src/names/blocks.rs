@@ -72,12 +72,28 @@ impl<'t> Finder<'t> {
                         }
                     }
                 }
-                ItemKind::On { category, .. } => {
+                ItemKind::On { category, text } => {
                     if let Some(id) = find(&states, category) {
                         self.used(category.span, id, false);
                     }
+                    if let Some(text) = text {
+                        self.placeholders(text.span, &scope);
+                    }
                 }
                 ItemKind::Error => {}
+            }
+        }
+    }
+
+    /// The parameters in the text of a report: `{i}`.
+    fn placeholders(&mut self, span: Span, scope: &Scope<'t>) {
+        let text = self.slice(span);
+        for (open, _) in text.match_indices('{') {
+            let inside = &text[open + 1..];
+            let Some(end) = inside.find('}') else { return };
+            if let Some((_, id)) = scope.iter().find(|(own, _)| *own == &inside[..end]) {
+                let start = span.start + open as u32 + 1;
+                self.used(Span { start, end: start + end as u32, ..span }, *id, false);
             }
         }
     }

@@ -25,6 +25,7 @@ pub const OUTPUTS: &[(&str, &[&str])] = &[
     ("chart", &["property", "chart_formula"]),
     ("explain", &["root", "monitor", "specification", "residual"]),
     ("fmt", &["formatted"]),
+    ("lint", &["linted"]),
     ("import", &["imported"]),
     ("test", &["test"]),
     ("inspect", &["inspection"]),
@@ -90,7 +91,8 @@ fn references(schema: &Value, into: &mut Vec<String>) {
     match schema {
         Value::Object(fields) => {
             for (key, value) in fields {
-                match value.as_str().filter(|_| key == "$ref").and_then(|text| text.strip_prefix("#/$defs/")) {
+                match value.as_str().filter(|_| key == "$ref").and_then(|text| text.strip_prefix("#/$defs/"))
+                {
                     Some(name) => into.push(name.to_owned()),
                     None => references(value, into),
                 }

@@ -14,11 +14,14 @@ pub fn hold<'a>(arguments: impl Iterator<Item = &'a str>, written: &str) {
     if !json || document || words.iter().any(|word| matches!(*word, "--help" | "-h")) {
         return;
     }
-    let name = words.iter().skip_while(|word| word.starts_with('-') || matches!(**word, "always" | "never" | "warnings"));
+    let name = words
+        .iter()
+        .skip_while(|word| word.starts_with('-') || matches!(**word, "always" | "never" | "warnings"));
     let Some(name) = name.clone().next() else { return };
     let Some(schema) = schema(name) else { return };
     for line in written.lines() {
-        let value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{words:?}: {error}: {line}"));
+        let value: Value =
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{words:?}: {error}: {line}"));
         if let Err(why) = valid(&schema, &schema, &value) {
             let why: String = why.chars().take(3000).collect();
             panic!("{words:?} writes what its schema forbids: {why}\n{line}");
@@ -44,15 +47,15 @@ pub fn valid(whole: &Value, schema: &Value, value: &Value) -> Result<(), String>
         let fits = match key.as_str() {
             "$schema" | "title" | "description" | "$defs" | "required" => true,
             "$ref" => {
-                let name = rule.as_str().and_then(|text| text.strip_prefix("#/$defs/")).expect("a definition");
+                let name =
+                    rule.as_str().and_then(|text| text.strip_prefix("#/$defs/")).expect("a definition");
                 let Some(target) = whole["$defs"].get(name) else { return Err(format!("no `{name}`")) };
                 valid(whole, target, value).map_err(|why| format!("{name}: {why}"))?;
                 true
             }
             "anyOf" => {
                 let all = rule.as_array().expect("a list");
-                let tried: Vec<String> =
-                    all.iter().map_while(|one| valid(whole, one, value).err()).collect();
+                let tried: Vec<String> = all.iter().map_while(|one| valid(whole, one, value).err()).collect();
                 if tried.len() == all.len() {
                     return Err(format!("none of: {}", tried.join(" / ")));
                 }
@@ -68,7 +71,8 @@ pub fn valid(whole: &Value, schema: &Value, value: &Value) -> Result<(), String>
             "pattern" => {
                 assert_eq!(rule, "^[0-9a-f]{32}$", "the one pattern that is known here");
                 value.as_str().is_none_or(|text| {
-                    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+                    text.len() == 32
+                        && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
                 })
             }
             "items" => {
@@ -77,10 +81,18 @@ pub fn valid(whole: &Value, schema: &Value, value: &Value) -> Result<(), String>
                 }
                 true
             }
-            "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().expect("a number")),
-            "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().expect("a number")),
-            "minProperties" => value.as_object().is_none_or(|own| own.len() as u64 >= rule.as_u64().expect("a number")),
-            "maxProperties" => value.as_object().is_none_or(|own| own.len() as u64 <= rule.as_u64().expect("a number")),
+            "minItems" => {
+                value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().expect("a number"))
+            }
+            "maxItems" => {
+                value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().expect("a number"))
+            }
+            "minProperties" => {
+                value.as_object().is_none_or(|own| own.len() as u64 >= rule.as_u64().expect("a number"))
+            }
+            "maxProperties" => {
+                value.as_object().is_none_or(|own| own.len() as u64 <= rule.as_u64().expect("a number"))
+            }
             "properties" | "additionalProperties" => true,
             other => return Err(format!("`{other}` is not known here")),
         };
