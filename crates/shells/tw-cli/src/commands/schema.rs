@@ -23,7 +23,7 @@ pub const OUTPUTS: &[(&str, &[&str])] = &[
     ("robust", &["robust", "robust_live", "note"]),
     ("stream", &["streams", "stream_analysis", "stream_answer"]),
     ("chart", &["property", "chart_formula"]),
-    ("explain", &["root", "monitor", "specification", "residual"]),
+    ("explain", &["root", "monitor", "specification", "automaton", "residual"]),
     ("fmt", &["formatted"]),
     ("lint", &["linted"]),
     ("import", &["imported"]),
