@@ -15,10 +15,13 @@ pub fn publish(document: &Document, encoding: Encoding) -> Value {
             // What is missing has no width; the client underlines the character before it.
             let mut from = start;
             if start == end {
-                from = document.text[..start].char_indices().next_back().map_or(start, |(at, c)| match c {
-                    '\n' => start,
-                    _ => at,
-                });
+                from = document.text.get(..start).unwrap_or("").char_indices().next_back().map_or(
+                    start,
+                    |(at, c)| match c {
+                        '\n' => start,
+                        _ => at,
+                    },
+                );
                 end = end.max(from);
             }
             let label = finding.labels.first().map_or("", |(_, label)| label);

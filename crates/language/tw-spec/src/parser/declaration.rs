@@ -363,7 +363,9 @@ impl Parser<'_> {
         let divisible = if word == "query" { Divisible::Query } else { Divisible::Property };
         let kind = word.to_owned();
         self.advance();
-        if matches!(self.kind(), Tok::Text | Tok::Colon) {
+        // The next declaration is none's name.
+        let next = self.kind() == Tok::Word && self.starts_declaration();
+        if next || matches!(self.kind(), Tok::Text | Tok::Colon) {
             return Err(self.expected("missing-name", what, help));
         }
         let name = self.expect_name(what).ok_or(Unreadable)?;

@@ -699,7 +699,7 @@ const RECOVERED: &[(&str, &[Finding], &[&str])] = &[
     ("let a\nlet b = c;", &[("bad-declaration", "let")], &["<error>", "c"]),
     ("stream a: int\nlet b = c;", &[("bad-declaration", "let")], &["<error>", "c"]),
     ("property\nlet b = c;", &[("missing-name", "let")], &["", "c"]),
-    ("monitor M(x\nlet b = c;", &[("bad-declaration", "let")], &["", "c"]),
+    ("monitor Mon(x\nlet b = c;", &[("bad-declaration", "let")], &["", "c"]),
     ("property a : G re", &[("missing-semicolon", "")], &["(Globally re)"]),
     // What stands before what cannot be read is understood.
     ("property a : p q & r;", &[("missing-operator", "q")], &["(p And r)"]),
@@ -728,7 +728,7 @@ fn what_is_written_is_understood_in_spite_of_errors() {
 
 #[test]
 fn lines_of_blocks_are_read_on() {
-    let text = "trace { time: t\n  by: user; }\nmonitor M(x) {\n  event a(x)\n  event b(x) = c(x) when (y > 1\n  ltl : a -> F b\n  on violation \"late\";\n}\n";
+    let text = "trace { time: t\n  by: user; }\nmonitor Mon(x) {\n  event a(x)\n  event b(x) = c(x) when (y > 1\n  ltl : a -> F b\n  on violation \"late\";\n}\n";
     let checked = parse(text, 0);
     let codes: Vec<&str> = checked.diagnostics.iter().map(|found| found.code).collect();
     assert_eq!(
