@@ -159,6 +159,17 @@ pub(crate) fn explain(
     })
 }
 
+/// Which engine would run the property or query of this name, and why.
+pub(crate) fn engine_of(session: &Session, spec: &Specification, name: &str) -> Option<EngineChoice> {
+    let options = session.evaluate_options();
+    let root = spec.program.roots.iter().find(|root| root.name == name)?;
+    let alone = spec.with_roots(vec![root.clone()]);
+    Some(match root.kind {
+        RootKind::Query => query_choice(session, &alone, &options),
+        RootKind::Property => choice(session, &alone, &options, &tw_ir::fragment(&spec.program, root.node)),
+    })
+}
+
 /// The engine for the whole specification: of its properties or, if it has none, of its queries.
 fn whole_choice(
     session: &Session,

@@ -154,7 +154,12 @@ impl Column {
     }
 }
 
-pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectReport, Error> {
+/// The report of at most `most` positions, if that is bounded.
+pub(crate) fn inspect(
+    session: &Session,
+    files: &[String],
+    most: Option<u64>,
+) -> Result<InspectReport, Error> {
     let mut opened = Opened::new(session, files)?;
     let mut back = StepsBack::default();
     let mut columns: Vec<Column> = Vec::new();
@@ -196,7 +201,7 @@ pub(crate) fn inspect(session: &Session, files: &[String]) -> Result<InspectRepo
                 events.insert(event.name.clone(), 1);
             }
         }
-        Ok(true)
+        Ok(most.is_none_or(|most| positions < most))
     })?;
     let mut events: Vec<(String, u64)> =
         events.into_iter().map(|(name, count)| (name.to_string(), count)).collect();

@@ -6,7 +6,7 @@ use crate::convert::{self, ConvertOptions, ConvertReport};
 use crate::embed::RowMonitor;
 use crate::error::Setting;
 use crate::eval::{self, EvalReport};
-use crate::explain::{self, AutomatonKind, ExplainOptions, Graph, ResidualReport, SpecReport};
+use crate::explain::{self, AutomatonKind, EngineChoice, ExplainOptions, Graph, ResidualReport, SpecReport};
 use crate::init::{self, Draft};
 use crate::inspect::{self, InspectReport};
 use crate::merge::{self, MergeOptions, MergeReport};
@@ -282,7 +282,12 @@ impl Session {
 
     /// Columns, types, event names, time span and sample rows of a trace.
     pub fn inspect(&self, files: &[String]) -> Result<InspectReport, Error> {
-        self.repaired(files, inspect::inspect(self, files))
+        self.repaired(files, inspect::inspect(self, files, None))
+    }
+
+    /// The same of its first positions, as many as `most`: what an editor looks at while one types.
+    pub fn inspect_first(&self, files: &[String], most: u64) -> Result<InspectReport, Error> {
+        inspect::inspect(self, files, Some(most))
     }
 
     /// A first specification for a trace, from what can be seen in it, with properties that hold there.
@@ -440,6 +445,11 @@ impl Session {
     /// The rewriting rules and goals of the properties, for Maude to check.
     pub fn maude(&self, spec: &Specification) -> Result<String, Error> {
         explain::maude(spec)
+    }
+
+    /// Which engine would run the property or query of this name, and why; nothing, if there is none.
+    pub fn engine_of(&self, spec: &Specification, name: &str) -> Option<EngineChoice> {
+        explain::engine_of(self, spec, name)
     }
 
     /// What a specification consists of and which engine would run it, and why.

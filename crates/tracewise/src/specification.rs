@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::io::{self, ErrorKind};
 use std::string::FromUtf8Error;
 use tw_core::{LONGEST_TEXT, TimeUnit, read_file};
-use tw_diag::{Checked, Diagnostic, Sources, Span};
+use tw_diag::{Checked, Diagnostic, Severity, Sources, Span};
 use tw_ir::{NodeId, Program, Root, RootKind};
 use tw_spec::ast::settings::TraceSettings;
 use tw_spec::ast::{DeclarationKind, Expr, ExprId, ExprKind, Tree};
@@ -68,7 +68,7 @@ impl Specification {
     }
 
     /// Files that the settings name stand beside the specification.
-    fn beside(path: &str, mut settings: TraceSettings) -> TraceSettings {
+    pub(crate) fn beside(path: &str, mut settings: TraceSettings) -> TraceSettings {
         let folder = std::path::Path::new(path).parent();
         if let (Some(sample), Some(folder)) = (&mut settings.sample, folder) {
             *sample = folder.join(&*sample).to_string_lossy().into_owned();
@@ -193,19 +193,23 @@ impl Specification {
             return Err(Error::refused(format!("the specification `{name}` is larger than 2 GB")));
         }
         let source = sources.add(name, text);
-        let parsed = parse(text, source);
-        let mut diagnostics = parsed.diagnostics.clone();
-        // A text that could not be read in part is not checked further: the holes would be reported again.
-        if parsed.has_errors() {
+        let (tree, program, diagnostics) = crate::language::understood(parse(text, source));
+        if diagnostics.iter().any(|found| found.severity == Severity::Error) {
             return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
         }
-        let lowered = tw_spec::lower(&parsed.value, &tw_spec::LowerOptions::default());
-        diagnostics.extend(lowered.diagnostics.iter().cloned());
-        if lowered.has_errors() {
-            return Err(Error::Specification { diagnostics, sources: Box::new(sources) });
-        }
-        let settings = Self::beside(name, parsed.value.settings());
-        Ok(Self { sources, tree: parsed.value, program: lowered.value, settings, warnings: diagnostics })
+        Ok(Self::of_parts(name, sources, tree, program, diagnostics))
+    }
+
+    /// What was read of the file `name` without errors.
+    pub(crate) fn of_parts(
+        name: &str,
+        sources: Sources,
+        tree: Tree,
+        program: Program,
+        warnings: Vec<Diagnostic>,
+    ) -> Self {
+        let settings = Self::beside(name, tree.settings());
+        Self { sources, tree, program, settings, warnings }
     }
 
     /// The same with a property more, the last: `G !φ`, which is violated where `formula` holds. It may look back, not ahead.

@@ -255,6 +255,78 @@ pub(crate) fn lex_with(text: &str, source: u32, hash: bool) -> Lexed {
     lexer.out
 }
 
+/// What a stretch of text is, for editors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordKind {
+    /// A name, or a word that is a keyword only where it stands: `let`, `count`.
+    Name,
+    /// A name in backquotes.
+    Quoted,
+    /// A number.
+    Number,
+    /// A text in quotes.
+    Text,
+    /// An operator, whatever it is written with.
+    Operator,
+    /// A reserved word that is no operator.
+    Keyword,
+    /// A bracket, `;`, `:` and the like.
+    Sign,
+    /// A comment.
+    Comment,
+    /// What is not part of the language.
+    Unknown,
+}
+
+/// A word, sign or comment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// What it is.
+    pub kind: WordKind,
+    /// Its place.
+    pub span: Span,
+    /// Whether an operand may end with it, so that an operator follows.
+    pub ends_operand: bool,
+}
+
+/// The words, signs and comments of a text, in their order; `charts` where comments may begin with `#` too.
+pub fn words(text: &str, charts: bool) -> Vec<Word> {
+    let lexed = lex_with(text, 0, charts);
+    let span = |start, end| Span { source: 0, start, end };
+    let word = |token: &Token| {
+        let kind = match token.kind {
+            Tok::Word => WordKind::Name,
+            Tok::Quoted => WordKind::Quoted,
+            Tok::Number => WordKind::Number,
+            Tok::Text => WordKind::Text,
+            Tok::Unknown => WordKind::Unknown,
+            Tok::Not | Tok::Prefix(_) | Tok::Infix(_) | Tok::Compare(_) | Tok::Default => WordKind::Operator,
+            Tok::Plus | Tok::Minus | Tok::Star | Tok::Slash | Tok::Percent => WordKind::Operator,
+            Tok::True | Tok::False | Tok::Null | Tok::First | Tok::Last | Tok::Forall | Tok::Exists => {
+                WordKind::Keyword
+            }
+            Tok::If | Tok::Then | Tok::Else | Tok::In | Tok::Matches | Tok::While | Tok::Event => {
+                WordKind::Keyword
+            }
+            _ => WordKind::Sign,
+        };
+        let ends_operand =
+            matches!(
+                token.kind,
+                Tok::Word | Tok::Quoted | Tok::Number | Tok::Text | Tok::True | Tok::False | Tok::Null
+            ) || matches!(token.kind, Tok::First | Tok::Last | Tok::CloseParen | Tok::CloseBracket);
+        Word { kind, span: span(token.start, token.end), ends_operand }
+    };
+    let mut all: Vec<Word> = lexed.tokens.iter().filter(|token| token.kind != Tok::End).map(word).collect();
+    all.extend(lexed.comments.iter().map(|comment| Word {
+        kind: WordKind::Comment,
+        span: span(comment.start, comment.end),
+        ends_operand: false,
+    }));
+    all.sort_by_key(|word| word.span.start);
+    all
+}
+
 struct Lexer<'a> {
     text: &'a str,
     source: u32,

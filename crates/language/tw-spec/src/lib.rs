@@ -6,12 +6,14 @@
 pub mod ast;
 mod lexer;
 mod lower;
+mod names;
 mod parser;
 mod patterns;
 mod print;
 
-pub use lexer::is_plain_name;
+pub use lexer::{Word, WordKind, is_plain_name, words};
 pub use lower::{ChartEvents, LowerOptions, lower};
+pub use names::{Name, NameKind, Names, Use};
 pub use parser::{parse, parse_branching, parse_charts, parse_formula, parse_patterns, parse_query};
 pub use patterns::{PATTERNS, PatternDoc};
 pub use print::{print, print_expr};

@@ -28,6 +28,8 @@ mod types;
 mod whole;
 mod windows;
 
+pub(crate) use scopes::{children, map_of};
+
 use crate::ast::{Declaration, DeclarationKind, Tree, Type};
 use declarations::Declarations;
 use expand::Expander;

@@ -158,6 +158,8 @@ struct Parser<'a> {
     block: bool,
     /// Whether a file of charts is read: its declarations need no `;`.
     charts: bool,
+    /// What can be said of a declaration that could not be read to its end: its name, so that uses of it are understood.
+    partial: Option<DeclarationKind>,
     /// Where the `trace` block begins.
     traced: Option<Span>,
     /// Of each bracket whether a `:` stands directly inside; empty until somebody asks.
@@ -182,6 +184,7 @@ impl<'a> Parser<'a> {
             branching: false,
             block: false,
             charts: false,
+            partial: None,
             traced: None,
             colons: Vec::new(),
         }

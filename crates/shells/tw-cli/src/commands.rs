@@ -12,6 +12,8 @@ mod fmt;
 mod import;
 mod init;
 mod inspect;
+mod lint;
+mod lsp;
 mod man;
 mod merge;
 mod model_check;
@@ -19,6 +21,7 @@ mod query;
 mod races;
 mod residuals;
 mod robust;
+mod schema;
 mod simulate;
 mod slice;
 mod split;
@@ -74,6 +77,8 @@ pub static COMMANDS: &[Command] = &[
     row::<chart::Chart>("chart"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
+    row::<lint::Lint>("lint"),
+    row::<lsp::Lsp>("lsp"),
     row::<import::Import>("import"),
     row::<test::Test>("test"),
     row::<inspect::Inspect>("inspect"),
@@ -87,6 +92,7 @@ pub static COMMANDS: &[Command] = &[
     row::<model_check::ModelCheck>("model-check"),
     row::<coverage::CoverageOf>("coverage"),
     row::<races::Races>("races"),
+    row::<schema::Schema>("schema"),
     row::<completions::Completions>("completions"),
     row::<man::Man>("man"),
 ];

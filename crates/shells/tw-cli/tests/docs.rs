@@ -65,6 +65,49 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
+/// The schemas that are read beside the documentation are those that the command prints; the two are one.
+#[test]
+fn schemas_are_those_of_the_command() {
+    let folder = root().join("docs/schemas");
+    let commands = common::command().args(["schema", "--help"]).output().expect("the command runs");
+    let help = String::from_utf8(commands.stdout).expect("UTF-8");
+    let (_, list) = help.split_once("[possible values: ").expect("the commands are listed");
+    let list = list.split_once(']').expect("a list").0.replace('\n', " ");
+    let names: Vec<&str> = list.split(',').map(str::trim).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in &names {
+        let output = common::command().args(["schema", name]).output().expect("the command runs");
+        let printed = String::from_utf8(output.stdout).expect("UTF-8");
+        let file = folder.join(format!("{name}.json"));
+        if updating() {
+            std::fs::create_dir_all(&folder).expect("the folder");
+            std::fs::write(&file, &printed).expect("the schema is written");
+        }
+        assert_eq!(std::fs::read_to_string(&file).unwrap_or_default(), printed, "docs/schemas/{name}.json");
+    }
+    let files = std::fs::read_dir(&folder).expect("the folder").count();
+    assert_eq!(files, names.len(), "a file for every command, and no other");
+}
+
+/// Schemas that forbid nothing would be of no use: a field too many, one too few and a wrong type are found.
+#[test]
+fn schemas_bite() {
+    let schema = common::schema::schema("eval").expect("a schema");
+    let valid = |text: &str| {
+        common::schema::valid(&schema, &schema, &serde_json::from_str(text).expect("JSON")).is_ok()
+    };
+    assert!(valid("{\"position\": 0, \"value\": true}"));
+    for wrong in [
+        "{\"position\": 0}",
+        "{\"position\": 0, \"value\": 1}",
+        "{\"position\": -1, \"value\": true}",
+        "{\"position\": 0, \"value\": true, \"time\": 1}",
+        "[]",
+    ] {
+        assert!(!valid(wrong), "{wrong}");
+    }
+}
+
 #[test]
 fn console_samples_are_true() {
     let mut outdated = String::new();
@@ -142,7 +185,9 @@ fn run(line: &str, code: &mut i32) -> String {
                 command.stderr(Stdio::null());
                 let output = command.output().expect("the command runs");
                 *code = output.status.code().expect("an exit code, not a signal");
-                return first_lines(String::from_utf8(output.stdout).expect("UTF-8"), head);
+                let text = String::from_utf8(output.stdout).expect("UTF-8");
+                common::schema::hold(arguments.iter().copied(), &text);
+                return first_lines(text, head);
             }
             // One pipe for both, so that they come in the order written.
             let (mut reader, writer) = std::io::pipe().expect("a pipe");

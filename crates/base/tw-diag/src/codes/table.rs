@@ -166,6 +166,8 @@ pub static CODES: &[Code] = &[
         "Divide it into several."),
     error(Specification, "trailing-text", "Something follows the end of a formula.",
         "Leave it out; with several formulas give `-e` several times or use a file."),
+    warning(Specification, "two-types", "A name that nothing declares is compared with a number in one place and with a text in another.",
+        "Compare it with values of one type, or declare it: `var queue: int;`."),
     error(Specification, "type-mismatch", "A value is used as one of another type.",
         "Compare numbers with numbers and texts with texts."),
     error(Specification, "unbound-parameter", "A parameter of a monitor gets no value, from any event or from the one that names it.",

@@ -90,6 +90,7 @@ pub(super) fn build(
             }
         }
     }
+    builder.one_type_each();
     let made = roots.iter().map(|&(root, sort)| {
         let node = builder.nodes[root as usize][sort as usize];
         (node != ABSENT).then_some(node)
@@ -226,6 +227,38 @@ impl Builder<'_, '_> {
                 let id = self.constant(value);
                 self.program.dag.node(id)
             }
+        }
+    }
+
+    /// Warns of names that are numbers in one place and texts in another: in one of the two, the comparison is of no use.
+    /// A proposition may be a number elsewhere, since a column of 0 and 1 is both.
+    fn one_type_each(&mut self) {
+        let mut numbers: FxHashMap<&Path, Span> = FxHashMap::default();
+        let mut texts: Vec<(&Path, Span)> = Vec::new();
+        for slot in self.program.slots.iter().filter(|slot| !slot.declared) {
+            match &slot.what {
+                What::Variable(path, Expect::Number) => drop(numbers.entry(path).or_insert(slot.span)),
+                What::Variable(path, Expect::Text) => texts.push((path, slot.span)),
+                _ => {}
+            }
+        }
+        for (path, text) in texts {
+            let Some(&number) = numbers.get(path) else { continue };
+            let (last, first, here, before) = match number.start < text.start {
+                true => (text, number, "a text", "a number"),
+                false => (number, text, "a number", "a text"),
+            };
+            let message = format!("`{path}` is {here} here and {before} elsewhere");
+            self.findings.add(
+                Diagnostic::warning("two-types", message)
+                    .at(last, format!("used as {here}"))
+                    .at(first, format!("used as {before}"))
+                    .help(format!(
+                        "a comparison with a value of the other type never holds; compare both times with {before}, or \
+                         a declaration says which it is: `var {path}: {};`",
+                        if before == "a text" { "string" } else { "int" }
+                    )),
+            );
         }
     }
 

@@ -184,7 +184,7 @@ impl<'t> Prepared<'t> {
 }
 
 /// The map that decorates an expression.
-fn map_of(kind: &ExprKind) -> Option<&Map> {
+pub(crate) fn map_of(kind: &ExprKind) -> Option<&Map> {
     match kind {
         ExprKind::Not(map, _) | ExprKind::Prefix { map, .. } | ExprKind::Infix { map, .. } => map.as_ref(),
         _ => None,
@@ -192,7 +192,7 @@ fn map_of(kind: &ExprKind) -> Option<&Map> {
 }
 
 /// Visits the children of an expression.
-pub(super) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
+pub(crate) fn children(kind: &ExprKind, mut visit: impl FnMut(ExprId)) {
     use ExprKind::*;
     if let Some(map) = map_of(kind) {
         visit(map.result);

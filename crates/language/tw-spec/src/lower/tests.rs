@@ -1034,3 +1034,29 @@ fn nothing_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn names_have_one_type_each() {
+    let codes = |text: &str| -> Vec<String> {
+        let lowered = crate::lower(&crate::parse(text, 0).value, &crate::LowerOptions::default());
+        lowered.diagnostics.iter().map(|found| format!("{} {}", found.code, found.message)).collect()
+    };
+    let warned = ["two-types `queue` is a text here and a number elsewhere"];
+    assert_eq!(codes("property p : G (queue > 10 & F queue == \"text\");"), warned);
+    assert_eq!(codes("let a(x) = x > 10; property p : G (a(queue) -> queue matches \"x\");"), warned);
+    // In two declarations, and the other way around.
+    let other = ["two-types `queue` is a number here and a text elsewhere"];
+    assert_eq!(codes("property p : queue in {\"a\"}; query q : max[queue];"), other);
+    // 0 and 1 are a number and a proposition; backquotes and paths are names as others.
+    for text in [
+        "property p : G (queue -> queue > 0);",
+        "property p : a.b > 1 & a.c == \"x\";",
+        "property p : x == y & x > 1 & y < 2;",
+    ] {
+        assert_eq!(codes(text), [""; 0], "{text}");
+    }
+    assert_eq!(codes("property p : `q` > 1 & q == \"x\";").len(), 1);
+    // A declaration says which it is: the other use is an error.
+    let found = codes("var queue: int; property p : G (queue > 10 & queue == \"text\");");
+    assert!(found.len() == 1 && found[0].starts_with("type-mismatch"), "{found:?}");
+}

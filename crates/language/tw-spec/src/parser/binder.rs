@@ -86,8 +86,10 @@ impl Parser<'_> {
         if self.colons.is_empty() {
             let mut colons = vec![false; self.tokens.len()];
             let mut brackets: Vec<usize> = Vec::new();
-            for (place, token) in self.tokens.iter().enumerate() {
-                match token.kind {
+            let here = self.at;
+            for place in 0..self.tokens.len() {
+                self.at = place;
+                match self.tokens[place].kind {
                     Tok::OpenParen | Tok::OpenBracket | Tok::OpenBrace => brackets.push(place),
                     Tok::CloseParen | Tok::CloseBracket | Tok::CloseBrace => drop(brackets.pop()),
                     Tok::Semicolon => brackets.clear(),
@@ -96,9 +98,12 @@ impl Parser<'_> {
                             colons[bracket] = true;
                         }
                     }
+                    // A bracket that is not closed before the next declaration never is.
+                    Tok::Word if !brackets.is_empty() && self.starts_declaration() => brackets.clear(),
                     _ => {}
                 }
             }
+            self.at = here;
             self.colons = colons;
         }
         self.colons.get(open).copied().unwrap_or(false)

@@ -42,10 +42,11 @@ impl Parser<'_> {
                     kind
                 }
                 Err(Unreadable) => {
-                    self.synchronise();
-                    DeclarationKind::Error
+                    self.synchronise(first);
+                    self.partial.take().unwrap_or(DeclarationKind::Error)
                 }
             };
+            self.partial = None;
             let span = start.to(self.gap());
             let (mut inside, trailing) = self.comments_inside(first);
             comments.append(&mut inside);
@@ -116,9 +117,8 @@ impl Parser<'_> {
         keyword && self.is_name(1) && !divided && !collected && block && own
     }
 
-    /// Skips to behind the next `;` or to the next declaration.
-    pub(super) fn synchronise(&mut self) {
-        let start = self.at;
+    /// Skips to behind the next `;` or to the next declaration behind token `first`.
+    fn synchronise(&mut self, first: usize) {
         loop {
             match self.kind() {
                 Tok::End => return,
@@ -126,7 +126,7 @@ impl Parser<'_> {
                     self.advance();
                     return;
                 }
-                _ if self.at > start && self.starts_declaration() => return,
+                _ if self.at > first && self.starts_declaration() => return,
                 _ => {
                     self.advance();
                 }
@@ -143,9 +143,7 @@ impl Parser<'_> {
         self.report(
             found.at(gap, "`;` expected here").help("did you forget `;`? Every declaration ends with one"),
         );
-        if !self.starts_declaration() {
-            self.synchronise();
-        }
+        self.synchronise(self.at.saturating_sub(1));
     }
 
     fn declaration(&mut self) -> Result<DeclarationKind, Unreadable> {
@@ -338,7 +336,12 @@ impl Parser<'_> {
                 self.advance();
                 self.accept(Tok::Compare(CompareOp::Eq));
             }
-            _ => return Err(self.expected("bad-declaration", "`=`", HELP)),
+            _ => {
+                let unreadable = self.expected("bad-declaration", "`=`", HELP);
+                let body = self.hole();
+                self.partial = Some(DeclarationKind::Let { name, parameters, body });
+                return Err(unreadable);
+            }
         }
         let body = self.expression().id;
         self.division(Divisible::Macro);
@@ -360,7 +363,9 @@ impl Parser<'_> {
         let divisible = if word == "query" { Divisible::Query } else { Divisible::Property };
         let kind = word.to_owned();
         self.advance();
-        if matches!(self.kind(), Tok::Text | Tok::Colon) {
+        // The next declaration is none's name.
+        let next = self.kind() == Tok::Word && self.starts_declaration();
+        if next || matches!(self.kind(), Tok::Text | Tok::Colon) {
             return Err(self.expected("missing-name", what, help));
         }
         let name = self.expect_name(what).ok_or(Unreadable)?;
@@ -375,14 +380,36 @@ impl Parser<'_> {
                 self.report(found.help(help));
                 self.advance();
             }
-            _ => return Err(self.expected("bad-declaration", "`:`", help)),
+            _ => {
+                let unreadable = self.expected("bad-declaration", "`:`", help);
+                let body = self.hole();
+                self.partial = Some(root_of(&kind, name, title, body, Division::default()));
+                return Err(unreadable);
+            }
         }
         let body = self.expression().id;
         let division = self.division(divisible);
-        Ok(match kind.as_str() {
-            "property" => DeclarationKind::Property { name, title, body },
-            "trigger" => DeclarationKind::Trigger { name, title, body },
-            _ => DeclarationKind::Query { name, title, body, division },
-        })
+        Ok(root_of(&kind, name, title, body, division))
+    }
+
+    /// What stands for an expression that is not there; already reported.
+    pub(super) fn hole(&mut self) -> ExprId {
+        let gap = self.gap();
+        self.add(ExprKind::Error, gap)
+    }
+}
+
+/// The property, trigger or query that begins with `word`.
+fn root_of(
+    word: &str,
+    name: Ident,
+    title: Option<String>,
+    body: ExprId,
+    division: Division,
+) -> DeclarationKind {
+    match word {
+        "property" => DeclarationKind::Property { name, title, body },
+        "trigger" => DeclarationKind::Trigger { name, title, body },
+        _ => DeclarationKind::Query { name, title, body, division },
     }
 }

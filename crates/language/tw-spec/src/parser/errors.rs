@@ -288,11 +288,10 @@ impl Parser<'_> {
         })
     }
 
-    /// Skips what cannot be read and goes on with an error in place of `value`.
+    /// Skips what cannot be read, already reported, and goes on with `value`: what stands before it is understood.
     pub(super) fn skip_operand(&mut self, value: Operand) -> Step {
         self.skip_junk();
-        let extent = value.extent.to(self.gap());
-        Step::Operator(Operand { id: self.add(ExprKind::Error, extent), extent })
+        Step::Operator(Operand { extent: value.extent.to(self.gap()), ..value })
     }
 
     /// Skips at least one token, up to an operator, a closing bracket that closes something outside, or an end.
@@ -311,7 +310,7 @@ impl Parser<'_> {
                     return;
                 }
                 kind if depth == 0 && !first && Self::binary_operator(kind).is_some() => return,
-                _ if !first && self.starts_declaration() => return,
+                _ if !first && (self.starts_declaration() || self.block && self.starts_item()) => return,
                 _ => {}
             }
             first = false;

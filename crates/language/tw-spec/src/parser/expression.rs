@@ -111,6 +111,7 @@ impl Parser<'_> {
             Tok::While => self.during(m, value),
             Tok::Semicolon | Tok::End => self.conclude(m, value),
             _ if self.starts_declaration() => self.conclude(m, value),
+            _ if self.block && self.starts_item() => self.conclude(m, value),
             Tok::Word if m.open == [0; 3] && self.starts_division() => self.conclude(m, value),
             _ => self.missing_operator(value),
         }
@@ -253,7 +254,7 @@ impl Parser<'_> {
             }
             Some((_, open)) if m.open[bracket as usize] > 0 => {
                 self.unclosed(open, 1);
-                Step::Operator(self.abandon(m, value))
+                Step::Operator(self.close_missing(m, value))
             }
             // `(a]`: one slip of the pen, unless the right bracket follows.
             Some((top, open)) if self.peek(1) != top.closing() => {
@@ -339,6 +340,20 @@ impl Parser<'_> {
         Step::Operator(operand)
     }
 
+    /// Finishes the bracket on top as if its partner stood here; that it does not is already reported. What stands inside was
+    /// written, and is understood as what it would be with the partner.
+    fn close_missing(&mut self, m: &mut Machine, value: Operand) -> Operand {
+        // Behind `{…}` an operand would have to follow.
+        if matches!(m.frames.last(), None | Some(Frame::Map { .. })) {
+            return self.abandon(m, value);
+        }
+        let end = self.gap();
+        match self.close_top(m, value, end) {
+            Step::Operator(value) | Step::Done(value) => value,
+            Step::Operand => value,
+        }
+    }
+
     /// Drops the bracket on top, which is never closed; already reported.
     fn abandon(&mut self, m: &mut Machine, value: Operand) -> Operand {
         let Some(frame) = m.frames.pop() else { return value };
@@ -357,7 +372,7 @@ impl Parser<'_> {
             let unclosed: u32 = m.open.iter().sum();
             self.unclosed(open, unclosed);
             while !m.frames.is_empty() {
-                value = self.abandon(m, value);
+                value = self.close_missing(m, value);
                 value = self.reduce_to_bracket(m, value);
             }
         }

@@ -267,7 +267,8 @@ impl Parser<'_> {
         }
     }
 
-    fn starts_item(&self) -> bool {
+    /// Whether a line of a monitor may begin here, behind what needs no word to follow.
+    pub(super) fn starts_item(&self) -> bool {
         matches!(self.kind(), Tok::Word | Tok::Event) && STARTS.contains(&self.word(0))
     }
 
@@ -294,6 +295,10 @@ impl Parser<'_> {
     /// Skips the block whose head could not be read.
     pub(super) fn skip_block(&mut self) {
         while !matches!(self.kind(), Tok::OpenBrace | Tok::Semicolon | Tok::End) {
+            // The block was never begun.
+            if self.kind() == Tok::Word && self.starts_declaration() {
+                return;
+            }
             self.advance();
         }
         let mut depth = 0u32;

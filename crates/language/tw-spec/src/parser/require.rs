@@ -40,18 +40,24 @@ impl Parser<'_> {
         Ok(DeclarationKind::Require { name, title, body, op, limit, division })
     }
 
-    /// The last comparison outside of brackets, before the declaration ends.
-    fn last_comparison(&self) -> Option<(usize, tw_ir::CompareOp)> {
-        let (mut depth, mut found) = (0u32, None);
-        for (place, token) in self.tokens.iter().enumerate().skip(self.at) {
-            match token.kind {
+    /// The last comparison outside of brackets, before the declaration ends. Where a bracket is never closed, what follows it
+    /// is not inside.
+    fn last_comparison(&mut self) -> Option<(usize, tw_ir::CompareOp)> {
+        let first = self.at;
+        let (mut depth, mut found, mut inside) = (0u32, None, None);
+        loop {
+            match self.kind() {
                 Tok::OpenParen | Tok::OpenBracket | Tok::OpenBrace => depth += 1,
                 Tok::CloseParen | Tok::CloseBracket | Tok::CloseBrace => depth = depth.saturating_sub(1),
                 Tok::Semicolon | Tok::End => break,
-                Tok::Compare(op) if depth == 0 => found = Some((place, op)),
+                Tok::Compare(op) if depth == 0 => found = Some((self.at, op)),
+                Tok::Compare(op) => inside = Some((self.at, op)),
+                _ if self.starts_declaration() => break,
                 _ => {}
             }
+            self.advance();
         }
-        found
+        self.at = first;
+        found.or_else(|| inside.filter(|_| depth > 0))
     }
 }

@@ -42,7 +42,11 @@ impl Parser<'_> {
                 Ok((name, value, span)) => {
                     if self.accept(Tok::Semicolon).is_none() && self.kind() != Tok::CloseBrace {
                         self.expected("missing-semicolon", "`;`", "every setting ends with `;`");
-                        self.skip_item();
+                        // The next setting is read where one begins.
+                        let begins = self.is_name(0) || self.is_reserved(self.at);
+                        if !(begins && matches!(self.peek(1), Tok::Colon | Tok::Minus)) {
+                            self.skip_item();
+                        }
                     }
                     let (mut inside, trailing) = self.comments_inside(first);
                     comments.append(&mut inside);

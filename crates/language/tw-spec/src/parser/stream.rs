@@ -86,7 +86,10 @@ impl Parser<'_> {
         }
         let ty = self.ty()?;
         if self.accept(Tok::Compare(CompareOp::Eq)).is_none() {
-            return Err(self.expected("bad-declaration", "`=` and an equation", STREAM));
+            let unreadable = self.expected("bad-declaration", "`=` and an equation", STREAM);
+            let body = self.hole();
+            self.partial = Some(DeclarationKind::Stream { name, ty, body, by: None });
+            return Err(unreadable);
         }
         let body = self.expression().id;
         let division = self.division(Divisible::Stream);

@@ -660,3 +660,96 @@ fn words_of_declarations_are_names_elsewhere() {
         }
     }
 }
+
+/// Errors, and what of the text is understood all the same: every declaration as it is printed.
+const RECOVERED: &[(&str, &[Finding], &[&str])] = &[
+    // An unclosed bracket is closed where the formula ends.
+    (
+        "property a : G (req -> F ack;\nlet b = c;",
+        &[("unclosed-bracket", "(")],
+        &["(Globally (req Implies (Finally ack)))", "c"],
+    ),
+    (
+        "property a : G (count[req while (x > 1;",
+        &[("unclosed-bracket", "(")],
+        &["(Globally Count[req while (x Gt 1)])"],
+    ),
+    ("property a : login(u, (x + 1;", &[("unclosed-bracket", "(")], &["login(u, (x Add 1))"]),
+    ("property a : (p & count[q) | r;", &[("unclosed-bracket", "[")], &["((p And Count[q]) Or r)"]),
+    (
+        "query a : count(x, y : p(x, y) ;\nlet b = c;",
+        &[("unclosed-bracket", "(")],
+        &["Count(x y : p(x, y))", "c"],
+    ),
+    ("require a : max[x < 3;\nlet b = c;", &[("unclosed-bracket", "[")], &["Max[x]", "c"]),
+    // Both at once, before the next declaration.
+    (
+        "property a : G (req -> F ack\nproperty b : count(q) & r;",
+        &[("unclosed-bracket", "("), ("missing-semicolon", "")],
+        &["(Globally (req Implies (Finally ack)))", "(count(q) And r)"],
+    ),
+    (
+        "let a = count(p\nproperty b : q;",
+        &[("unclosed-bracket", "("), ("missing-semicolon", "")],
+        &["count(p)", "q"],
+    ),
+    // Half a name; half a declaration.
+    ("prop\nproperty b : q;", &[("no-declaration", "prop")], &["", "q"]),
+    ("property an\nproperty b : q;", &[("bad-declaration", "property")], &["<error>", "q"]),
+    ("let a\nlet b = c;", &[("bad-declaration", "let")], &["<error>", "c"]),
+    ("stream a: int\nlet b = c;", &[("bad-declaration", "let")], &["<error>", "c"]),
+    ("property\nlet b = c;", &[("missing-name", "let")], &["", "c"]),
+    ("monitor Mon(x\nlet b = c;", &[("bad-declaration", "let")], &["", "c"]),
+    ("property a : G re", &[("missing-semicolon", "")], &["(Globally re)"]),
+    // What stands before what cannot be read is understood.
+    ("property a : p q & r;", &[("missing-operator", "q")], &["(p And r)"]),
+];
+
+#[test]
+fn what_is_written_is_understood_in_spite_of_errors() {
+    for (text, expected, bodies) in RECOVERED {
+        let checked = parse(text, 0);
+        assert_eq!(findings(&checked, text), *expected, "{text}");
+        let body = |kind: &DeclarationKind| match kind {
+            DeclarationKind::Property { body, .. }
+            | DeclarationKind::Let { body, .. }
+            | DeclarationKind::Require { body, .. }
+            | DeclarationKind::Stream { body, .. }
+            | DeclarationKind::Query { body, .. } => dump(&checked.value, *body),
+            _ => String::new(),
+        };
+        let found: Vec<String> = checked.value.declarations.iter().map(|own| body(&own.kind)).collect();
+        let same = found.iter().zip(*bodies).all(|(found, wanted)| {
+            found == wanted || *wanted == "<error>" && found.to_lowercase().contains("error")
+        });
+        assert!(same && found.len() == bodies.len(), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn lines_of_blocks_are_read_on() {
+    let text = "trace { time: t\n  by: user; }\nmonitor Mon(x) {\n  event a(x)\n  event b(x) = c(x) when (y > 1\n  ltl : a -> F b\n  on violation \"late\";\n}\n";
+    let checked = parse(text, 0);
+    let codes: Vec<&str> = checked.diagnostics.iter().map(|found| found.code).collect();
+    assert_eq!(
+        codes,
+        [
+            "missing-semicolon",
+            "missing-semicolon",
+            "unclosed-bracket",
+            "missing-semicolon",
+            "missing-semicolon"
+        ]
+    );
+    let kinds: Vec<usize> = checked
+        .value
+        .declarations
+        .iter()
+        .map(|own| match &own.kind {
+            DeclarationKind::Trace(block) => block.lines.len(),
+            DeclarationKind::Monitor(monitor) => monitor.items.len(),
+            _ => 0,
+        })
+        .collect();
+    assert_eq!(kinds, [2, 4]);
+}

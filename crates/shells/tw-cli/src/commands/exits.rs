@@ -30,6 +30,8 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ),
     ("explain", ["explained", "", ""]),
     ("fmt", ["formatted", "with `--check`: some file is not in canonical form", ""]),
+    ("lint", ["no errors", "with `--deny warnings`: there are warnings", ""]),
+    ("lsp", ["the client left", "the client was gone, or left without saying so", ""]),
     ("import", ["read and printed", "", ""]),
     ("test", ["all expectations are met", "one is not", ""]),
     ("inspect", ["done", "", ""]),
@@ -43,6 +45,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ("model-check", ["all formulas hold", "some formula does not hold", ""]),
     ("coverage", ["done", "", ""]),
     ("races", ["nothing found", "something found", "nothing found, and the search was not complete"]),
+    ("schema", ["printed", "", ""]),
     ("completions", ["printed", "", ""]),
     ("man", ["written", "", ""]),
 ];

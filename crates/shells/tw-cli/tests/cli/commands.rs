@@ -178,6 +178,8 @@ Commands:
   chart        Sequence charts: which traces they admit, and what they say as formulas
   explain      Fragment, chosen engine and why, and size of each property
   fmt          Canonical formatting of specifications
+  lint         Errors and warnings of specifications, without a trace
+  lsp          The language server: specifications in editors
   import       Read the specification of another monitor and print it as a `.tw` file
   test         Specifications with small traces and expected verdicts: does what is expected come
                out?
@@ -192,6 +194,7 @@ Commands:
   model-check  Check formulas on a model: CTL, LTL, how likely they are
   coverage     How much the traces of a merged model have shown, and what may be missing
   races        Possible deadlocks and data races, from one trace of locks and accesses
+  schema       The JSON Schema of a command's JSON
   completions  Shell completion script, on standard output
   man          Manual pages: the main one on standard output, or all of them into a directory
   help         Print this message or the help of the given subcommand(s)
@@ -214,6 +217,9 @@ Exit codes: 0 all properties hold, 1 something is violated, 2 bad usage or input
         "robust",
         "explain",
         "fmt",
+        "lint",
+        "lsp",
+        "schema",
         "import",
         "inspect",
         "convert",

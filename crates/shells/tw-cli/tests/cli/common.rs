@@ -63,6 +63,8 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
         out: String::from_utf8(output.stdout).expect("UTF-8"),
         err: String::from_utf8(output.stderr).expect("UTF-8"),
     };
+    let arguments: Vec<_> = command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
+    crate::shared::schema::hold(arguments.iter().map(String::as_str), &run.out);
     // Users of the command read flags.
     let unspelled = [&run.out, &run.err].map(|text| Setting::named_in(text));
     assert_eq!(unspelled, [vec![], vec![]], "settings of the library in {run:?}");

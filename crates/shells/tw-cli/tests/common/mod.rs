@@ -3,6 +3,8 @@
 // Each program of tests takes some of it.
 #![allow(dead_code)]
 
+pub mod schema;
+
 use std::path::PathBuf;
 use std::process::Command;
 

@@ -30,6 +30,7 @@ pub struct End {
 impl End {
     /// Standard output as JSON.
     pub fn json(&self) -> Vec<serde_json::Value> {
+        crate::common::schema::hold(["watch", "--output", "json"].into_iter(), &self.out.join("\n"));
         self.out.iter().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 }
@@ -78,6 +79,7 @@ impl Watch {
     /// The next line of standard output, as JSON.
     pub fn json(&self) -> serde_json::Value {
         let line = self.line();
+        crate::common::schema::hold(["watch", "--output", "json"].into_iter(), &line);
         serde_json::from_str(&line).expect(&line)
     }
 

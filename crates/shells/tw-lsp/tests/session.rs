@@ -1,0 +1,424 @@
+//! A client's session, from the first message to the last.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Read, Write, pipe};
+use std::thread::JoinHandle;
+use tw_lsp::{Left, serve};
+
+/// A client as editors are: it sends, and waits for what it asked for.
+struct Client {
+    to: Option<PipeWriter>,
+    from: BufReader<PipeReader>,
+    server: Option<JoinHandle<Left>>,
+    next: u64,
+    uri: String,
+}
+
+impl Client {
+    fn start(uri: &str, capabilities: Value) -> Client {
+        let (input, to) = pipe().expect("a pipe");
+        let (from, output) = pipe().expect("a pipe");
+        let server = std::thread::spawn(move || serve(input, output).expect("the client reads"));
+        let from = BufReader::new(from);
+        let mut client = Client { to: Some(to), from, server: Some(server), next: 0, uri: uri.to_owned() };
+        client.ask("initialize", json!({"capabilities": capabilities}));
+        client.tell("initialized", json!({}));
+        client
+    }
+
+    fn raw(&mut self, text: &str) {
+        let message = format!("Content-Length: {}\r\n\r\n{text}", text.len());
+        self.to.as_mut().expect("open").write_all(message.as_bytes()).expect("the server reads");
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(self.from.read_line(&mut line).expect("text") > 0, "the server is gone");
+            match line.trim() {
+                "" => break,
+                line => {
+                    length =
+                        line.strip_prefix("Content-Length: ").expect("a length").parse().expect("a number")
+                }
+            }
+        }
+        let mut body = vec![0; length];
+        self.from.read_exact(&mut body).expect("the body");
+        serde_json::from_slice(&body).expect("JSON")
+    }
+
+    fn tell(&mut self, method: &str, params: Value) {
+        self.raw(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    /// The whole answer to a request.
+    fn answer(&mut self, method: &str, params: Value) -> Value {
+        self.next += 1;
+        self.raw(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}).to_string());
+        loop {
+            let message = self.receive();
+            if message["id"] == self.next {
+                return message;
+            }
+        }
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.answer(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// The next findings: code and the line that they begin at.
+    fn findings(&mut self) -> Vec<(String, u64)> {
+        loop {
+            let message = self.receive();
+            if message["method"] == "textDocument/publishDiagnostics" {
+                let list = message["params"]["diagnostics"].as_array().expect("a list").clone();
+                let told = |own: &Value| {
+                    let line = own["range"]["start"]["line"].as_u64().expect("a line");
+                    (own["code"].as_str().expect("a code").to_owned(), line)
+                };
+                return list.iter().map(told).collect();
+            }
+        }
+    }
+
+    fn open(&mut self, text: &str) -> Vec<(String, u64)> {
+        let item = json!({"uri": self.uri, "languageId": "tracewise", "version": 1, "text": text});
+        self.tell("textDocument/didOpen", json!({"textDocument": item}));
+        self.findings()
+    }
+
+    fn edit(&mut self, start: (u64, u64), end: (u64, u64), text: &str) -> Vec<(String, u64)> {
+        let place = |(line, character): (u64, u64)| json!({"line": line, "character": character});
+        let range = json!({"start": place(start), "end": place(end)});
+        self.tell(
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": self.uri, "version": 2}, "contentChanges": [{"range": range, "text": text}]}),
+        );
+        self.findings()
+    }
+
+    fn at(&self, line: u64, character: u64) -> Value {
+        json!({"textDocument": {"uri": self.uri}, "position": {"line": line, "character": character}})
+    }
+
+    fn hover(&mut self, line: u64, character: u64) -> String {
+        let place = self.at(line, character);
+        let found = self.ask("textDocument/hover", place);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    }
+
+    fn labels(&mut self, line: u64, character: u64) -> Vec<String> {
+        let place = self.at(line, character);
+        let found = self.ask("textDocument/completion", place);
+        let items = found["items"].as_array().expect("items");
+        items.iter().map(|item| item["label"].as_str().expect("a label").to_owned()).collect()
+    }
+
+    fn leave(mut self) -> Left {
+        self.ask("shutdown", Value::Null);
+        self.tell("exit", Value::Null);
+        self.server.take().expect("running").join().expect("no panic")
+    }
+}
+
+const SAMPLE: &str = "\
+{\"time\": 1, \"event\": \"request\", \"user\": \"ann\", \"queue\": 3, \"http\": {\"status\": 200}}
+{\"time\": 2, \"event\": \"reply\", \"user\": \"ann\", \"queue\": 12, \"http\": {\"status\": 500}}
+";
+
+const TEXT: &str = "\
+trace { sample: \"log.jsonl\"; }
+// Too many wait.
+let busy = queue > 10;
+event login(user: string);
+property calm \"the queue is emptied\" : G (busy -> F !busy);
+property answered : G (request -> F[0,5] reply);
+property known : G forall u. login(u) -> O login(user: u);
+";
+
+fn folder(name: &str) -> std::path::PathBuf {
+    let path = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).expect("a folder");
+    path
+}
+
+#[test]
+fn a_session_of_an_editor() {
+    let folder = folder("lsp session");
+    std::fs::write(folder.join("log.jsonl"), SAMPLE).expect("the sample");
+    let uri = format!("file://{}/spec.tw", folder.display().to_string().replace(' ', "%20"));
+    let mut client = Client::start(
+        &uri,
+        json!({"textDocument": {"completion": {"completionItem": {"snippetSupport": true}}}}),
+    );
+
+    // Open.
+    assert_eq!(client.open(TEXT), []);
+
+    // Edit wrongly: the parenthesis goes, and the rest of the file is understood; then half a name more.
+    assert_eq!(client.edit((5, 46), (5, 47), ""), [("unclosed-bracket".to_owned(), 5)]);
+    assert!(client.hover(5, 24).contains("an event, 1 times"), "{}", client.hover(5, 24));
+    let found = client.edit((7, 0), (7, 0), "property ha");
+    assert_eq!(found, [("unclosed-bracket".to_owned(), 5), ("bad-declaration".to_owned(), 7)]);
+    assert_eq!(client.edit((7, 0), (7, 11), ""), [("unclosed-bracket".to_owned(), 5)]);
+    assert_eq!(client.edit((5, 46), (5, 46), ")"), []);
+
+    // Two types.
+    let found = client.edit((7, 0), (7, 0), "property odd : G (queue == \"many\");\n");
+    assert_eq!(found, [("two-types".to_owned(), 7)]);
+    assert_eq!(client.edit((7, 0), (8, 0), ""), []);
+
+    // Complete.
+    client.edit((7, 0), (7, 0), "property p : G (");
+    let labels = client.labels(7, 16);
+    for wanted in [
+        "busy",
+        "login",
+        "queue",
+        "user",
+        "http.status",
+        "request",
+        "reply",
+        "G",
+        "eventually",
+        "count",
+        "responds",
+    ] {
+        let known = wanted != "responds" || labels.iter().any(|label| label.contains("response"));
+        assert!(
+            known && (wanted == "responds" || labels.iter().any(|label| label == wanted)),
+            "{wanted}: {labels:?}"
+        );
+    }
+    client.edit((7, 16), (7, 16), "busy ");
+    let labels = client.labels(7, 21);
+    assert!(labels.contains(&"->".to_owned()) && labels.contains(&"until".to_owned()), "{labels:?}");
+    assert!(!labels.contains(&"queue".to_owned()), "{labels:?}");
+    client.edit((7, 16), (7, 21), "http.");
+    assert_eq!(client.labels(7, 21), ["status"]);
+    client.edit((7, 0), (7, 21), "");
+    assert!(client.labels(7, 0).contains(&"monitor".to_owned()));
+    client.edit((7, 0), (7, 0), "var q: ");
+    assert_eq!(client.labels(7, 7), ["bool", "int", "real", "string"]);
+    client.edit((7, 0), (7, 7), "");
+    assert_eq!(client.labels(0, 8).first().map(String::as_str), Some("time"));
+
+    // Hover: type, operator in words, engine.
+    let macro_of = client.hover(4, 43);
+    assert!(macro_of.contains("let busy = queue > 10;") && macro_of.contains("a formula"), "{macro_of}");
+    assert!(macro_of.contains("Too many wait."), "{macro_of}");
+    let operator = client.hover(4, 39);
+    assert!(operator.contains("φ holds at every position from here on"), "{operator}");
+    assert!(operator.contains("`always`"), "{operator}");
+    let property = client.hover(4, 10);
+    assert!(property.contains("Runs on the engine `"), "{property}");
+    let column = client.hover(2, 12);
+    assert!(column.contains("used as a number") && column.contains("int, 3 to 12"), "{column}");
+    assert_eq!(client.hover(1, 5), "");
+
+    // Definition, references, highlights, symbols.
+    let place = client.at(4, 43);
+    let found = client.ask("textDocument/definition", place.clone());
+    assert_eq!(
+        found["range"],
+        json!({"start": {"line": 2, "character": 4}, "end": {"line": 2, "character": 8}})
+    );
+    let found = client.ask("textDocument/references", place.clone());
+    assert_eq!(found.as_array().map(Vec::len), Some(3));
+    let found = client.ask("textDocument/documentHighlight", place.clone());
+    assert_eq!(found.as_array().map(Vec::len), Some(3));
+    let found = client.ask("textDocument/documentSymbol", json!({"textDocument": {"uri": uri}}));
+    let symbols: Vec<&str> =
+        found.as_array().expect("a list").iter().map(|own| own["name"].as_str().expect("a name")).collect();
+    assert_eq!(symbols, ["busy", "login", "calm", "answered", "known"]);
+
+    // Rename a macro, an event and a variable; what would capture another name is refused.
+    let mut rename = |line, character, new: &str| {
+        let mut params = client.at(line, character);
+        params["newName"] = json!(new);
+        client.answer("textDocument/rename", params)
+    };
+    let found = rename(4, 43, "crowded");
+    let edits = found["result"]["changes"][&uri].as_array().expect("edits");
+    assert_eq!(edits.len(), 3, "{found}");
+    assert!(edits.iter().all(|edit| edit["newText"] == "crowded"));
+    let found = rename(3, 7, "sign_in");
+    assert_eq!(found["result"]["changes"][&uri].as_array().map(Vec::len), Some(3), "{found}");
+    let found = rename(6, 27, "who");
+    assert_eq!(found["result"]["changes"][&uri].as_array().map(Vec::len), Some(3), "{found}");
+    for (new, part) in [
+        ("queue", "already"),
+        ("login", "already"),
+        ("request", "already"),
+        ("U", "not a name"),
+        ("a b", "not a name"),
+        ("", "not a name"),
+    ] {
+        let found = rename(4, 43, new);
+        let why = found["error"]["message"].as_str().unwrap_or_default().to_owned();
+        assert!(why.contains(part), "{new}: {found}");
+    }
+
+    // Format: only the lines that differ.
+    client.edit((0, 0), (0, 99), "// Queues.");
+    client.edit((4, 39), (4, 40), "always ");
+    let options = json!({"textDocument": {"uri": uri}, "options": {"tabSize": 2, "insertSpaces": true}});
+    let found = client.ask("textDocument/formatting", options.clone());
+    let edits = found.as_array().expect("edits");
+    assert_eq!(edits.len(), 1);
+    assert_eq!(edits[0]["range"]["start"], json!({"line": 4, "character": 0}));
+    assert_eq!(edits[0]["range"]["end"], json!({"line": 5, "character": 0}));
+    assert_eq!(edits[0]["newText"], "property calm \"the queue is emptied\" : G (busy -> F !busy);\n");
+    client.edit((4, 0), (4, 8), "prop");
+    assert_eq!(client.ask("textDocument/formatting", options), Value::Null);
+
+    client.tell("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    assert_eq!(client.findings(), []);
+    assert_eq!(client.leave(), Left::Properly);
+}
+
+#[test]
+fn monitors_have_names_of_their_own() {
+    let mut client =
+        Client::start("untitled:Untitled-1", json!({"general": {"positionEncodings": ["utf-16", "utf-8"]}}));
+    let text = "\
+let open = 1 > 0;
+monitor Files(f) \"a file stays open\" {
+  creation event open(f);
+  event close(f) = shut(file: f) when size > 0;
+  fsm : s0 [ open -> s1 ] s1 [ close -> s0 ];
+  on s1 \"{f}\";
+}
+property p : open;
+";
+    assert_eq!(client.open(text), []);
+    let mut rename = |line, character, new: &str| {
+        let mut params = client.at(line, character);
+        params["newName"] = json!(new);
+        let found = client.answer("textDocument/rename", params);
+        let edits = found["result"]["changes"]["untitled:Untitled-1"].as_array().cloned().unwrap_or_default();
+        edits.iter().map(|edit| edit["range"]["start"]["line"].as_u64().expect("a line")).collect::<Vec<_>>()
+    };
+    assert_eq!(rename(2, 18, "opened"), [2, 4]);
+    assert_eq!(rename(0, 5, "always_open"), [0, 7]);
+    assert_eq!(rename(1, 14, "file"), [1, 2, 3, 3, 5]);
+    assert_eq!(rename(4, 27, "busy"), [4, 4, 5]);
+    // Two events of one name would be one.
+    assert_eq!(rename(2, 18, "close"), [0u64; 0]);
+    let labels = client.labels(4, 13);
+    assert!(labels.contains(&"open".to_owned()) && labels.contains(&"s1".to_owned()), "{labels:?}");
+    assert!(client.labels(5, 2).contains(&"creation".to_owned()));
+    assert_eq!(client.leave(), Left::Properly);
+}
+
+#[test]
+fn places_are_counted_as_the_client_counts() {
+    for (known, character) in [(json!(["utf-8"]), 22), (json!(["utf-32"]), 18), (json!(null), 19)] {
+        let mut client = Client::start("file:///none.tw", json!({"general": {"positionEncodings": known}}));
+        let text = "property a \"𝒳ä\" : G (p;\n";
+        let item = json!({"uri": client.uri, "version": 1, "text": text});
+        client.tell("textDocument/didOpen", json!({"textDocument": item}));
+        let message = client.receive();
+        let found = &message["params"]["diagnostics"][0];
+        assert_eq!(found["code"], "unclosed-bracket");
+        assert_eq!(found["range"]["start"]["character"], character + 2, "{known}");
+        assert_eq!(client.leave(), Left::Properly);
+    }
+}
+
+/// Whatever a client sends, the server answers and goes on.
+#[test]
+fn any_message_is_survived() {
+    let mut client = Client::start("file:///none.tw", json!({}));
+    client.open("property p : G (a -> b);\n");
+    for (text, code) in [
+        ("{", -32700),
+        ("", -32700),
+        ("7", -32600),
+        ("[]", -32600),
+        ("{\"id\": 1}", -32600),
+        ("{\"id\": [], \"method\": \"shutdown\"}", -32600),
+        ("{\"id\": \"x\", \"method\": 3}", -32600),
+        ("{\"id\": \"x\", \"method\": \"initialize\"}", -32600),
+        ("{\"id\": \"x\", \"method\": \"workspace/symbol\"}", -32601),
+        ("{\"id\": \"x\", \"method\": \"textDocument/hover\"}", -32602),
+        (
+            "{\"id\": \"x\", \"method\": \"textDocument/hover\", \"params\": {\"textDocument\": {\"uri\": \"file:///none.tw\"}}}",
+            -32602,
+        ),
+        (
+            "{\"id\": \"x\", \"method\": \"textDocument/hover\", \"params\": {\"textDocument\": {\"uri\": \"file:///other.tw\"}}}",
+            -32602,
+        ),
+        (
+            "{\"id\": \"x\", \"method\": \"textDocument/semanticTokens/full\", \"params\": {\"textDocument\": {\"uri\": \"file:///none.tw\"}}}",
+            -32601,
+        ),
+    ] {
+        client.raw(text);
+        let answer = client.receive();
+        assert_eq!(answer["error"]["code"], code, "{text}: {answer}");
+    }
+    // These have no answer.
+    for (method, params) in [
+        (
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": "file:///other.tw"}, "contentChanges": [{"text": ""}]}),
+        ),
+        ("textDocument/didChange", json!({"textDocument": {"uri": "file:///none.tw"}, "contentChanges": 7})),
+        ("textDocument/didOpen", json!(null)),
+        ("$/cancelRequest", json!({"id": 99})),
+        ("$/setTrace", json!({"value": "off"})),
+        ("workspace/didChangeConfiguration", json!({})),
+    ] {
+        client.tell(method, params);
+    }
+    client.raw("{\"jsonrpc\": \"2.0\", \"id\": 5, \"result\": null}");
+    // Places that are none.
+    for place in [(9, 0), (0, 999), (u64::MAX, u64::MAX)] {
+        client.hover(place.0, place.1);
+        client.labels(place.0, place.1);
+    }
+    // A request that is cancelled before it is looked at; both come at once.
+    let open = json!({"textDocument": {"uri": "file:///none.tw"}});
+    let request =
+        json!({"jsonrpc": "2.0", "id": "late", "method": "textDocument/documentSymbol", "params": open})
+            .to_string();
+    let cancel = json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": "late"}}).to_string();
+    let framed = |text: &str| format!("Content-Length: {}\r\n\r\n{text}", text.len());
+    let both = framed(&request) + &framed(&cancel);
+    client.to.as_mut().expect("open").write_all(both.as_bytes()).expect("the server reads");
+    let answer = loop {
+        let message = client.receive();
+        if message["id"] == "late" {
+            break message;
+        }
+    };
+    assert!(answer["error"]["code"] == -32800 || answer["result"].is_array(), "{answer}");
+    client.ask("shutdown", Value::Null);
+    assert_eq!(client.answer("textDocument/hover", json!({}))["error"]["code"], -32600);
+    client.to = None;
+    assert_eq!(client.server.take().expect("running").join().expect("no panic"), Left::Suddenly);
+}
+
+#[test]
+fn nothing_is_answered_before_it_begins() {
+    let (input, to) = pipe().expect("a pipe");
+    let (from, output) = pipe().expect("a pipe");
+    let server = std::thread::spawn(move || serve(input, output).expect("the client reads"));
+    let mut client = Client {
+        to: Some(to),
+        from: BufReader::new(from),
+        server: Some(server),
+        next: 0,
+        uri: String::new(),
+    };
+    assert_eq!(client.answer("textDocument/hover", json!({}))["error"]["code"], -32002);
+    client.tell("exit", Value::Null);
+    assert_eq!(client.server.take().expect("running").join().expect("no panic"), Left::Suddenly);
+}
