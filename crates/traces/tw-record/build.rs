@@ -66,7 +66,8 @@ fn wrappers(lines: &[Line<'_>]) -> String {
 fn wrapper(text: &mut String, line: &Line<'_>, name: &str) -> std::fmt::Result {
     let call = line.names[0];
     let count = line.arguments.len();
-    let listed = |form: fn(usize) -> String, count: usize| (0..count).map(form).collect::<Vec<_>>().join(", ");
+    let listed =
+        |form: fn(usize) -> String, count: usize| (0..count).map(form).collect::<Vec<_>>().join(", ");
     let parameters = match count {
         0 => "void".into(),
         _ => listed(|at| format!("long a{at}"), count),
@@ -136,9 +137,11 @@ fn wrapper(text: &mut String, line: &Line<'_>, name: &str) -> std::fmt::Result {
 }
 
 fn argument(line: &Line<'_>, at: usize) -> Option<String> {
-    Some(match line.arguments[at] {
+    Some(match line.arguments[at].0 {
         Kind::Skip => return None,
-        Kind::Int | Kind::Flags | Kind::Command | Kind::Family | Kind::Type => format!("number((uint64_t)(int64_t)(int)a{at})"),
+        Kind::Int | Kind::Flags | Kind::Command | Kind::Family | Kind::Type => {
+            format!("number((uint64_t)(int64_t)(int)a{at})")
+        }
         Kind::Mode => format!("number((uint32_t)a{at})"),
         Kind::Long | Kind::Num | Kind::Ptr => format!("number((uint64_t)a{at})"),
         // Where libc found that nobody may read there, neither may we.
@@ -150,13 +153,21 @@ fn argument(line: &Line<'_>, at: usize) -> Option<String> {
 
 /// The table as the reader has it.
 fn rows(lines: &[Line<'_>]) -> String {
-    let mut text = String::from("/// What is recorded, in the order of the numbers in records.\npub static CALLS: &[Call] = &[\n");
+    let mut text = String::from(
+        "/// What is recorded, in the order of the numbers in records.\npub static CALLS: &[Call] = &[\n",
+    );
     for line in lines {
-        let arguments: Vec<String> = line.arguments.iter().map(|kind| format!("Kind::{kind:?}")).collect();
+        let arguments: Vec<String> = line
+            .arguments
+            .iter()
+            .filter(|(kind, _)| *kind != Kind::Skip)
+            .map(|(kind, name)| format!("(Kind::{kind:?}, {name:?})"))
+            .collect();
         let pointer = matches!(line.result, "ptr" | "map");
+        let result = line.result_name;
         writeln!(
             text,
-            "    Call {{ name: {:?}, before: {}, pointer: {pointer}, arguments: &[{}] }},",
+            "    Call {{ name: {:?}, before: {}, pointer: {pointer}, result: {result:?}, arguments: &[{}] }},",
             line.names[0],
             line.before,
             arguments.join(", ")

@@ -17,6 +17,8 @@ mod merge;
 mod model_check;
 mod query;
 mod races;
+#[cfg(target_os = "linux")]
+mod record;
 mod residuals;
 mod robust;
 mod simulate;
@@ -69,6 +71,8 @@ pub static COMMANDS: &[Command] = &[
     row::<eval::Eval>("eval"),
     row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
+    #[cfg(target_os = "linux")]
+    row::<record::Record>("record"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
     row::<chart::Chart>("chart"),

@@ -37,8 +37,10 @@ struct Line<'t> {
     before: bool,
     allocates: bool,
     result: &'t str,
+    /// Under which name a pointer that is the result is written.
+    result_name: &'t str,
     names: Vec<&'t str>,
-    arguments: Vec<Kind>,
+    arguments: Vec<(Kind, &'t str)>,
 }
 
 fn lines(table: &str) -> Vec<Line<'_>> {
@@ -51,31 +53,38 @@ fn lines(table: &str) -> Vec<Line<'_>> {
         let names = words.next().unwrap_or_else(|| panic!("`{text}` names no call")).split(',').collect();
         let mut arguments = Vec::new();
         for word in words {
-            match word {
-                "int" => arguments.push(Kind::Int),
-                "long" => arguments.push(Kind::Long),
-                "command" => arguments.push(Kind::Command),
-                "family" => arguments.push(Kind::Family),
-                "kind" => arguments.push(Kind::Type),
-                "num" => arguments.push(Kind::Num),
-                "ptr" => arguments.push(Kind::Ptr),
-                "str" => arguments.push(Kind::Str),
-                "flags" => arguments.push(Kind::Flags),
-                "mode" => arguments.push(Kind::Mode),
-                "addr" => arguments.push(Kind::Addr),
-                "ref" => arguments.push(Kind::Ref),
-                "ref2" => arguments.extend([Kind::Int; 2]),
-                "skip" => arguments.push(Kind::Skip),
+            let (kind, name) = word.split_once(':').unwrap_or((word, ""));
+            let kind = match kind {
+                "int" => Kind::Int,
+                "long" => Kind::Long,
+                "command" => Kind::Command,
+                "family" => Kind::Family,
+                "kind" => Kind::Type,
+                "num" => Kind::Num,
+                "ptr" => Kind::Ptr,
+                "str" => Kind::Str,
+                "flags" => Kind::Flags,
+                "mode" => Kind::Mode,
+                "addr" => Kind::Addr,
+                "ref" => Kind::Ref,
+                "ref2" => {
+                    arguments.extend([(Kind::Int, "fd"), (Kind::Int, "fd2")]);
+                    continue;
+                }
+                "skip" => Kind::Skip,
                 other => panic!("`{text}`: unknown kind of argument `{other}`"),
-            }
+            };
+            assert!(kind == Kind::Skip || !name.is_empty(), "`{text}`: `{word}` has no name");
+            arguments.push((kind, name));
         }
+        let (result, result_name) = result.split_once(':').unwrap_or((result, "result"));
         assert!(matches!(order.trim_end_matches('+'), "after" | "before"), "`{text}`: unknown order");
         assert!(
             matches!(result, "int" | "long" | "ptr" | "map" | "code" | "num" | "void"),
             "`{text}`: unknown result"
         );
         let (before, allocates) = (order.starts_with("before"), order.ends_with('+'));
-        lines.push(Line { hand, before, allocates, result, names, arguments });
+        lines.push(Line { hand, before, allocates, result, result_name, names, arguments });
     }
     lines
 }

@@ -17,8 +17,10 @@ pub struct Call {
     pub before: bool,
     /// Whether its result is a pointer.
     pub pointer: bool,
-    /// Its arguments; those that are skipped keep their number.
-    pub arguments: &'static [Kind],
+    /// Under which name its result is written.
+    pub result: &'static str,
+    /// Its arguments and their names.
+    pub arguments: &'static [(Kind, &'static str)],
 }
 
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));

@@ -36,7 +36,10 @@ impl Folder {
             return Err(failed.unwrap_or_else(|| io::Error::other("no place for temporary files")));
         }
         let memory = made.own(Path::new("/dev/shm")).or_else(|_| {
-            made.library.parent().map(Path::to_path_buf).ok_or_else(|| io::Error::other("no place for temporary files"))
+            made.library
+                .parent()
+                .map(Path::to_path_buf)
+                .ok_or_else(|| io::Error::other("no place for temporary files"))
         })?;
         made.ring = memory.join("ring");
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&made.ring)?;

@@ -1,4 +1,4 @@
-//! A record as a line of JSON: what the formats `jsonl` and `strace` share, the names of fields among them.
+//! A record as a line of JSON: with a name for each argument.
 
 use crate::calls::{CALLS, Call, Kind};
 use crate::names;
@@ -72,7 +72,7 @@ pub(crate) fn write(record: Record<'_>, time: u64, to: &mut Vec<u8>) {
     head(time, call.name, record.process(), record.thread, to);
     arguments(record, call, to);
     if record.has_result() {
-        to.extend_from_slice(b",\"result\":");
+        key(call.result, to);
         match call.pointer {
             true => pointer(record.result() as u64, to),
             false => decimal(record.result(), to),
@@ -107,24 +107,19 @@ pub(crate) fn head(time: u64, event: &str, pid: u32, thread: u32, to: &mut Vec<u
 }
 
 fn arguments(record: Record<'_>, call: &Call, to: &mut Vec<u8>) {
-    let (mut index, mut rest) = (0, record.words.get(5 + record.count()..).unwrap_or_default());
-    for (place, kind) in call.arguments.iter().enumerate() {
-        if *kind == Kind::Skip {
-            continue;
-        }
+    let mut rest = record.words.get(5 + record.count()..).unwrap_or_default();
+    for (index, (kind, name)) in call.arguments.iter().enumerate() {
         let Some(value) = record.argument(index) else { return };
-        index += 1;
-        to.extend_from_slice(b",\"arg");
-        unsigned(place as u64, to);
-        to.extend_from_slice(b"\":");
+        key(name, to);
         match kind {
-            Kind::Int if value as i64 == -100 && call.name == "openat" => to.extend_from_slice(b"\"AT_FDCWD\""),
             Kind::Int | Kind::Long => decimal(value as i64, to),
-            Kind::Num if value <= i64::MAX as u64 => unsigned(value, to),
-            Kind::Num | Kind::Ptr => pointer(value, to),
+            // A size beyond is a negative number that was taken for one; a column keeps its type.
+            Kind::Num => unsigned(value.min(i64::MAX as u64), to),
+            Kind::Ptr => pointer(value, to),
             // A handle of a thread or the address of a block: more than a number is not known of it.
-            Kind::Ref if value > u64::from(u32::MAX) => pointer(value, to),
+            Kind::Ref if value == 0 || value > u64::from(u32::MAX) => pointer(value, to),
             Kind::Ref => unsigned(value, to),
+            Kind::Mode if value == 0 => to.extend_from_slice(b"\"0\""),
             Kind::Mode => drop(write!(to, "\"0{value:o}\"")),
             Kind::Flags => quoted(|to| names::open_flags(value, to), to),
             Kind::Command => quoted(|to| names::command(value, to), to),
@@ -161,6 +156,13 @@ fn quoted(write: impl FnOnce(&mut Vec<u8>), to: &mut Vec<u8>) {
     to.push(b'"');
     write(to);
     to.push(b'"');
+}
+
+/// `,"fd":`
+fn key(name: &str, to: &mut Vec<u8>) {
+    to.extend_from_slice(b",\"");
+    to.extend_from_slice(name.as_bytes());
+    to.extend_from_slice(b"\":");
 }
 
 /// A text in quotes; what is no UTF-8 is written as its replacement character.
@@ -231,17 +233,17 @@ mod tests {
         let path = u64::from_ne_bytes(*b"/a\"\n\0\0\0\0");
         assert_eq!(
             line(&[head("open", 3, 3), 0, 0, u64::MAX, 2, 4, 0o100, 0o644, path]),
-            "{\"time\":1700000000.000000005,\"event\":\"open\",\"pid\":7,\"thread\":8,\"arg0\":\"/a\\\"\\n\",\"arg1\":\"O_RDONLY|O_CREAT\",\
-             \"arg2\":\"0644\",\"result\":-1,\"errno\":\"ENOENT\"}\n"
+            "{\"time\":1700000000.000000005,\"event\":\"open\",\"pid\":7,\"thread\":8,\"path\":\"/a\\\"\\n\",\"flags\":\"O_RDONLY|O_CREAT\",\
+             \"mode\":\"0644\",\"result\":-1,\"errno\":\"ENOENT\"}\n"
         );
-        // A child of vfork has its own process number; a skipped argument keeps its place; null is null.
+        // A child of vfork has its own process number; null is null.
         assert_eq!(
             line(&[head("fgets", 1, 2), 0, 0, 0, 9 << 32, 80, 0xabc]),
-            "{\"time\":1700000000.000000005,\"event\":\"fgets\",\"pid\":9,\"thread\":8,\"arg1\":80,\"arg2\":\"0xabc\",\"result\":null}\n"
+            "{\"time\":1700000000.000000005,\"event\":\"fgets\",\"pid\":9,\"thread\":8,\"count\":80,\"stream\":\"0xabc\",\"entry\":null}\n"
         );
         assert_eq!(
             line(&[head("free", 0, 1), 0, 0, 0, 0, 0xf00]),
-            "{\"time\":1700000000.000000005,\"event\":\"free\",\"pid\":7,\"thread\":8,\"arg0\":\"0xf00\"}\n"
+            "{\"time\":1700000000.000000005,\"event\":\"free\",\"pid\":7,\"thread\":8,\"block\":\"0xf00\"}\n"
         );
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A program is started with a library (`preload/preload.c`, built with this crate and part of it) that is loaded before libc.
 //! Its functions write records into memory that is shared with the recorder; [`Recorder::drain`] puts them into order and
-//! writes them as lines of JSON, the fields named as the format `strace` names them. What was written is safe whatever happens
+//! writes them as lines of JSON. What was written is safe whatever happens
 //! to the program.
 //!
 //! The order: a call that gives something up (`close`, `free`, `unlock`) takes its place when it is made, one that gets

@@ -53,8 +53,7 @@ impl Merge {
         while self.waiting.len() <= at {
             self.waiting.push_back(None);
         }
-        self.waiting[at] =
-            Some(Kept { words: record.words.into(), pid: record.pid, thread: record.thread });
+        self.waiting[at] = Some(Kept { words: record.words.into(), pid: record.pid, thread: record.thread });
         self.release(emit);
     }
 

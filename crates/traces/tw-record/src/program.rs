@@ -20,7 +20,9 @@ pub enum Unrecordable {
 impl std::fmt::Display for Unrecordable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Unrecordable::Static => "is statically linked: it calls no libc outside itself that could be recorded",
+            Unrecordable::Static => {
+                "is statically linked: it calls no libc outside itself that could be recorded"
+            }
             Unrecordable::Privileged => "is a set-user-id or set-group-id program: nothing is loaded into it",
             Unrecordable::Foreign => "is a program for another kind of machine than this one",
         })
@@ -85,9 +87,16 @@ fn elf(head: &[u8]) -> Option<Unrecordable> {
         return None;
     }
     let number = |at: usize, size: usize| {
-        head.get(at..at + size).map(|bytes| bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
+        head.get(at..at + size)
+            .map(|bytes| bytes.iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte)))
     };
-    let machine: u64 = if cfg!(target_arch = "x86_64") { 62 } else if cfg!(target_arch = "aarch64") { 183 } else { 0 };
+    let machine: u64 = if cfg!(target_arch = "x86_64") {
+        62
+    } else if cfg!(target_arch = "aarch64") {
+        183
+    } else {
+        0
+    };
     // 64 bits, least significant byte first, this machine.
     if head.get(4) != Some(&2) || head.get(5) != Some(&1) || (machine != 0 && number(18, 2)? != machine) {
         return Some(Unrecordable::Foreign);

@@ -131,7 +131,9 @@ impl Recorder {
         if now.duration_since(self.looked) >= LOOK {
             self.looked = now;
             self.used.clear();
-            self.used.extend((0..SLOTS).filter(|index| !matches!(self.shared.slot(*index).state(), FREE | CLAIMED)));
+            self.used.extend(
+                (0..SLOTS).filter(|index| !matches!(self.shared.slot(*index).state(), FREE | CLAIMED)),
+            );
         }
         let asks = now.duration_since(self.asked) >= ASK;
         let (mut any, mut words) = (false, std::mem::take(&mut self.words));
@@ -206,8 +208,12 @@ impl Recorder {
     /// The process `pid` has ended so: nothing more is recorded. Writes what was left, how the process ended, and an event
     /// `recorded` that says how the recording went.
     pub fn finish(mut self, pid: u32, status: ExitStatus, to: &mut Vec<u8>) -> Summary {
-        let others: Vec<u32> =
-            self.processes.iter().filter(|(own, process)| **own != pid && !process.over).map(|(own, _)| *own).collect();
+        let others: Vec<u32> = self
+            .processes
+            .iter()
+            .filter(|(own, process)| **own != pid && !process.over)
+            .map(|(own, _)| *own)
+            .collect();
         self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
         self.shared.close();
         self.looked = Instant::now() - LOOK;
@@ -242,12 +248,12 @@ impl Recorder {
         match (status.code(), status.signal()) {
             (Some(code), _) => {
                 json::head(self.latest, "exited", pid, pid, to);
-                to.extend_from_slice(format!(",\"arg0\":{code}}}\n").as_bytes());
+                to.extend_from_slice(format!(",\"status\":{code}}}\n").as_bytes());
             }
             (None, signal) => {
                 json::head(self.latest, "killed", pid, pid, to);
                 let name = crate::names::signal(signal.unwrap_or_default());
-                to.extend_from_slice(format!(",\"arg0\":\"{name}\"}}\n").as_bytes());
+                to.extend_from_slice(format!(",\"signal\":\"{name}\"}}\n").as_bytes());
             }
         }
         let summary = &self.summary;
