@@ -20,7 +20,7 @@
 //! | to | there is |
 //! |---|---|
 //! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces), [`classify`] (which traces fail alike) |
-//! | ask a live one | [`watch`] (bytes), `record` (a program and what it asks of libc), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
+//! | ask a live one | [`watch`] (bytes), `record` (a program and what it asks of libc), [`embed`] (positions, from code), [`live`] (a trace per key, from code), [`generate`] (a function per event) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
 //! | look at specifications | [`library`] (monitors that are there), [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
@@ -39,6 +39,7 @@ pub mod eval;
 pub mod explain;
 pub mod files;
 pub mod findings;
+pub mod generate;
 pub mod import;
 pub mod imprecise;
 pub mod init;

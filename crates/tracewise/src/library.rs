@@ -35,7 +35,7 @@ pub static LIBRARIES: &[Library] = &[
         name: "posix",
         about: "calls of libc: descriptors, streams, directories, sockets, memory, threads, processes, paths",
         chapters: chapters!(
-            "posix": "names", "descriptors", "streams", "directories", "sockets", "memory", "threads", "processes", "paths"
+            "posix": "descriptors", "streams", "directories", "sockets", "memory", "threads", "processes", "paths"
         ),
     },
     Library {
@@ -77,21 +77,38 @@ pub fn find(name: &str) -> Result<&'static Library, Error> {
 impl Library {
     /// Its files as one specification.
     pub fn specification(&self) -> Result<Specification, Error> {
-        let text: Vec<&str> = self.chapters.iter().map(|chapter| chapter.text).collect();
-        Specification::from_text(&format!("{}.tw", self.name), &text.concat())
+        Specification::from_text(&format!("{}.tw", self.name), &self.text())
+    }
+
+    /// Its files as one text. Each declares the names that it reads, so that it can be used alone; together they are
+    /// declared once, and blank lines keep the places of the rest.
+    fn text(&self) -> String {
+        let mut declared: Vec<&str> = Vec::new();
+        let mut text = String::new();
+        for line in self.chapters.iter().flat_map(|chapter| chapter.text.lines()) {
+            let again = line.starts_with("var ") && declared.contains(&line);
+            if !again {
+                declared.push(line);
+                text.push_str(line);
+            }
+            text.push('\n');
+        }
+        text
     }
 
     /// What it holds, in the order of its files.
     pub fn rules(&self) -> Result<Vec<Rule>, Error> {
-        let mut rules = Vec::new();
-        let spec = self.specification()?;
-        let (mut starts, mut start) = (Vec::new(), 0);
-        for chapter in self.chapters {
-            starts.push((start, chapter));
-            start += chapter.text.len();
-        }
-        let text: Vec<&str> = self.chapters.iter().map(|chapter| chapter.text).collect();
-        let text = text.concat();
+        let (mut rules, spec, text) = (Vec::new(), self.specification()?, self.text());
+        let mut first = 0;
+        let starts: Vec<(usize, &str)> = self
+            .chapters
+            .iter()
+            .map(|chapter| {
+                let start = (first, chapter.name);
+                first += chapter.text.lines().count();
+                start
+            })
+            .collect();
         for declaration in &spec.tree.declarations {
             let (name, title) = match &declaration.kind {
                 DeclarationKind::Monitor(monitor) => (&monitor.name.name, monitor.title.as_ref()),
@@ -100,11 +117,12 @@ impl Library {
             };
             let monitor = spec.program.monitors.iter().find(|monitor| monitor.name == *name);
             let span = declaration.span;
-            let own = starts.iter().rev().find(|(start, _)| *start <= span.start as usize);
+            let line = text[..span.start as usize].matches('\n').count();
+            let own = starts.iter().rev().find(|(first, _)| *first <= line);
             rules.push(Rule {
                 name: name.clone(),
                 title: title.cloned().unwrap_or_default(),
-                chapter: own.map_or("", |(_, chapter)| chapter.name),
+                chapter: own.map_or("", |(_, chapter)| chapter),
                 severity: monitor.map_or("error", |monitor| monitor.severity.name()),
                 prose: prose(&text[..span.start as usize]),
                 text: text[span.start as usize..span.end as usize].to_string(),

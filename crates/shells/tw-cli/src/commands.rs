@@ -9,6 +9,7 @@ mod coverage;
 mod eval;
 mod explain;
 mod fmt;
+mod generate;
 mod import;
 mod init;
 mod inspect;
@@ -78,6 +79,7 @@ pub static COMMANDS: &[Command] = &[
     row::<chart::Chart>("chart"),
     row::<explain::Explain>("explain"),
     row::<fmt::Fmt>("fmt"),
+    row::<generate::Generate>("generate"),
     row::<import::Import>("import"),
     row::<test::Test>("test"),
     row::<inspect::Inspect>("inspect"),

@@ -256,7 +256,7 @@ impl Record {
             self.out.as_ref().map_or(String::new(), |out| format!(", written to {}", words::printable(out)));
         let counted = [
             words::counted(summary.events, "event"),
-            words::counted(summary.processes, "process"),
+            processes(summary.processes),
             words::counted(summary.threads, "thread"),
         ];
         let how = match (recorded.status.code(), recorded.status.signal()) {
@@ -268,6 +268,10 @@ impl Record {
             context.remark(&missing, json);
         }
     }
+}
+
+fn processes(count: u64) -> String {
+    format!("{} {}", words::count(count), if count == 1 { "process" } else { "processes" })
 }
 
 /// What the trace does not have.
@@ -282,11 +286,11 @@ fn missing(summary: &Summary) -> Vec<String> {
     say(summary.unfinished, "had begun and not come back when their thread was ended");
     say(summary.late, "stand later than their order: their calls took seconds");
     if summary.killed > 0 {
-        let what = words::counted(summary.killed, "process");
+        let what = processes(summary.killed);
         said.push(format!("{what} ended without an exit of its own; the trace is whole up to there"));
     }
     if summary.running > 0 {
-        let what = words::counted(summary.running, "process");
+        let what = processes(summary.running);
         said.push(format!(
             "{what} still running when the program ended, recorded up to there (--all goes on)"
         ));
@@ -346,7 +350,9 @@ impl LiveSink for Told<'_> {
     }
 
     fn note(&mut self, note: &str) {
-        self.printer.note(note);
+        if !(self.library && note.contains("not occurred")) {
+            self.printer.note(note);
+        }
     }
 
     fn warnings(&mut self, warnings: &[Diagnostic]) {
