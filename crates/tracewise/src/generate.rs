@@ -34,7 +34,11 @@ pub struct Fired {
 pub fn events(spec: &Specification) -> Result<Vec<Fired>, Error> {
     let mut all: Vec<Fired> = Vec::new();
     for monitor in &spec.program.monitors {
-        let sources = monitor.events.iter().map(|event| &event.source).chain(monitor.ends.iter().map(|end| &end.source));
+        let sources = monitor
+            .events
+            .iter()
+            .map(|event| &event.source)
+            .chain(monitor.ends.iter().map(|end| &end.source));
         for source in sources {
             let names = names(spec, source)?;
             let at = all.iter().position(|fired| fired.event == source.name).unwrap_or_else(|| {
@@ -103,22 +107,25 @@ fn snake(name: &str, reserved: &[&str]) -> String {
             _ => made.push('_'),
         }
     }
-    if made.is_empty() || made.starts_with(|c: char| c.is_ascii_digit()) || reserved.contains(&made.as_str()) {
+    if made.is_empty() || made.starts_with(|c: char| c.is_ascii_digit()) || reserved.contains(&made.as_str())
+    {
         made.push('_');
     }
     made
 }
 
 const RUST: &[&str] = &[
-    "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "extern", "false", "fn", "for", "if",
-    "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return", "self", "static", "struct", "super", "trait",
-    "true", "type", "unsafe", "use", "where", "while", "new", "monitor", "finish", "more", "gen", "box", "yield",
+    "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "extern", "false",
+    "fn", "for", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return",
+    "self", "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while", "new",
+    "monitor", "finish", "more", "gen", "box", "yield",
 ];
 
 const C: &[&str] = &[
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto",
-    "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch",
-    "typedef", "union", "unsigned", "void", "volatile", "while", "monitor", "told", "data", "more", "count",
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
+    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
+    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
+    "volatile", "while", "monitor", "told", "data", "more", "count",
 ];
 
 /// The text of the specification's first source.
@@ -269,10 +276,13 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
     let events = events(spec)?;
     let more = columns(spec, &events);
     let (name, source) = text(spec);
-    let stem = std::path::Path::new(name).file_stem().map_or("rules".into(), |stem| stem.to_string_lossy().into_owned());
+    let stem = std::path::Path::new(name)
+        .file_stem()
+        .map_or("rules".into(), |stem| stem.to_string_lossy().into_owned());
     let prefix = snake(&stem, C);
     let guard = format!("{}_MONITORS_H", prefix.to_uppercase());
-    let lines: Vec<String> = source.split_inclusive('\n').map(|line| format!("    {}", quoted(line))).collect();
+    let lines: Vec<String> =
+        source.split_inclusive('\n').map(|line| format!("    {}", quoted(line))).collect();
     let mut out = format!(
         "/* Made by `tracewise generate c` from {name}; changes belong there. */\n#ifndef {guard}\n#define {guard}\n\n#include \"tracewise.h\"\n\n\
          static const char {prefix}_text[] =\n{};\n\n/* The monitors at work; ask tracewise_error whether they are. */\n\
@@ -286,7 +296,9 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
             .arguments
             .iter()
             .zip(&arguments)
-            .map(|(name, variable)| format!("        {{{}, TRACEWISE_POINTER, {{.pointer = {variable}}}}},\n", quoted(name)))
+            .map(|(name, variable)| {
+                format!("        {{{}, TRACEWISE_POINTER, {{.pointer = {variable}}}}},\n", quoted(name))
+            })
             .collect();
         let _ = write!(
             out,
@@ -309,7 +321,10 @@ pub fn c(spec: &Specification) -> Result<String, Error> {
     }
     if !more.is_empty() {
         return Err(Error::refused_instead(
-            format!("conditions of the specification read {}, which no function in C passes", more.join(", ")),
+            format!(
+                "conditions of the specification read {}, which no function in C passes",
+                more.join(", ")
+            ),
             "make them arguments of the events, or call tracewise_event",
         ));
     }
@@ -326,11 +341,16 @@ mod tests {
         let text = "monitor M(m, c) { creation event getC(m, c); event useIt(c) = next(it: c, kind: \"a\"); ere : getC useIt; }";
         let spec = Specification::from_text("rules.tw", text).unwrap();
         let found = events(&spec).unwrap();
-        let shown: Vec<String> = found.iter().map(|one| format!("{}({})", one.event, one.arguments.join(", "))).collect();
+        let shown: Vec<String> =
+            found.iter().map(|one| format!("{}({})", one.event, one.arguments.join(", "))).collect();
         assert_eq!(shown, ["getC(m, c)", "next(it, kind)"]);
         let code = rust(&spec).unwrap();
         assert!(code.contains("pub fn get_c(&mut self, m: impl Argument, c: impl Argument)"), "{code}");
-        assert!(c(&spec).unwrap().contains("rules_next(tracewise_monitor *monitor, const void *it, const void *kind"));
+        assert!(
+            c(&spec)
+                .unwrap()
+                .contains("rules_next(tracewise_monitor *monitor, const void *it, const void *kind")
+        );
         let nothing = Specification::from_text("rules.tw", "property p : G !e;").unwrap();
         assert!(rust(&nothing).is_err());
     }

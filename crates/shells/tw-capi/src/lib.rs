@@ -155,7 +155,11 @@ pub unsafe extern "C" fn tracewise_finish(monitor: *mut Monitor, told: Told, dat
         let roots = &inner.specification().program.roots;
         for ((root, holds), open) in roots.iter().zip(ends).zip(open) {
             if open && !holds {
-                found.push((root.name.clone(), "error", format!("{} is violated where the trace ends", root.name)));
+                found.push((
+                    root.name.clone(),
+                    "error",
+                    format!("{} is violated where the trace ends", root.name),
+                ));
             }
         }
         found.extend(inner.last_reports().iter().map(sentence));

@@ -874,6 +874,23 @@ PUBLIC __attribute__((noreturn)) void _Exit(int status) {
     _exit(status);
 }
 
+/* A signal to oneself may be the last thing that one does: it is told before. */
+PUBLIC int kill(int whom, int which) {
+    REAL("kill", -1)
+    struct argument both[] = {number((uint64_t)(int64_t)whom), number((uint64_t)which)};
+    int error = errno;
+    uint64_t ticket = on() ? take_ticket() : 0;
+    int fatal = whom <= 0 || (uint32_t)whom == (uint32_t)syscall(SYS_getpid);
+    if (fatal && on()) write_record(CALL_kill, 0, ticket, 0, 0, 2, both);
+    errno = error;
+    int result = (int)real(whom, which, 0, 0, 0, 0);
+    error = errno;
+    if (!fatal && on())
+        write_record(CALL_kill, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result ? error : 0, 2, both);
+    errno = error;
+    return result;
+}
+
 PUBLIC __attribute__((noreturn)) void abort(void) {
     static function real;
     if (!real) real = find("abort");

@@ -23,7 +23,14 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
     #[cfg(target_os = "linux")]
-    ("record", ["that of the program", "that of the program; with `--fail` where it is 0, a rule is violated", "that of the program"]),
+    (
+        "record",
+        [
+            "that of the program",
+            "that of the program; with `--fail` where it is 0, a rule is violated",
+            "that of the program",
+        ],
+    ),
     ("robust", ["answered", "with `--min`: a value is below it", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     (
