@@ -154,7 +154,7 @@ fn argument(line: &Line<'_>, at: usize) -> Option<String> {
 /// The table as the reader has it.
 fn rows(lines: &[Line<'_>]) -> String {
     let mut text = String::from(
-        "/// What is recorded, in the order of the numbers in records.\npub static CALLS: &[Call] = &[\n",
+        "/// What is recorded, in the order of the numbers in records.\npub const CALLS: &[Call] = &[\n",
     );
     for line in lines {
         let arguments: Vec<String> = line

@@ -64,7 +64,8 @@ fn they_are_what_events_by_name_are() {
                 _ => (made.use_i(i), "useI", &[("i", i)]),
             };
             let own: Vec<String> = own.unwrap().iter().map(ToString::to_string).collect();
-            let arguments: Vec<(&str, Value)> = arguments.iter().map(|(name, value)| (*name, Value::Int(*value))).collect();
+            let arguments: Vec<(&str, Value)> =
+                arguments.iter().map(|(name, value)| (*name, Value::Int(*value))).collect();
             named.event(event, &arguments).unwrap();
             let other: Vec<String> = named.reports().iter().map(ToString::to_string).collect();
             assert_eq!(own, other);

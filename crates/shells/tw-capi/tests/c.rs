@@ -74,15 +74,23 @@ fn the_generated_header_compiles_and_runs() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let rules = "// \"quotes\" \\ and ??= trigraphs\nmonitor Twice(f) { event open(f); event fire(); ere : (open | fire)* open open; on match \"again {f}\"; }\n";
     let spec = tracewise::Specification::from_text("twice.tw", rules).expect("a specification");
-    std::fs::write(folder.join("twice.h"), tracewise::generate::c(&spec).expect("a header")).expect("written");
+    std::fs::write(folder.join("twice.h"), tracewise::generate::c(&spec).expect("a header"))
+        .expect("written");
     let text = "#include \"twice.h\"\nint main(void) { tracewise_monitor *m = twice_new(); int f = 0;\n\
                 if (tracewise_error(m)) return 9;\n\
                 int all = twice_open(m, &f, 0, 0) + twice_fire(m, 0, 0) + twice_open(m, &f, 0, 0);\n\
                 all += 10 * twice_open(m, &f, 0, 0); tracewise_free(m); return all; }\n";
     std::fs::write(folder.join("twice.c"), text).expect("written");
     let mut gcc = Command::new("gcc");
-    gcc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"]).arg(root.join("include")).arg("-I").arg(folder);
-    gcc.arg(folder.join("twice.c")).arg("-L").arg(library()).args(["-ltw_capi", "-o"]).arg(folder.join("twice"));
+    gcc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(root.join("include"))
+        .arg("-I")
+        .arg(folder);
+    gcc.arg(folder.join("twice.c"))
+        .arg("-L")
+        .arg(library())
+        .args(["-ltw_capi", "-o"])
+        .arg(folder.join("twice"));
     let Ok(built) = gcc.status() else {
         eprintln!("gcc is not there: the generated header was not compiled");
         return;

@@ -26,6 +26,21 @@ pub struct Call {
 include!(concat!(env!("OUT_DIR"), "/calls.rs"));
 
 /// The number of a call in records.
-pub(crate) fn number(name: &str) -> u16 {
-    CALLS.iter().position(|call| call.name == name).map_or(u16::MAX, |at| at as u16)
+pub(crate) const fn number(name: &str) -> u16 {
+    let mut at = 0;
+    while at < CALLS.len() {
+        if equal(CALLS[at].name.as_bytes(), name.as_bytes()) {
+            return at as u16;
+        }
+        at += 1;
+    }
+    panic!("no such call")
+}
+
+const fn equal(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }

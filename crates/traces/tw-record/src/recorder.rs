@@ -16,6 +16,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How often slots are looked for that were not in use.
 const LOOK: Duration = Duration::from_millis(1);
+/// Calls that say how processes live and end.
+const START: u16 = number("start");
+const EXECVE: u16 = number("execve");
+const EXEC_FAILED: u16 = number("exec_failed");
+const EXIT: u16 = number("exit");
 /// How often it is asked whether processes live.
 const ASK: Duration = Duration::from_millis(50);
 
@@ -77,12 +82,16 @@ pub struct Recorder {
     merge: Merge,
     used: Vec<usize>,
     looked: Instant,
+    /// Look at once.
+    look: bool,
     asked: Instant,
     /// From the monotonic clock to the time since 1970.
     offset: i128,
     latest: u64,
     processes: BTreeMap<u32, Process>,
     summary: Summary,
+    /// The process of the latest event.
+    seen: u32,
     words: Vec<u64>,
 }
 
@@ -99,11 +108,13 @@ impl Recorder {
             merge: Merge::default(),
             used: Vec::new(),
             looked: now,
+            look: false,
             asked: now,
             offset: wall - i128::from(monotonic()),
             latest: 0,
             processes: BTreeMap::new(),
             summary: Summary::default(),
+            seen: 0,
             words: Vec::new(),
         })
     }
@@ -128,7 +139,7 @@ impl Recorder {
     /// Writes the events that have come since, a line of JSON each; whether there was one.
     pub fn drain(&mut self, to: &mut Vec<u8>) -> bool {
         let now = Instant::now();
-        if now.duration_since(self.looked) >= LOOK {
+        if std::mem::take(&mut self.look) || now.duration_since(self.looked) >= LOOK {
             self.looked = now;
             self.used.clear();
             self.used.extend(
@@ -184,18 +195,23 @@ impl Recorder {
     fn keep_books(&mut self, record: Record<'_>) {
         let pid = record.process();
         let call = record.call();
+        // All others say nothing of their process but that it is there.
+        if !matches!(call, START | EXECVE | EXEC_FAILED | EXIT) && self.seen == pid {
+            return;
+        }
+        self.seen = pid;
         let process = self.processes.entry(pid).or_default();
-        if call == number("start") {
+        if call == START {
             // A process of a number that was there before is another one, unless it executes a program.
             if process.executes.take().is_none() && process.over {
                 *process = Process::default();
                 self.summary.processes += 1;
             }
-        } else if call == number("execve") {
+        } else if call == EXECVE {
             process.executes = Some(record.first_text().unwrap_or_default());
-        } else if call == number("exec_failed") {
+        } else if call == EXEC_FAILED {
             process.executes = None;
-        } else if call == number("exit") {
+        } else if call == EXIT {
             process.exits = true;
         }
     }
@@ -216,11 +232,10 @@ impl Recorder {
             .collect();
         self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
         self.shared.close();
-        self.looked = Instant::now() - LOOK;
         // What threads of others are writing just now is short; what was begun long ago never comes.
         let until = Instant::now() + Duration::from_millis(if self.summary.running > 0 { 20 } else { 0 });
         loop {
-            self.looked = self.looked.checked_sub(LOOK).unwrap_or(self.looked);
+            self.look = true;
             if !self.drain(to) && Instant::now() >= until {
                 break;
             }
