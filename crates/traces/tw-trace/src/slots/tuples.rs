@@ -351,9 +351,9 @@ mod tests {
                 .iter()
                 .enumerate()
                 .try_for_each(|(at, cell)| by_cells.push_cells(2 * at + 1, &what, &One(cell)));
-            let rows = cells.iter().try_for_each(|cell| {
-                by_rows.push(&row(&[]), &what)?;
-                by_rows.push(0, &row(&[("p", &[cell])]), &what).map(drop)
+            let rows = cells.iter().enumerate().try_for_each(|(at, cell)| {
+                by_rows.push(2 * at, &row(&[]), &what)?;
+                by_rows.push(2 * at + 1, &row(&[("p", &[cell])]), &what).map(drop)
             });
             assert_eq!(read.is_some(), rows.is_ok(), "{cells:?}");
             if read.is_some() {
