@@ -20,10 +20,10 @@
 //! | to | there is |
 //! |---|---|
 //! | ask a stored trace | [`check`], [`eval`], [`query`], [`robust`], [`imprecise`] (what verdicts say when clocks err), [`slicing`] (one log in many pieces), [`classify`] (which traces fail alike) |
-//! | ask a live one | [`watch`] (bytes), [`embed`] (positions, from code), [`live`] (a trace per key, from code) |
+//! | ask a live one | [`watch`] (bytes), `record` (a program and what it asks of libc), [`embed`] (positions, from code), [`live`] (a trace per key, from code), [`generate`] (a function per event) |
 //! | look at traces | [`trace`], [`inspect`], [`convert`], [`mod@slice`], [`templates`], [`races`], [`spl`] (simulated programs) |
 //! | merge traces and ask the model | [`merge`], [`model`] |
-//! | look at specifications | [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
+//! | look at specifications | [`library`] (monitors that are there), [`mod@chart`], [`explain`], [`language`], [`import`], [`mod@test`], [`init`], [`ir`] |
 //! | tell what was found | [`findings`] (every report in one shape, and as JSON), [`diag`], `plot`, `sequence` (charts as pictures), [`files`] |
 
 #[cfg(feature = "parquet")]
@@ -39,11 +39,13 @@ pub mod eval;
 pub mod explain;
 pub mod files;
 pub mod findings;
+pub mod generate;
 pub mod import;
 pub mod imprecise;
 pub mod init;
 pub mod inspect;
 pub mod language;
+pub mod library;
 pub mod live;
 pub mod merge;
 pub mod model;
@@ -53,6 +55,8 @@ mod narrate_dense;
 mod plan;
 pub mod query;
 pub mod races;
+#[cfg(target_os = "linux")]
+pub mod record;
 pub mod require;
 pub mod robust;
 mod run;

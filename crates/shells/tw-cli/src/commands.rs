@@ -9,6 +9,7 @@ mod coverage;
 mod eval;
 mod explain;
 mod fmt;
+mod generate;
 mod import;
 mod init;
 mod inspect;
@@ -19,6 +20,8 @@ mod merge;
 mod model_check;
 mod query;
 mod races;
+#[cfg(target_os = "linux")]
+mod record;
 mod residuals;
 mod robust;
 mod schema;
@@ -72,6 +75,8 @@ pub static COMMANDS: &[Command] = &[
     row::<eval::Eval>("eval"),
     row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
+    #[cfg(target_os = "linux")]
+    row::<record::Record>("record"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
     row::<chart::Chart>("chart"),
@@ -79,6 +84,7 @@ pub static COMMANDS: &[Command] = &[
     row::<fmt::Fmt>("fmt"),
     row::<lint::Lint>("lint"),
     row::<lsp::Lsp>("lsp"),
+    row::<generate::Generate>("generate"),
     row::<import::Import>("import"),
     row::<test::Test>("test"),
     row::<inspect::Inspect>("inspect"),

@@ -24,6 +24,8 @@ pub struct Context {
     pub json: bool,
     /// Whether a warning makes the exit code that of a violation.
     pub deny: bool,
+    /// The rules are those of a library: what of them a trace has no use for is no news.
+    pub library: bool,
     /// Whether there was one.
     warned: bool,
     told: Vec<Diagnostic>,
@@ -78,6 +80,7 @@ impl Context {
             quiet,
             json,
             deny: false,
+            library: false,
             warned: false,
             told: Vec::new(),
         }

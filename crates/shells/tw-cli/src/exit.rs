@@ -15,6 +15,8 @@ pub enum Exit {
     Violated,
     /// Bad usage or input.
     Bad,
+    /// What another program ended with, which was run.
+    Program(u8),
 }
 
 impl Exit {
@@ -25,6 +27,7 @@ impl Exit {
             Exit::Violated => 1,
             Exit::Bad => 2,
             Exit::Undecided => 3,
+            Exit::Program(code) => code,
         }
     }
 

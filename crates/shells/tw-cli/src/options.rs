@@ -265,6 +265,11 @@ pub fn specification(path: &str) -> Result<Specification, Failure> {
     Ok(Specification::from_text("<stdin>", &text)?)
 }
 
+/// The specification that is a library of this name.
+pub fn library(name: &str) -> Result<Specification, Failure> {
+    Ok(tracewise::library::find(name)?.specification()?)
+}
+
 /// The text of a specification in a file, `-` for standard input, whatever language it is in.
 pub fn specification_text(file: &str) -> Result<String, Error> {
     let bytes = read_input(file, LONGEST_TEXT)

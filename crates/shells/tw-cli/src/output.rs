@@ -2,7 +2,7 @@
 //! name steers.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use tracewise::findings::json::Outlet;
 
 /// What is written, and so what becomes of control characters that come from logs and names. Where a name becomes part of
@@ -20,7 +20,7 @@ pub enum Kind {
 /// Buffered standard output. Once the other end is closed, what is written goes nowhere and [`Output::closed`] says
 /// so: the run goes on to its exit code, which does not depend on who reads.
 pub struct Output {
-    to: BufWriter<Stdout>,
+    to: BufWriter<Box<dyn Write + Send>>,
     kind: Kind,
     closed: bool,
 }
@@ -29,7 +29,12 @@ impl Output {
     /// Standard output.
     pub fn stdout(kind: Kind) -> Self {
         // Larger than a pipe: `eval` writes one line per position.
-        Self { to: BufWriter::with_capacity(1 << 16, io::stdout()), kind, closed: false }
+        Self::over(io::stdout(), kind)
+    }
+
+    /// What is written goes elsewhere: standard output belongs to another program.
+    pub fn over(to: impl Write + Send + 'static, kind: Kind) -> Self {
+        Self { to: BufWriter::with_capacity(1 << 16, Box::new(to)), kind, closed: false }
     }
 
     /// What follows is data, unless people look at it.

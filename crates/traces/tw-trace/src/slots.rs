@@ -458,6 +458,8 @@ pub struct SlotBuilder {
     derivation: Option<Derivation>,
     /// The numbers of arguments that events of each name are asked for with.
     arities: HashMap<String, u64>,
+    /// By the name of a position's only event, the slots that it concerns: tuples of other events are none of its.
+    concerned: HashMap<Arc<str>, Arc<[u32]>>,
 }
 
 impl SlotBuilder {
@@ -473,8 +475,29 @@ impl SlotBuilder {
             len: 0,
             projection: projection.clone(),
             arities: arities(projection),
+            concerned: HashMap::new(),
             derivation,
         }
+    }
+
+    /// The slots that a row concerns, in their order. There may be hundreds of patterns, each about one of a hundred events.
+    fn concerned(&mut self, row: &Row) -> Arc<[u32]> {
+        let [event] = row.events.as_slice() else { return (0..self.projection.slots.len() as u32).collect() };
+        if let Some(known) = self.concerned.get(&event.name) {
+            return known.clone();
+        }
+        let about = |what: &What| match what {
+            What::Tuples { name, .. } => **name == *event.name,
+            _ => true,
+        };
+        let slots = self.projection.slots.iter().enumerate();
+        let found: Arc<[u32]> =
+            slots.filter(|(_, slot)| about(&slot.what)).map(|(index, _)| index as u32).collect();
+        // An open vocabulary may be large.
+        if self.concerned.len() < 1024 {
+            self.concerned.insert(event.name.clone(), found.clone());
+        }
+        found
     }
 
     /// Appends a position and notes in `vocabulary` what was seen.
@@ -506,12 +529,15 @@ impl SlotBuilder {
                 }
             }
         }
-        for (index, slot) in self.projection.slots.iter().enumerate() {
+        for &index in self.concerned(row).iter() {
+            let index = index as usize;
+            let slot = &self.projection.slots[index];
             let column = match &mut self.columns[index] {
                 Building::Column(column) => column,
                 Building::Tuples(tuples) => {
-                    vocabulary.event[index] |=
-                        tuples.push(row, &slot.what).map_err(|error| error.for_slot(index as SlotId))?;
+                    vocabulary.event[index] |= tuples
+                        .push(self.len, row, &slot.what)
+                        .map_err(|error| error.for_slot(index as SlotId))?;
                     continue;
                 }
             };

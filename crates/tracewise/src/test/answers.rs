@@ -99,13 +99,10 @@ impl<'f> Answers<'f> {
             }
         };
         let roots = if kind == "values" { RootKind::Query } else { RootKind::Property };
-        let known: Vec<String> = spec
-            .program
-            .roots
-            .iter()
-            .filter(|root| root.kind == roots)
-            .map(|root| root.name.clone())
-            .collect();
+        let named = spec.program.roots.iter().filter(|root| root.kind == roots).map(|root| root.name.clone());
+        // Monitors have verdicts and nothing else.
+        let monitors = spec.program.monitors.iter().filter(|_| kind == "verdicts");
+        let known: Vec<String> = named.chain(monitors.map(|monitor| monitor.name.clone())).collect();
         let expected = match expected.is_empty() {
             true => known.iter().map(|name| (block.first, name.clone(), None)).collect(),
             false => expected,
@@ -236,8 +233,9 @@ impl<'f> Answers<'f> {
         let report = match self.check(semantics) {
             Ok(report) => report,
             Err(error) => {
-                let all = spec.program.roots.iter().map(|root| (root.name.clone(), told(&error)));
-                return Ok(all.collect());
+                let roots = spec.program.roots.iter().map(|root| &root.name);
+                let all = roots.chain(spec.program.monitors.iter().map(|monitor| &monitor.name));
+                return Ok(all.map(|name| (name.clone(), told(&error))).collect());
             }
         };
         let told = report.properties.into_iter().map(|property| {

@@ -2,10 +2,11 @@
 
 use super::{Runnable, residuals};
 use crate::clock_error::ClockErrorArgs;
-use crate::context::{Context, Outcome, usage};
+use crate::context::{Context, Failure, Outcome, usage};
 use crate::exit::Exit;
 use crate::options::{
-    ChartArgs, EvaluateArgs, FILES, Given, ReadArgs, limit, specification_and_traces, statistics,
+    ChartArgs, EvaluateArgs, FILES, Given, ReadArgs, library, limit, or_standard_input,
+    specification_and_traces, statistics,
 };
 use crate::progress::Progress;
 use crate::report::text::Text;
@@ -21,7 +22,8 @@ use tracewise::{Session, Specification};
 #[derive(Args, Debug)]
 #[command(
     override_usage = "tracewise check [OPTIONS] SPEC.tw TRACE…\n       \
-                      tracewise check [OPTIONS] -e FORMULA TRACE…",
+                      tracewise check [OPTIONS] -e FORMULA TRACE…\n       \
+                      tracewise check [OPTIONS] --library NAME TRACE…",
     after_help = "Exit codes: 0 all hold, 1 something is violated, 2 bad usage or input, 3 undecided."
 )]
 pub struct Check {
@@ -32,6 +34,10 @@ pub struct Check {
     /// A formula to check; may be given several times
     #[arg(short = 'e', long = "formula", value_name = "FORMULA", allow_hyphen_values = true)]
     formulas: Vec<String>,
+
+    /// Check the rules of a library: `posix` for recorded calls of libc, `collections` for iterators, readers and locks
+    #[arg(long, value_name = "NAME", conflicts_with = "formulas")]
+    library: Option<String>,
 
     /// This property or query alone, by its name; may be given several times
     #[arg(long, value_name = "NAME")]
@@ -95,15 +101,27 @@ impl Runnable for Check {
 impl Check {
     /// Evaluates slices for another process: nobody reads a report.
     fn work(&self, context: &mut Context) -> Outcome {
-        let (spec, _) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
+        let (spec, _) = self.given(context)?;
         let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         let session = self.read.with(&spec.settings).session(self.evaluate.evaluating())?;
         session.work_on_slices(&spec, &mut std::io::stdin().lock(), &mut context.out)?;
         Ok(Exit::Holds)
     }
 
+    /// The specification and the traces.
+    fn given(&self, context: &mut Context) -> Result<(Specification, Vec<String>), Failure> {
+        match &self.library {
+            None => specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check"),
+            Some(name) => {
+                context.library = true;
+                let form = format!("tracewise check --library {name} TRACE…");
+                Ok((library(name)?, or_standard_input(&self.files, &form)?))
+            }
+        }
+    }
+
     fn check(&self, reporter: &mut dyn Reporter, context: &mut Context) -> Outcome {
-        let (spec, files) = specification_and_traces(Given::Formulas, &self.formulas, &self.files, "check")?;
+        let (spec, files) = self.given(context)?;
         let spec = spec.only(&self.only)?.reading_charts(&self.charts.options()?)?.into_owned();
         context.warnings(&spec.warnings, &spec.sources);
         let program = &spec.program;
@@ -174,7 +192,11 @@ pub(super) fn verdicts(
             session.check(spec, trace, options)
         };
         match result {
-            Ok(report) => {
+            Ok(mut report) => {
+                if context.library {
+                    // What of its rules a trace has no use for is no news.
+                    report.warnings.retain(|warning| warning.code != "never-occurs");
+                }
                 context.warnings(&report.warnings, &spec.sources);
                 context.warnings(&report.slicing, &spec.sources);
                 for property in &report.properties {

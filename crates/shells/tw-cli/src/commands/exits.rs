@@ -22,6 +22,15 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
         ],
     ),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
+    #[cfg(target_os = "linux")]
+    (
+        "record",
+        [
+            "that of the program",
+            "that of the program; with `--fail` where it is 0, a rule is violated",
+            "that of the program",
+        ],
+    ),
     ("robust", ["answered", "with `--min`: a value is below it", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     (
@@ -32,6 +41,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
     ("fmt", ["formatted", "with `--check`: some file is not in canonical form", ""]),
     ("lint", ["no errors", "with `--deny warnings`: there are warnings", ""]),
     ("lsp", ["the client left", "the client was gone, or left without saying so", ""]),
+    ("generate", ["printed", "", ""]),
     ("import", ["read and printed", "", ""]),
     ("test", ["all expectations are met", "one is not", ""]),
     ("inspect", ["done", "", ""]),

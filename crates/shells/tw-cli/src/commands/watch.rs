@@ -1,7 +1,7 @@
 //! `tracewise watch`: verdicts on a live trace, the moment they are settled.
 
 mod alarm;
-mod printer;
+pub(super) mod printer;
 pub(super) mod signals;
 
 use super::Runnable;

@@ -7,7 +7,8 @@
 //! 1234  1700000000.130000 +++ exited with 0 +++
 //! ```
 //!
-//! Variables are `pid`, `arg0`, `arg1`, …, `result` and `errno`. A call that is interrupted is two events, `read` and
+//! Variables are `pid`, `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent calls also have the names that recorded
+//! programs give them: `fd`, `path`, `flags`, … ([`NAMED`]). A call that is interrupted is two events, `read` and
 //! `read_resumed`; a signal is an event of its name, the end of a process `exited` or `killed`.
 
 use super::line::Lines;
@@ -58,6 +59,52 @@ impl TraceFormat for Strace {
         if lines > 0 && good * 10 >= lines * 8 { Likeness::Sure } else { Likeness::No }
     }
 }
+
+/// Arguments with names, in the order of `arg0`, `arg1`, …; `-` has none.
+const NAMED: &[(&str, &str)] = &[
+    ("open", "path flags mode"),
+    ("openat", "folder path flags mode"),
+    ("creat", "path mode"),
+    ("close", "fd"),
+    ("read", "fd buffer size"),
+    ("write", "fd buffer size"),
+    ("lseek", "fd offset whence"),
+    ("dup", "fd"),
+    ("dup2", "fd fd2"),
+    ("dup3", "fd fd2 flags"),
+    ("fcntl", "fd command value"),
+    ("fsync", "fd"),
+    ("fdatasync", "fd"),
+    ("ftruncate", "fd size"),
+    ("flock", "fd"),
+    ("epoll_create1", "flags"),
+    ("epoll_ctl", "fd - fd2"),
+    ("eventfd2", "count flags"),
+    ("memfd_create", "path"),
+    ("munmap", "block size"),
+    ("unlink", "path"),
+    ("rename", "path path2"),
+    ("mkdir", "path mode"),
+    ("rmdir", "path"),
+    ("access", "path"),
+    ("chmod", "path mode"),
+    ("socket", "family kind"),
+    ("bind", "fd address"),
+    ("listen", "fd count"),
+    ("accept", "fd"),
+    ("accept4", "fd - - flags"),
+    ("connect", "fd address"),
+    ("sendto", "fd buffer size"),
+    ("recvfrom", "fd buffer size"),
+    ("sendmsg", "fd"),
+    ("recvmsg", "fd"),
+    ("shutdown", "fd"),
+    ("setsockopt", "fd"),
+    ("execve", "path"),
+];
+
+/// Calls that write a pair of descriptors, and which argument tells it.
+const PAIRS: &[(&str, usize)] = &[("pipe", 0), ("pipe2", 0), ("socketpair", 3)];
 
 /// The pieces of a line.
 #[derive(Default)]
@@ -185,6 +232,19 @@ impl LineFormat for Strace {
             let value = inner.unwrap_or(argument);
             let value = if value.is_empty() { Value::Null } else { Value::text(value) };
             row.variables.push((name, value));
+        }
+        let named = NAMED.iter().find(|(name, _)| *name == call.name);
+        let names = named.into_iter().flat_map(|(_, names)| names.split(' '));
+        for (argument, name) in call.arguments.iter().zip(names).filter(|(_, name)| *name != "-") {
+            let inner = argument.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+            push(row, with, name, inner.unwrap_or(argument));
+        }
+        if let Some((_, at)) = PAIRS.iter().find(|(name, _)| *name == call.name)
+            && let Some(pair) = call.arguments.get(*at)
+            && let Some((fd, fd2)) = pair.trim_matches(['[', ']']).split_once(", ")
+        {
+            push(row, with, "fd", fd);
+            push(row, with, "fd2", fd2);
         }
         push(row, with, "result", call.result.unwrap_or_default());
         push(row, with, "errno", call.errno);

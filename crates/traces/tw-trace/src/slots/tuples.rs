@@ -55,10 +55,11 @@ impl TupleBuilder {
         Self { starts: vec![0], columns, tuples: 0, tuple: Vec::new() }
     }
 
-    /// Appends a position; whether an event of the name happens there.
-    pub(super) fn push(&mut self, row: &Row, what: &What) -> Result<bool, TraceError> {
+    /// Reads a position; whether an event of the name happens there. Positions without one may be left out.
+    pub(super) fn push(&mut self, position: usize, row: &Row, what: &What) -> Result<bool, TraceError> {
         let What::Tuples { name, constants, arity, arguments } = what else { return Ok(false) };
         let mut happens = false;
+        self.starts.resize(position + 1, self.tuples);
         for event in row.events.iter().filter(|event| *event.name == **name) {
             happens = true;
             if matches(row, &event.arguments, constants, *arity)? && self.read(row, event, arguments)? {
@@ -71,7 +72,6 @@ impl TupleBuilder {
                 }
             }
         }
-        self.starts.push(self.tuples);
         Ok(happens)
     }
 
@@ -310,7 +310,8 @@ mod tests {
             row(&[("q", &["7", "a", "1"])]),
             row(&[("p", &["7", "a"]), ("p", &["7", "", "3"]), ("p", &["7", "c", "4"])]),
         ];
-        let happens: Vec<bool> = rows.iter().map(|row| building.push(row, &what).unwrap()).collect();
+        let happens: Vec<bool> =
+            rows.iter().enumerate().map(|(at, row)| building.push(at, row, &what).unwrap()).collect();
         assert_eq!(happens, [true, false, true]);
         let relation = building.finish(3);
         let tuples = |at| relation.tuples(at).map(|number| relation.tuple(number)).collect::<Vec<_>>();
@@ -350,9 +351,9 @@ mod tests {
                 .iter()
                 .enumerate()
                 .try_for_each(|(at, cell)| by_cells.push_cells(2 * at + 1, &what, &One(cell)));
-            let rows = cells.iter().try_for_each(|cell| {
-                by_rows.push(&row(&[]), &what)?;
-                by_rows.push(&row(&[("p", &[cell])]), &what).map(drop)
+            let rows = cells.iter().enumerate().try_for_each(|(at, cell)| {
+                by_rows.push(2 * at, &row(&[]), &what)?;
+                by_rows.push(2 * at + 1, &row(&[("p", &[cell])]), &what).map(drop)
             });
             assert_eq!(read.is_some(), rows.is_ok(), "{cells:?}");
             if read.is_some() {
@@ -371,7 +372,7 @@ mod tests {
             arity: None,
             arguments: vec![ArgumentKey::Name("user".into())],
         };
-        let error = TupleBuilder::new(1).push(&row(&[("p", &["7"])]), &what).unwrap_err();
+        let error = TupleBuilder::new(1).push(0, &row(&[("p", &["7"])]), &what).unwrap_err();
         assert!(error.message.contains("have no names"), "{}", error.message);
     }
 }

@@ -1,0 +1,101 @@
+//! The header and the library, from C: compiled by gcc, linked with the library that this build made, run.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn library() -> PathBuf {
+    // Beside this test, where cargo puts what it depends on.
+    std::env::current_exe().expect("a path").parent().expect("a folder").to_path_buf()
+}
+
+#[test]
+fn the_example_is_told_what_it_does_wrong() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("files");
+    let built = Command::new("gcc")
+        .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I"])
+        .arg(root.join("include"))
+        .arg(root.join("examples/files.c"))
+        .arg("-L")
+        .arg(library())
+        .args(["-ltw_capi", "-o"])
+        .arg(&program)
+        .status();
+    let Ok(built) = built else {
+        eprintln!("gcc is not there: the header was not compiled");
+        return;
+    };
+    assert!(built.success());
+    let run = Command::new(&program).env("LD_LIBRARY_PATH", library()).output().expect("it runs");
+    let said = String::from_utf8(run.stdout).expect("UTF-8");
+    assert_eq!(
+        said,
+        "error: Once reports `fail` at position 1 with file = \"a.txt\": a file is opened once at a time\n\
+         warning: Left reports `violation` where the trace ends with file = \"a.txt\": every file is closed\n"
+    );
+    assert!(run.status.success());
+}
+
+#[test]
+fn wrong_use_is_an_error_and_no_crash() {
+    use tw_capi::{tracewise_error, tracewise_event, tracewise_finish, tracewise_free, tracewise_new};
+    // SAFETY: what is passed is null or a text, and a monitor is freed once.
+    unsafe {
+        for text in [std::ptr::null(), c"property p : G (".as_ptr(), c"\xff".as_ptr()] {
+            let monitor = tracewise_new(text);
+            assert!(!tracewise_error(monitor).is_null());
+            assert_eq!(
+                tracewise_event(monitor, c"e".as_ptr(), std::ptr::null(), 0, None, std::ptr::null_mut()),
+                -1
+            );
+            tracewise_free(monitor);
+        }
+        let monitor = tracewise_new(c"property p : G !e;".as_ptr());
+        assert!(tracewise_error(monitor).is_null());
+        assert_eq!(
+            tracewise_event(monitor, std::ptr::null(), std::ptr::null(), 0, None, std::ptr::null_mut()),
+            -1
+        );
+        assert!(!tracewise_error(monitor).is_null());
+        assert_eq!(
+            tracewise_event(monitor, c"e".as_ptr(), std::ptr::null(), 0, None, std::ptr::null_mut()),
+            1
+        );
+        assert_eq!(tracewise_finish(monitor, None, std::ptr::null_mut()), 0);
+        tracewise_free(monitor);
+        tracewise_free(std::ptr::null_mut());
+    }
+}
+
+/// What `generate c` writes is C, and calls what the header declares.
+#[test]
+fn the_generated_header_compiles_and_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let rules = "// \"quotes\" \\ and ??= trigraphs\nmonitor Twice(f) { event open(f); event fire(); ere : (open | fire)* open open; on match \"again {f}\"; }\n";
+    let spec = tracewise::Specification::from_text("twice.tw", rules).expect("a specification");
+    std::fs::write(folder.join("twice.h"), tracewise::generate::c(&spec).expect("a header"))
+        .expect("written");
+    let text = "#include \"twice.h\"\nint main(void) { tracewise_monitor *m = twice_new(); int f = 0;\n\
+                if (tracewise_error(m)) return 9;\n\
+                int all = twice_open(m, &f, 0, 0) + twice_fire(m, 0, 0) + twice_open(m, &f, 0, 0);\n\
+                all += 10 * twice_open(m, &f, 0, 0); tracewise_free(m); return all; }\n";
+    std::fs::write(folder.join("twice.c"), text).expect("written");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
+        .arg(root.join("include"))
+        .arg("-I")
+        .arg(folder);
+    gcc.arg(folder.join("twice.c"))
+        .arg("-L")
+        .arg(library())
+        .args(["-ltw_capi", "-o"])
+        .arg(folder.join("twice"));
+    let Ok(built) = gcc.status() else {
+        eprintln!("gcc is not there: the generated header was not compiled");
+        return;
+    };
+    assert!(built.success());
+    let run = Command::new(folder.join("twice")).env("LD_LIBRARY_PATH", library()).status().expect("it runs");
+    assert_eq!(run.code(), Some(10));
+}

@@ -1,0 +1,303 @@
+//! A recording: what a program needs to be recorded, and its events as they come.
+
+use crate::calls::number;
+use crate::folder::Folder;
+use crate::json::{self, Record};
+use crate::merge::Merge;
+use crate::ring::{CLAIMED, ENDED, FREE, SLOTS, Shared};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// How often slots are looked for that were not in use.
+const LOOK: Duration = Duration::from_millis(1);
+/// Calls that say how processes live and end.
+const START: u16 = number("start");
+const EXECVE: u16 = number("execve");
+const EXEC_FAILED: u16 = number("exec_failed");
+const EXIT: u16 = number("exit");
+/// How often it is asked whether processes live.
+const ASK: Duration = Duration::from_millis(50);
+
+/// What is known of a process.
+#[derive(Debug, Default)]
+struct Process {
+    /// What it executes, between the call and the start of that program.
+    executes: Option<String>,
+    /// It said that it ends.
+    exits: bool,
+    over: bool,
+}
+
+/// How a recording went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Events that were recorded.
+    pub events: u64,
+    /// Processes that had some.
+    pub processes: u64,
+    /// Threads that had some.
+    pub threads: u64,
+    /// Events that could not be written: the shared memory was full and stayed so.
+    pub lost: u64,
+    /// Events that were begun, and whose thread ended before they were written.
+    pub unfinished: u64,
+    /// Events that took so long that later ones did not wait for them; they stand where they came.
+    pub late: u64,
+    /// Processes that were ended by something else than their own `exit`.
+    pub killed: u64,
+    /// Processes that were still running.
+    pub running: u64,
+    /// Programs that were executed and could not be recorded.
+    pub unrecorded: Vec<String>,
+}
+
+impl Summary {
+    /// Whether the trace has every event of every process up to its end.
+    pub fn whole(&self) -> bool {
+        self.lost + self.unfinished == 0 && self.unrecorded.is_empty()
+    }
+}
+
+/// Tells the recorded program that a verdict was told, so that it need not wait for it any longer.
+#[derive(Clone)]
+pub struct Bell(Arc<Shared>);
+
+impl Bell {
+    /// Rings it.
+    pub fn ring(&self) {
+        self.0.told();
+    }
+}
+
+/// Records the processes that run in its environment.
+pub struct Recorder {
+    shared: Arc<Shared>,
+    folder: Folder,
+    merge: Merge,
+    used: Vec<usize>,
+    looked: Instant,
+    /// Look at once.
+    look: bool,
+    asked: Instant,
+    /// From the monotonic clock to the time since 1970.
+    offset: i128,
+    latest: u64,
+    processes: BTreeMap<u32, Process>,
+    summary: Summary,
+    /// The process of the latest event.
+    seen: u32,
+    words: Vec<u64>,
+}
+
+impl Recorder {
+    /// Makes what processes need.
+    pub fn new() -> io::Result<Self> {
+        let (folder, file) = Folder::new()?;
+        let shared = Arc::new(Shared::new(&file)?);
+        let now = Instant::now();
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos() as i128;
+        Ok(Self {
+            shared,
+            folder,
+            merge: Merge::default(),
+            used: Vec::new(),
+            looked: now,
+            look: false,
+            asked: now,
+            offset: wall - i128::from(monotonic()),
+            latest: 0,
+            processes: BTreeMap::new(),
+            summary: Summary::default(),
+            seen: 0,
+            words: Vec::new(),
+        })
+    }
+
+    /// The variables that a program is to be started with. The program itself does not see them.
+    pub fn environment(&self) -> [(&'static str, OsString); 2] {
+        let mut preload = self.folder.library.clone().into_os_string();
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            preload.push(":");
+            preload.push(others);
+        }
+        [("LD_PRELOAD", preload), ("TRACEWISE_RECORD", self.folder.ring.clone().into_os_string())]
+    }
+
+    /// Somebody judges the events as they come: a program that is about to be stopped by libc waits, a little, until the
+    /// bell rings.
+    pub fn checking(&self) -> Bell {
+        self.shared.checking();
+        Bell(self.shared.clone())
+    }
+
+    /// Writes the events that have come since, a line of JSON each; whether there was one.
+    pub fn drain(&mut self, to: &mut Vec<u8>) -> bool {
+        let now = Instant::now();
+        if std::mem::take(&mut self.look) || now.duration_since(self.looked) >= LOOK {
+            self.looked = now;
+            self.used.clear();
+            self.used.extend(
+                (0..SLOTS).filter(|index| !matches!(self.shared.slot(*index).state(), FREE | CLAIMED)),
+            );
+        }
+        let asks = now.duration_since(self.asked) >= ASK;
+        let (mut any, mut words) = (false, std::mem::take(&mut self.words));
+        let (shared, used) = (self.shared.clone(), std::mem::take(&mut self.used));
+        for slot in used.iter().map(|index| shared.slot(*index)) {
+            // Asked before: what an ended thread wrote was written before it ended.
+            let ended = slot.state() == ENDED;
+            if slot.state() == FREE {
+                continue;
+            }
+            let mut merge = std::mem::take(&mut self.merge);
+            let came = slot.drain(&mut words, &mut |record| {
+                merge.take(record, &mut |record| self.emit(record, to));
+            });
+            self.merge = merge;
+            any |= came;
+            if ended && !came {
+                self.summary.threads += 1;
+                slot.free();
+            } else if asks && !came && !alive(slot.pid()) {
+                self.over(slot.pid());
+                slot.end();
+            }
+        }
+        (self.used, self.words) = (used, words);
+        if asks {
+            self.asked = now;
+            let mut merge = std::mem::take(&mut self.merge);
+            merge.overdue(false, &mut |record| self.emit(record, to));
+            self.merge = merge;
+        }
+        any
+    }
+
+    fn over(&mut self, pid: u32) {
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.over = true;
+        }
+    }
+
+    fn emit(&mut self, record: Record<'_>, to: &mut Vec<u8>) {
+        self.latest = self.latest.max((i128::from(record.time()) + self.offset).max(0) as u64);
+        json::write(record, self.latest, to);
+        self.summary.events += 1;
+        self.keep_books(record);
+    }
+
+    fn keep_books(&mut self, record: Record<'_>) {
+        let pid = record.process();
+        let call = record.call();
+        // All others say nothing of their process but that it is there.
+        if !matches!(call, START | EXECVE | EXEC_FAILED | EXIT) && self.seen == pid {
+            return;
+        }
+        self.seen = pid;
+        let process = self.processes.entry(pid).or_default();
+        if call == START {
+            // A process of a number that was there before is another one, unless it executes a program.
+            if process.executes.take().is_none() && process.over {
+                *process = Process::default();
+                self.summary.processes += 1;
+            }
+        } else if call == EXECVE {
+            process.executes = Some(record.first_text().unwrap_or_default());
+        } else if call == EXEC_FAILED {
+            process.executes = None;
+        } else if call == EXIT {
+            process.exits = true;
+        }
+    }
+
+    /// Whether processes that were recorded are still running.
+    pub fn running(&self) -> bool {
+        self.processes.iter().any(|(pid, process)| !process.over && alive(*pid))
+    }
+
+    /// The process `pid` has ended so: nothing more is recorded. Writes what was left, how the process ended, and an event
+    /// `recorded` that says how the recording went.
+    pub fn finish(mut self, pid: u32, status: ExitStatus, to: &mut Vec<u8>) -> Summary {
+        let others: Vec<u32> = self
+            .processes
+            .iter()
+            .filter(|(own, process)| **own != pid && !process.over)
+            .map(|(own, _)| *own)
+            .collect();
+        self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
+        self.shared.close();
+        // What threads of others are writing just now is short; what was begun long ago never comes.
+        let until = Instant::now() + Duration::from_millis(if self.summary.running > 0 { 20 } else { 0 });
+        loop {
+            self.look = true;
+            if !self.drain(to) && Instant::now() >= until {
+                break;
+            }
+        }
+        let mut merge = std::mem::take(&mut self.merge);
+        merge.overdue(true, &mut |record| self.emit(record, to));
+        merge.finish(self.shared.tickets());
+        self.summary.threads +=
+            self.used.iter().filter(|index| self.shared.slot(**index).state() != FREE).count() as u64;
+        self.summary.processes += self.processes.len() as u64;
+        (self.summary.unfinished, self.summary.late, self.summary.lost) =
+            (merge.missing, merge.late, self.shared.lost());
+        for (own, process) in &self.processes {
+            if let Some(program) = &process.executes {
+                self.summary.unrecorded.push(program.clone());
+            }
+            let quiet = !process.exits && process.executes.is_none();
+            self.summary.killed += u64::from(quiet && (*own == pid || !alive(*own)));
+        }
+        self.say_the_end(pid, status, to);
+        self.summary
+    }
+
+    fn say_the_end(&mut self, pid: u32, status: ExitStatus, to: &mut Vec<u8>) {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => {
+                json::head(self.latest, "exited", pid, pid, to);
+                to.extend_from_slice(format!(",\"status\":{code}}}\n").as_bytes());
+            }
+            (None, signal) => {
+                json::head(self.latest, "killed", pid, pid, to);
+                let name = crate::names::signal(signal.unwrap_or_default());
+                to.extend_from_slice(format!(",\"signal\":\"{name}\"}}\n").as_bytes());
+            }
+        }
+        let summary = &self.summary;
+        json::head(self.latest, "recorded", pid, pid, to);
+        for (name, value) in [
+            ("events", summary.events),
+            ("processes", summary.processes),
+            ("lost", summary.lost),
+            ("unfinished", summary.unfinished),
+            ("late", summary.late),
+            ("running", summary.running),
+        ] {
+            to.extend_from_slice(format!(",\"{name}\":{value}").as_bytes());
+        }
+        to.extend_from_slice(format!(",\"whole\":{}}}\n", summary.whole()).as_bytes());
+    }
+}
+
+/// The clock that records have their time of.
+fn monotonic() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to the value that it is given.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Whether a process runs: one that has ended and is not waited for does not.
+fn alive(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
+}
