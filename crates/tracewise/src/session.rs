@@ -418,6 +418,15 @@ impl Session {
         self.repaired(options.source.files(), watched)
     }
 
+    /// The same by hand: the caller pushes lines, and saves and restores the state, when it likes.
+    pub fn prepare_watch(
+        &self,
+        spec: &Specification,
+        options: &WatchOptions,
+    ) -> Result<watch::Prepared, Error> {
+        watch::Prepared::new(self, &spec.counted_in(self.read.unit), options)
+    }
+
     /// Every property rewritten event by event: the formula that is still owed after each.
     pub fn residuals(&self, spec: &Specification, files: &[String]) -> Result<Vec<ResidualReport>, Error> {
         if self.evaluate.clock == Clock::Dense {

@@ -28,6 +28,7 @@ mod settings;
 mod single;
 mod sorter;
 mod state;
+mod stepped;
 mod telling;
 mod timers;
 mod times;
@@ -52,6 +53,7 @@ pub use crate::live::Ended;
 pub use control::Control;
 pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
+pub use stepped::{Prepared, Stepped};
 
 /// Where a live trace comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ mod query;
 mod races;
 mod residuals;
 mod robust;
+mod serve;
 mod simulate;
 mod slice;
 mod split;
@@ -69,6 +70,7 @@ pub static COMMANDS: &[Command] = &[
     row::<eval::Eval>("eval"),
     row::<classify::Classify>("classify"),
     row::<watch::Watch>("watch"),
+    row::<serve::Serve>("serve"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
     row::<chart::Chart>("chart"),

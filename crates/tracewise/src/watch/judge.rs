@@ -120,7 +120,6 @@ impl<'j> Judge<'j> {
     }
 
     /// Bytes held, beside the buffers of a chunk: what may grow with a stream.
-    #[cfg(test)]
     pub fn heap_bytes(&self) -> usize {
         let told = self.told.first.capacity() * size_of::<super::told::Told>() + self.told.lines.len() * 16;
         let times = self.times.as_ref().map_or(0, Times::heap_bytes);

@@ -43,30 +43,59 @@ pub(crate) fn watch(
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
     let session = &*monitors::beside(session, spec)?;
+    let ending = match (&options.by, &options.until) {
+        (Some(_), Some(until)) => Some(spec.ending(until)?),
+        _ => None,
+    };
+    let spec = ending.as_ref().unwrap_or(spec);
+    match options.by.is_some() {
+        true => keyed(session, spec, options, sink)?.watch(session, control),
+        false => {
+            let own = spec.of_kind(RootKind::Property);
+            single(session, [spec, &own], options, sink)?.watch(session, control)
+        }
+    }
+}
+
+/// A trace for each value of a column. Where a formula ends traces, it is the last property of `spec`.
+pub(super) fn keyed<'r>(
+    session: &Session,
+    spec: &'r Specification,
+    options: &'r WatchOptions,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Run<'r, Keyed<'r>>, Error> {
     let (name, path) = names(&options.source);
     let format = format_of(session, path)?;
-    if let Some(by) = &options.by {
-        let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
-        let spec = ending.as_ref().unwrap_or(spec);
-        refuse_elapsed(spec, options)?;
-        if let Some(requirement) = spec.program.requirements.first() {
-            return Err(Error::refused_instead(
-                format!(
-                    "`{}` is a requirement: it is watched on the whole stream, not by {}",
-                    requirement.root.name,
-                    Setting::By
-                ),
-                "`tracewise check` divides stored traces; a rolling window in a property is watched per value",
-            ));
-        }
-        let horizon = horizon(spec, &session.evaluate_options());
-        let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
-        let settings = settings(session, spec, options, format, &keyed.engines());
-        let projection = Projection::of(&spec.program, Some(by), true);
-        let read = ReadOptions { any_order: keyed.lets_time_go_back(), ..session.read.clone() };
-        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        return Run::new(live, keyed, options, spec, settings).watch(session, control);
+    let by = options.by.as_deref().unwrap_or_default();
+    refuse_elapsed(spec, options)?;
+    if let Some(requirement) = spec.program.requirements.first() {
+        return Err(Error::refused_instead(
+            format!(
+                "`{}` is a requirement: it is watched on the whole stream, not by {}",
+                requirement.root.name,
+                Setting::By
+            ),
+            "`tracewise check` divides stored traces; a rolling window in a property is watched per value",
+        ));
     }
+    let horizon = horizon(spec, &session.evaluate_options());
+    let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
+    let settings = settings(session, spec, options, format, &keyed.engines());
+    let projection = Projection::of(&spec.program, Some(by), true);
+    let read = ReadOptions { any_order: keyed.lets_time_go_back(), ..session.read.clone() };
+    let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
+    Ok(Run::new(live, keyed, options, spec, settings))
+}
+
+/// One trace for all positions: of the properties `own` of a specification, and all else of the `whole`.
+pub(super) fn single<'r>(
+    session: &Session,
+    [whole, own]: [&'r Specification; 2],
+    options: &'r WatchOptions,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Run<'r, Judge<'r>>, Error> {
+    let (name, path) = names(&options.source);
+    let format = format_of(session, path)?;
     let alone = [(options.until.is_some(), Setting::Until), (options.idle.is_some(), Setting::Idle)];
     if let Some((_, option)) = alone.iter().find(|(given, _)| *given) {
         return Err(Error::refused_instead(
@@ -74,10 +103,8 @@ pub(crate) fn watch(
             format!("name the column of the values: {}", Setting::By),
         ));
     }
-    let queries = QueryMonitor::open(session, spec)?;
-    let whole = spec;
-    let spec = &*spec.of_kind(RootKind::Property);
-    Run::open(session, [whole, spec], options, (name, format), queries, sink)?.watch(session, control)
+    let queries = QueryMonitor::open(session, whole)?;
+    Run::open(session, [whole, own], options, (name, format), queries, sink)
 }
 
 /// Where a value's trace ends is found while a batch is judged, what has passed since its last position before that.
@@ -301,7 +328,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// What equations need: positions in order, and those after them.
-    fn prepare_streams(&mut self, session: &Session) -> Result<(), Error> {
+    pub(super) fn prepare_streams(&mut self, session: &Session) -> Result<(), Error> {
         let Some(computing) = Computing::live(session, self.spec, self.options.by.as_deref())? else {
             return Ok(());
         };
@@ -362,26 +389,50 @@ impl<'r, W: Watcher> Run<'r, W> {
             self.judge.sink().note(&format!("there is no {} yet; starting anew", path.display()));
             return Ok(Resume::default());
         };
-        if let Some(why) = state.differs(&self.settings) {
-            return Err(refuse(why));
-        }
-        let mut saved = state.live.as_slice();
-        self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
-        if let Some(filling) = &mut self.filling {
-            let same = filling.load(self.spec, &mut saved);
-            if !same.map_err(|_| refuse("its streams cannot be read".into()))? {
-                return Err(refuse("the equations of the streams have changed".into()));
-            }
-        }
-        if !saved.is_empty() {
-            return Err(refuse("its parts do not belong together".into()));
-        }
-        self.judge.restore(&state).map_err(refuse)?;
+        self.take_over(&state).map_err(refuse)?;
         self.judge.tell_again(state).map_err(unwritten)?;
         if !self.live.reads_on() {
             return Ok(Resume::default());
         }
         Ok(Resume { offset: self.live.progress().bytes, tail: self.live.tail().to_vec() })
+    }
+
+    /// Goes on from a state, or says why that cannot be.
+    pub(super) fn take_over(&mut self, state: &Checkpoint) -> Result<(), String> {
+        if let Some(why) = state.differs(&self.settings) {
+            return Err(why);
+        }
+        let mut saved = state.live.as_slice();
+        self.live.restore(&mut saved).map_err(|unreadable| unreadable.0)?;
+        if let Some(filling) = &mut self.filling {
+            let same = filling.load(self.spec, &mut saved);
+            if !same.map_err(|_| "its streams cannot be read".to_string())? {
+                return Err("the equations of the streams have changed".into());
+            }
+        }
+        if !saved.is_empty() {
+            return Err("its parts do not belong together".into());
+        }
+        self.judge.restore(state)
+    }
+
+    /// The whole state.
+    pub(super) fn state(&mut self) -> Checkpoint {
+        let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
+        self.live.save(&mut state.live);
+        if let Some(filling) = &self.filling {
+            filling.save(self.spec, &mut state.live);
+        }
+        self.judge.save(&mut state);
+        state
+    }
+
+    /// Takes bytes of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), Halt> {
+        let (live, mut judge) = self.reading();
+        let pushed = live.push(bytes, false, &mut judge);
+        self.say_how_read();
+        pushed
     }
 
     /// Reads until the stream or somebody's patience ends.
@@ -414,10 +465,7 @@ impl<'r, W: Watcher> Run<'r, W> {
             match message {
                 Message::Bytes(bytes) => {
                     let before = self.live.progress().positions;
-                    let (live, mut judge) = self.reading();
-                    let pushed = live.push(&bytes, false, &mut judge);
-                    self.say_how_read();
-                    pushed?;
+                    self.take(&bytes)?;
                     if self.live.progress().positions > before {
                         self.next.heartbeat.rest(Instant::now());
                     }
@@ -494,7 +542,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// Mentions names that have not occurred, once there was time for them to: a slip of the pen would never settle.
-    fn judge_names(&mut self) {
+    pub(super) fn judge_names(&mut self) {
         if self.names_judged || self.live.progress().positions < NAMES_AFTER {
             return;
         }
@@ -536,13 +584,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                 "a stream of this format can be resumed only from its start, and a socket has none".into(),
             ));
         }
-        let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
-        self.live.save(&mut state.live);
-        if let Some(filling) = &self.filling {
-            filling.save(self.spec, &mut state.live);
-        }
-        self.judge.save(&mut state);
-        match state.write(path) {
+        match self.state().write(path) {
             Ok(()) => {
                 self.next.kept(self.live.progress().positions);
                 if self.unkept.take().is_some() {

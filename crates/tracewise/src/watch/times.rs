@@ -38,7 +38,6 @@ impl Times {
     }
 
     /// Bytes held.
-    #[cfg(test)]
     pub fn heap_bytes(&self) -> usize {
         match self {
             Times::Open(open) => open.open.capacity() * size_of::<(Time, u32)>(),

@@ -64,6 +64,10 @@ impl Watcher for Keyed<'_> {
         Ok(())
     }
 
+    fn heap_bytes(&self) -> usize {
+        self.shard.heap_bytes()
+    }
+
     fn tell_values(&mut self) -> Result<(), Error> {
         let (mut values, roots, by) = (Vec::new(), &self.spec.program.roots, self.by);
         let last = self.shard.positions().saturating_sub(1);
