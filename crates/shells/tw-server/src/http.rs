@@ -1,9 +1,12 @@
 //! The door: connections, and which path leads where.
 
 mod answer;
+mod assets;
 mod events;
 mod feed;
 mod found;
+mod guard;
+mod look;
 mod page;
 mod specs;
 
@@ -26,8 +29,8 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(30);
 /// All paths.
 fn router(shared: Arc<Shared>) -> Router {
     Router::new()
-        .route("/", get(page::page))
-        .route("/page.js", get(page::script))
+        .route("/", get(assets::index))
+        .route("/page/{name}", get(assets::file))
         .route("/healthz", get(page::healthy))
         .route("/readyz", get(page::ready))
         .route("/metrics", get(page::metrics))
@@ -40,7 +43,9 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/feed/ws", get(feed::socket))
         .route("/v1/specs", get(specs::list))
         .route("/v1/specs/{name}", get(specs::get).put(specs::put).delete(specs::delete))
+        .merge(look::router())
         .fallback(answer::nowhere)
+        .layer(axum::middleware::from_fn(guard::guard))
         .layer(DefaultBodyLimit::disable())
         .with_state(shared)
 }

@@ -35,6 +35,8 @@ pub struct Shared {
     said: Arc<dyn Fn(String) + Send + Sync>,
     /// Figures of requests.
     pub figures: crate::metrics::Figures,
+    /// What happened each second.
+    pub history: crate::history::History,
 }
 
 /// Why a stream cannot be had.
@@ -214,6 +216,7 @@ impl Server {
             ending: AtomicBool::new(false),
             said,
             figures: crate::metrics::Figures::default(),
+            history: crate::history::History::default(),
         });
         shared.say_unread(&unread);
         for entry in std::fs::read_dir(data.join("streams")).map_err(io(&kept()))? {
@@ -223,6 +226,7 @@ impl Server {
             shared.streams_locked().insert(stream.name.clone(), stream);
         }
         runtime.spawn(http::serve(listener, shared.clone()));
+        runtime.spawn(crate::history::keep(shared.clone()));
         let watcher = shared.clone();
         let watching = std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder());
         let watching = Some(watching.map_err(io("cannot start a thread"))?);

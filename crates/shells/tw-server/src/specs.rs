@@ -49,20 +49,7 @@ impl Spec {
     /// How a stream is watched by it.
     pub fn prepare(&self, stream: &str, memory: usize) -> Result<Prepared, Error> {
         let settings = &self.specification.settings;
-        let unit = settings.time_unit.as_ref().and_then(|(unit, _)| TimeUnit::parse(unit));
-        let reading = Reading {
-            format: Some("jsonl".into()),
-            time: settings.time.clone(),
-            event: settings.event.clone(),
-            unit: unit.unwrap_or(TimeUnit::Seconds),
-            numbers: unit,
-            threads: 1,
-            ..Reading::default()
-        };
-        let defaults = Evaluating::default();
-        let memory_budget = memory.min(defaults.memory_budget);
-        let evaluating = Evaluating { semantics: Semantics::Ltl3, memory_budget, ..defaults };
-        let session = Session::new().reading(reading).evaluating(evaluating);
+        let session = self.session(memory).evaluating(evaluating(memory, Semantics::Ltl3));
         let options = WatchOptions {
             by: settings.by.clone(),
             skip_bad_lines: true,
@@ -71,12 +58,34 @@ impl Spec {
         session.prepare_watch(&self.specification, &options)
     }
 
+    /// How its traces are read, and judged when they are over.
+    pub fn session(&self, memory: usize) -> Session {
+        let settings = &self.specification.settings;
+        let unit = settings.time_unit.as_ref().and_then(|(unit, _)| TimeUnit::parse(unit));
+        let reading = Reading {
+            format: Some("jsonl".into()),
+            time: settings.time.clone(),
+            event: settings.event.clone(),
+            unit: unit.unwrap_or(TimeUnit::Seconds),
+            numbers: unit,
+            skip_bad_lines: true,
+            threads: 1,
+            ..Reading::default()
+        };
+        Session::new().reading(reading).evaluating(evaluating(memory, Semantics::Finite))
+    }
+
     /// What may be wrong with it.
     pub fn doubts(&self) -> Vec<Diagnostic> {
         let mut doubts = self.specification.warnings.clone();
         doubts.extend(self.specification.doubts());
         doubts
     }
+}
+
+fn evaluating(memory: usize, semantics: Semantics) -> Evaluating {
+    let defaults = Evaluating::default();
+    Evaluating { semantics, memory_budget: memory.min(defaults.memory_budget), ..defaults }
 }
 
 /// All specifications, and the folder where they are.

@@ -4,6 +4,14 @@ import uPlot from "uplot";
 import { draw, el } from "./dom";
 import { figure } from "./format";
 
+/** Times of day as logs write them. */
+const CLOCK: uPlot.Axis.Values = [
+  [86_400, "{YYYY}-{MM}-{DD}", null, null, null, null, null, null, 1],
+  [60, "{HH}:{mm}", "\n{YYYY}-{MM}-{DD}", null, "\n{MM}-{DD}", null, null, null, 1],
+  [1, "{HH}:{mm}:{ss}", "\n{YYYY}-{MM}-{DD}", null, "\n{MM}-{DD}", null, null, null, 1],
+  [0.001, "{ss}.{fff}", "\n{YYYY}-{MM}-{DD} {HH}:{mm}", null, "\n{MM}-{DD} {HH}:{mm}", null, "\n{HH}:{mm}", null, 1],
+];
+
 const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export interface ChartOptions {
@@ -76,9 +84,9 @@ export class Chart {
       grid: { stroke: colour("--line"), width: 1 },
       ticks: { stroke: colour("--line"), width: 1, size: 4 },
       font: "11px system-ui, sans-serif",
-      size: side === 1 ? 46 : 26,
+      size: side === 1 ? 46 : this.options.dates ? 38 : 26,
       ...(side === 1 ? { values: (_: uPlot, splits: number[]) => splits.map((split) => short(split)) } : {}),
-      ...(side === 0 && !this.options.dates ? { values: (_: uPlot, splits: number[]) => splits.map((split) => short(split)) } : {}),
+      ...(side === 0 ? { values: this.options.dates ? CLOCK : (_: uPlot, splits: number[]) => splits.map((split) => short(split)), space: 70 } : {}),
     });
     const bars = uPlot.paths.bars?.({ size: [0.9, 24], align: 0 });
     const steps = uPlot.paths.stepped?.({ align: 1 });

@@ -4,22 +4,9 @@ use super::answer::{Answer, error, json, of_kind};
 use crate::metrics;
 use crate::server::Shared;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-
-/// `GET /`.
-pub async fn page() -> Answer {
-    let mut answer = of_kind(StatusCode::OK, "text/html; charset=utf-8", include_str!("page.html"));
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'";
-    answer.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    answer
-}
-
-/// `GET /page.js`.
-pub async fn script() -> Answer {
-    of_kind(StatusCode::OK, "text/javascript; charset=utf-8", include_str!("page.js"))
-}
 
 /// `GET /healthz`: the process runs.
 pub async fn healthy() -> Answer {

@@ -41,7 +41,7 @@ export function overview(store: Store): View {
   const numbers = new Map<State, HTMLElement>();
   for (const state of STATES) {
     const number = el("b", {}, "0");
-    const button = el("button", { type: "button", class: "filter", "aria-pressed": "false", onclick: () => choose(state) }, badge(state), " ", number);
+    const button = el("button", { type: "button", class: "filter", "aria-pressed": "false", onclick: () => choose(state) }, badge(state), number);
     buttons.set(state, button);
     numbers.set(state, number);
   }
@@ -123,7 +123,7 @@ function makeTile(stream: Stream): Tile {
     el("span", { class: "tile-name" }, stream.stream),
     parts.rate,
     spark.node as unknown as HTMLElement,
-    el("span", { class: "tile-foot" }, parts.lines, " ", parts.behind, " ", parts.violated),
+    el("span", { class: "tile-foot" }, parts.lines, parts.behind, parts.violated),
   );
   return Object.assign(tile, { spark, parts }) as unknown as Tile;
 }
