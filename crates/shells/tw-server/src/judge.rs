@@ -10,6 +10,6 @@ mod teller;
 mod thread;
 
 pub use checkpoint::{Assigned, Change, load_plan, save_plan};
-pub use states::PropertyState;
-pub use teller::Nobody;
-pub use thread::{Judge, Progress};
+pub use states::{PropertyState, Watched};
+pub use teller::{Collected, Nobody, Teller};
+pub use thread::{Judge, Progress, part};

@@ -19,6 +19,7 @@ mod pack;
 mod server;
 mod specs;
 mod stream;
+mod trial;
 mod verdicts;
 mod words;
 
