@@ -405,6 +405,11 @@ impl Session {
         self.repaired(files, convert::convert(self, files, output, options))
     }
 
+    /// A trace in memory, in the format that the session names, as lines of JSON.
+    pub fn json_lines(&self, bytes: Vec<u8>) -> Result<convert::JsonLines, Error> {
+        convert::json_lines(self, bytes)
+    }
+
     /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream
     /// ends or `control` is asked to.
     pub fn watch(

@@ -6,6 +6,7 @@
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
 //! process goes on exactly there (`checkpoint`).
 
+mod apart;
 mod checkpoint;
 mod clock;
 mod control;
@@ -53,7 +54,7 @@ pub use crate::live::Ended;
 pub use control::Control;
 pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
-pub use stepped::{Prepared, Stepped};
+pub use stepped::{PartState, Prepared, Stepped};
 
 /// Where a live trace comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! How a server is set up.
 
+mod file;
+
 use crate::log::Limits;
 use std::net::SocketAddr;
 use std::path::PathBuf;

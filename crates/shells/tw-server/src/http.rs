@@ -13,7 +13,7 @@ mod specs;
 use crate::server::Shared;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, post};
+use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
@@ -36,13 +36,14 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/metrics", get(page::metrics))
         .route("/openapi.json", get(page::openapi))
         .route("/v1/streams", get(found::streams))
-        .route("/v1/streams/{name}/events", post(events::post))
+        .route("/v1/streams/{name}/events", get(found::events).post(events::post))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))
         .route("/v1/feed/ws", get(feed::socket))
         .route("/v1/specs", get(specs::list))
         .route("/v1/specs/{name}", get(specs::get).put(specs::put).delete(specs::delete))
+        .route("/v1/specs/{name}/try", axum::routing::post(specs::try_past))
         .merge(look::router())
         .fallback(answer::nowhere)
         .layer(axum::middleware::from_fn(guard::guard))

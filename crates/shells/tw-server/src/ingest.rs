@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use tracewise::{Reading, Session};
 
 /// How a body is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,44 @@ pub enum Packing {
     Gzip,
     /// Zstandard.
     Zstd,
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Lines of JSON, as the log has them.
+    JsonLines,
+    /// A CSV file with a header.
+    Csv,
+}
+
+impl Form {
+    /// What a `Content-Type` says; lines of JSON, where it says nothing of the kind.
+    pub fn named(kind: Option<&str>) -> Self {
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+        match kind.eq_ignore_ascii_case("text/csv") || kind.eq_ignore_ascii_case("application/csv") {
+            true => Form::Csv,
+            false => Form::JsonLines,
+        }
+    }
+
+    /// The lines of a body; and how many lines of it were left out because they cannot be read, where `skip` allows that.
+    pub fn lines(self, bytes: Cow<'_, [u8]>, skip: bool) -> Result<(Cow<'_, [u8]>, u64), tracewise::Error> {
+        match self {
+            Form::JsonLines => Ok((ended(bytes), 0)),
+            Form::Csv if bytes.is_empty() => Ok((bytes, 0)),
+            Form::Csv => {
+                let reading = Reading {
+                    format: Some("csv".into()),
+                    threads: 1,
+                    skip_bad_lines: skip,
+                    ..Reading::default()
+                };
+                let lines = Session::new().reading(reading).json_lines(bytes.into_owned())?;
+                Ok((Cow::Owned(lines.bytes), lines.left_out))
+            }
+        }
+    }
 }
 
 /// Why a body has no lines.
@@ -57,7 +96,7 @@ fn bounded(reader: impl Read, limit: usize) -> Result<Cow<'static, [u8]>, Unusab
 }
 
 /// The same with an end to the last line: the next request is another line.
-pub fn ended(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+fn ended(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
     match bytes.last() {
         None | Some(b'\n') => bytes,
         Some(_) => {

@@ -12,4 +12,4 @@ mod thread;
 pub use checkpoint::{Assigned, Change, load_plan, save_plan};
 pub use states::{PropertyState, Watched};
 pub use teller::{Collected, Nobody, Teller};
-pub use thread::{Judge, Progress};
+pub use thread::{Judge, Progress, part};

@@ -20,6 +20,7 @@ mod pack;
 mod server;
 mod specs;
 mod stream;
+mod trial;
 mod verdicts;
 mod words;
 

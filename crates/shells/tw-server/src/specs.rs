@@ -31,7 +31,7 @@ impl Spec {
         let spec = Self { name: name.into(), text: text.into(), specification, streams };
         // What no engine runs is refused when it is put, not when the first event comes.
         let prepared = spec.prepare("stream", usize::MAX)?;
-        prepared.begin(&mut crate::judge::Nobody)?;
+        prepared.begin(&mut vec![crate::judge::Nobody; prepared.sinks()])?;
         Ok(spec)
     }
 

@@ -84,10 +84,6 @@ impl Verdicts {
         self.log.end()
     }
 
-    /// The number of the first that is still there.
-    pub fn start(&self) -> u64 {
-        self.log.start()
-    }
 
     /// Keeps violations, and tells them and all else, in this order. After an error nothing was told.
     pub fn tell(&self, mut told: Vec<Told>) -> io::Result<()> {

@@ -136,7 +136,8 @@ mod tests {
         let second = 1_000_000_000;
         let times = Times { earliest: second, latest: 3 * second, back: Some(2 * second) };
         assert_eq!(good.times, Some(times));
-        let bad = gate.read(b"{\"time\":4}\n{\"time\":5\n\n[1]\n{\"time\":6,\"x\":\"\\q\"}\n", |_| false).unwrap();
+        let bad =
+            gate.read(b"{\"time\":4}\n{\"time\":5\n\n[1]\n{\"time\":6,\"x\":\"\\q\"}\n", |_| false).unwrap();
         assert_eq!((bad.lines, bad.positions, bad.bad), (5, 1, vec![2, 4, 5]));
         assert!(bad.errors.iter().map(|error| error.line).eq([Some(2), Some(4), Some(5)]));
     }

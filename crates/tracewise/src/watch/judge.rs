@@ -51,6 +51,8 @@ pub(super) struct Judge<'j> {
     pub passed: Option<Time>,
     /// What becomes of a stream without timestamps.
     pub untimed: Untimed,
+    /// Positions before the first that is judged.
+    pub begins: Position,
     /// Whether intervals count positions by choice.
     counting: bool,
     /// Bytes that waiting positions may take.
@@ -109,6 +111,7 @@ impl<'j> Judge<'j> {
             passed: None,
             untimed: timing.untimed,
             counting: timing.counting,
+            begins: 0,
             back: timing.lenient.then(StepsBack::default),
             memory_budget: timing.memory_budget,
         }
@@ -117,6 +120,18 @@ impl<'j> Judge<'j> {
     /// Whether intervals count positions.
     pub fn counts(&self) -> bool {
         self.counting || self.untimed.counting
+    }
+
+    /// The first position is this one; before any has come.
+    pub fn begin_at(&mut self, position: Position) {
+        self.begins = position;
+        self.monitor.skip_to(position);
+        if let Some(times) = &mut self.times {
+            times.begin_at(position);
+        }
+        if let Some(parametric) = &mut self.parametric {
+            parametric.begin_at(position);
+        }
     }
 
     /// Bytes held, beside the buffers of a chunk: what may grow with a stream.

@@ -203,12 +203,12 @@ pub(crate) struct Run<'r, W> {
     pub(super) live: Live,
     pub(crate) judge: W,
     options: &'r WatchOptions,
-    spec: &'r Specification,
+    pub(super) spec: &'r Specification,
     /// The columns that equations define.
-    filling: Option<Filling>,
+    pub(super) filling: Option<Filling>,
     /// How far lines may be out of order, where they are put in order before equations see them.
-    presort: Option<Time>,
-    settings: Vec<(String, String)>,
+    pub(super) presort: Option<Time>,
+    pub(super) settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
     /// Why the last state could not be kept.
@@ -225,56 +225,89 @@ impl<'r> Run<'r, Judge<'r>> {
         queries: Option<QueryMonitor>,
         sink: &'r mut dyn WatchSink,
     ) -> Result<Self, Error> {
-        let (engine, monitor) = choose(session, spec, options, sink)?;
-        let presort = session.read.sort.filter(|_| whole.program.derives());
-        let sorted = session.read.sort.is_some();
-        let parametric = Parametric::open(session, whole)?;
-        if sorted && presort.is_none() && queries.is_some() && options.checkpoints.is_some() {
-            return Err(Error::refused(format!(
-                "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
-                 queries or `{}`",
-                Setting::Sort,
-                Setting::Checkpoint
-            )));
-        }
-        if sorted && presort.is_none() && has_elapsed(whole) {
-            return Err(Error::refused(format!(
-                "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
-                 `{}`",
-                Setting::Sort,
-                Setting::Sort
-            )));
-        }
-        let needs = [
-            (sorted, Setting::Sort),
-            (options.heartbeat.is_some(), Setting::Heartbeat),
-            (options.watermark.is_some(), Setting::Watermark),
-        ];
-        let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
-        let timing = Timing {
-            // Equations need lines in order, and who comes after them has them so.
-            clock: StreamClock::new(session.read.unit, session.read.sort.filter(|_| presort.is_none())),
-            horizon: horizon(spec, &session.evaluate_options()),
-            sorted: sorted && presort.is_none(),
-            counting: session.evaluate.clock == Clock::Index,
-            untimed: Untimed::new(session, spec, options.telling(), option),
-            memory_budget: session.evaluate.memory_budget,
-            lenient: option.is_none() && !uses_time(session, whole),
-        };
-        // Lines about violations say when; those about every position only where time is read anyway.
-        let timed =
-            !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
-        let projection = Projection::of(&spec.program, None, timed);
-        // The judge sorts: it knows how far time has come when nothing does.
-        let read = ReadOptions { any_order: sorted || timing.lenient, sort: None, ..session.read.clone() };
-        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        let beside = (queries, parametric);
-        let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
-        let settings = settings(session, whole, options, format, engine.name());
+        let judge = judge(session, [whole, spec], options, name, queries, sink)?;
+        let live = reader(session, [whole, spec], options, (name, format));
+        let settings = settings(session, whole, options, format, judge.engine);
         let mut run = Self::new(live, judge, options, spec, settings);
-        run.presort = presort;
+        run.presort = presorted(session, whole);
         Ok(run)
     }
+}
+
+/// How far lines may be out of order, where equations need them in order.
+pub(super) fn presorted(session: &Session, whole: &Specification) -> Option<Time> {
+    session.read.sort.filter(|_| whole.program.derives())
+}
+
+/// An option that needs timestamps.
+fn needs_timestamps(session: &Session, options: &WatchOptions) -> Option<Setting> {
+    let needs = [
+        (session.read.sort.is_some(), Setting::Sort),
+        (options.heartbeat.is_some(), Setting::Heartbeat),
+        (options.watermark.is_some(), Setting::Watermark),
+    ];
+    needs.iter().find(|(given, _)| *given).map(|(_, option)| *option)
+}
+
+/// What reads a stream for the properties of `spec`, which are those of `whole`, and its queries.
+pub(super) fn reader(
+    session: &Session,
+    [whole, spec]: [&Specification; 2],
+    options: &WatchOptions,
+    (name, format): (&str, &'static dyn TraceFormat),
+) -> Live {
+    let option = needs_timestamps(session, options);
+    let lenient = option.is_none() && !uses_time(session, whole);
+    // Lines about violations say when; those about every position only where time is read anyway.
+    let timed = !options.each_position || option.is_some() || options.observers || reads_times(session, spec);
+    let projection = Projection::of(&spec.program, None, timed);
+    // The judge sorts: it knows how far time has come when nothing does.
+    let any_order = session.read.sort.is_some() || lenient;
+    let read = ReadOptions { any_order, sort: None, ..session.read.clone() };
+    Live::new(name, format, &projection, &read).watermark(options.watermark.clone())
+}
+
+/// What judges the properties of `spec`, which are those of `whole`, and its queries.
+pub(super) fn judge<'r>(
+    session: &Session,
+    [whole, spec]: [&'r Specification; 2],
+    options: &'r WatchOptions,
+    name: &'r str,
+    queries: Option<QueryMonitor>,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Judge<'r>, Error> {
+    let (engine, monitor) = choose(session, spec, options, sink)?;
+    let presort = presorted(session, whole);
+    let sorted = session.read.sort.is_some();
+    let parametric = Parametric::open(session, whole)?;
+    if sorted && presort.is_none() && queries.is_some() && options.checkpoints.is_some() {
+        return Err(Error::refused(format!(
+            "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
+             queries or `{}`",
+            Setting::Sort,
+            Setting::Checkpoint
+        )));
+    }
+    if sorted && presort.is_none() && has_elapsed(whole) {
+        return Err(Error::refused(format!(
+            "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
+             `{}`",
+            Setting::Sort,
+            Setting::Sort
+        )));
+    }
+    let option = needs_timestamps(session, options);
+    let timing = Timing {
+        // Equations need lines in order, and who comes after them has them so.
+        clock: StreamClock::new(session.read.unit, session.read.sort.filter(|_| presort.is_none())),
+        horizon: horizon(spec, &session.evaluate_options()),
+        sorted: sorted && presort.is_none(),
+        counting: session.evaluate.clock == Clock::Index,
+        untimed: Untimed::new(session, spec, options.telling(), option),
+        memory_budget: session.evaluate.memory_budget,
+        lenient: option.is_none() && !uses_time(session, whole),
+    };
+    Ok(Judge::new(spec, options, name, (engine.name(), monitor), (queries, parametric), timing, sink))
 }
 
 impl<'r, W: Watcher> Run<'r, W> {

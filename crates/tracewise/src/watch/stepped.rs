@@ -1,21 +1,37 @@
 //! A watch by hand: whoever has the lines pushes them, asks what is pending and takes the state, when it likes and on one thread.
 //! A server with many streams does so; [`Session::watch`] is the loop for one.
+//!
+//! The parts of a specification ([`apart`](super::apart)) are judged each on its own: one that cannot go on, or holds too much,
+//! ends alone, and a state is good for another specification as far as that says the same.
 
+use super::apart::{Apart, PartSpec, divide};
 use super::checkpoint::Checkpoint;
-use super::run::{Run, keyed, single};
+use super::keyed::Keyed;
+use super::queries::QueryMonitor;
+use super::run::{Run, judge, keyed, names, presorted, reader};
+use super::settings::settings;
 use super::watcher::Watcher;
 use super::{WatchOptions, WatchSink};
+use crate::run::open::format_of;
 use crate::{Error, Session, Specification, monitors};
-use tw_ir::RootKind;
+use tw_trace::Live;
 
 /// A specification and how it is watched. What watches borrows it.
 #[derive(Clone, Debug)]
 pub struct Prepared {
     session: Session,
     whole: Specification,
-    /// The properties alone.
-    own: Specification,
+    parts: Vec<PartSpec>,
     options: WatchOptions,
+}
+
+/// A part of a specification at work: a property, the queries and requirements, the monitors; where there is a key, all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartState<'w> {
+    /// Bytes it holds.
+    pub bytes: usize,
+    /// Why it has ended, if it has.
+    pub stopped: Option<&'w str>,
 }
 
 /// A stream that is watched by hand.
@@ -28,12 +44,15 @@ pub trait Stepped {
     fn tell_pending(&mut self) -> Result<(), Error>;
     /// Positions read.
     fn positions(&self) -> u64;
-    /// Bytes held: what may grow with a stream.
-    fn heap_bytes(&self) -> usize;
+    /// The parts, in the order of [`Prepared::part_names`].
+    fn parts(&self) -> Vec<PartState<'_>>;
+    /// Ends a part, for this reason.
+    fn stop(&mut self, part: usize, why: &str);
     /// The whole state.
     fn save(&mut self) -> Vec<u8>;
-    /// Goes on from a state of the same specification; the next line is the one after those that it has read. What was told
-    /// before may be told again. After an error nothing else is to be done with this watch.
+    /// Goes on from a state of this specification or another, before the first line; the next line is the one after those that it
+    /// has read. Parts that mean what a part there meant keep its state, the others begin here. What was told before may be told
+    /// again. After an error nothing else is to be done with this watch.
     fn restore(&mut self, state: &[u8]) -> Result<(), Error>;
 }
 
@@ -48,29 +67,107 @@ impl Prepared {
             (Some(_), Some(until)) => spec.ending(until)?,
             _ => spec.clone(),
         };
-        let own = whole.of_kind(RootKind::Property).into_owned();
-        Ok(Self { session, whole, own, options: options.clone() })
+        let parts = if options.by.is_some() { Vec::new() } else { divide(&whole) };
+        Ok(Self { session, whole, parts, options: options.clone() })
     }
 
-    /// The specification, as it is watched.
-    pub fn specification(&self) -> &Specification {
-        &self.whole
+    /// The names of what each part consists of.
+    pub fn part_names(&self) -> Vec<Vec<String>> {
+        let names = |spec: &Specification| {
+            let program = &spec.program;
+            let roots = program.roots.iter().chain(program.requirements.iter().map(|own| &own.root));
+            let names = roots.map(|root| root.name.clone());
+            names.chain(program.monitors.iter().map(|own| own.name.clone())).collect()
+        };
+        match self.options.by {
+            Some(_) => vec![names(&self.whole)],
+            None => self.parts.iter().map(|part| names(&part.whole)).collect(),
+        }
     }
 
-    /// A watch of which no line has come yet.
-    pub fn begin<'w>(&'w self, sink: &'w mut dyn WatchSink) -> Result<Box<dyn Stepped + 'w>, Error> {
+    /// How many sinks a watch needs: one for each part, and the first for all.
+    pub fn sinks(&self) -> usize {
+        1 + self.parts.len()
+    }
+
+    /// A watch of which no line has come yet, with as many sinks as it needs.
+    pub fn begin<'w, S: WatchSink>(&'w self, sinks: &'w mut [S]) -> Result<Box<dyn Stepped + 'w>, Error> {
+        let given = sinks.len();
+        let Some((first, sinks)) = sinks.split_first_mut().filter(|_| given >= self.sinks()) else {
+            return Err(Error::Internal(format!("a watch needs {} sinks, {given} were given", self.sinks())));
+        };
         if self.options.by.is_some() {
-            let mut run = keyed(&self.session, &self.whole, &self.options, sink)?;
+            let mut run = keyed(&self.session, &self.whole, &self.options, first)?;
             run.prepare_streams(&self.session)?;
+            self.compare_columns(&mut run);
             return Ok(Box::new(run));
         }
-        let mut run = single(&self.session, [&self.whole, &self.own], &self.options, sink)?;
+        let (name, path) = names(&self.options.source);
+        let format = format_of(&self.session, path)?;
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (part, sink) in self.parts.iter().zip(sinks) {
+            let queries = QueryMonitor::open(&self.session, &part.whole)?;
+            let specs = [&part.whole, &part.own];
+            parts.push((part.meaning, judge(&self.session, specs, &self.options, name, queries, sink)?));
+        }
+        let live = reader(&self.session, [&self.whole; 2], &self.options, (name, format));
+        let apart = Apart::new(&self.whole, first, parts);
+        let settings = settings(&self.session, &self.whole, &self.options, format, "");
+        let mut run = Run::new(live, apart, &self.options, &self.whole, settings);
+        run.presort = presorted(&self.session, &self.whole);
         run.prepare_streams(&self.session)?;
+        self.compare_columns(&mut run);
         Ok(Box::new(run))
+    }
+
+    /// What two watches have to have in common for one to go on with parts of the other: how lines are read. That the same
+    /// columns are read is noted beside.
+    fn compare_columns<W>(&self, run: &mut Run<'_, W>) {
+        run.settings.retain(|(label, _)| label != "specification" && label != "engine");
+        let mut hash = blake3::Hasher::new();
+        for slot in &self.whole.program.slots {
+            hash.update(format!("{:?}", slot.what).as_bytes());
+        }
+        run.settings.push(("columns".into(), hash.finalize().to_hex().to_string()));
     }
 }
 
-impl<W: Watcher> Stepped for Run<'_, W> {
+/// What watches that step differ in.
+pub(crate) trait Steps: Watcher {
+    fn states(&self) -> Vec<PartState<'_>>;
+    fn end_part(&mut self, part: usize, why: &str);
+    /// Goes on from a state after so many positions.
+    fn go_on(&mut self, state: &Checkpoint, positions: u64) -> Result<(), String>;
+}
+
+impl Steps for Keyed<'_> {
+    fn states(&self) -> Vec<PartState<'_>> {
+        vec![PartState { bytes: self.heap_bytes(), stopped: None }]
+    }
+
+    fn end_part(&mut self, _: usize, _: &str) {}
+
+    fn go_on(&mut self, state: &Checkpoint, _: u64) -> Result<(), String> {
+        self.restore_parts(state)
+    }
+}
+
+impl Steps for Apart<'_> {
+    fn states(&self) -> Vec<PartState<'_>> {
+        Apart::states(self).into_iter().map(|(bytes, stopped)| PartState { bytes, stopped }).collect()
+    }
+
+    fn end_part(&mut self, part: usize, why: &str) {
+        self.stop(part, why.to_string());
+    }
+
+    fn go_on(&mut self, state: &Checkpoint, positions: u64) -> Result<(), String> {
+        let position = usize::try_from(positions).map_err(|_| "it has more positions than fit here")?;
+        self.adopt(&state.monitor, position).map(drop)
+    }
+}
+
+impl<W: Steps> Stepped for Run<'_, W> {
     fn begin_after(&mut self, lines: u64) {
         self.live.begin_at(0, lines);
     }
@@ -94,8 +191,12 @@ impl<W: Watcher> Stepped for Run<'_, W> {
         self.live.progress().positions
     }
 
-    fn heap_bytes(&self) -> usize {
-        self.judge.heap_bytes()
+    fn parts(&self) -> Vec<PartState<'_>> {
+        self.judge.states()
+    }
+
+    fn stop(&mut self, part: usize, why: &str) {
+        self.judge.end_part(part, why);
     }
 
     fn save(&mut self) -> Vec<u8> {
@@ -103,9 +204,41 @@ impl<W: Watcher> Stepped for Run<'_, W> {
     }
 
     fn restore(&mut self, state: &[u8]) -> Result<(), Error> {
-        let refuse = |why: String| Error::refused(format!("cannot resume: {why}"));
-        let state = Checkpoint::of_bytes(state).map_err(refuse)?;
-        self.take_over(&state).map_err(refuse)?;
-        self.judge.tell_again(state).map_err(super::halt::unwritten)
+        self.adopt(state).map_err(|why| Error::refused(format!("cannot go on from a state: {why}")))
+    }
+}
+
+impl<W: Steps> Run<'_, W> {
+    fn adopt(&mut self, state: &[u8]) -> Result<(), String> {
+        let state = Checkpoint::of_bytes(state)?;
+        let columns = |settings: &[(String, String)]| {
+            settings.iter().find(|(label, _)| label == "columns").map(|(_, value)| value.clone())
+        };
+        let same = columns(&state.settings) == columns(&self.settings);
+        let mut compared = state.clone();
+        compared.settings.retain(|(label, _)| label != "columns");
+        if let Some(why) = compared.differs(&self.settings) {
+            return Err(why);
+        }
+        let mut saved = state.live.as_slice();
+        if same {
+            self.live.restore(&mut saved).map_err(|unreadable| unreadable.0)?;
+        } else {
+            let read = Live::progress_of(saved).map_err(|unreadable| unreadable.0)?;
+            self.live.begin_after(read);
+            saved = &[];
+        }
+        if let Some(filling) = &mut self.filling {
+            let known =
+                same && filling.load(self.spec, &mut saved).map_err(|_| "its streams cannot be read")?;
+            if !known {
+                return Err("the equations of the streams, or what they read, have changed".into());
+            }
+        }
+        if !saved.is_empty() {
+            return Err("its parts do not belong together".into());
+        }
+        let positions = self.live.progress().positions;
+        self.judge.go_on(&state, positions)
     }
 }

@@ -92,8 +92,7 @@ pub struct TraceSettings {
 
 impl TraceSettings {
     /// The names of all settings.
-    pub const NAMES: [&'static str; 7] =
-        ["time", "event", "by", "format", "time-unit", "sample", "stream"];
+    pub const NAMES: [&'static str; 7] = ["time", "event", "by", "format", "time-unit", "sample", "stream"];
 }
 
 impl super::Tree {

@@ -6,6 +6,9 @@ use crate::options::FILES;
 use clap::Args;
 use std::path::PathBuf;
 
+const LISTEN: &str = "\
+Where to listen; port 0 takes one that is free. Other machines are let in with tokens alone [default: 127.0.0.1:7474]";
+
 /// A server that takes events in, keeps every requirement judged, and shows what it found
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -14,9 +17,8 @@ and violations, /openapi.json what else there is. The first line on standard out
 INT and TERM end the server; what it took is kept, and it goes on there.
 Exit codes: 0 it was ended, 2 bad usage, or a folder or address that cannot be used.")]
 pub struct Serve {
-    /// Where to listen; port 0 takes one that is free. Other machines are let in with tokens alone
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7474")]
-    listen: String,
+    #[arg(long, value_name = "HOST:PORT", help = LISTEN)]
+    listen: Option<String>,
 
     /// Folder of specifications (*.tw), looked at again when they change [default: `specs` in the folder of data]
     #[arg(long, value_name = "DIR", value_hint = FILES)]
@@ -26,6 +28,10 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", value_hint = FILES)]
     data: Option<PathBuf>,
 
+    /// File of settings: [server], [log], [violations] and [limits]; what is given here goes first
+    #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
+    config: Option<PathBuf>,
+
     /// Add an example specification and a generator of example events
     #[arg(long)]
     demo: bool,
@@ -34,7 +40,7 @@ pub struct Serve {
 #[cfg(not(feature = "serve"))]
 impl Runnable for Serve {
     fn run(self, _: &mut Context) -> Outcome {
-        let _ = (self.listen, self.specs, self.data, self.demo);
+        let _ = (self.listen, self.specs, self.data, self.config, self.demo);
         Err(usage("this build has no server; build one with `cargo build --release --features serve`"))
     }
 }
@@ -53,8 +59,15 @@ impl Runnable for Serve {
         if !context.quiet {
             context.tell(&format!("data is kept in {}", data.display()));
         }
-        let config =
-            Config { listen: self.listen, specs: self.specs, demo: self.demo, ..Config::new(data) };
+        let mut config = Config::new(data);
+        if let Some(file) = &self.config {
+            let read = std::fs::read_to_string(file).map_err(|error| error.to_string());
+            let set = read.and_then(|text| config.set(&text));
+            set.map_err(|why| usage(format!("{}: {}", file.display(), why.trim_end())))?;
+        }
+        config.listen = self.listen.unwrap_or(config.listen);
+        config.specs = self.specs.or(config.specs);
+        config.demo = self.demo;
         let quiet = context.quiet;
         let server = Server::start(config, move |what| {
             if !quiet {

@@ -1,7 +1,7 @@
 //! `POST /v1/streams/NAME/events`.
 
 use super::answer::{Answer, asked, error, json, later};
-use crate::ingest::{Packing, Unusable, ended};
+use crate::ingest::{Form, Packing, Unusable};
 use crate::log::Refused;
 use crate::server::{NoStream, Shared};
 use crate::stream::{Failed, Taken};
@@ -26,6 +26,7 @@ struct Asked {
     /// Bad lines are left out.
     skip: bool,
     packing: Packing,
+    form: Form,
 }
 
 impl Asked {
@@ -49,7 +50,8 @@ impl Asked {
             let why = format!("Content-Encoding: found `{}`, expected gzip, zstd or none", encoding.unwrap_or_default());
             return Err(Box::new(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why)));
         };
-        Ok(Self { durable, skip, packing })
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        Ok(Self { durable, skip, packing, form: Form::named(kind) })
     }
 }
 
@@ -101,13 +103,17 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         receipt = Some(Box::new(send) as crate::log::Receipt);
         waits = Some(receiver);
     }
-    let work = || -> Result<Result<Taken, Failed>, Unusable> {
-        let lines = how.packing.unpack(&body, limits.unpacked)?;
-        Ok(stream.take(&ended(lines), how.skip, receipt))
+    let work = || -> Result<Result<(Taken, u64), Failed>, Unusable> {
+        let unpacked = how.packing.unpack(&body, limits.unpacked)?;
+        let (lines, left_out) = match how.form.lines(unpacked, how.skip) {
+            Ok(lines) => lines,
+            Err(why) => return Ok(Err(Failed::Unread(why))),
+        };
+        Ok(stream.take(&lines, how.skip, receipt).map(|taken| (taken, left_out)))
     };
     // What takes long does not hold up others.
     let taken = if body.len() > LARGE { tokio::task::block_in_place(work) } else { work() };
-    let arrived = match taken {
+    let (arrived, left_out) = match taken {
         Err(Unusable::TooLarge(limit)) => {
             let why = format!("the body holds more than {limit} bytes when it is unpacked");
             return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
@@ -117,8 +123,8 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         }
         Ok(Err(Failed::Refused(why))) => return refused(&why),
         Ok(Err(Failed::Unread(why))) => return error(StatusCode::BAD_REQUEST, &words::error(&why)),
-        Ok(Ok(Taken::Bad(arrived))) => return bad_lines(&arrived),
-        Ok(Ok(Taken::Lines(arrived))) => arrived,
+        Ok(Ok((Taken::Bad(arrived), _))) => return bad_lines(&arrived),
+        Ok(Ok((Taken::Lines(arrived), left_out))) => (arrived, left_out),
     };
     let mut status = StatusCode::ACCEPTED;
     if let Some(written) = waits {
@@ -128,7 +134,8 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
             Err(_) => return refused(&Refused::Closing),
         }
     }
-    json(status, told(&arrived, arrived.positions).end())
+    let left_out = (left_out > 0).then_some(left_out);
+    json(status, told(&arrived, arrived.positions).maybe("left_out", left_out).end())
 }
 
 fn refused(why: &Refused) -> Answer {

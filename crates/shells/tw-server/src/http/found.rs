@@ -1,10 +1,10 @@
 //! What was found: violations, states of properties, streams.
 
-use super::answer::{Answer, asked, error, json};
+use super::answer::{Answer, asked, error, json, of_kind};
 use crate::judge::PropertyState;
 use crate::server::Shared;
 use crate::verdicts::Filter;
-use axum::extract::{RawQuery, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,6 +15,8 @@ use tracewise::findings::json::{Object, array};
 const LIMIT: usize = 100;
 /// The most of them.
 const MOST: usize = 10_000;
+/// Bytes of events in one answer, about.
+const PIECE: usize = 8 << 20;
 /// How long to wait for a stream to say what is pending.
 const PATIENCE: Duration = Duration::from_millis(200);
 
@@ -23,16 +25,26 @@ pub fn filter(query: Option<&str>) -> Filter {
     Filter { stream: asked(query, "stream"), property: asked(query, "property") }
 }
 
+/// A number of a query.
+fn number(query: Option<&str>, name: &str, default: u64) -> Result<u64, Box<Answer>> {
+    let Some(text) = asked(query, name) else { return Ok(default) };
+    text.parse().map_err(|_| {
+        Box::new(error(StatusCode::BAD_REQUEST, &format!("{name}: found `{text}`, expected a number")))
+    })
+}
+
+/// From which number on, and how many.
+fn stretch(query: Option<&str>) -> Result<(u64, usize), Box<Answer>> {
+    let limit = number(query, "limit", LIMIT as u64)?.clamp(1, MOST as u64);
+    Ok((number(query, "since", 0)?, limit as usize))
+}
+
 /// `GET /v1/violations`.
 pub async fn violations(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
     let query = query.as_deref();
-    let number = |name: &str, default: u64| match asked(query, name) {
-        None => Ok(default),
-        Some(text) => text.parse::<u64>().map_err(|_| format!("{name}: found `{text}`, expected a number")),
-    };
-    let (since, limit) = match (number("since", 0), number("limit", LIMIT as u64)) {
-        (Ok(since), Ok(limit)) => (since, (limit as usize).clamp(1, MOST)),
-        (Err(why), _) | (_, Err(why)) => return error(StatusCode::BAD_REQUEST, &why),
+    let (since, limit) = match stretch(query) {
+        Ok(stretch) => stretch,
+        Err(answer) => return *answer,
     };
     let filter = filter(query);
     let end = shared.verdicts.end();
@@ -84,9 +96,11 @@ pub async fn properties(State(shared): State<Arc<Shared>>, RawQuery(query): RawQ
     }
 }
 
-fn state(object: Object, own: &PropertyState, stopped: Option<&str>) -> Object {
+/// What a property has come to.
+pub fn state(object: Object, own: &PropertyState, stopped: Option<&str>) -> Object {
+    let stopped = stopped.or(own.stopped.as_deref());
     let state = if stopped.is_some() { "stopped" } else { own.state() };
-    let object = object.field("state", state).maybe("stopped", stopped);
+    let object = object.field("state", state).maybe("stopped", stopped).field("bytes", own.bytes);
     if own.kind == "query" {
         return object.raw("value", own.value.as_deref().unwrap_or("null"));
     }
@@ -112,4 +126,39 @@ pub async fn streams(State(shared): State<Arc<Shared>>) -> Answer {
             .end()
     };
     json(StatusCode::OK, Object::new().raw("streams", &array(all.iter().map(one))).end())
+}
+
+/// `GET /v1/streams/NAME/events`: lines of the log, after so many.
+pub async fn events(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let (since, limit) = match stretch(query.as_deref()) {
+        Ok(stretch) => stretch,
+        Err(answer) => return *answer,
+    };
+    let Some(stream) = shared.known(&name) else {
+        return error(StatusCode::NOT_FOUND, "there is no stream of that name");
+    };
+    let read = move || -> std::io::Result<Vec<u8>> {
+        let (mut reader, mut out, mut left) = (stream.log.read_from(since), Vec::new(), limit);
+        while left > 0
+            && out.len() < PIECE
+            && let Some(record) = reader.next()?
+        {
+            let skip = since.saturating_sub(record.before) as usize;
+            let lines = record.bytes.split_inclusive(|&byte| byte == b'\n').skip(skip).take(left);
+            lines.for_each(|line| {
+                out.extend_from_slice(line);
+                left -= 1;
+            });
+        }
+        Ok(out)
+    };
+    match tokio::task::spawn_blocking(read).await {
+        Ok(Ok(lines)) => of_kind(StatusCode::OK, "application/x-ndjson", lines),
+        Ok(Err(why)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the log cannot be read: {why}")),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the log cannot be read"),
+    }
 }

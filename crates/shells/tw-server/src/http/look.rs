@@ -1,5 +1,4 @@
-//! A second look at what a stream's log has: why something is violated, what another specification would have found, how far
-//! signals are from violating, which traces fail alike, what the behaviour looks like as a model.
+//! A second look at what a stream's log has: why something is violated, how far signals are from violating, which traces fail alike, what the behaviour looks like as a model.
 //!
 //! Each reads a bounded part of the log and runs the library's own verb over it, not more than [`AT_ONCE`] at a time, beside
 //! the judges and not in their way.
@@ -9,7 +8,6 @@ mod explanation;
 mod model;
 mod robustness;
 mod text;
-mod tries;
 
 use super::answer::{Answer, asked, error, json, later};
 use crate::server::Shared;
@@ -46,7 +44,6 @@ pub fn router() -> Router<Arc<Shared>> {
         .route("/v1/model", get(model::get))
         .route("/v1/words", get(text::words))
         .route("/v1/check", post(text::check))
-        .route("/v1/try", post(tries::post))
 }
 
 /// `GET /v1/history`: lines and values, each second.

@@ -1,13 +1,15 @@
 //! Specifications by request.
 
-use super::answer::{Answer, error, json, of_kind};
+use super::answer::{Answer, asked, error, json, of_kind};
 use crate::names;
 use crate::server::Shared;
 use crate::specs::Spec;
+use crate::trial::{self, Extent, Tried};
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::http::{Request, StatusCode};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tracewise::findings::json::{self as written, Object, array};
 
 /// Bytes of a specification.
@@ -108,4 +110,90 @@ pub async fn delete(State(shared): State<Arc<Shared>>, Path(name): Path<String>)
     tokio::task::spawn_blocking(work)
         .await
         .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, "the specification cannot be removed"))
+}
+
+/// Violations that a trial tells of each stream.
+const TOLD: usize = 100;
+/// How long a trial may take.
+const ENOUGH: Duration = Duration::from_secs(20);
+
+/// `POST /v1/specs/NAME/try`: what a text (or the specification of that name) would have found in what is stored.
+pub async fn try_past(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    RawQuery(query): RawQuery,
+    request: Request<Body>,
+) -> Answer {
+    if let Err(why) = names::check("specification", &name) {
+        return error(StatusCode::BAD_REQUEST, &why);
+    }
+    let text = match text_of(&shared, request).await {
+        Ok(text) => text,
+        Err(answer) => return *answer,
+    };
+    let since = match asked(query.as_deref(), "since").map(|text| text.parse::<u64>()) {
+        None => 0,
+        Some(Ok(since)) => since,
+        Some(Err(_)) => return error(StatusCode::BAD_REQUEST, "since: expected a number"),
+    };
+    let only = asked(query.as_deref(), "stream");
+    let work = move || {
+        let known = shared.specs.all().into_iter().find(|spec| *spec.name == *name);
+        let spec = match (text.trim().is_empty(), known) {
+            (true, Some(spec)) => spec,
+            (true, None) => return error(StatusCode::NOT_FOUND, "there is no specification of that name, and no text"),
+            (false, _) => match Spec::read(&name, &text) {
+                Ok(spec) => Arc::new(spec),
+                Err(why) => {
+                    let object = Object::new().field("error", "the specification cannot be used");
+                    let object = object.raw("diagnostics", &diagnostics(&why)).end();
+                    return json(StatusCode::UNPROCESSABLE_ENTITY, object);
+                }
+            },
+        };
+        let streams = shared.streams();
+        let about = streams.iter().filter(|stream| match &only {
+            Some(name) => *stream.name == **name,
+            None => spec.is_about(&stream.name),
+        });
+        let began = Instant::now();
+        let mut all = Vec::new();
+        for stream in about {
+            let time = ENOUGH.saturating_sub(began.elapsed());
+            let extent = Extent { since, told: TOLD, time, memory: shared.config.memory };
+            match trial::run(&spec, stream, extent) {
+                Ok(tried) => all.push(told(&stream.name, &tried)),
+                Err(why) => {
+                    return error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the log cannot be read: {why}"));
+                }
+            }
+        }
+        let sources = &spec.specification.sources;
+        let doubts = array(spec.doubts().iter().map(|doubt| written::warning(doubt, sources)));
+        let object = Object::new().field("spec", &*spec.name).raw("streams", &array(all));
+        json(StatusCode::OK, object.raw("diagnostics", &doubts).end())
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, "the specification cannot be tried"))
+}
+
+fn told(stream: &str, tried: &Tried) -> String {
+    let property = |own: &crate::judge::PropertyState| {
+        let object = Object::new().field("property", own.name.as_str()).field("kind", own.kind);
+        super::found::state(object, own, None).end()
+    };
+    let (left_out, last) = &tried.left_out;
+    Object::new()
+        .field("stream", stream)
+        .field("from", tried.from)
+        .field("to", tried.to)
+        .field("whole", tried.whole)
+        .field("positions", tried.positions)
+        .maybe("left_out", (*left_out > 0).then_some(*left_out))
+        .maybe("last_left_out", last.as_deref())
+        .maybe("stopped", tried.stopped.as_deref())
+        .raw("properties", &array(tried.properties.iter().map(property)))
+        .raw("violations", &array(tried.violations.iter().cloned()))
+        .end()
 }

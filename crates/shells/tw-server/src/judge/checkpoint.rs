@@ -115,6 +115,8 @@ impl State {
             pack.number(spec.properties.len() as u64);
             for own in &spec.properties {
                 pack.bytes(own.name.as_bytes());
+                pack.bytes(own.text.as_bytes());
+                pack.maybe(own.stopped.as_deref());
                 pack.number(match own.verdict {
                     None => 0,
                     Some(Verdict::Satisfied) => 1,
@@ -146,6 +148,8 @@ impl State {
             for _ in 0..from.number()? {
                 spec.properties.push(PropertyState {
                     name: from.text()?.to_string(),
+                    text: from.text()?.to_string(),
+                    stopped: from.maybe()?,
                     verdict: match from.number()? {
                         1 => Some(Verdict::Satisfied),
                         2 => Some(Verdict::Violated),

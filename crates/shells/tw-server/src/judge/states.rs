@@ -42,6 +42,10 @@ pub struct PropertyState {
     pub violations: u64,
     /// The JSON of the last.
     pub last: Option<String>,
+    /// Why it is not at work any more, though others of its specification may be.
+    pub stopped: Option<String>,
+    /// Bytes that it holds, together with what it is judged with.
+    pub bytes: u64,
     /// Of a query, what it is worth, as JSON.
     pub value: Option<String>,
     /// What is owed, as JSON, the most urgent first, …
@@ -54,6 +58,7 @@ impl PropertyState {
     /// `violated`, `satisfied`, or `open` while it is neither.
     pub fn state(&self) -> &'static str {
         match self.verdict {
+            _ if self.stopped.is_some() => "stopped",
             _ if self.violations > 0 => "violated",
             Some(Verdict::Violated) => "violated",
             Some(Verdict::Satisfied) => "satisfied",
@@ -103,6 +108,29 @@ impl Watched {
     /// Its properties.
     pub fn properties(&self) -> MutexGuard<'_, Vec<PropertyState>> {
         self.properties.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is pending is asked for anew.
+    pub fn forget_pending(&self) {
+        for own in self.properties().iter_mut() {
+            own.pending.clear();
+            own.pending_count = 0;
+        }
+    }
+
+    /// Properties cannot go on, though others can; whether that is new.
+    pub fn stop_some(&self, names: &[String], why: &str) -> bool {
+        let mut new = false;
+        for own in self.properties().iter_mut().filter(|own| names.contains(&own.name)) {
+            new |= own.stopped.is_none();
+            own.stopped.get_or_insert_with(|| why.to_string());
+        }
+        new
+    }
+
+    /// Properties hold so much together.
+    pub fn weigh(&self, names: &[String], bytes: u64) {
+        self.properties().iter_mut().filter(|own| names.contains(&own.name)).for_each(|own| own.bytes = bytes);
     }
 
     /// Why it is not at work any more, if that is so.

@@ -190,10 +190,6 @@ impl WatchSink for Teller {
 
     fn pending(&mut self, _: u64, pending: &[Pending<'_>]) -> io::Result<()> {
         let mut properties = self.watched.properties();
-        for state in properties.iter_mut() {
-            state.pending.clear();
-            state.pending_count = 0;
-        }
         for owed in pending {
             let Some(number) = self.number(owed.property) else { continue };
             let state = &mut properties[number];
@@ -215,6 +211,7 @@ impl WatchSink for Teller {
 }
 
 /// Hears nothing: for who only wants to know whether a specification can be watched.
+#[derive(Clone, Copy, Debug)]
 pub struct Nobody;
 
 impl LiveSink for Nobody {

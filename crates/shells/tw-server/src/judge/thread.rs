@@ -18,6 +18,8 @@ use tracewise::watch::{Prepared, Stepped};
 
 /// How long nothing may happen before the thread looks up.
 const PATIENCE: Duration = Duration::from_millis(500);
+/// How often it is looked at what specifications hold, while events come.
+const WEIGH: Duration = Duration::from_millis(250);
 /// How long after something failed it is tried again.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -71,6 +73,8 @@ struct Work<'w> {
     watched: Arc<Watched>,
     /// `None` once it was stopped.
     watch: Option<Box<dyn Stepped + 'w>>,
+    /// What its parts consist of.
+    names: Vec<Vec<String>>,
     /// Lines before the first that it was to judge …
     since: u64,
     /// … and that it judged: older ones may be gone.
@@ -168,20 +172,23 @@ impl Judge {
             (self.said)(format!("stream {}: lines {} to {start} were deleted before they were judged", self.stream, next + 1));
         }
         let next = next.max(start);
-        let mut tellers: Vec<Teller> = change
-            .specs
-            .iter()
-            .zip(&watched)
-            .map(|(own, watched)| Teller::new(watched.clone(), own.since, collected.clone()))
-            .collect();
+        let mut tellers: Vec<Vec<Teller>> = Vec::new();
+        for ((own, watched), prepared) in change.specs.iter().zip(&watched).zip(&prepared) {
+            // Twice, for a state that turns out to be no good.
+            let sinks = prepared.as_ref().map_or(0, |prepared| 2 * prepared.sinks());
+            let teller = || Teller::new(watched.clone(), own.since, collected.clone());
+            tellers.push((0..sinks).map(|_| teller()).collect());
+        }
         let mut work = Vec::new();
-        for (((own, prepared), watched), teller) in
+        for (((own, prepared), watched), tellers) in
             change.specs.iter().zip(&prepared).zip(&watched).zip(&mut tellers)
         {
             let kept = state.as_ref().and_then(|state| {
-                state.specs.iter().find(|kept| *kept.name == *own.spec.name && kept.since == own.since)
+                state.specs.iter().find(|kept| *kept.name == *own.spec.name)
             });
-            work.push(self.open(own, prepared, watched, teller, kept, next, collected));
+            let half = tellers.len() / 2;
+            let (first, second) = tellers.split_at_mut(half);
+            work.push(self.open(own, prepared, watched, [first, second], kept, next, collected));
         }
         let over = self.judge(&mut work, next, collected);
         if matches!(over, Over::Untold) {
@@ -201,51 +208,56 @@ impl Judge {
         own: &Assigned,
         prepared: &'w Result<Prepared, String>,
         watched: &Arc<Watched>,
-        teller: &'w mut Teller,
+        [tellers, spare]: [&'w mut [Teller]; 2],
         kept: Option<&SpecState>,
         next: u64,
         collected: &RefCell<Collected>,
     ) -> Work<'w> {
-        let mut work = Work { watched: watched.clone(), watch: None, since: own.since, first: own.since };
-        let begun = prepared.as_ref().map_err(String::clone).and_then(|prepared| {
-            prepared.begin(teller).map_err(|error| words::error(&error))
-        });
-        let mut watch = match begun {
-            Ok(watch) => watch,
+        let mut work =
+            Work { watched: watched.clone(), watch: None, names: Vec::new(), since: own.since, first: own.since };
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
             Err(why) => {
-                watched.stop(why);
+                watched.stop(why.clone());
                 return work;
             }
         };
-        let Some(kept) = kept else {
-            work.first = next.max(own.since);
-            watch.begin_after(work.first);
-            work.watch = Some(watch);
-            return work;
+        work.names = prepared.part_names();
+        // A text that is another is tried anew, whatever became of the one before.
+        let same = kept.is_some_and(|kept| kept.since == own.since);
+        if let Some(kept) = kept {
+            recall(watched, kept, same);
+            if let (true, Some(why)) = (same, &kept.stopped) {
+                watched.stop(why.clone());
+                return work;
+            }
+        }
+        let begin = |tellers: &'w mut [Teller]| {
+            let begun = prepared.begin(tellers);
+            begun.map_err(|error| watched.stop(words::error(&error))).ok()
         };
-        if let Some(why) = &kept.stopped {
-            watched.stop(why.clone());
-        } else {
+        if let Some(kept) = kept.filter(|kept| kept.stopped.is_none()) {
+            let Some(mut watch) = begin(tellers) else { return work };
             collected.borrow_mut().repeats = true;
             let restored = watch.restore(&kept.watch);
             collected.borrow_mut().repeats = false;
-            if let Err(error) = restored {
-                watched.stop(words::error(&error));
-                return work;
+            match restored {
+                Ok(()) => {
+                    work.watch = Some(watch);
+                    return work;
+                }
+                Err(error) => (self.said)(format!(
+                    "stream {}, specification {}: all begins anew after line {next}: {}",
+                    self.stream,
+                    own.spec.name,
+                    words::error(&error)
+                )),
             }
         }
-        watched.left_out.store(kept.left_out, Ordering::Relaxed);
-        for own in watched.properties().iter_mut() {
-            if let Some(kept) = kept.properties.iter().find(|kept| kept.name == own.name) {
-                own.verdict = kept.verdict;
-                own.violations = kept.violations;
-                own.last.clone_from(&kept.last);
-                own.value.clone_from(&kept.value);
-            }
-        }
-        if kept.stopped.is_none() {
-            work.watch = Some(watch);
-        }
+        let Some(mut watch) = begin(spare) else { return work };
+        work.first = next.max(own.since);
+        watch.begin_after(work.first);
+        work.watch = Some(watch);
         work
     }
 
@@ -253,6 +265,7 @@ impl Judge {
     fn judge(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> Over {
         let mut reader = self.log.read_from(next);
         let mut next = next;
+        let mut weighed = Instant::now();
         let mut kept = Instant::now();
         let mut kept_at = next;
         self.progress.judged.store(next, Ordering::Relaxed);
@@ -275,6 +288,10 @@ impl Judge {
                         return Over::Untold;
                     }
                     self.progress.judged.store(next, Ordering::Relaxed);
+                    if weighed.elapsed() >= WEIGH {
+                        self.weigh(work);
+                        weighed = Instant::now();
+                    }
                     // The record goes on under other specifications.
                     if until == Some(next) && next < record.after() {
                         return Over::Change;
@@ -350,19 +367,53 @@ impl Judge {
         if *answered.lock().unwrap_or_else(PoisonError::into_inner) >= asked {
             return true;
         }
-        for own in work {
+        for own in work.iter_mut() {
             if let Some(watch) = &mut own.watch {
-                own.watched.bytes.store(watch.heap_bytes() as u64, Ordering::Relaxed);
+                own.watched.forget_pending();
                 if let Err(error) = watch.tell_pending() {
                     own.watched.stop(words::error(&error));
                     own.watch = None;
                 }
             }
         }
+        self.weigh(work);
         let told = self.tell(collected);
         *answered.lock().unwrap_or_else(PoisonError::into_inner) = asked;
         news.notify_all();
         told
+    }
+
+    /// Notes what parts hold; those that hold too much end, and so does what they were judged for.
+    fn weigh(&self, work: &mut [Work<'_>]) {
+        for own in work {
+            let Some(watch) = &mut own.watch else { continue };
+            let parts = watch.parts().into_iter().map(|part| (part.bytes, part.stopped.map(str::to_string)));
+            let parts: Vec<(usize, Option<String>)> = parts.collect();
+            let mut all = 0;
+            for (number, ((bytes, stopped), names)) in parts.into_iter().zip(&own.names).enumerate() {
+                all += bytes as u64;
+                own.watched.weigh(names, bytes as u64);
+                let budget = self.memory;
+                let why = stopped.or_else(|| {
+                    (bytes > budget).then(|| format!("it holds {bytes} bytes, more than the {budget} that it may"))
+                });
+                let Some(why) = why else { continue };
+                if own.watched.stop_some(names, &why) {
+                    (self.said)(format!(
+                        "stream {}, specification {}: {} stopped: {why}",
+                        self.stream,
+                        own.watched.spec,
+                        names.join(", ")
+                    ));
+                }
+                watch.stop(number, &why);
+            }
+            own.watched.bytes.store(all, Ordering::Relaxed);
+            if own.names.len() == 1 && all > self.memory as u64 {
+                own.watched.stop(format!("it holds {all} bytes, more than the {} that it may", self.memory));
+                own.watch = None;
+            }
+        }
     }
 
     fn state(&self, work: &mut [Work<'_>], next: u64) -> State {
@@ -389,8 +440,27 @@ impl Judge {
     }
 }
 
+/// What properties had come to, as far as they are the same.
+fn recall(watched: &Watched, kept: &SpecState, same: bool) {
+    if same {
+        watched.left_out.store(kept.left_out, Ordering::Relaxed);
+    }
+    for own in watched.properties().iter_mut() {
+        let known = kept.properties.iter().find(|kept| (&kept.name, &kept.text) == (&own.name, &own.text));
+        if let Some(kept) = known {
+            own.verdict = kept.verdict;
+            own.violations = kept.violations;
+            own.last.clone_from(&kept.last);
+            own.value.clone_from(&kept.value);
+            if same {
+                own.stopped.clone_from(&kept.stopped);
+            }
+        }
+    }
+}
+
 /// The lines of a record from one to another.
-fn part(record: &Record, from: u64, to: u64) -> &[u8] {
+pub fn part(record: &Record, from: u64, to: u64) -> &[u8] {
     let place = |line: u64| match line - record.before {
         0 => 0,
         lines => memchr::memchr_iter(b'\n', &record.bytes)

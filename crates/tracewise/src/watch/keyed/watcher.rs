@@ -12,6 +12,37 @@ use tw_monitor::Known;
 /// Obligations listed.
 const LISTED: usize = 1000;
 
+impl Keyed<'_> {
+    /// Goes on from a state of this specification or another: properties that mean what they meant keep theirs.
+    pub(in crate::watch) fn restore_parts(&mut self, state: &Checkpoint) -> Result<(), String> {
+        let mut time = state.time.as_slice();
+        self.clock.load(&mut time)?;
+        self.clock.go_on(Instant::now());
+        self.times.load(&mut time)?;
+        if !time.is_empty() {
+            return Err("it is longer than it should be".into());
+        }
+        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
+            (Ok(restored), _) => Ok(restored),
+            // It may have been a stream without timestamps.
+            (Err(error), Some(Ok(plan))) => {
+                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
+                let mut shard = shard.ending(self.ending);
+                let restored = shard.restore(&state.monitor).map_err(|_| error);
+                self.shard = shard;
+                restored
+            }
+            (Err(error), _) => Err(error),
+        };
+        restored.map_err(|error| error.to_string())?;
+        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
+            self.counting = None;
+        }
+        self.bad_lines.count = state.bad_lines;
+        Ok(())
+    }
+}
+
 impl Watcher for Keyed<'_> {
     fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
@@ -163,29 +194,7 @@ impl Watcher for Keyed<'_> {
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
-        let mut time = state.time.as_slice();
-        self.clock.load(&mut time)?;
-        self.clock.go_on(Instant::now());
-        self.times.load(&mut time)?;
-        if !time.is_empty() {
-            return Err("it is longer than it should be".into());
-        }
-        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
-            (Ok(restored), _) => Ok(restored),
-            // It may have been a stream without timestamps.
-            (Err(error), Some(Ok(plan))) => {
-                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
-                let mut shard = shard.ending(self.ending);
-                let restored = shard.restore(&state.monitor).map_err(|_| error);
-                self.shard = shard;
-                restored
-            }
-            (Err(error), _) => Err(error),
-        };
-        restored.map_err(|error| error.to_string())?;
-        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
-            self.counting = None;
-        }
+        self.restore_parts(state)?;
         let mut from = state.queries.as_slice();
         let mut number = || crate::watch::state::number(&mut from);
         self.told_lines = (number()? as usize, number()?);
@@ -197,7 +206,6 @@ impl Watcher for Keyed<'_> {
             *violated = number()? == 1;
         }
         self.some_ended = number()? == 1;
-        self.bad_lines.count = state.bad_lines;
         Ok(())
     }
 

@@ -1,9 +1,9 @@
 // Specifications: which there are, and the editor, which is loaded when one is opened.
 
-import { Refused, ask, diagnostics, json, query, type Diagnostic, type State } from "../api";
+import { Refused, ask, diagnostics, json, query, type Diagnostic, type Property, type Violation } from "../api";
 import type { Editor } from "../editor";
 import { el, fill, say } from "../dom";
-import { count, counted, stamp } from "../format";
+import { count, counted, stamp, value } from "../format";
 import { type View, badge, logLine } from "../parts";
 import { to } from "../routes";
 import type { Store } from "../store";
@@ -14,12 +14,12 @@ property answered "every request is answered within 5 s" : G (req -> F[0,5] ack)
 `;
 
 interface Tried {
-  positions: number;
-  from_line: number;
-  lines: number;
-  cut?: boolean;
+  from: number;
+  to: number;
+  whole: boolean;
   stopped?: string;
-  properties: { property: string; kind: string; state: State; violations?: number; value?: { value: unknown } | null; pending_count?: number; first?: { position: number; time: number | string | null; line: { line: number; text: string } | null; explanation: string } | null }[];
+  properties: (Pick<Property, "property" | "kind" | "state" | "stopped" | "violations" | "value" | "pending_count"> & { last?: Violation | null })[];
+  violations: Violation[];
 }
 
 export function specsView(store: Store, spec: string | undefined): View {
@@ -86,7 +86,10 @@ function editorView(store: Store, spec: string): View {
     if (!editor) return;
     fill(tried, el("p", { class: "quiet" }, "Reading the past …"));
     try {
-      showTried(await json<Tried>(`/v1/try?${query({ stream: streams.value, spec })}`, { method: "POST", body: editor.text(), headers: { "content-type": "text/plain; charset=utf-8" } }));
+      const path = `/v1/specs/${encodeURIComponent(spec)}/try?${query({ stream: streams.value })}`;
+      const answer = await json<{ streams: Tried[] }>(path, { method: "POST", body: editor.text(), headers: { "content-type": "text/plain; charset=utf-8" } });
+      if (answer.streams[0]) showTried(answer.streams[0]);
+      else fill(tried, el("p", { class: "quiet" }, "That stream has no lines yet."));
     } catch (error) {
       fill(tried, el("p", { class: "bad" }, (error as Error).message));
       if (error instanceof Refused && error.diagnostics.length > 0) showFindings(error.diagnostics);
@@ -131,16 +134,20 @@ function editorView(store: Store, spec: string): View {
   }
 
   function showTried(answer: Tried): void {
-    const part = answer.cut ? `the latest ${counted(answer.lines, "line")}` : counted(answer.lines, "line");
-    const row = (own: Tried["properties"][number]) =>
-      el(
+    const part = answer.whole ? `all ${counted(answer.to - answer.from, "line")}` : counted(answer.to - answer.from, "line");
+    const place = (one: Violation) => el("div", {}, el("span", { class: "quiet" }, `first at position ${count(one.position)}${one.time === null ? "" : `, ${stamp(one.time)}`}`), " ", one.line ? logLine(one.line) : null);
+    const row = (own: Tried["properties"][number]) => {
+      const first = answer.violations.find((one) => one.property === own.property) ?? own.last;
+      const more = own.pending_count ? el("span", { class: "quiet" }, `${counted(own.pending_count, "open obligation")} at the end`) : null;
+      return el(
         "tr",
         {},
         el("td", {}, own.kind === "query" ? el("span", { class: "state query" }, "value") : badge(own.state)),
         el("td", {}, el("span", { class: "name" }, own.property)),
-        el("td", { class: "number" }, own.kind === "query" ? JSON.stringify(own.value?.value ?? null) : count(own.violations ?? 0)),
-        el("td", {}, own.first ? el("div", {}, el("span", { class: "quiet" }, `first at position ${count(own.first.position)}${own.first.time === null ? "" : `, ${stamp(own.first.time)}`}`), " ", own.first.line ? logLine(own.first.line) : null) : own.pending_count ? el("span", { class: "quiet" }, `${counted(own.pending_count, "open obligation")} at the end`) : null),
+        el("td", { class: "number" }, own.kind === "query" ? value(own.value?.value) : count(own.violations ?? 0)),
+        el("td", {}, own.stopped ?? (first ? place(first) : more)),
       );
+    };
     const head = ["State", "Property", "Violations", "The first"].map((name, index) => el("th", { scope: "col", class: index === 2 ? "number" : undefined }, name));
     fill(
       tried,

@@ -44,9 +44,8 @@ fn explained(subject: &Subject, found: &serde_json::Value, id: &str) -> Answer {
     let Some(position) = number("position") else {
         return error(StatusCode::NOT_FOUND, "the violation has no position");
     };
-    // Each line is a position.
-    let first = subject.since;
     let settled = number("settled_by").unwrap_or(position).max(position);
+    let first = first_line(subject.since, found["line"]["line"].as_u64(), [position, settled]);
     let to = (first + settled + 1).min(subject.stream.log.end());
     let part = match super::part(&subject.stream, first, to, LINES) {
         Ok(part) => part,
@@ -98,6 +97,14 @@ fn explained(subject: &Subject, found: &serde_json::Value, id: &str) -> Answer {
     let object = Object::new().raw("explanation", step.as_deref().unwrap_or("null"));
     let object = object.maybe("note", note).maybe("text", (!drawing.is_empty()).then_some(drawing));
     json(StatusCode::OK, object.end())
+}
+
+/// Lines before the first position: each line is one. A property that did not change when its specification did goes on from
+/// before, so what the violation says of its line counts; that is the line of its position or of the one that settled it.
+fn first_line(since: u64, line: Option<u64>, positions: [u64; 2]) -> u64 {
+    let Some(line) = line else { return since };
+    let mut starts = positions.iter().filter_map(|position| (line - 1).checked_sub(*position));
+    if starts.clone().any(|start| start == since) { since } else { starts.next().unwrap_or(since) }
 }
 
 /// There is nothing to be told, and why.

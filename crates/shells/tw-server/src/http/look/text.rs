@@ -28,7 +28,7 @@ const AGGREGATES: [&str; 11] =
     ["count", "sum", "min", "max", "avg", "median", "quantile", "stddev", "var", "mode", "distinct"];
 
 /// The name that a text goes by while it has none.
-pub fn name_of(query: Option<&str>) -> String {
+fn name_of(query: Option<&str>) -> String {
     asked(query, "spec").filter(|name| names::check("specification", name).is_ok()).unwrap_or_else(|| "draft".into())
 }
 
