@@ -17,7 +17,7 @@ export function streamView(store: Store, stream: string): View {
     append(list, el("div", {}, el("dt", {}, name), cell));
   }
   const rates = new Chart({ label: "Lines per second", dates: true, kind: "line", paint: "--accent", zero: true, height: 180 });
-  const watching = el("ul", { class: "watching" });
+  const watching = el("ul", { class: "watching", tabindex: "0", "aria-label": "Properties of this stream" });
   const column = el("input", { type: "text", "aria-label": "Column whose value is the state", placeholder: "state column", autocomplete: "off", spellcheck: "false" });
   const key = el("input", { type: "text", "aria-label": "Column that divides the stream into traces", placeholder: "by column (optional)", autocomplete: "off", spellcheck: "false" });
   const picture = el("div", { class: "picture", role: "status" });
