@@ -68,7 +68,8 @@ impl History {
         let mut values = Vec::new();
         for stream in &streams {
             let watched = stream.judge.watched();
-            let queries = |own: &crate::judge::Watched| own.properties().iter().any(|own| own.kind == "query");
+            let queries =
+                |own: &crate::judge::Watched| own.properties().iter().any(|own| own.kind == "query");
             if !watched.iter().any(|own| queries(own)) {
                 continue;
             }

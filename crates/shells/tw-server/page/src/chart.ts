@@ -146,6 +146,8 @@ export class Sparkline {
   private readonly area = draw("path", { class: "spark-area" });
   private readonly line = draw("path", { class: "spark-line", "vector-effect": "non-scaling-stroke" });
 
+  private shown = "";
+
   constructor(private readonly label: string) {
     this.node = draw("svg", { class: "spark", viewBox: "0 0 120 24", preserveAspectRatio: "none", role: "img", "aria-label": label });
     this.node.append(this.area, this.line);
@@ -166,6 +168,8 @@ export class Sparkline {
     const x = (index: number) => 120 - ((means.length - 1 - index) * 120) / (points - 1);
     const y = (value: number) => 22.5 - (value / most) * 20;
     const line = means.map((value, index) => `${index === 0 ? "M" : "L"}${x(index).toFixed(1)} ${y(value).toFixed(1)}`).join("");
+    if (line === this.shown) return;
+    this.shown = line;
     this.line.setAttribute("d", line);
     this.area.setAttribute("d", means.length > 0 ? `${line}L120 24L${x(0).toFixed(1)} 24Z` : "");
     const label = `${this.label}, the most in a second ${figure(Math.max(0, ...last))}`;

@@ -25,7 +25,7 @@ let lists = 0;
 
 export class List<T> {
   readonly node: HTMLElement;
-  private readonly room = el("div", { class: "list-room", "aria-hidden": undefined });
+  private readonly room = el("div", { class: "list-room", role: "presentation" });
   private readonly name = `list-${(lists += 1)}`;
   private rows: HTMLElement[] = [];
   private items: readonly T[] = [];

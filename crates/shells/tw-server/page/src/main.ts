@@ -19,7 +19,7 @@ let view: View | null = null;
 const main = el("main", { id: "main", tabindex: "-1" });
 const banner = el("div", { class: "banner", role: "alert", hidden: true });
 const bannerText = el("span", {});
-append(banner, bannerText, " ", el("button", { type: "button", onclick: () => store.feed?.now() }, "Try now"));
+append(banner, bannerText, " ", el("button", { type: "button", onclick: () => (store.feed ? store.feed.now() : void begin()) }, "Try now"));
 const status = el("span", { class: "status", role: "status" });
 const links: [Place["at"][], HTMLAnchorElement][] = [
   [["overview", "property", "stream"], el("a", { href: to.overview }, "Overview")],
@@ -76,7 +76,12 @@ function draw(): void {
 }
 
 function connection(): void {
-  const { state, retryAt } = store.feed?.connection ?? { state: "connecting" as const, retryAt: 0 };
+  if (!store.feed) {
+    banner.hidden = store.error === null;
+    say(bannerText, `The server does not answer (${store.error ?? ""}), retrying.`);
+    return;
+  }
+  const { state, retryAt } = store.feed.connection;
   status.dataset["state"] = state;
   say(status, state === "live" ? "live" : state === "lost" ? "not connected" : "connecting");
   banner.hidden = state !== "lost";
@@ -120,8 +125,6 @@ async function begin(): Promise<void> {
     await store.start();
   } catch {
     // The server may not be there yet.
-    say(bannerText, `The server does not answer (${store.error ?? "no connection"}), retrying.`);
-    banner.hidden = false;
     waiting = setTimeout(() => void begin(), 2000) as unknown as number;
   }
 }

@@ -41,7 +41,9 @@ impl Asset {
         let accepts = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains("gzip"));
         let packs = headers.get(header::ACCEPT_ENCODING).is_some_and(accepts);
         let mut answer = match packs {
-            true => of_kind(StatusCode::OK, self.kind, self.packed.get_or_init(|| pack(self.bytes)).as_slice()),
+            true => {
+                of_kind(StatusCode::OK, self.kind, self.packed.get_or_init(|| pack(self.bytes)).as_slice())
+            }
             false => of_kind(StatusCode::OK, self.kind, self.bytes),
         };
         let out = answer.headers_mut();
@@ -92,7 +94,9 @@ mod tests {
     fn fingerprint(page: &Path) -> String {
         let mut all = Vec::new();
         files(&page.join("src"), &mut all);
-        all.extend(["build.mjs", "package.json", "package-lock.json", "tsconfig.json"].map(|name| page.join(name)));
+        all.extend(
+            ["build.mjs", "package.json", "package-lock.json", "tsconfig.json"].map(|name| page.join(name)),
+        );
         let named = |path: PathBuf| {
             let name = path.strip_prefix(page).expect("within").to_string_lossy().replace('\\', "/");
             (name, path)
@@ -113,7 +117,8 @@ mod tests {
     fn the_page_is_built_from_its_sources() {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
         let built = std::fs::read_to_string(page.join("dist/sources")).expect("dist/sources");
-        let why = "the sources of the page changed: run `npm ci --ignore-scripts && npm run build` in its folder";
+        let why =
+            "the sources of the page changed: run `npm ci --ignore-scripts && npm run build` in its folder";
         assert_eq!(built.trim(), fingerprint(&page), "{why}");
     }
 

@@ -36,14 +36,17 @@ fn foreign(method: &Method, headers: &HeaderMap) -> Option<String> {
     let text = |name: &HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     let host = text(&header::HOST);
     // A handshake is a GET, but what follows is not.
-    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) && !headers.contains_key(header::UPGRADE);
+    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+        && !headers.contains_key(header::UPGRADE);
     if reads {
         return None;
     }
     if let Some(site) = text(&HeaderName::from_static("sec-fetch-site"))
         && !matches!(site, "same-origin" | "none")
     {
-        return Some(format!("found a request from another site (`Sec-Fetch-Site: {site}`), expected one from this page or a program"));
+        return Some(format!(
+            "found a request from another site (`Sec-Fetch-Site: {site}`), expected one from this page or a program"
+        ));
     }
     let origin = text(&header::ORIGIN)?;
     let from = origin.split_once("://").map(|(_, host)| host);

@@ -115,9 +115,13 @@ impl Subject {
     fn of(shared: &Shared, query: Option<&str>) -> Result<Self, Box<Answer>> {
         let stream = stream_of(shared, query)?;
         let name = asked(query, "spec").unwrap_or_default();
-        let assigned = stream.judge.latest().and_then(|now| now.specs.into_iter().find(|own| *own.spec.name == *name));
+        let assigned =
+            stream.judge.latest().and_then(|now| now.specs.into_iter().find(|own| *own.spec.name == *name));
         let Some(assigned) = assigned else {
-            return Err(Box::new(error(StatusCode::NOT_FOUND, "no specification of that name watches this stream now")));
+            return Err(Box::new(error(
+                StatusCode::NOT_FOUND,
+                "no specification of that name watches this stream now",
+            )));
         };
         let property = asked(query, "property").unwrap_or_default();
         Ok(Self { stream, since: assigned.since, spec: assigned.spec, property })
@@ -142,7 +146,9 @@ impl Subject {
 
 fn stream_of(shared: &Shared, query: Option<&str>) -> Result<Arc<Stream>, Box<Answer>> {
     let name = asked(query, "stream").unwrap_or_default();
-    shared.known(&name).ok_or_else(|| Box::new(error(StatusCode::NOT_FOUND, "there is no stream of that name")))
+    shared
+        .known(&name)
+        .ok_or_else(|| Box::new(error(StatusCode::NOT_FOUND, "there is no stream of that name")))
 }
 
 /// The library cannot answer this, and says why.

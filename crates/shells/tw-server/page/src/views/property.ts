@@ -81,6 +81,9 @@ export function propertyView(store: Store, where: Where): View {
   let shown: string | null = null;
   const known = new Map<string, HTMLElement>();
   let looked = 0;
+  /** All are counted again, but not for each that comes. */
+  let counts = 0;
+  let begun = false;
   let wantsRobust = true;
   let wantsClasses = true;
 
@@ -135,10 +138,13 @@ export function propertyView(store: Store, where: Where): View {
     const news = chosen.update();
     listSection.hidden = own?.kind === "query";
     overSection.hidden = own?.kind === "query";
-    if (news || chosen.items.length === 0) {
+    if (news || !begun) {
       list.set(chosen.items);
       say(listCount, listed(own));
-      overTime();
+      counts ||= setTimeout(() => {
+        counts = 0;
+        overTime();
+      }, begun ? 500 : 0) as unknown as number;
     }
     if (shown === null && chosen.items.length > 0) {
       const wanted = place.violation ? chosen.items.findLast((one) => one.id === place.violation) : chosen.items[chosen.items.length - 1];
@@ -215,6 +221,7 @@ export function propertyView(store: Store, where: Where): View {
   }
 
   function overTime(): void {
+    begun = true;
     const found = chosen.items;
     const times = found.map((one) => seconds(one.time));
     const dates = times.length > 0 && times.every((time) => time !== null);

@@ -8,10 +8,26 @@ import { type View, boundText } from "../parts";
 import { to } from "../routes";
 import type { Store } from "../store";
 
+/** What a filter looks at, made once for each. */
+const texts = new WeakMap<Violation, string>();
+function textOf(own: Violation): string {
+  let text = texts.get(own);
+  if (text === undefined) {
+    text = `${own.property} ${own.stream} ${own.spec} ${boundText(own.bindings)} ${own.line?.text ?? ""} ${own.explanation}`.toLowerCase();
+    texts.set(own, text);
+  }
+  return text;
+}
+
+/** Milliseconds of a frame that choosing may take; the rest is for the next. */
+const SHARE = 6;
+
 /** Violations that satisfy something, kept in step with the store at the cost of what is new. */
 export class Chosen {
   items: Violation[] = [];
   private next = 0;
+  /** Whether some were not looked at yet. */
+  behind = false;
   private wanted: ((own: Violation) => boolean) | null = null;
 
   constructor(private readonly store: Store) {}
@@ -30,11 +46,19 @@ export class Chosen {
     const before = this.items.length;
     // Another store than before.
     if (this.next > this.store.end) [this.items, this.next] = [[], 0];
+    const until = performance.now() + SHARE;
+    this.behind = false;
     for (let at = this.store.from(this.next); at < all.length; at += 1) {
       const own = all[at]!;
+      if (this.wanted && at % 128 === 0 && performance.now() > until) {
+        this.behind = true;
+        this.next = own.number;
+        this.store.changed();
+        break;
+      }
       if (!this.wanted || this.wanted(own)) this.items.push(own);
     }
-    this.next = this.store.end;
+    if (!this.behind) this.next = this.store.end;
     let gone = 0;
     while (gone < this.items.length && this.items[gone]!.number < start) gone += 1;
     if (gone > 0) this.items.splice(0, gone);
@@ -85,7 +109,7 @@ export function violationsView(store: Store): View {
     spellcheck: "false",
     oninput: () => {
       const text = filter.value.trim().toLowerCase();
-      chosen.choose(text ? (own) => `${own.property} ${own.stream} ${own.spec} ${boundText(own.bindings)} ${own.line?.text ?? ""} ${own.explanation}`.toLowerCase().includes(text) : null);
+      chosen.choose(text ? (own) => textOf(own).includes(text) : null);
       list.set(chosen.items);
       tell();
     },
@@ -99,7 +123,7 @@ export function violationsView(store: Store): View {
   };
   const node = el("div", { class: "view-list" }, el("div", { class: "bar" }, el("h1", { tabindex: "-1" }, "Violations"), said, el("span", { class: "push" }), hold, filter), list.node);
   const update = () => {
-    if (held) return;
+    if (held && !chosen.behind) return;
     chosen.update();
     list.set(chosen.items);
     tell();

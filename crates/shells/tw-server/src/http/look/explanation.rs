@@ -55,21 +55,26 @@ fn explained(subject: &Subject, found: &serde_json::Value, id: &str) -> Answer {
     let Some(wanted) = position.checked_sub(shift) else {
         return none("the lines that it is about are no longer kept");
     };
-    let note = (shift > 0).then(|| format!("Judged from line {} on: what was before is not looked at.", part.from + 1));
+    let note = (shift > 0)
+        .then(|| format!("Judged from line {} on: what was before is not looked at.", part.from + 1));
     let specification = match subject.alone() {
         Ok(specification) => specification,
         Err(why) => return unfit(&why),
     };
     let (session, files) = subject.session(&part.bytes);
     let by = subject.spec.specification.settings.by.clone();
-    let all = CheckOptions { violations: usize::MAX, explain: false, by: by.clone(), ..CheckOptions::default() };
+    let all =
+        CheckOptions { violations: usize::MAX, explain: false, by: by.clone(), ..CheckOptions::default() };
     let report = match session.check(&specification, &files, &all) {
         Ok(report) => report,
         Err(why) => return unfit(&why),
     };
     let property = report.properties.iter().find(|own| own.name == subject.property);
-    let Some(property) = property.filter(|own| own.violation_count > 0 || own.verdict.as_str() == "violated") else {
-        return none("judged again, these lines do not violate it: the specification or the log is no longer what it was");
+    let Some(property) = property.filter(|own| own.violation_count > 0 || own.verdict.as_str() == "violated")
+    else {
+        return none(
+            "judged again, these lines do not violate it: the specification or the log is no longer what it was",
+        );
     };
     let bindings = found["bindings"].to_string();
     let same = |own: &Violation| {
@@ -78,9 +83,12 @@ fn explained(subject: &Subject, found: &serde_json::Value, id: &str) -> Answer {
     };
     let listed = &property.violations;
     let at = listed.iter().position(same);
-    let at = at.or_else(|| listed.iter().position(|own| own.position.is_some_and(|own| own as u64 == wanted)));
+    let at =
+        at.or_else(|| listed.iter().position(|own| own.position.is_some_and(|own| own as u64 == wanted)));
     if at.is_none() && !listed.is_empty() {
-        return none("judged again, it is violated elsewhere: the specification or the log is no longer what it was");
+        return none(
+            "judged again, it is violated elsewhere: the specification or the log is no longer what it was",
+        );
     }
     let explained = at.unwrap_or(0);
     let one = CheckOptions { violations: explained + 1, explained, by, ..CheckOptions::default() };

@@ -33,7 +33,8 @@ pub async fn get(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -
             Ok(part) => part,
             Err(why) => return unread(&why),
         };
-        let reading = Reading { format: Some("jsonl".into()), threads: 1, skip_bad_lines: true, ..Reading::default() };
+        let reading =
+            Reading { format: Some("jsonl".into()), threads: 1, skip_bad_lines: true, ..Reading::default() };
         let name = stream.name.to_string();
         let session = Session::new().reading(reading).text(name.clone(), part.bytes);
         let report = match session.merge(&[vec![name]], &options) {
@@ -42,7 +43,8 @@ pub async fn get(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -
         };
         let states = report.model.states();
         if states > STATES {
-            let why = format!("{states} states are more than a picture can show; name a column with fewer values");
+            let why =
+                format!("{states} states are more than a picture can show; name a column with fewer values");
             return error(StatusCode::UNPROCESSABLE_ENTITY, &why);
         }
         let Some(format) = FORMATS.iter().find(|format| format.name == "svg") else {
@@ -52,7 +54,8 @@ pub async fn get(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -
         if let Err(why) = (format.write)(&report.model, &mut svg) {
             return error(StatusCode::UNPROCESSABLE_ENTITY, &why.to_string());
         }
-        let note = format!("{states} states of {} positions, from line {} on", report.positions, part.from + 1);
+        let note =
+            format!("{states} states of {} positions, from line {} on", report.positions, part.from + 1);
         let svg = String::from_utf8_lossy(&svg).into_owned();
         json(StatusCode::OK, Object::new().field("svg", svg).field("note", note).end())
     })

@@ -31,13 +31,15 @@ fn values(subject: &Subject) -> Answer {
         Err(why) => return unfit(&why),
     };
     let (session, files) = subject.session(&part.bytes);
-    let options = RobustOptions { everywhere: true, explain: false, picture: true, ..RobustOptions::default() };
+    let options =
+        RobustOptions { everywhere: true, explain: false, picture: true, ..RobustOptions::default() };
     let report = match session.robust(&specification, &files, &options) {
         Ok(report) => report,
         Err(why) => return unfit(&why),
     };
     let shift = part.from.saturating_sub(subject.since);
-    let curve = report.properties.iter().find(|own| own.name == subject.property).and_then(|own| own.curve.as_ref());
+    let curve =
+        report.properties.iter().find(|own| own.name == subject.property).and_then(|own| own.curve.as_ref());
     let values = curve.map_or(&[][..], |(_, values)| values);
     let object = Object::new()
         .maybe("formula", curve.map(|(formula, _)| formula.as_str()))

@@ -20,8 +20,9 @@ const LINES: u64 = 200;
 
 /// Words that begin declarations or stand within them.
 const KEYWORDS: [&str; 24] = [
-    "property", "query", "let", "trace", "require", "monitor", "chart", "after", "stream", "observe", "trigger", "forall",
-    "exists", "over", "by", "every", "while", "matches", "in", "has", "true", "false", "first", "last",
+    "property", "query", "let", "trace", "require", "monitor", "chart", "after", "stream", "observe",
+    "trigger", "forall", "exists", "over", "by", "every", "while", "matches", "in", "has", "true", "false",
+    "first", "last",
 ];
 /// What collects values.
 const AGGREGATES: [&str; 11] =
@@ -29,11 +30,17 @@ const AGGREGATES: [&str; 11] =
 
 /// The name that a text goes by while it has none.
 fn name_of(query: Option<&str>) -> String {
-    asked(query, "spec").filter(|name| names::check("specification", name).is_ok()).unwrap_or_else(|| "draft".into())
+    asked(query, "spec")
+        .filter(|name| names::check("specification", name).is_ok())
+        .unwrap_or_else(|| "draft".into())
 }
 
 /// `POST /v1/check`: what is wrong with a text, which is not kept.
-pub async fn check(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, request: Request<Body>) -> Answer {
+pub async fn check(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    request: Request<Body>,
+) -> Answer {
     let text = match text_of(&shared, request).await {
         Ok(text) => text,
         Err(answer) => return *answer,
@@ -64,7 +71,9 @@ pub async fn words(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery)
             let row = own.row();
             Object::new().field("word", row.letter).field("about", row.name).end()
         });
-        let aggregates = AGGREGATES.iter().map(|word| Object::new().field("word", *word).field("about", "aggregate").end());
+        let aggregates = AGGREGATES
+            .iter()
+            .map(|word| Object::new().field("word", *word).field("about", "aggregate").end());
         let patterns = PATTERNS.iter().map(|own| {
             let form = format!("{}({})", own.name, own.parameters.join(", "));
             Object::new().field("name", own.name).field("form", form).field("about", own.meaning).end()
@@ -82,14 +91,16 @@ pub async fn words(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery)
 /// Columns and events of the latest lines, as JSON.
 fn fields(stream: &crate::stream::Stream) -> std::io::Result<Vec<String>> {
     let part = super::part(stream, 0, stream.log.end(), LINES)?;
-    let reading = Reading { format: Some("jsonl".into()), threads: 1, skip_bad_lines: true, ..Reading::default() };
+    let reading =
+        Reading { format: Some("jsonl".into()), threads: 1, skip_bad_lines: true, ..Reading::default() };
     let name = stream.name.to_string();
     let session = Session::new().reading(reading).text(name.clone(), part.bytes);
     // Of a stream without a line nothing is known.
     let Ok(report) = session.inspect(&[name]) else { return Ok(Vec::new()) };
     let field = |name: &str, about: String| Object::new().field("name", name).field("about", about).end();
     let columns = report.columns.iter().map(|own| {
-        let example = own.examples.first().map_or(String::new(), |example| format!(", for example {example}"));
+        let example =
+            own.examples.first().map_or(String::new(), |example| format!(", for example {example}"));
         field(&own.name, format!("{}{example}", own.kind))
     });
     Ok(columns.chain(report.events.iter().map(|(name, _)| field(name, "event".into()))).collect())
