@@ -30,7 +30,7 @@ const fn asset(name: &'static str, kind: &'static str, bytes: &'static [u8]) -> 
 
 impl Asset {
     /// The file, packed where the client takes that.
-    fn answer(&self, headers: &HeaderMap) -> Answer {
+    fn answer(&'static self, headers: &HeaderMap) -> Answer {
         let tag = HeaderValue::from_str(&format!("\"{}\"", &blake3::hash(self.bytes).to_hex()[..16]));
         let known = headers.get(header::IF_NONE_MATCH);
         if let (Ok(tag), Some(known)) = (&tag, known)

@@ -40,7 +40,7 @@ fn values(subject: &Subject) -> Answer {
     let shift = part.from.saturating_sub(subject.since);
     let curve =
         report.properties.iter().find(|own| own.name == subject.property).and_then(|own| own.curve.as_ref());
-    let values = curve.map_or(&[][..], |(_, values)| values);
+    let values = curve.map_or(&[][..], |(_, values)| values.as_slice());
     let object = Object::new()
         .maybe("formula", curve.map(|(formula, _)| formula.as_str()))
         .raw("positions", &array((0..values.len() as u64).map(|at| (at + shift).to_string())))
