@@ -85,8 +85,7 @@ const steps = {
   async "open obligations count down, queries have values"() {
     await server.post("web", [calm(now(), { req: true, ms: 20 })]);
     await go("#/property/web/web/answered");
-    await page.locator(".pending li").first().waitFor();
-    assert.match(await page.locator(".pending .due").first().innerText(), /^(in )?\d+(\.\d)? s( ago)?$/);
+    await page.locator(".pending .due", { hasText: /^(in )?\d+(\.\d)? s( ago)?$/ }).first().waitFor();
     await go("#/property/web/web/slowest");
     await page.locator(".figure.big", { hasText: "250" }).waitFor();
     await page.locator(".chart canvas").first().waitFor();
@@ -103,6 +102,8 @@ const steps = {
     const type = async (text) => {
       await editor.click();
       await page.keyboard.press("Control+A");
+      // Chromium itself styles a text that is put in place of a styled one, which the policy refuses.
+      await page.keyboard.press("Delete");
       await page.keyboard.insertText(text);
     };
     await type(SPEC.replace("ms < 100", "ms < < 100"));
@@ -146,6 +147,7 @@ const steps = {
   },
 
   async "all of it by keyboard"() {
+    await page.goto("about:blank");
     await go("#/");
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
     await page.keyboard.press("Tab");

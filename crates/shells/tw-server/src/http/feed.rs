@@ -61,7 +61,8 @@ impl Listener {
     /// Of what is told, what this one wants and does not have.
     fn takes(&mut self, told: &Told) -> bool {
         if let (Some(next), Some(number)) = (self.next, told.number) {
-            if number < next {
+            // An older one was told; before a later one some were missed, and the log has them all.
+            if number != next {
                 return false;
             }
             self.next = Some(number + 1);
