@@ -7,14 +7,14 @@ const SHOP = `// What the shop promises.
 trace { stream: shop; time: ts; }
 
 property answered "every order is confirmed within 5 s" :
-  forall id. G (order(id) -> F[0,5] confirmed(id));
+  forall id. G (order(id: id) -> F[0,5] confirmed(id: id));
 property paid_first "nothing is shipped before it is paid" :
-  forall id. G (shipped(id) -> O paid(id));
+  forall id. G (shipped(id: id) -> O paid(id: id));
 property quick "no answer takes 100 ms" : G (ms < 100);
 property no_failure : G !failed;
-property opened : F order(_);
+property opened : F order;
 query slowest "ms of the slowest answer" : max[ms];
-query orders : count[order(_)];
+query orders : count[order];
 `;
 
 /** A small shop, second by second, some of it wrong. */
@@ -77,7 +77,7 @@ export async function pictures(browser, program, folder) {
       await page.keyboard.type("property shipped_paid : preced");
       await page.locator(".editor .cm-tooltip-autocomplete").waitFor();
     });
-    const many = Array.from({ length: 200 }, (_, index) => `property p${String(index).padStart(3, "0")} : ${index % 3 === 0 ? `G (ms < ${50 + index})` : index % 3 === 1 ? `G (order(_) -> F[0,${index}] shipped(_))` : `F (ms > ${index / 4})`};`);
+    const many = Array.from({ length: 200 }, (_, index) => `property p${String(index).padStart(3, "0")} : ${index % 3 === 0 ? `G (ms < ${50 + index})` : index % 3 === 1 ? `G (order -> F[0,${index}] shipped)` : `F (ms > ${index / 4})`};`);
     await server.put("many", `trace { stream: shop; time: ts; }\n${many.join("\n")}\n`);
     const ts = Date.now() / 1000;
     await server.post("shop", Array.from({ length: 300 }, (_, index) => ({ ts: ts + index / 100, event: index % 2 ? "order" : "shipped", id: `m-${index}`, ms: index, failed: false })));

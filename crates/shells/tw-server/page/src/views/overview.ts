@@ -86,7 +86,7 @@ export function overview(store: Store): View {
       say(tile.parts.behind, own.behind > 0 ? `${count(own.behind)} behind` : "");
       const wrong = violated.get(own.stream) ?? 0;
       say(tile.parts.violated, wrong > 0 ? `${count(wrong)} violated` : "");
-      tile.spark.set(rates, 600);
+      tile.spark.set(rates, rates.length <= 120 ? 120 : rates.length <= 300 ? 300 : 600);
     });
     const shown = store.properties.filter((own) => {
       if (only && (own.state !== only || own.kind === "query")) return false;
@@ -157,8 +157,9 @@ function makeRow(own: Property): Row {
 
 function fillRow(row: Row, own: Property, now: number): void {
   const { parts } = row;
-  if (own.kind === "query") {
+  if (own.kind === "query" && !own.stopped) {
     if (parts.state.className !== "state query") {
+      delete parts.state.dataset["state"];
       parts.state.className = "state query";
       parts.state.textContent = "value";
     }
