@@ -64,9 +64,24 @@ pub fn text(shared: &Shared) -> String {
         "Lines refused, or left out.",
         &per_stream(&|stream| stream.refused.load(Ordering::Relaxed)),
     );
-    family("tracewise_lag_lines", "gauge", "Lines taken and not judged yet.", &per_stream(&|stream| stream.behind()));
-    family("tracewise_log_bytes", "gauge", "Bytes of the log on disk.", &per_stream(&|stream| stream.log.bytes()));
-    family("tracewise_log_lines", "counter", "Lines of the log, deleted ones included.", &per_stream(&|s| s.log.end()));
+    family(
+        "tracewise_lag_lines",
+        "gauge",
+        "Lines taken and not judged yet.",
+        &per_stream(&|stream| stream.behind()),
+    );
+    family(
+        "tracewise_log_bytes",
+        "gauge",
+        "Bytes of the log on disk.",
+        &per_stream(&|stream| stream.log.bytes()),
+    );
+    family(
+        "tracewise_log_lines",
+        "counter",
+        "Lines of the log, deleted ones included.",
+        &per_stream(&|s| s.log.end()),
+    );
     let (mut violations, mut pending, mut left_out, mut memory) = (vec![], vec![], vec![], vec![]);
     let mut stopped = Vec::new();
     for stream in &streams {
@@ -85,11 +100,26 @@ pub fn text(shared: &Shared) -> String {
     }
     family("tracewise_violations_total", "counter", "Violations found.", &violations);
     family("tracewise_pending", "gauge", "Obligations that are open, as of the last look.", &pending);
-    family("tracewise_lines_left_out_total", "counter", "Lines that a specification could not read.", &left_out);
-    family("tracewise_memory_bytes", "gauge", "Bytes that a specification holds, as of the last look.", &memory);
+    family(
+        "tracewise_lines_left_out_total",
+        "counter",
+        "Lines that a specification could not read.",
+        &left_out,
+    );
+    family(
+        "tracewise_memory_bytes",
+        "gauge",
+        "Bytes that a specification holds, as of the last look.",
+        &memory,
+    );
     family("tracewise_stopped", "gauge", "Whether a specification was stopped.", &stopped);
     let away = shared.figures.turned_away.load(Ordering::Relaxed) as f64;
-    family("tracewise_turned_away_total", "counter", "Requests answered 429 or 503.", &[(String::new(), away)]);
+    family(
+        "tracewise_turned_away_total",
+        "counter",
+        "Requests answered 429 or 503.",
+        &[(String::new(), away)],
+    );
     let figures = &shared.figures;
     let _ = writeln!(
         out,

@@ -206,7 +206,8 @@ impl Server {
             said(format!("violations: {cut}"));
         }
         let folder: PathBuf = config.specs.clone().unwrap_or_else(|| data.join("specs"));
-        let (specs, unread) = Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
+        let (specs, unread) =
+            Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
         let shared = Arc::new(Shared {
             config,
             verdicts: Arc::new(verdicts),
@@ -221,7 +222,9 @@ impl Server {
         shared.say_unread(&unread);
         for entry in std::fs::read_dir(data.join("streams")).map_err(io(&kept()))? {
             let name = entry.map_err(io(&kept()))?.file_name();
-            let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else { continue };
+            let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else {
+                continue;
+            };
             let stream = shared.open(name).map_err(io(&format!("cannot open the stream {name}")))?;
             shared.streams_locked().insert(stream.name.clone(), stream);
         }

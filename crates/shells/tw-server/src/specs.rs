@@ -123,7 +123,9 @@ impl Specs {
         for entry in std::fs::read_dir(&self.folder)? {
             let path = entry?.path();
             let name = path.file_name().and_then(|name| name.to_str()?.strip_suffix(".tw"));
-            let Some(name) = name.filter(|name| names::check("specification", name).is_ok()) else { continue };
+            let Some(name) = name.filter(|name| names::check("specification", name).is_ok()) else {
+                continue;
+            };
             let known = before.iter().find(|spec| &*spec.name == name);
             let text = match std::fs::read_to_string(&path) {
                 Ok(text) => text,

@@ -68,7 +68,8 @@ pub fn run(spec: &Spec, stream: &Stream, extent: Extent) -> io::Result<Tried> {
         }
     };
     watch.begin_after(since);
-    let (mut reader, end, until) = (stream.log.read_from(since), stream.log.end(), Instant::now() + extent.time);
+    let (mut reader, end, until) =
+        (stream.log.read_from(since), stream.log.end(), Instant::now() + extent.time);
     while tried.to < end && Instant::now() < until {
         let Some(record) = reader.next()? else { break };
         let bytes = crate::judge::part(&record, since.max(record.before), record.after());

@@ -84,13 +84,19 @@ impl Verdicts {
         self.log.end()
     }
 
-
     /// Keeps violations, and tells them and all else, in this order. After an error nothing was told.
     pub fn tell(&self, mut told: Vec<Told>) -> io::Result<()> {
         let mut lines = String::new();
         let mut count = 0;
         for told in told.iter().filter(|told| told.kind == "violation") {
-            lines.extend([&*told.stream, "\t", &told.property.replace(['\t', '\n'], " "), "\t", &told.json, "\n"]);
+            lines.extend([
+                &*told.stream,
+                "\t",
+                &told.property.replace(['\t', '\n'], " "),
+                "\t",
+                &told.json,
+                "\n",
+            ]);
             count += 1;
         }
         // Numbers are given in the order of the log.

@@ -26,7 +26,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("limits", "body", |config, value| bytes(value).map(|bytes| config.limits.body = bytes as usize)),
     ("limits", "unpacked", |config, value| bytes(value).map(|bytes| config.limits.unpacked = bytes as usize)),
     ("limits", "line", |config, value| bytes(value).map(|bytes| config.limits.line = bytes as usize)),
-    ("limits", "connections", |config, value| count(value).map(|count| config.limits.connections = count as usize)),
+    ("limits", "connections", |config, value| {
+        count(value).map(|count| config.limits.connections = count as usize)
+    }),
     ("limits", "streams", |config, value| count(value).map(|count| config.limits.streams = count as usize)),
     ("limits", "patience", |config, value| time(value).map(|time| config.limits.patience = time)),
     ("limits", "behind", |config, value| count(value).map(|count| config.limits.behind = count)),
@@ -41,7 +43,10 @@ impl Config {
             if known().next().is_none() {
                 let mut sections: Vec<&str> = SETTINGS.iter().map(|(own, ..)| *own).collect();
                 sections.dedup();
-                return Err(format!("found the section `{section}`, expected one of {}", sections.join(", ")));
+                return Err(format!(
+                    "found the section `{section}`, expected one of {}",
+                    sections.join(", ")
+                ));
             }
             let Some(values) = values.as_table() else {
                 return Err(format!("`{section}` is a section: write [{section}]"));
@@ -50,7 +55,9 @@ impl Config {
                 let Some((_, _, set)) = known().find(|(_, own, _)| own == name) else {
                     let names: Vec<&str> = known().map(|(_, own, _)| *own).collect();
                     let expected = names.join(", ");
-                    return Err(format!("[{section}]: found the setting `{name}`, expected one of {expected}"));
+                    return Err(format!(
+                        "[{section}]: found the setting `{name}`, expected one of {expected}"
+                    ));
                 };
                 set(self, value).map_err(|why| format!("[{section}] {name}: {why}"))?;
             }
@@ -78,7 +85,9 @@ fn with_unit(value: &Value) -> Option<(&str, &str)> {
 fn time(value: &Value) -> Result<Duration, String> {
     let read = with_unit(value).and_then(|(number, unit)| TimeUnit::parse(unit)?.parse_number(number).ok());
     let nanos = read.and_then(|nanos| u64::try_from(nanos).ok()).filter(|nanos| *nanos > 0);
-    nanos.map(Duration::from_nanos).ok_or_else(|| format!("found {value}, expected a time such as \"10s\" or \"7d\""))
+    nanos
+        .map(Duration::from_nanos)
+        .ok_or_else(|| format!("found {value}, expected a time such as \"10s\" or \"7d\""))
 }
 
 fn bytes(value: &Value) -> Result<u64, String> {
@@ -110,7 +119,10 @@ mod tests {
         let mut config = config();
         config.set("[server]\ncheckpoint = \"20ms\"\n[log]\nsize = \"1.5GB\"\nage = \"7d\"\n[limits]\nstreams = 3\n").unwrap();
         assert_eq!(config.checkpoint, Duration::from_millis(20));
-        assert_eq!((config.log.size, config.log.age), (Some(1_500_000_000), Some(Duration::from_secs(7 * 86_400))));
+        assert_eq!(
+            (config.log.size, config.log.age),
+            (Some(1_500_000_000), Some(Duration::from_secs(7 * 86_400)))
+        );
         assert_eq!(config.limits.streams, 3);
     }
 

@@ -47,7 +47,10 @@ impl Asked {
         };
         let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?"));
         let Some(packing) = Packing::named(encoding) else {
-            let why = format!("Content-Encoding: found `{}`, expected gzip, zstd or none", encoding.unwrap_or_default());
+            let why = format!(
+                "Content-Encoding: found `{}`, expected gzip, zstd or none",
+                encoding.unwrap_or_default()
+            );
             return Err(Box::new(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why)));
         };
         let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -56,7 +59,11 @@ impl Asked {
 }
 
 /// Takes events.
-pub async fn post(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request<Body>) -> Answer {
+pub async fn post(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Answer {
     let began = Instant::now();
     let answer = taken(&shared, &name, request).await;
     if matches!(answer.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
@@ -75,7 +82,10 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         Ok(stream) => stream,
         Err(NoStream::Name(why)) => return error(StatusCode::BAD_REQUEST, &why),
         Err(NoStream::TooMany(limit)) => {
-            return error(StatusCode::FORBIDDEN, &format!("there are {limit} streams already, the most there may be"));
+            return error(
+                StatusCode::FORBIDDEN,
+                &format!("there are {limit} streams already, the most there may be"),
+            );
         }
         Err(NoStream::Io(why)) => {
             return later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"));
@@ -86,7 +96,8 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         let why = format!("more than {} lines wait to be judged", limits.behind);
         return later(StatusCode::TOO_MANY_REQUESTS, &why);
     }
-    let body = tokio::time::timeout(limits.patience, axum::body::to_bytes(request.into_body(), limits.body)).await;
+    let body =
+        tokio::time::timeout(limits.patience, axum::body::to_bytes(request.into_body(), limits.body)).await;
     let body = match body {
         Ok(Ok(body)) => body,
         Ok(Err(_)) => {

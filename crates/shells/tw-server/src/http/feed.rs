@@ -130,7 +130,11 @@ fn write_event(next: &Next, out: &mut String) {
 }
 
 /// `GET /v1/feed`.
-pub async fn events(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Answer {
+pub async fn events(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Answer {
     let listener = Listener::new(shared, query.as_deref(), &headers);
     let pieces = stream::unfold((listener, true), |(mut listener, first)| async move {
         let mut text = String::new();
@@ -185,10 +189,13 @@ async fn speak(mut socket: WebSocket, mut listener: Listener) {
         let message = match next {
             Next::Told(told) => {
                 let number = told.number.map_or("null".to_string(), |number| number.to_string());
-                let text = format!("{{\"kind\":\"{}\",\"number\":{number},\"told\":{}}}", told.kind, told.json);
+                let text =
+                    format!("{{\"kind\":\"{}\",\"number\":{number},\"told\":{}}}", told.kind, told.json);
                 Message::Text(text.into())
             }
-            Next::Missed(missed) => Message::Text(format!("{{\"kind\":\"missed\",\"missed\":{missed}}}").into()),
+            Next::Missed(missed) => {
+                Message::Text(format!("{{\"kind\":\"missed\",\"missed\":{missed}}}").into())
+            }
             Next::Beat => Message::Ping(Bytes::new()),
             Next::Over => return,
         };

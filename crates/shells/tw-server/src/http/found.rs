@@ -52,9 +52,14 @@ pub async fn violations(State(shared): State<Arc<Shared>>, RawQuery(query): RawQ
     match tokio::task::spawn_blocking(list).await {
         Ok(Ok((found, next))) => {
             let all = array(found.iter().map(|told| told.json.clone()));
-            json(StatusCode::OK, Object::new().raw("violations", &all).field("next", next).field("end", end).end())
+            json(
+                StatusCode::OK,
+                Object::new().raw("violations", &all).field("next", next).field("end", end).end(),
+            )
         }
-        Ok(Err(why)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("violations cannot be read: {why}")),
+        Ok(Err(why)) => {
+            error(StatusCode::INTERNAL_SERVER_ERROR, &format!("violations cannot be read: {why}"))
+        }
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "violations cannot be read"),
     }
 }
@@ -65,7 +70,9 @@ pub async fn properties(State(shared): State<Arc<Shared>>, RawQuery(query): RawQ
     let gather = move || {
         let mut all = Vec::new();
         let streams = shared.streams();
-        for stream in streams.iter().filter(|own| filter.stream.as_deref().is_none_or(|name| *own.name == *name)) {
+        for stream in
+            streams.iter().filter(|own| filter.stream.as_deref().is_none_or(|name| *own.name == *name))
+        {
             let current = stream.judge.ask_pending(PATIENCE);
             for watched in stream.judge.watched() {
                 let stopped = watched.stopped();

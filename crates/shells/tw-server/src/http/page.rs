@@ -18,7 +18,8 @@ pub async fn ready(State(shared): State<Arc<Shared>>) -> Answer {
     if shared.ending.load(Ordering::SeqCst) {
         return error(StatusCode::SERVICE_UNAVAILABLE, "the server is ending");
     }
-    let failing = shared.streams().iter().find_map(|stream| Some((stream.name.clone(), stream.commit.failing()?)));
+    let failing =
+        shared.streams().iter().find_map(|stream| Some((stream.name.clone(), stream.commit.failing()?)));
     match failing {
         Some((name, why)) => {
             error(StatusCode::SERVICE_UNAVAILABLE, &format!("stream {name} cannot be written to disk: {why}"))

@@ -48,7 +48,9 @@ pub async fn text_of(shared: &Shared, request: Request<Body>) -> Result<String, 
             let why = format!("the body is not whole, or longer than {LONGEST} bytes");
             return Err(Box::new(error(StatusCode::PAYLOAD_TOO_LARGE, &why)));
         }
-        Err(_) => return Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"))),
+        Err(_) => {
+            return Err(Box::new(error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time")));
+        }
     };
     String::from_utf8(body.into())
         .map_err(|_| Box::new(error(StatusCode::BAD_REQUEST, "a specification is UTF-8 text, this is not")))
@@ -60,7 +62,11 @@ pub fn diagnostics(why: &tracewise::Error) -> String {
 }
 
 /// `PUT /v1/specs/NAME`.
-pub async fn put(State(shared): State<Arc<Shared>>, Path(name): Path<String>, request: Request<Body>) -> Answer {
+pub async fn put(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Answer {
     if let Err(why) = names::check("specification", &name) {
         return error(StatusCode::BAD_REQUEST, &why);
     }
@@ -72,8 +78,12 @@ pub async fn put(State(shared): State<Arc<Shared>>, Path(name): Path<String>, re
         let spec = match Spec::read(&name, &text) {
             Ok(spec) => spec,
             Err(why) => {
-                let object = Object::new().field("error", "the specification cannot be used; nothing was changed");
-                return json(StatusCode::UNPROCESSABLE_ENTITY, object.raw("diagnostics", &diagnostics(&why)).end());
+                let object =
+                    Object::new().field("error", "the specification cannot be used; nothing was changed");
+                return json(
+                    StatusCode::UNPROCESSABLE_ENTITY,
+                    object.raw("diagnostics", &diagnostics(&why)).end(),
+                );
             }
         };
         let sources = &spec.specification.sources;
@@ -105,7 +115,9 @@ pub async fn delete(State(shared): State<Arc<Shared>>, Path(name): Path<String>)
     let work = move || match shared.specs.remove(&name).and_then(|there| shared.apply().map(|()| there)) {
         Ok(true) => json(StatusCode::OK, Object::new().field("removed", name).end()),
         Ok(false) => error(StatusCode::NOT_FOUND, "there is no specification of that name"),
-        Err(why) => error(StatusCode::SERVICE_UNAVAILABLE, &format!("the specification cannot be removed: {why}")),
+        Err(why) => {
+            error(StatusCode::SERVICE_UNAVAILABLE, &format!("the specification cannot be removed: {why}"))
+        }
     };
     tokio::task::spawn_blocking(work)
         .await
@@ -141,7 +153,9 @@ pub async fn try_past(
         let known = shared.specs.all().into_iter().find(|spec| *spec.name == *name);
         let spec = match (text.trim().is_empty(), known) {
             (true, Some(spec)) => spec,
-            (true, None) => return error(StatusCode::NOT_FOUND, "there is no specification of that name, and no text"),
+            (true, None) => {
+                return error(StatusCode::NOT_FOUND, "there is no specification of that name, and no text");
+            }
             (false, _) => match Spec::read(&name, &text) {
                 Ok(spec) => Arc::new(spec),
                 Err(why) => {
@@ -164,7 +178,10 @@ pub async fn try_past(
             match trial::run(&spec, stream, extent) {
                 Ok(tried) => all.push(told(&stream.name, &tried)),
                 Err(why) => {
-                    return error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the log cannot be read: {why}"));
+                    return error(
+                        StatusCode::INTERNAL_SERVER_ERROR,
+                        &format!("the log cannot be read: {why}"),
+                    );
                 }
             }
         }

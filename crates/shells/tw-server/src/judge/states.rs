@@ -130,7 +130,10 @@ impl Watched {
 
     /// Properties hold so much together.
     pub fn weigh(&self, names: &[String], bytes: u64) {
-        self.properties().iter_mut().filter(|own| names.contains(&own.name)).for_each(|own| own.bytes = bytes);
+        self.properties()
+            .iter_mut()
+            .filter(|own| names.contains(&own.name))
+            .for_each(|own| own.bytes = bytes);
     }
 
     /// Why it is not at work any more, if that is so.

@@ -70,9 +70,12 @@ impl Teller {
             .field("position", position.unwrap_or(verdict.position))
             .raw("time", &json::time(time))
             .raw("bindings", &bindings)
-            .raw("line", &line.map_or("null".into(), |line| {
-                Object::new().field("line", line.line).field("text", &*line.text).end()
-            }))
+            .raw(
+                "line",
+                &line.map_or("null".into(), |line| {
+                    Object::new().field("line", line.line).field("text", &*line.text).end()
+                }),
+            )
             .field("explanation", explanation(verdict));
         if verdict.violation_count > 1 {
             object = object.field("count", verdict.violation_count);

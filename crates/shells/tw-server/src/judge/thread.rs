@@ -123,13 +123,19 @@ impl Judge {
         let mut state = match State::load(&self.folder) {
             Ok(state) => state,
             Err(error) => {
-                (self.said)(format!("stream {}: the state cannot be read ({error}); its log is judged again", self.stream));
+                (self.said)(format!(
+                    "stream {}: the state cannot be read ({error}); its log is judged again",
+                    self.stream
+                ));
                 None
             }
         };
         // A state from a future that the log has lost is none.
         if state.as_ref().is_some_and(|state| state.next > self.log.end()) {
-            (self.said)(format!("stream {}: the state is ahead of the log, which is judged again", self.stream));
+            (self.said)(format!(
+                "stream {}: the state is ahead of the log, which is judged again",
+                self.stream
+            ));
             state = None;
         }
         let known = state.as_ref().map_or(0, |state| state.told);
@@ -157,19 +163,27 @@ impl Judge {
     }
 
     /// Judges under the specifications of one change.
-    fn stretch(&self, change: &Change, state: &mut Option<State>, collected: &Rc<RefCell<Collected>>) -> Over {
+    fn stretch(
+        &self,
+        change: &Change,
+        state: &mut Option<State>,
+        collected: &Rc<RefCell<Collected>>,
+    ) -> Over {
         let prepare = |assigned: &Assigned| assigned.spec.prepare(&self.stream, self.memory);
         let prepared: Vec<Result<Prepared, String>> =
             change.specs.iter().map(|own| prepare(own).map_err(|error| words::error(&error))).collect();
-        let watched = |own: &Assigned| {
-            Arc::new(Watched::new(&self.stream, &own.spec.name, &own.spec.specification))
-        };
+        let watched =
+            |own: &Assigned| Arc::new(Watched::new(&self.stream, &own.spec.name, &own.spec.specification));
         let watched: Vec<Arc<Watched>> = change.specs.iter().map(watched).collect();
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.clone();
         let next = state.as_ref().map_or(change.at, |state| state.next);
         let start = self.log.start();
         if start > next && state.is_some() {
-            (self.said)(format!("stream {}: lines {} to {start} were deleted before they were judged", self.stream, next + 1));
+            (self.said)(format!(
+                "stream {}: lines {} to {start} were deleted before they were judged",
+                self.stream,
+                next + 1
+            ));
         }
         let next = next.max(start);
         let mut tellers: Vec<Vec<Teller>> = Vec::new();
@@ -183,9 +197,8 @@ impl Judge {
         for (((own, prepared), watched), tellers) in
             change.specs.iter().zip(&prepared).zip(&watched).zip(&mut tellers)
         {
-            let kept = state.as_ref().and_then(|state| {
-                state.specs.iter().find(|kept| *kept.name == *own.spec.name)
-            });
+            let kept =
+                state.as_ref().and_then(|state| state.specs.iter().find(|kept| *kept.name == *own.spec.name));
             let half = tellers.len() / 2;
             let (first, second) = tellers.split_at_mut(half);
             work.push(self.open(own, prepared, watched, [first, second], kept, next, collected));
@@ -213,8 +226,13 @@ impl Judge {
         next: u64,
         collected: &RefCell<Collected>,
     ) -> Work<'w> {
-        let mut work =
-            Work { watched: watched.clone(), watch: None, names: Vec::new(), since: own.since, first: own.since };
+        let mut work = Work {
+            watched: watched.clone(),
+            watch: None,
+            names: Vec::new(),
+            since: own.since,
+            first: own.since,
+        };
         let prepared = match prepared {
             Ok(prepared) => prepared,
             Err(why) => {
@@ -395,7 +413,8 @@ impl Judge {
                 own.watched.weigh(names, bytes as u64);
                 let budget = self.memory;
                 let why = stopped.or_else(|| {
-                    (bytes > budget).then(|| format!("it holds {bytes} bytes, more than the {budget} that it may"))
+                    (bytes > budget)
+                        .then(|| format!("it holds {bytes} bytes, more than the {budget} that it may"))
                 });
                 let Some(why) = why else { continue };
                 if own.watched.stop_some(names, &why) {

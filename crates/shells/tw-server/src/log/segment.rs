@@ -90,6 +90,14 @@ impl Segment {
     }
 }
 
+#[cfg(test)]
+impl Segment {
+    /// Writes by another handle.
+    pub fn replace(&mut self, file: File) {
+        self.file = Some(file);
+    }
+}
+
 /// Opens the file of a segment to read its records; says how many lines stand before them.
 pub fn open(path: &Path) -> io::Result<(BufReader<File>, u64)> {
     let mut file = BufReader::with_capacity(256 << 10, File::open(path)?);
