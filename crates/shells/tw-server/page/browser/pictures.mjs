@@ -64,7 +64,10 @@ export async function pictures(browser, program, folder) {
     const tree = () => page.locator(".why .step").first().waitFor();
     await take("light", "#/", 1280, 640, "light");
     await take("property", "#/property/shop/shop/paid_first", 1280, 860, "light", tree);
-    await take("dark", "#/property/shop/shop/quick", 1280, 860, "dark", tree);
+    await take("dark", "#/property/shop/shop/quick", 1280, 860, "dark", async () => {
+      await tree();
+      await page.getByRole("heading", { name: "Robustness" }).waitFor();
+    });
     await take("narrow", "#/", 390, 780, "light");
     await take("editor", "#/specs/shop", 1280, 760, "dark", async () => {
       const editor = page.getByRole("textbox", { name: "Text of shop" });
@@ -81,7 +84,10 @@ export async function pictures(browser, program, folder) {
     await server.put("many", `trace { stream: shop; time: ts; }\n${many.join("\n")}\n`);
     const ts = Date.now() / 1000;
     await server.post("shop", Array.from({ length: 300 }, (_, index) => ({ ts: ts + index / 100, event: index % 2 ? "order" : "shipped", id: `m-${index}`, ms: index, failed: false })));
-    await take("many", "#/", 1280, 860, "light", () => page.getByText("p199").waitFor());
+    await take("many", "#/", 1280, 860, "light", async () => {
+      await page.getByText("p199").waitFor();
+      await page.locator(".state.violated", { hasText: "violated" }).nth(20).waitFor();
+    });
   } finally {
     await page.close();
     await server.end();

@@ -144,6 +144,9 @@ const steps = {
     const { violations } = (await server.ask("/v1/violations?limit=10000")).json();
     const shown = Number(await page.locator(".list .row").first().getAttribute("aria-setsize"));
     assert.equal(shown, violations.length, "each once");
+    // More than fits into one piece of the feed.
+    await server.post("web", Array.from({ length: 700 }, (_, index) => calm(now(), { ms: 101 + (index % 300) })));
+    await page.waitForFunction((all) => Number(document.querySelector(".list .row")?.getAttribute("aria-setsize")) === all, shown + 700);
   },
 
   async "all of it by keyboard"() {

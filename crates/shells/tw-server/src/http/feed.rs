@@ -149,7 +149,9 @@ pub async fn events(
                 return (!text.is_empty()).then_some((Ok(Bytes::from(text)), (listener, false)));
             }
             write_event(&next, &mut text);
-            match listener.ready().filter(|_| text.len() < PIECE) {
+            // What is taken is told: no piece is full before it is known that there is more.
+            let more = if text.len() < PIECE { listener.ready() } else { None };
+            match more {
                 Some(more) => next = more,
                 None => return Some((Ok(Bytes::from(text)), (listener, false))),
             }

@@ -110,7 +110,7 @@ function nothing(store: Store, filtered: boolean): string {
 }
 
 function makeTile(stream: Stream): Tile {
-  const spark = new Sparkline(`Lines of ${stream.stream} per second over ten minutes`);
+  const spark = new Sparkline(`Lines of ${stream.stream} per second, up to ten minutes`);
   const parts = {
     rate: el("span", { class: "tile-rate" }),
     lines: el("span", { class: "quiet" }),
@@ -170,7 +170,7 @@ function fillRow(row: Row, own: Property, now: number): void {
   }
   setBadge(parts.state, own.state);
   const last = own.last;
-  say(parts.last, own.stopped ?? (last ? `${stamp(last.time) || `position ${count(last.position)}`} · ${last.line?.text ?? last.explanation}` : ""));
+  say(parts.last, own.stopped ?? (last ? `${stamp(last.time) || `position ${count(last.position)}`} · ${last.line?.text || last.explanation}` : ""));
   parts.last.title = own.stopped ?? last?.explanation ?? "";
   say(parts.violations, own.violations ? count(own.violations) : "");
   say(parts.pending, own.pending_count ? count(own.pending_count) : "");

@@ -80,7 +80,7 @@ export function propertyView(store: Store, where: Where): View {
 
   let shown: string | null = null;
   const known = new Map<string, HTMLElement>();
-  let looked = 0;
+  let looked = -Infinity;
   /** All are counted again, but not for each that comes. */
   let counts = 0;
   let begun = false;
