@@ -130,6 +130,24 @@ const steps = {
     await row("calm").waitFor();
   },
 
+  async "traces that fail alike, a model of the stream"() {
+    await server.put("visits", "trace { stream: visits; time: ts; by: user; }\nproperty entered : G (act == \"leave\" -> O act == \"enter\");\n");
+    const acts = { a: ["enter", "leave"], b: ["walk", "leave"], c: ["walk", "leave"], d: ["enter", "walk", "leave"], e: ["leave"] };
+    await server.post("visits", Object.entries(acts).flatMap(([user, all]) => all.map((act, index) => ({ ts: index + 1, user, act }))).sort((a, b) => a.ts - b.ts));
+    await go("#/property/visits/visits/entered");
+    await page.getByRole("heading", { name: "Failure classes" }).waitFor();
+    assert.match(await page.locator("section", { hasText: "Failure classes" }).innerText(), /violated/);
+    await page.locator(".why .step").first().waitFor();
+    await go("#/stream/visits");
+    await page.getByLabel("Column whose value is the state").fill("act");
+    await page.getByLabel("Column that divides").fill("user");
+    await page.getByRole("button", { name: "Merge" }).click();
+    const image = page.locator(".picture img");
+    await image.waitFor();
+    assert.ok(await image.evaluate((image) => image.decode().then(() => image.naturalWidth > 50)));
+    assert.match(await page.locator(".picture").innerText(), /3 states/);
+  },
+
   async "a lost connection is told, and taken up again"() {
     await go("#/violations");
     expectLoss = true;
