@@ -20,6 +20,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Characters that are shown of a line.
+const SHOWN: usize = 400;
+
 /// How a log is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -148,6 +151,16 @@ impl Log {
             let waited = self.0.news.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// The text of a line after so many, cut to what is shown of one, if it is still in memory.
+    pub fn recent_line(&self, before: u64) -> Option<String> {
+        let state = self.state();
+        let index = state.recent.partition_point(|record| record.after() <= before);
+        let record = state.recent.get(index).filter(|record| record.before <= before)?.clone();
+        drop(state);
+        let line = record.bytes.split(|&byte| byte == b'\n').nth((before - record.before) as usize)?;
+        Some(String::from_utf8_lossy(line).chars().take(SHOWN).collect())
     }
 
     /// Reads from a line on: from the beginning of the record that holds it, or from what is left.

@@ -140,8 +140,9 @@ impl Shared {
     }
 
     /// Looks at the folder of specifications again and again.
-    fn watch_folder(&self) {
-        let mut told: Vec<String> = Vec::new();
+    fn watch_folder(&self, told: Vec<String>) {
+        // What could not be read at first was told then.
+        let mut told = told;
         while !self.ending.load(Ordering::SeqCst) {
             std::thread::sleep(self.config.reload);
             match self.specs.reload() {
@@ -220,6 +221,7 @@ impl Server {
             history: crate::history::History::default(),
         });
         shared.say_unread(&unread);
+        let unread: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
         for entry in std::fs::read_dir(data.join("streams")).map_err(io(&kept()))? {
             let name = entry.map_err(io(&kept()))?.file_name();
             let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else {
@@ -231,7 +233,8 @@ impl Server {
         runtime.spawn(http::serve(listener, shared.clone()));
         runtime.spawn(crate::history::keep(shared.clone()));
         let watcher = shared.clone();
-        let watching = std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder());
+        let watching =
+            std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
         let watching = Some(watching.map_err(io("cannot start a thread"))?);
         Ok(Self { shared, runtime, address, watching })
     }

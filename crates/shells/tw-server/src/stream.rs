@@ -80,6 +80,7 @@ impl Stream {
             verdicts: opening.verdicts.clone(),
             changes: Mutex::new(changes),
             watched: Mutex::default(),
+            judged_before: log.end(),
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             asked: Default::default(),

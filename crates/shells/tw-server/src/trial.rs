@@ -58,7 +58,7 @@ pub fn run(spec: &Spec, stream: &Stream, extent: Extent) -> io::Result<Tried> {
     };
     let watched = Arc::new(Watched::new(&stream.name, &spec.name, &spec.specification));
     let collected = Rc::new(RefCell::new(Collected::default()));
-    let teller = || Teller::new(watched.clone(), since, collected.clone());
+    let teller = || Teller::new(watched.clone(), since, &stream.log, collected.clone());
     let mut tellers: Vec<Teller> = (0..prepared.sinks()).map(|_| teller()).collect();
     let mut watch = match prepared.begin(&mut tellers) {
         Ok(watch) => watch,

@@ -4,7 +4,7 @@
 //! lost connection) knows. Its number is its place in the log: what `since` and `next` count.
 
 use crate::log::{Found, Limits, Log};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -191,12 +191,12 @@ impl Verdicts {
         Ok((found, next))
     }
 
-    /// The ids of a stream's violations from a number on.
-    pub fn ids(&self, stream: &str, since: u64) -> io::Result<HashSet<String>> {
-        let mut ids = HashSet::new();
+    /// The ids of a stream's violations from a number on, and their numbers.
+    pub fn ids(&self, stream: &str, since: u64) -> io::Result<HashMap<String, u64>> {
+        let mut ids = HashMap::new();
         self.read(since, &mut |told| {
             if &*told.stream == stream {
-                ids.extend(told.json.get(ID).map(str::to_string));
+                ids.extend(told.json.get(ID).map(str::to_string).zip(told.number));
             }
             true
         })?;

@@ -1,9 +1,10 @@
 //! From what a watch says to what is told: violations with their ids, states of properties, the rest as it is.
 
 use super::states::Watched;
+use crate::log::Log;
 use crate::verdicts::Told;
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ const OWED: usize = 10;
 pub struct Collected {
     /// In the order in which it was said.
     pub told: Vec<Told>,
-    /// Violations that were told before a restart.
-    pub known: HashSet<String>,
+    /// Violations that were told before a restart, and their numbers.
+    pub known: HashMap<String, u64>,
     /// What is said now was said before.
     pub repeats: bool,
 }
@@ -32,15 +33,17 @@ pub struct Teller {
     /// Lines before the first that it reads.
     since: u64,
     collected: Rc<RefCell<Collected>>,
+    /// Where the text of a line is looked up.
+    log: Log,
     /// Names of properties as the feed gives them.
     names: Vec<Arc<str>>,
 }
 
 impl Teller {
     /// For a specification that reads from a line on.
-    pub fn new(watched: Arc<Watched>, since: u64, collected: Rc<RefCell<Collected>>) -> Self {
+    pub fn new(watched: Arc<Watched>, since: u64, log: &Log, collected: Rc<RefCell<Collected>>) -> Self {
         let names = watched.properties().iter().map(|own| Arc::from(own.name.as_str())).collect();
-        Self { watched, since, collected, names }
+        Self { watched, since, collected, log: log.clone(), names }
     }
 
     fn number(&self, property: &str) -> Option<usize> {
@@ -59,8 +62,11 @@ impl Teller {
         if collected.repeats {
             return;
         }
-        let again = !collected.known.is_empty() && collected.known.remove(&id);
-        let line = found.and_then(|found| found.line.as_ref()).or(verdict.line.as_ref());
+        let again = !collected.known.is_empty() && collected.known.remove(&id).is_some();
+        // That of the position that failed; where that is the one that settled it, it is told with the verdict.
+        let settling = position.is_none_or(|position| position == verdict.position);
+        let line = found.and_then(|found| found.line.as_ref());
+        let line = line.or(verdict.line.as_ref().filter(|_| settling));
         let time = found.and_then(|found| found.time).or(verdict.time);
         let mut object = Object::new()
             .raw("id", &format!("\"{id}\""))
@@ -73,7 +79,11 @@ impl Teller {
             .raw(
                 "line",
                 &line.map_or("null".into(), |line| {
-                    Object::new().field("line", line.line).field("text", &*line.text).end()
+                    let text = match line.text.is_empty() {
+                        true => self.log.recent_line(line.line - 1).unwrap_or_default(),
+                        false => line.text.to_string(),
+                    };
+                    Object::new().field("line", line.line).field("text", text).end()
                 }),
             )
             .field("explanation", explanation(verdict));

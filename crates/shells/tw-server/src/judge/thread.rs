@@ -44,6 +44,8 @@ pub struct Judge {
     pub changes: Mutex<VecDeque<Change>>,
     /// Those that are at work.
     pub watched: Mutex<Vec<Arc<Watched>>>,
+    /// Lines that were there when the server began: some may have been judged before.
+    pub judged_before: u64,
     /// How far it is.
     pub progress: Progress,
     /// Asked to end.
@@ -190,7 +192,7 @@ impl Judge {
         for ((own, watched), prepared) in change.specs.iter().zip(&watched).zip(&prepared) {
             // Twice, for a state that turns out to be no good.
             let sinks = prepared.as_ref().map_or(0, |prepared| 2 * prepared.sinks());
-            let teller = || Teller::new(watched.clone(), own.since, collected.clone());
+            let teller = || Teller::new(watched.clone(), own.since, &self.log, collected.clone());
             tellers.push((0..sinks).map(|_| teller()).collect());
         }
         let mut work = Vec::new();
@@ -207,7 +209,7 @@ impl Judge {
         if matches!(over, Over::Untold) {
             return over;
         }
-        *state = Some(self.state(&mut work, self.progress.judged.load(Ordering::Relaxed)));
+        *state = Some(self.state(&mut work, self.progress.judged.load(Ordering::Relaxed), collected));
         if let Some(state) = state {
             self.keep(state);
         }
@@ -283,6 +285,7 @@ impl Judge {
     fn judge(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> Over {
         let mut reader = self.log.read_from(next);
         let mut next = next;
+        let again = self.judged_before;
         let mut weighed = Instant::now();
         let mut kept = Instant::now();
         let mut kept_at = next;
@@ -306,6 +309,10 @@ impl Judge {
                         return Over::Untold;
                     }
                     self.progress.judged.store(next, Ordering::Relaxed);
+                    if next >= again {
+                        // What was not found again by now never will be: its specification is another.
+                        collected.borrow_mut().known.clear();
+                    }
                     if weighed.elapsed() >= WEIGH {
                         self.weigh(work);
                         weighed = Instant::now();
@@ -317,7 +324,7 @@ impl Judge {
                 }
             }
             if next > kept_at && kept.elapsed() >= self.every {
-                let state = self.state(work, next);
+                let state = self.state(work, next, collected);
                 self.keep(&state);
                 (kept, kept_at) = (Instant::now(), next);
             }
@@ -435,7 +442,10 @@ impl Judge {
         }
     }
 
-    fn state(&self, work: &mut [Work<'_>], next: u64) -> State {
+    fn state(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> State {
+        // What was told before a restart and not found again yet is not to be told again after the next.
+        let known = collected.borrow().known.values().copied().min();
+        let told = known.unwrap_or_else(|| self.verdicts.end());
         let specs = work.iter_mut().map(|own| SpecState {
             name: own.watched.spec.to_string(),
             since: own.since,
@@ -444,7 +454,7 @@ impl Judge {
             left_out: own.watched.left_out.load(Ordering::Relaxed),
             properties: own.watched.properties().clone(),
         });
-        State { next, told: self.verdicts.end(), specs: specs.collect() }
+        State { next, told, specs: specs.collect() }
     }
 
     /// Keeps a state: what it stands on is on disk before it.

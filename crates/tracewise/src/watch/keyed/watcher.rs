@@ -19,6 +19,7 @@ impl Keyed<'_> {
         self.clock.load(&mut time)?;
         self.clock.go_on(Instant::now());
         self.times.load(&mut time)?;
+        self.lines.load(&mut time)?;
         if !time.is_empty() {
             return Err("it is longer than it should be".into());
         }
@@ -174,6 +175,7 @@ impl Watcher for Keyed<'_> {
         state.bad_lines = self.bad_lines.count;
         self.clock.save(&mut state.time);
         self.times.save(&mut state.time);
+        self.lines.save(&mut state.time);
         state.monitor = self.shard.snapshot();
         // How the queries are counted stands with the monitors; here is how much was told.
         put(self.told_lines.0 as u64, &mut state.queries);
