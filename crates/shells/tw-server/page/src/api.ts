@@ -44,7 +44,7 @@ export interface Property {
   stream: string;
   state: State;
   stopped?: string;
-  value?: { value: unknown; error?: string } | null;
+  value?: { value: unknown; error?: string; bindings?: Record<string, unknown> } | null;
   violations?: number;
   last?: Violation | null;
   pending?: Obligation[];

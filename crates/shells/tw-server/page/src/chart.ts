@@ -93,7 +93,7 @@ export class Chart {
     const paths = kind === "bars" ? bars : kind === "steps" ? steps : undefined;
     return {
       ...this.size(),
-      padding: [8, 10, 0, 0],
+      padding: [8, 28, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
       scales: {

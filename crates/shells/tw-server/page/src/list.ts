@@ -151,6 +151,7 @@ export class List<T> {
     const height = this.rowHeight();
     const total = Math.min(this.items.length, MOST);
     this.room.style.height = `${total * height}px`;
+    this.node.style.setProperty("--content", `${total * height + 2}px`);
     const first = Math.max(0, Math.floor(this.node.scrollTop / height) - MARGIN);
     const last = Math.min(total, Math.ceil((this.node.scrollTop + this.node.clientHeight) / height) + MARGIN);
     const wanted = Math.max(0, last - first);

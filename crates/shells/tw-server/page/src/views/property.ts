@@ -4,7 +4,7 @@ import { Refused, json, query, type Property, type Step, type Violation } from "
 import { Chart } from "../chart";
 import { append, el, fill, keyed, say } from "../dom";
 import { count, counted, seconds, stamp, value } from "../format";
-import { type View, chips, due, logLine, section, setBadge, tree } from "../parts";
+import { type View, boundText, chips, due, logLine, section, setBadge, tree } from "../parts";
 import { type Place, read, to } from "../routes";
 import { type Store, keyOf } from "../store";
 import { Chosen, violationList } from "./violations";
@@ -182,6 +182,7 @@ export function propertyView(store: Store, where: Where): View {
   }
 
   function fillHead(own: Property): void {
+    for (const name of ["Violations", "Open"]) numbers.get(name)!.parentElement!.hidden = own.kind === "query";
     if (own.kind === "query") {
       state.className = "state query";
       say(state, "query");
@@ -213,7 +214,8 @@ export function propertyView(store: Store, where: Where): View {
     say(pendingMore, more > 0 ? `and ${counted(more, "more")}`.replace("mores", "more") : "");
     if (own.kind === "query") {
       valueSection.hidden = false;
-      say(valueNow, own.value?.error ?? value(own.value?.value));
+      const whose = own.value?.bindings ? `, the last told: ${boundText(own.value.bindings)}` : "";
+      say(valueNow, `${own.value?.error ?? value(own.value?.value)}${whose}`);
       const past = store.values.get(keyOf(own)) ?? [];
       const start = Math.floor(store.now) - past.length + 1;
       values.set(past.map((_, index) => start + index), past, true);
@@ -227,7 +229,6 @@ export function propertyView(store: Store, where: Where): View {
     const dates = times.length > 0 && times.every((time) => time !== null);
     const numbers = !dates && found.length > 0 && found.every((one) => typeof one.time === "number");
     const at = (index: number) => (dates ? times[index]! : numbers ? (found[index]!.time as number) : found[index]!.position);
-    const bins = 60;
     let [low, high] = [Infinity, -Infinity];
     found.forEach((_, index) => {
       const x = at(index);
@@ -238,7 +239,9 @@ export function propertyView(store: Store, where: Where): View {
       over.set([], [], false);
       return;
     }
-    const width = Math.max((high - low) / (bins - 1), dates ? 1 : 1e-9);
+    // A bar is a second at least, or a position.
+    const bins = Math.max(2, Math.min(60, dates || !numbers ? Math.ceil(high - low) + 1 : 60));
+    const width = Math.max((high - low) / (bins - 1), 1e-9);
     const sums = new Array<number>(bins).fill(0);
     found.forEach((one, index) => (sums[Math.min(bins - 1, Math.floor((at(index) - low) / width))]! += one.count ?? 1));
     over.set(sums.map((_, index) => low + (index + 0.5) * width), sums, dates);
