@@ -1,6 +1,7 @@
 // The page in a real browser, against the real server. One step after the other; the first that fails ends it.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { get } from "node:http";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -227,6 +228,10 @@ const steps = {
       const answer = await server.ask("/v1/streams/web/events", { method: "POST", headers, body: "{}" });
       assert.equal(answer.status, 403, answer.text);
     }
+    const rebound = await new Promise((resolve, reject) => {
+      get(`${server.url}/v1/streams`, { headers: { host: "evil.example" } }, (answer) => resolve(answer.statusCode)).on("error", reject);
+    });
+    assert.equal(rebound, 403, "a name that was made to lead here");
     // With a token, every request has it in a header and none in its address.
     const asked = [];
     page.on("request", (request) => asked.push(request));
