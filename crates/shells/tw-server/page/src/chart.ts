@@ -86,7 +86,7 @@ export class Chart {
       font: "11px system-ui, sans-serif",
       size: side === 1 ? 46 : this.options.dates ? 38 : 26,
       ...(side === 1 ? { values: (_: uPlot, splits: number[]) => splits.map((split) => short(split)) } : {}),
-      ...(side === 0 ? { values: this.options.dates ? CLOCK : (_: uPlot, splits: number[]) => splits.map((split) => short(split)), space: 70 } : {}),
+      ...(side === 0 ? { values: this.options.dates ? CLOCK : (_: uPlot, splits: number[]) => splits.map((split) => short(split)), space: 56 } : {}),
     });
     const bars = uPlot.paths.bars?.({ size: [0.9, 24], align: 0 });
     const steps = uPlot.paths.stepped?.({ align: 1 });
@@ -97,7 +97,7 @@ export class Chart {
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
-        x: { time: this.options.dates },
+        x: { time: this.options.dates, ...(kind === "bars" ? { range: (plot, low, high) => margins(plot.data[0], low, high) } : {}) },
         y: { range: (_, low, high) => range(low, high, kind === "bars" || zero === true) },
       },
       axes: [axis(0), axis(1)],
@@ -105,6 +105,12 @@ export class Chart {
       plugins: [readout(this.options.dates)],
     };
   }
+}
+
+/** Room for half a bar at both ends. */
+function margins(x: ArrayLike<number>, low: number, high: number): [number, number] {
+  const half = x.length > 1 ? (high - low) / (x.length - 1) / 2 : 0.5;
+  return [low - half, high + half];
 }
 
 function range(low: number, high: number, zero: boolean): [number, number] {
