@@ -129,6 +129,9 @@ const steps = {
     await page.keyboard.press("Escape");
     await go("#/");
     await row("calm").waitFor();
+    await go("#/specs/web");
+    await page.locator(".editor .cm-content", { hasText: "absence_b" }).waitFor();
+    await go("#/");
   },
 
   async "traces that fail alike, a model of the stream"() {

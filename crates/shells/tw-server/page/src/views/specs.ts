@@ -64,6 +64,7 @@ function editorView(store: Store, spec: string): View {
   let editor: Editor | null = null;
   let saved: string | null = null;
   let closed = false;
+  const draft = `tracewise-draft ${spec}`;
 
   const save = async () => {
     if (!editor) return;
@@ -170,8 +171,11 @@ function editorView(store: Store, spec: string): View {
       say(said, "New: nothing is saved yet.");
     }
     if (closed) return;
+    const kept = sessionStorage.getItem(draft);
+    sessionStorage.removeItem(draft);
+    if (kept !== null && kept !== text) say(said, "What was not saved when you left is here again.");
     editor = made.open(place, {
-      text,
+      text: kept ?? text,
       label: `Text of ${spec}`,
       save: () => void save(),
       check: async (text) => {
@@ -201,6 +205,8 @@ function editorView(store: Store, spec: string): View {
 
   const close = () => {
     closed = true;
+    // Who goes elsewhere on the page comes back to what was written.
+    if (editor && editor.text() !== (saved ?? DRAFT)) sessionStorage.setItem(draft, editor.text());
     removeEventListener("beforeunload", warn);
     editor?.close();
   };
