@@ -100,12 +100,12 @@ def answered(connection):
     return int(head[9:12])
 
 
-def client(port, payload, seconds, count, refused):
+def client(port, payloads, seconds, count, refused):
     connection = socket.create_connection(("127.0.0.1", port))
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     until, sent, away = time.monotonic() + seconds, 0, 0
     while time.monotonic() < until:
-        connection.sendall(payload)
+        connection.sendall(payloads[(sent + away) % len(payloads)])
         if answered(connection) in (200, 202):
             sent += 1
         else:
@@ -134,10 +134,10 @@ def ingest(binary, lines, clients, query, seconds):
     over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
     feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
     feed.start()
-    payload = request(body(lines), query)
+    payloads = [request(body(lines, start), query) for start in range(0, max(lines, 1000), lines)]
     count, refused = multiprocessing.Value("q", 0), multiprocessing.Value("q", 0)
     before, began = server.cpu(), time.monotonic()
-    workers = [multiprocessing.Process(target=client, args=(server.port, payload, seconds, count, refused)) for _ in range(clients)]
+    workers = [multiprocessing.Process(target=client, args=(server.port, payloads, seconds, count, refused)) for _ in range(clients)]
     for worker in workers:
         worker.start()
     for worker in workers:

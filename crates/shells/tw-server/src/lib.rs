@@ -9,6 +9,7 @@
 //! again has the same id. [`Server::start`] is the door for a program, `tracewise serve` that for people.
 
 mod config;
+mod demo;
 mod history;
 mod http;
 mod ingest;

@@ -182,7 +182,7 @@ pub struct Server {
     shared: Arc<Shared>,
     runtime: Runtime,
     address: SocketAddr,
-    watching: Option<std::thread::JoinHandle<()>>,
+    threads: Vec<std::thread::JoinHandle<()>>,
 }
 
 impl Server {
@@ -207,6 +207,10 @@ impl Server {
             said(format!("violations: {cut}"));
         }
         let folder: PathBuf = config.specs.clone().unwrap_or_else(|| data.join("specs"));
+        if config.demo {
+            let written = crate::demo::write_spec(&folder);
+            written.map_err(io(&format!("cannot write to {}", folder.display())))?;
+        }
         let (specs, unread) =
             Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
         let shared = Arc::new(Shared {
@@ -232,11 +236,19 @@ impl Server {
         }
         runtime.spawn(http::serve(listener, shared.clone()));
         runtime.spawn(crate::history::keep(shared.clone()));
+        let mut threads = Vec::new();
+        if shared.config.demo {
+            let shared = shared.clone();
+            let demo = std::thread::Builder::new().name("demo".into());
+            threads.push(
+                demo.spawn(move || crate::demo::generate(&shared)).map_err(io("cannot start a thread"))?,
+            );
+        }
         let watcher = shared.clone();
         let watching =
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
-        let watching = Some(watching.map_err(io("cannot start a thread"))?);
-        Ok(Self { shared, runtime, address, watching })
+        threads.push(watching.map_err(io("cannot start a thread"))?);
+        Ok(Self { shared, runtime, address, threads })
     }
 
     /// Where it listens.
@@ -256,14 +268,15 @@ impl Server {
     }
 
     /// Takes nothing more, writes what waits, keeps the states, and ends.
-    pub fn stop(mut self) {
+    pub fn stop(self) {
         self.shared.ending.store(true, Ordering::SeqCst);
         for stream in self.shared.streams() {
             stream.close();
         }
         self.runtime.shutdown_timeout(Duration::from_secs(1));
-        if let Some(watching) = self.watching.take() {
-            let _ = watching.join();
+        for thread in self.threads {
+            // A thread that panicked has said so.
+            let _ = thread.join();
         }
     }
 }

@@ -32,6 +32,10 @@ pub struct Serve {
     #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
     config: Option<PathBuf>,
 
+    /// Show the page in the browser
+    #[arg(long)]
+    open: bool,
+
     /// Add an example specification and a generator of example events
     #[arg(long)]
     demo: bool,
@@ -40,7 +44,7 @@ pub struct Serve {
 #[cfg(not(feature = "serve"))]
 impl Runnable for Serve {
     fn run(self, _: &mut Context) -> Outcome {
-        let _ = (self.listen, self.specs, self.data, self.config, self.demo);
+        let _ = (self.listen, self.specs, self.data, self.config, self.open, self.demo);
         Err(usage("this build has no server; build one with `cargo build --release --features serve`"))
     }
 }
@@ -76,6 +80,9 @@ impl Runnable for Serve {
         })?;
         writeln!(context.out, "listening on http://{}", server.address())?;
         context.out.flush()?;
+        if self.open {
+            show(&format!("http://{}", server.address()), context);
+        }
         server.wait().map_err(Failure::Output)?;
         server.stop();
         Ok(Exit::Holds)
@@ -94,4 +101,17 @@ fn new_folder() -> std::io::Result<PathBuf> {
         }
     }
     Err(std::io::ErrorKind::AlreadyExists.into())
+}
+
+/// Shows a page in the browser, if there is one.
+#[cfg(feature = "serve")]
+fn show(page: &str, context: &mut Context) {
+    use std::process::{Command, Stdio};
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quietly = Command::new(program).arg(page).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    match quietly {
+        // It goes on by itself.
+        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
+        Err(error) => context.tell(&format!("cannot show {page}: `{program}`: {error}")),
+    }
 }
