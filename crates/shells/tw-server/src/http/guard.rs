@@ -47,8 +47,11 @@ fn rebound(headers: &HeaderMap) -> Option<String> {
         _ => host,
     };
     let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-    let own = bare.parse::<IpAddr>().is_ok() || bare == "localhost" || bare.ends_with(".localhost");
-    (!own).then(|| format!("found the host `{host}`, expected an address, or `localhost`"))
+    // A name without a dot is one of this network's, which no other site can have.
+    let own = bare.parse::<IpAddr>().is_ok() || !bare.contains('.') || bare.ends_with(".localhost");
+    (!own).then(|| {
+        format!("found the host `{host}`, expected an address, `localhost`, or a name without a dot")
+    })
 }
 
 /// Why a request is not heard: a browser says that a page of another site sends it. Programs say nothing of the kind.
@@ -105,13 +108,19 @@ mod tests {
             let pair = [(HeaderName::from_static("host"), HeaderValue::from_static(host))];
             rebound(&pair.into_iter().collect::<HeaderMap>()).is_some()
         };
-        for own in
-            ["127.0.0.1:7474", "127.0.0.1", "localhost:7474", "[::1]:7474", "[::1]", "tracewise.localhost"]
-        {
+        for own in [
+            "127.0.0.1:7474",
+            "127.0.0.1",
+            "localhost:7474",
+            "[::1]:7474",
+            "[::1]",
+            "tracewise.localhost",
+            "x",
+            "",
+        ] {
             assert!(!of(own), "{own}");
         }
-        for other in
-            ["evil.example:7474", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", ""]
+        for other in ["evil.example:7474", "evil.example", "127.0.0.1.evil.example", "localhost.evil.example"]
         {
             assert!(of(other), "{other}");
         }
