@@ -2,6 +2,7 @@
 
 use crate::error::Setting;
 use crate::run::open::Opened;
+use crate::run::order::Aside;
 use crate::trace::{format_named, formats};
 use crate::{Error, Session};
 use std::collections::{HashMap, HashSet};
@@ -50,46 +51,8 @@ pub(crate) fn convert(
         return Err(Error::refused(format!("`{output}` is the input itself; write to another file")));
     }
 
-    // First pass: which columns there are, for formats that begin with a header. Standard input cannot be read twice,
-    // so its rows are kept.
-    let rereadable = !files.iter().any(|file| file == "-");
-    let mut columns: Vec<Arc<str>> = Vec::new();
-    let mut known: HashSet<Arc<str>> = HashSet::new();
-    let (mut has_time, mut has_event) = (false, false);
-    let mut arity = 0;
-    let mut kept: Vec<Row> = Vec::new();
-    let mut cells = Cells::default();
-    let aside = opened.rows(&mut |row: &Row| {
-        if let Some(number) = row.unfit.first() {
-            let what =
-                format!("the number {} fits neither 64 bits nor a double", tw_trace::quote(&number.text));
-            let (line, column) = number.place;
-            return Err(TraceError::new(TraceErrorKind::Type, what).at(line, column));
-        }
-        cells.note(row);
-        for (name, _) in &row.variables {
-            if !known.contains(name) {
-                known.insert(name.clone());
-                columns.push(name.clone());
-            }
-        }
-        has_time |= row.time.is_some();
-        has_event |= !row.events.is_empty();
-        for event in &row.events {
-            if let Arguments::Positional(values) = &event.arguments {
-                arity = arity.max(values.len());
-            }
-        }
-        if !rereadable {
-            kept.push(row.clone());
-        }
-        Ok(true)
-    })?;
-
-    // Arguments without names are called so in formats that need a name.
-    columns.extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
-
-    let texts = cells.texts();
+    // Standard input cannot be read twice.
+    let seen = Seen::of(&mut opened, files.iter().any(|file| file == "-"))?;
     let failed = |error| cannot_write(output, error);
     let new = (output != "-").then(|| NewFile::create(output.as_ref())).transpose().map_err(failed)?;
     let file: Box<dyn Write> = match &new {
@@ -99,27 +62,121 @@ pub(crate) fn convert(
             file.and_then(|file| tw_trace::compress(output, file)).map_err(failed)?
         }
     };
-    let (columns, texts, guard) = (&columns, &texts, options.csv_guard);
-    let mut sink = target.writer(file, tw_trace::Outline { columns, has_time, has_event, texts, guard })?;
-    let mut positions = 0;
-    if rereadable {
-        opened.rows(&mut |row: &Row| {
-            positions += 1;
-            sink.write(row).map(|()| true)
-        })?;
-    } else {
-        for row in &kept {
-            positions += 1;
-            sink.write(row)?;
-        }
-    }
-    sink.finish()?;
-    drop(sink);
+    let positions = seen.write(&mut opened, target, file, options.csv_guard)?;
     if let Some(new) = new {
         new.commit().map_err(failed)?;
     }
-    let warnings = aside.warnings(&opened.name);
+    let warnings = seen.aside.warnings(&opened.name);
     Ok(ConvertReport { output: output.to_string(), format: target.name(), positions, warnings })
+}
+
+/// A trace as lines of JSON.
+#[derive(Clone, Debug)]
+pub struct JsonLines {
+    /// The lines, one for each position.
+    pub bytes: Vec<u8>,
+    /// Lines of the trace that cannot be read and were left out, where that was asked for.
+    pub left_out: u64,
+    /// What is to be said of the trace.
+    pub warnings: Vec<Diagnostic>,
+}
+
+pub(crate) fn json_lines(session: &Session, bytes: Vec<u8>) -> Result<JsonLines, Error> {
+    const NAME: &str = "<text>";
+    let session = session.clone().text(NAME, bytes);
+    let mut opened = Opened::new(&session, &[NAME.to_string()])?;
+    let seen = Seen::of(&mut opened, false)?;
+    let target = format_named("jsonl").ok_or_else(|| Error::Internal("no format is called jsonl".into()))?;
+    let mut bytes = Vec::new();
+    seen.write(&mut opened, target, Box::new(&mut bytes), false)?;
+    let left_out = seen.aside.left_out();
+    Ok(JsonLines { bytes, left_out, warnings: seen.aside.warnings(NAME) })
+}
+
+/// What a first pass over a trace shows: which columns there are, for formats that begin with a header.
+struct Seen {
+    columns: Vec<Arc<str>>,
+    texts: Vec<Arc<str>>,
+    has_time: bool,
+    has_event: bool,
+    /// The rows, where they cannot be read again.
+    kept: Option<Vec<Row>>,
+    aside: Aside,
+}
+
+impl Seen {
+    fn of(opened: &mut Opened, keep: bool) -> Result<Self, Error> {
+        let mut columns: Vec<Arc<str>> = Vec::new();
+        let mut known: HashSet<Arc<str>> = HashSet::new();
+        let (mut has_time, mut has_event) = (false, false);
+        let mut arity = 0;
+        let mut kept: Vec<Row> = Vec::new();
+        let mut cells = Cells::default();
+        let aside = opened.rows(&mut |row: &Row| {
+            if let Some(number) = row.unfit.first() {
+                let what =
+                    format!("the number {} fits neither 64 bits nor a double", tw_trace::quote(&number.text));
+                let (line, column) = number.place;
+                return Err(TraceError::new(TraceErrorKind::Type, what).at(line, column));
+            }
+            cells.note(row);
+            for (name, _) in &row.variables {
+                if !known.contains(name) {
+                    known.insert(name.clone());
+                    columns.push(name.clone());
+                }
+            }
+            has_time |= row.time.is_some();
+            has_event |= !row.events.is_empty();
+            for event in &row.events {
+                if let Arguments::Positional(values) = &event.arguments {
+                    arity = arity.max(values.len());
+                }
+            }
+            if keep {
+                kept.push(row.clone());
+            }
+            Ok(true)
+        })?;
+
+        // Arguments without names are called so in formats that need a name.
+        columns
+            .extend((1..=arity).map(|at| Arc::from(format!("arg{at}"))).filter(|name| !known.contains(name)));
+
+        let texts = cells.texts();
+        let kept = keep.then_some(kept);
+        Ok(Self { columns, texts, has_time, has_event, kept, aside })
+    }
+
+    /// The second pass: writes all rows; says how many.
+    fn write(
+        &self,
+        opened: &mut Opened,
+        target: &dyn TraceFormat,
+        file: Box<dyn Write + '_>,
+        guard: bool,
+    ) -> Result<u64, Error> {
+        let Self { columns, texts, has_time, has_event, .. } = self;
+        let outline = tw_trace::Outline { columns, has_time: *has_time, has_event: *has_event, texts, guard };
+        let mut sink = target.writer(file, outline)?;
+        let mut positions = 0;
+        match &self.kept {
+            None => {
+                opened.rows(&mut |row: &Row| {
+                    positions += 1;
+                    sink.write(row).map(|()| true)
+                })?;
+            }
+            Some(kept) => {
+                for row in kept {
+                    positions += 1;
+                    sink.write(row)?;
+                }
+            }
+        }
+        sink.finish()?;
+        Ok(positions)
+    }
 }
 
 /// What the untyped cells of each column look like: a column has one type, not each of its cells.

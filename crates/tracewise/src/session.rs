@@ -411,6 +411,11 @@ impl Session {
         self.repaired(files, convert::convert(self, files, output, options))
     }
 
+    /// A trace in memory, in the format that the session names, as lines of JSON.
+    pub fn json_lines(&self, bytes: Vec<u8>) -> Result<convert::JsonLines, Error> {
+        convert::json_lines(self, bytes)
+    }
+
     /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream
     /// ends or `control` is asked to.
     pub fn watch(
@@ -422,6 +427,15 @@ impl Session {
     ) -> Result<WatchReport, Error> {
         let watched = watch::watch(self, &spec.counted_in(self.read.unit), options, control, sink);
         self.repaired(options.source.files(), watched)
+    }
+
+    /// The same by hand: the caller pushes lines, and saves and restores the state, when it likes.
+    pub fn prepare_watch(
+        &self,
+        spec: &Specification,
+        options: &WatchOptions,
+    ) -> Result<watch::Prepared, Error> {
+        watch::Prepared::new(self, &spec.counted_in(self.read.unit), options)
     }
 
     /// Every property rewritten event by event: the formula that is still owed after each.

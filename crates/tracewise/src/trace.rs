@@ -1,5 +1,9 @@
 //! Traces: formats, rows, records in memory, and how far the reading is.
 
+mod gate;
+
+pub use gate::{Arrived, Gate, Times};
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[cfg(feature = "parquet")]

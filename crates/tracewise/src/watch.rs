@@ -6,6 +6,7 @@
 //! open: for untimed properties memory does not grow with the stream. A checkpoint holds the same, so that another
 //! process goes on exactly there (`checkpoint`).
 
+mod apart;
 mod checkpoint;
 mod clock;
 mod control;
@@ -28,6 +29,7 @@ mod settings;
 mod single;
 mod sorter;
 mod state;
+mod stepped;
 mod telling;
 mod timers;
 mod times;
@@ -52,6 +54,7 @@ pub use crate::live::Ended;
 pub use control::Control;
 pub use push::{Pushed, WatchOver, WatchSender, watch_channel};
 pub(crate) use run::watch;
+pub use stepped::{PartState, Prepared, Stepped};
 
 /// Where a live trace comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

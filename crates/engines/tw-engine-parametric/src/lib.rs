@@ -178,6 +178,11 @@ impl Monitors {
         self.positions
     }
 
+    /// The next position has this number; before any has come.
+    pub fn skip_to(&mut self, position: u64) {
+        self.positions = self.positions.max(position);
+    }
+
     /// What a monitor holds. Of records that several share, each holds a part.
     pub fn held(&self, monitor: usize) -> Held {
         let group = self.plan.group_of[monitor];

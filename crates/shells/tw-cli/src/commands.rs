@@ -25,6 +25,7 @@ mod record;
 mod residuals;
 mod robust;
 mod schema;
+mod serve;
 mod simulate;
 mod slice;
 mod split;
@@ -77,6 +78,7 @@ pub static COMMANDS: &[Command] = &[
     row::<watch::Watch>("watch"),
     #[cfg(target_os = "linux")]
     row::<record::Record>("record"),
+    row::<serve::Serve>("serve"),
     row::<robust::Robust>("robust"),
     row::<stream::Stream>("stream"),
     row::<chart::Chart>("chart"),

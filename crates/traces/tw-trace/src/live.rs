@@ -346,6 +346,12 @@ impl Live {
         self.tail.clear();
     }
 
+    /// This much has been read by another reader, which saw other columns; before anything has come.
+    pub fn begin_after(&mut self, read: Progress) {
+        self.progress = read;
+        self.tail.clear();
+    }
+
     /// Names that have not occurred so far: errors or warnings, as at the end of a stored trace.
     pub fn judge(&self) -> Result<Vec<TraceWarning>, TraceError> {
         let judged = match &self.mode {

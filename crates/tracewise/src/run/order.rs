@@ -115,6 +115,11 @@ impl Aside {
         }
     }
 
+    /// Lines that were left out.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.count
+    }
+
     /// As findings that did not stop the run.
     pub fn warnings(self, trace: &str) -> Vec<Diagnostic> {
         self.skipped(trace).into_iter().chain(self.back.warning(trace)).collect()

@@ -45,12 +45,15 @@ fn lock<T>(own: &Mutex<T>) -> MutexGuard<'_, T> {
     own.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// What divides a slice that has been divided so often, if it can be divided at all.
+type Divide<'h, S> = dyn Fn(&S, u32) -> Result<Option<Vec<S>>, Error> + Sync + 'h;
+
 /// What is done with slices, and what becomes of one that is slow.
 pub(super) struct Hands<'h, S, T> {
     /// Evaluates a slice, unless it is stopped.
     pub evaluate: &'h (dyn Fn(&S, &Stop) -> Result<T, Error> + Sync),
     /// A slice as several; the number says how often it has been divided. Nothing if that is not possible.
-    pub divide: &'h (dyn Fn(&S, u32) -> Result<Option<Vec<S>>, Error> + Sync),
+    pub divide: &'h Divide<'h, S>,
     /// How many there are.
     pub count: usize,
     /// How long a slice may take, whatever others take. If that is no time at all, every slice is slow that others wait for.

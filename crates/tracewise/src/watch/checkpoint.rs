@@ -45,13 +45,15 @@ pub(crate) struct Checkpoint {
 impl Checkpoint {
     /// Replaces the file at `path`.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        let body = self.encode();
         let mut file = NewFile::create(path)?;
-        file.write_all(MAGIC)?;
-        file.write_all(&[VERSION])?;
-        file.write_all(blake3::hash(&body).as_bytes())?;
-        file.write_all(&body)?;
+        file.write_all(&self.to_bytes())?;
         file.commit()
+    }
+
+    /// As the file holds it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let body = self.encode();
+        [MAGIC, &[VERSION][..], blake3::hash(&body).as_bytes(), &body].concat()
     }
 
     /// Reads it back; `None` if there is none.
@@ -61,6 +63,11 @@ impl Checkpoint {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
+        Self::of_bytes(&bytes).map(Some)
+    }
+
+    /// Reads it from the bytes of a file.
+    pub fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
         if !bytes.starts_with(MAGIC) {
             return Err("this is not a checkpoint".into());
         }
@@ -77,7 +84,7 @@ impl Checkpoint {
         if blake3::hash(body).as_bytes() != &header[MAGIC.len() + 1..] {
             return Err("it is damaged or cut short: its content does not have its checksum".into());
         }
-        Self::decode(body).map(Some)
+        Self::decode(body)
     }
 
     /// What differs between the two watches, in words.

@@ -53,6 +53,8 @@ pub(super) struct Judge<'j> {
     pub passed: Option<Time>,
     /// What becomes of a stream without timestamps.
     pub untimed: Untimed,
+    /// Positions before the first that is judged.
+    pub begins: Position,
     /// Whether intervals count positions by choice.
     counting: bool,
     /// Bytes that waiting positions may take.
@@ -111,6 +113,7 @@ impl<'j> Judge<'j> {
             passed: None,
             untimed: timing.untimed,
             counting: timing.counting,
+            begins: 0,
             back: timing.lenient.then(StepsBack::default),
             memory_budget: timing.memory_budget,
         }
@@ -121,8 +124,19 @@ impl<'j> Judge<'j> {
         self.counting || self.untimed.counting
     }
 
+    /// The first position is this one; before any has come.
+    pub fn begin_at(&mut self, position: Position) {
+        self.begins = position;
+        self.monitor.skip_to(position);
+        if let Some(times) = &mut self.times {
+            times.begin_at(position);
+        }
+        if let Some(parametric) = &mut self.parametric {
+            parametric.begin_at(position);
+        }
+    }
+
     /// Bytes held, beside the buffers of a chunk: what may grow with a stream.
-    #[cfg(test)]
     pub fn heap_bytes(&self) -> usize {
         let told = self.told.first.capacity() * size_of::<super::told::Told>() + self.told.lines.len() * 16;
         let times = self.times.as_ref().map_or(0, Times::heap_bytes);

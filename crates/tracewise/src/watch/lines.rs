@@ -1,6 +1,7 @@
 //! From positions back to lines, without keeping either: in most streams every line is a position, so a line follows
 //! from where such a stretch began. Only the stretches are kept, and only the last ones.
 
+use super::state::{number, number_out};
 use tw_core::Position;
 use tw_trace::Progress;
 
@@ -52,6 +53,30 @@ impl LineMap {
         }
     }
 
+    /// Appends it, for another process that goes on.
+    pub fn save(&self, out: &mut Vec<u8>) {
+        number_out(self.stretches.len() as u64, out);
+        for stretch in &self.stretches {
+            number_out(stretch.position, out);
+            number_out(stretch.lines, out);
+            number_out(stretch.end - stretch.position, out);
+        }
+        number_out(self.latest.positions, out);
+        number_out(self.latest.lines, out);
+    }
+
+    /// Reads it back.
+    pub fn load(&mut self, from: &mut &[u8]) -> Result<(), String> {
+        self.stretches.clear();
+        for _ in 0..number(from)? {
+            let (position, lines) = (number(from)?, number(from)?);
+            let end = position.checked_add(number(from)?).ok_or("its lines are too many")?;
+            self.stretches.push(Stretch { position, lines, end });
+        }
+        self.latest = Progress { positions: number(from)?, lines: number(from)?, bytes: 0 };
+        Ok(())
+    }
+
     /// The line of a position, from 1, if it is known; `now` is how much has been read.
     pub fn line(&mut self, position: Position, now: Progress) -> Option<u64> {
         self.close(now);
@@ -93,6 +118,12 @@ mod tests {
             None,
         ];
         assert_eq!(lines, expected);
+        let mut saved = Vec::new();
+        map.save(&mut saved);
+        let (mut again, mut from) = (LineMap::default(), saved.as_slice());
+        again.load(&mut from).unwrap();
+        assert!(from.is_empty());
+        assert!((0..14).map(|position| again.line(position, now)).eq(expected));
     }
 
     #[test]

@@ -39,6 +39,11 @@ struct First {
 }
 
 impl Parametric {
+    /// The first position is this one; before any has come.
+    pub fn begin_at(&mut self, position: Position) {
+        self.monitors.skip_to(position as u64);
+    }
+
     /// The monitors of a specification, if it has some.
     pub fn open(session: &Session, spec: &Specification) -> Result<Option<Self>, Error> {
         let Some(plan) = monitors::plan(spec)? else { return Ok(None) };

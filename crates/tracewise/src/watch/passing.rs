@@ -97,6 +97,7 @@ impl Judge<'_> {
         if let Some(times) = &self.times {
             times.save(out);
         }
+        self.lines.save(out);
     }
 
     /// Goes on from what [`Judge::save_time`] wrote; before the monitor does, which may be another.
@@ -115,6 +116,7 @@ impl Judge<'_> {
         if let Some(times) = &mut self.times {
             times.load(from)?;
         }
+        self.lines.load(from)?;
         if from.is_empty() { Ok(()) } else { Err("it is longer than it should be".into()) }
     }
 }

@@ -67,7 +67,8 @@ impl Receiver for Judge<'_> {
                 }
             }
             None => {
-                if let Some(monitor) = self.untimed.monitor() {
+                if let Some(mut monitor) = self.untimed.monitor() {
+                    monitor.skip_to(self.begins);
                     self.monitor = monitor;
                 }
             }

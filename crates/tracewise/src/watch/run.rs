@@ -43,24 +43,53 @@ pub(crate) fn watch(
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
     let session = &*monitors::beside(session, spec)?;
-    let (name, path) = names(&options.source);
-    let format = format_of(session, path)?;
     let divided = (!spec.program.requirements.is_empty())
         .then(|| spec.with_divided_requirements(options.by.as_deref()));
     let spec = divided.as_ref().unwrap_or(spec);
-    if let Some(by) = &options.by {
-        refuse_required(spec, options)?;
-        let ending = options.until.as_ref().map(|until| spec.ending(until)).transpose()?;
-        let spec = ending.as_ref().unwrap_or(spec);
-        refuse_elapsed(spec, options)?;
-        let horizon = horizon(spec, &session.evaluate_options());
-        let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
-        let settings = settings(session, spec, options, format, &keyed.engines());
-        let projection = Projection::of(&spec.program, Some(by), true);
-        let read = ReadOptions { any_order: keyed.lets_time_go_back(), ..session.read.clone() };
-        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        return Run::new(live, keyed, options, spec, settings).watch(session, control);
+    let ending = match (&options.by, &options.until) {
+        (Some(_), Some(until)) => Some(spec.ending(until)?),
+        _ => None,
+    };
+    let spec = ending.as_ref().unwrap_or(spec);
+    match options.by.is_some() {
+        true => keyed(session, spec, options, sink)?.watch(session, control),
+        false => {
+            let own = spec.of_kind(RootKind::Property);
+            single(session, [spec, &own], options, sink)?.watch(session, control)
+        }
     }
+}
+
+/// A trace for each value of a column. Where a formula ends traces, it is the last property of `spec`.
+pub(super) fn keyed<'r>(
+    session: &Session,
+    spec: &'r Specification,
+    options: &'r WatchOptions,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Run<'r, Keyed<'r>>, Error> {
+    let (name, path) = names(&options.source);
+    let format = format_of(session, path)?;
+    let by = options.by.as_deref().unwrap_or_default();
+    refuse_required(spec, options)?;
+    refuse_elapsed(spec, options)?;
+    let horizon = horizon(spec, &session.evaluate_options());
+    let keyed = Keyed::new(session, spec, options, (name, by), horizon, sink)?;
+    let settings = settings(session, spec, options, format, &keyed.engines());
+    let projection = Projection::of(&spec.program, Some(by), true);
+    let read = ReadOptions { any_order: keyed.lets_time_go_back(), ..session.read.clone() };
+    let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
+    Ok(Run::new(live, keyed, options, spec, settings))
+}
+
+/// One trace for all positions: of the properties `own` of a specification, and all else of the `whole`.
+pub(super) fn single<'r>(
+    session: &Session,
+    [whole, own]: [&'r Specification; 2],
+    options: &'r WatchOptions,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Run<'r, Judge<'r>>, Error> {
+    let (name, path) = names(&options.source);
+    let format = format_of(session, path)?;
     let alone = [(options.until.is_some(), Setting::Until), (options.idle.is_some(), Setting::Idle)];
     if let Some((_, option)) = alone.iter().find(|(given, _)| *given) {
         return Err(Error::refused_instead(
@@ -68,10 +97,8 @@ pub(crate) fn watch(
             format!("name the column of the values: {}", Setting::By),
         ));
     }
-    let queries = QueryMonitor::open(session, spec)?;
-    let whole = spec;
-    let spec = &*spec.of_kind(RootKind::Property);
-    Run::open(session, [whole, spec], options, (name, format), queries, sink)?.watch(session, control)
+    let queries = QueryMonitor::open(session, whole)?;
+    Run::open(session, [whole, own], options, (name, format), queries, sink)
 }
 
 /// Where a value's trace ends is found while a batch is judged, what has passed since its last position before that.
@@ -187,12 +214,12 @@ pub(crate) struct Run<'r, W> {
     pub(super) live: Live,
     pub(crate) judge: W,
     options: &'r WatchOptions,
-    spec: &'r Specification,
+    pub(super) spec: &'r Specification,
     /// The columns that equations define.
-    filling: Option<Filling>,
+    pub(super) filling: Option<Filling>,
     /// How far lines may be out of order, where they are put in order before equations see them.
-    presort: Option<Time>,
-    settings: Vec<(String, String)>,
+    pub(super) presort: Option<Time>,
+    pub(super) settings: Vec<(String, String)>,
     next: Timers,
     names_judged: bool,
     /// Why the last state could not be kept.
@@ -209,59 +236,93 @@ impl<'r> Run<'r, Judge<'r>> {
         queries: Option<QueryMonitor>,
         sink: &'r mut dyn WatchSink,
     ) -> Result<Self, Error> {
-        let (engine, monitor) = choose(session, spec, options, sink)?;
-        let presort = session.read.sort.filter(|_| whole.program.derives());
-        let sorted = session.read.sort.is_some();
-        let parametric = Parametric::open(session, whole)?;
-        if sorted && presort.is_none() && queries.is_some() && options.checkpoints.is_some() {
-            return Err(Error::refused(format!(
-                "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
-                 queries or `{}`",
-                Setting::Sort,
-                Setting::Checkpoint
-            )));
-        }
-        if sorted && presort.is_none() && has_elapsed(whole) {
-            return Err(Error::refused(format!(
-                "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
-                 `{}`",
-                Setting::Sort,
-                Setting::Sort
-            )));
-        }
-        let needs = [
-            (sorted, Setting::Sort),
-            (options.heartbeat.is_some(), Setting::Heartbeat),
-            (options.watermark.is_some(), Setting::Watermark),
-        ];
-        let option = needs.iter().find(|(given, _)| *given).map(|(_, option)| *option);
-        let timing = Timing {
-            // Equations need lines in order, and who comes after them has them so.
-            clock: StreamClock::new(session.read.unit, session.read.sort.filter(|_| presort.is_none())),
-            horizon: horizon(spec, &session.evaluate_options()),
-            sorted: sorted && presort.is_none(),
-            counting: session.evaluate.clock == Clock::Index,
-            untimed: Untimed::new(session, spec, options.telling(), option),
-            memory_budget: session.evaluate.memory_budget,
-            lenient: option.is_none() && !uses_time(session, whole),
-        };
-        // Lines about violations say when; those about every position only where time is read anyway.
-        let timed = !options.each_position
-            || option.is_some()
-            || options.observers
-            || uses_time(session, whole)
-            || reads_times(session, spec);
-        let projection = Projection::of(&spec.program, None, timed);
-        // The judge sorts: it knows how far time has come when nothing does.
-        let read = ReadOptions { any_order: sorted || timing.lenient, sort: None, ..session.read.clone() };
-        let live = Live::new(name, format, &projection, &read).watermark(options.watermark.clone());
-        let beside = (queries, parametric);
-        let judge = Judge::new(spec, options, name, (engine.name(), monitor), beside, timing, sink);
-        let settings = settings(session, whole, options, format, engine.name());
+        let judge = judge(session, [whole, spec], options, name, queries, sink)?;
+        let live = reader(session, [whole, spec], options, (name, format));
+        let settings = settings(session, whole, options, format, judge.engine);
         let mut run = Self::new(live, judge, options, spec, settings);
-        run.presort = presort;
+        run.presort = presorted(session, whole);
         Ok(run)
     }
+}
+
+/// How far lines may be out of order, where equations need them in order.
+pub(super) fn presorted(session: &Session, whole: &Specification) -> Option<Time> {
+    session.read.sort.filter(|_| whole.program.derives())
+}
+
+/// An option that needs timestamps.
+fn needs_timestamps(session: &Session, options: &WatchOptions) -> Option<Setting> {
+    let needs = [
+        (session.read.sort.is_some(), Setting::Sort),
+        (options.heartbeat.is_some(), Setting::Heartbeat),
+        (options.watermark.is_some(), Setting::Watermark),
+    ];
+    needs.iter().find(|(given, _)| *given).map(|(_, option)| *option)
+}
+
+/// What reads a stream for the properties of `spec`, which are those of `whole`, and its queries.
+pub(super) fn reader(
+    session: &Session,
+    [whole, spec]: [&Specification; 2],
+    options: &WatchOptions,
+    (name, format): (&str, &'static dyn TraceFormat),
+) -> Live {
+    let option = needs_timestamps(session, options);
+    let lenient = option.is_none() && !uses_time(session, whole);
+    // Lines about violations say when; those about every position only where time is read anyway.
+    let timed = !options.each_position
+        || option.is_some()
+        || options.observers
+        || uses_time(session, whole)
+        || reads_times(session, spec);
+    let projection = Projection::of(&spec.program, None, timed);
+    // The judge sorts: it knows how far time has come when nothing does.
+    let any_order = session.read.sort.is_some() || lenient;
+    let read = ReadOptions { any_order, sort: None, ..session.read.clone() };
+    Live::new(name, format, &projection, &read).watermark(options.watermark.clone())
+}
+
+/// What judges the properties of `spec`, which are those of `whole`, and its queries.
+pub(super) fn judge<'r>(
+    session: &Session,
+    [whole, spec]: [&'r Specification; 2],
+    options: &'r WatchOptions,
+    name: &'r str,
+    queries: Option<QueryMonitor>,
+    sink: &'r mut dyn WatchSink,
+) -> Result<Judge<'r>, Error> {
+    let (engine, monitor) = choose(session, spec, options, sink)?;
+    let presort = presorted(session, whole);
+    let sorted = session.read.sort.is_some();
+    let parametric = Parametric::open(session, whole)?;
+    if sorted && presort.is_none() && queries.is_some() && options.checkpoints.is_some() {
+        return Err(Error::refused(format!(
+            "a checkpoint cannot hold what queries read of lines that wait for earlier ones; leave out `{}`, the \
+             queries or `{}`",
+            Setting::Sort,
+            Setting::Checkpoint
+        )));
+    }
+    if sorted && presort.is_none() && has_elapsed(whole) {
+        return Err(Error::refused(format!(
+            "`elapsed` is computed as lines come, before `{}` puts them in order; sort the log first, or leave out \
+             `{}`",
+            Setting::Sort,
+            Setting::Sort
+        )));
+    }
+    let option = needs_timestamps(session, options);
+    let timing = Timing {
+        // Equations need lines in order, and who comes after them has them so.
+        clock: StreamClock::new(session.read.unit, session.read.sort.filter(|_| presort.is_none())),
+        horizon: horizon(spec, &session.evaluate_options()),
+        sorted: sorted && presort.is_none(),
+        counting: session.evaluate.clock == Clock::Index,
+        untimed: Untimed::new(session, spec, options.telling(), option),
+        memory_budget: session.evaluate.memory_budget,
+        lenient: option.is_none() && !uses_time(session, whole),
+    };
+    Ok(Judge::new(spec, options, name, (engine.name(), monitor), (queries, parametric), timing, sink))
 }
 
 impl<'r, W: Watcher> Run<'r, W> {
@@ -315,7 +376,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// What equations need: positions in order, and those after them.
-    fn prepare_streams(&mut self, session: &Session) -> Result<(), Error> {
+    pub(super) fn prepare_streams(&mut self, session: &Session) -> Result<(), Error> {
         let Some(computing) = Computing::live(session, self.spec, self.options.by.as_deref())? else {
             return Ok(());
         };
@@ -376,26 +437,50 @@ impl<'r, W: Watcher> Run<'r, W> {
             self.judge.sink().note(&format!("there is no {} yet; starting anew", path.display()));
             return Ok(Resume::default());
         };
-        if let Some(why) = state.differs(&self.settings) {
-            return Err(refuse(why));
-        }
-        let mut saved = state.live.as_slice();
-        self.live.restore(&mut saved).map_err(|unreadable| refuse(unreadable.0))?;
-        if let Some(filling) = &mut self.filling {
-            let same = filling.load(self.spec, &mut saved);
-            if !same.map_err(|_| refuse("its streams cannot be read".into()))? {
-                return Err(refuse("the equations of the streams have changed".into()));
-            }
-        }
-        if !saved.is_empty() {
-            return Err(refuse("its parts do not belong together".into()));
-        }
-        self.judge.restore(&state).map_err(refuse)?;
+        self.take_over(&state).map_err(refuse)?;
         self.judge.tell_again(state).map_err(unwritten)?;
         if !self.live.reads_on() {
             return Ok(Resume::default());
         }
         Ok(Resume { offset: self.live.progress().bytes, tail: self.live.tail().to_vec() })
+    }
+
+    /// Goes on from a state, or says why that cannot be.
+    pub(super) fn take_over(&mut self, state: &Checkpoint) -> Result<(), String> {
+        if let Some(why) = state.differs(&self.settings) {
+            return Err(why);
+        }
+        let mut saved = state.live.as_slice();
+        self.live.restore(&mut saved).map_err(|unreadable| unreadable.0)?;
+        if let Some(filling) = &mut self.filling {
+            let same = filling.load(self.spec, &mut saved);
+            if !same.map_err(|_| "its streams cannot be read".to_string())? {
+                return Err("the equations of the streams have changed".into());
+            }
+        }
+        if !saved.is_empty() {
+            return Err("its parts do not belong together".into());
+        }
+        self.judge.restore(state)
+    }
+
+    /// The whole state.
+    pub(super) fn state(&mut self) -> Checkpoint {
+        let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
+        self.live.save(&mut state.live);
+        if let Some(filling) = &self.filling {
+            filling.save(self.spec, &mut state.live);
+        }
+        self.judge.save(&mut state);
+        state
+    }
+
+    /// Takes bytes of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(), Halt> {
+        let (live, mut judge) = self.reading();
+        let pushed = live.push(bytes, false, &mut judge);
+        self.say_how_read();
+        pushed
     }
 
     /// Reads until the stream or somebody's patience ends.
@@ -428,10 +513,7 @@ impl<'r, W: Watcher> Run<'r, W> {
             match message {
                 Message::Bytes(bytes) => {
                     let before = self.live.progress().positions;
-                    let (live, mut judge) = self.reading();
-                    let pushed = live.push(&bytes, false, &mut judge);
-                    self.say_how_read();
-                    pushed?;
+                    self.take(&bytes)?;
                     if self.live.progress().positions > before {
                         self.next.heartbeat.rest(Instant::now());
                     }
@@ -508,7 +590,7 @@ impl<'r, W: Watcher> Run<'r, W> {
     }
 
     /// Mentions names that have not occurred, once there was time for them to: a slip of the pen would never settle.
-    fn judge_names(&mut self) {
+    pub(super) fn judge_names(&mut self) {
         if self.names_judged || self.live.progress().positions < NAMES_AFTER {
             return;
         }
@@ -550,13 +632,7 @@ impl<'r, W: Watcher> Run<'r, W> {
                 "a stream of this format can be resumed only from its start, and a socket has none".into(),
             ));
         }
-        let mut state = Checkpoint { settings: self.settings.clone(), ..Checkpoint::default() };
-        self.live.save(&mut state.live);
-        if let Some(filling) = &self.filling {
-            filling.save(self.spec, &mut state.live);
-        }
-        self.judge.save(&mut state);
-        match state.write(path) {
+        match self.state().write(path) {
             Ok(()) => {
                 self.next.kept(self.live.progress().positions);
                 if self.unkept.take().is_some() {

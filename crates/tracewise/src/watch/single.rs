@@ -61,6 +61,10 @@ impl Watcher for Judge<'_> {
         self.sink
     }
 
+    fn heap_bytes(&self) -> usize {
+        Judge::heap_bytes(self)
+    }
+
     fn steps_back(&self) -> Option<StepsBack> {
         self.back
     }

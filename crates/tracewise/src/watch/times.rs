@@ -23,6 +23,14 @@ impl Times {
         }
     }
 
+    /// The first position is this one.
+    pub fn begin_at(&mut self, position: Position) {
+        match self {
+            Times::Open(open) => open.base = position,
+            Times::Latest(latest) => latest.base = position,
+        }
+    }
+
     pub fn save(&self, out: &mut Vec<u8>) {
         match self {
             Times::Open(open) => open.save(out),
@@ -38,7 +46,6 @@ impl Times {
     }
 
     /// Bytes held.
-    #[cfg(test)]
     pub fn heap_bytes(&self) -> usize {
         match self {
             Times::Open(open) => open.open.capacity() * size_of::<(Time, u32)>(),

@@ -54,6 +54,10 @@ pub(crate) trait Watcher: Receiver<Error = Halt> {
         let _ = state;
         Ok(())
     }
+    /// Bytes held, beside the buffers of a batch: what may grow with a stream.
+    fn heap_bytes(&self) -> usize {
+        0
+    }
     /// How timestamps went back, where they may.
     fn steps_back(&self) -> Option<StepsBack> {
         None

@@ -86,11 +86,13 @@ pub struct TraceSettings {
     pub time_unit: Option<(String, Span)>,
     /// A file with an example of the trace, relative to the specification.
     pub sample: Option<String>,
+    /// The streams of a server that it is about: names between commas, `*` for any part of one.
+    pub stream: Option<String>,
 }
 
 impl TraceSettings {
     /// The names of all settings.
-    pub const NAMES: [&'static str; 6] = ["time", "event", "by", "format", "time-unit", "sample"];
+    pub const NAMES: [&'static str; 7] = ["time", "event", "by", "format", "time-unit", "sample", "stream"];
 }
 
 impl super::Tree {
@@ -110,6 +112,7 @@ impl super::Tree {
                 "format" => settings.format = value,
                 "time-unit" => settings.time_unit = value.zip(Some(line.span)),
                 "sample" => settings.sample = value,
+                "stream" => settings.stream = value,
                 // Reported where it was read.
                 _ => {}
             }

@@ -60,6 +60,12 @@ impl Live {
         }
     }
 
+    /// How much had been read, of what [`Live::save`] wrote.
+    pub fn progress_of(mut saved: &[u8]) -> Result<Progress, Unreadable> {
+        let from = &mut saved;
+        Ok(Progress { positions: take_word(from)?, bytes: take_word(from)?, lines: take_word(from)? })
+    }
+
     /// Continues from what [`Live::save`] wrote for a stream of the same format and options. What is pushed next are
     /// the bytes that follow, or all of them again unless [`Live::reads_on`].
     pub fn restore(&mut self, from: &mut &[u8]) -> Result<(), Unreadable> {

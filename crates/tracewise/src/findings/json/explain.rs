@@ -106,6 +106,7 @@ fn slices_json(slices: &SlicesReport) -> String {
         .field("in_time", slices.unbounded.is_none() && slices.refused.is_none())
         .maybe("unbounded", slices.unbounded.as_deref())
         .field("filtered", slices.filtered)
+        .field("collapsible", slices.collapsible)
         .maybe("refused", slices.refused.as_deref())
         .end()
 }

@@ -12,6 +12,43 @@ use tw_monitor::Known;
 /// Obligations listed.
 const LISTED: usize = 1000;
 
+impl Keyed<'_> {
+    /// Whether values are required.
+    pub(in crate::watch) fn requires(&self) -> bool {
+        self.required.is_some()
+    }
+
+    /// Goes on from a state of this specification or another: properties that mean what they meant keep theirs.
+    pub(in crate::watch) fn restore_parts(&mut self, state: &Checkpoint) -> Result<(), String> {
+        let mut time = state.time.as_slice();
+        self.clock.load(&mut time)?;
+        self.clock.go_on(Instant::now());
+        self.times.load(&mut time)?;
+        self.lines.load(&mut time)?;
+        if !time.is_empty() {
+            return Err("it is longer than it should be".into());
+        }
+        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
+            (Ok(restored), _) => Ok(restored),
+            // It may have been a stream without timestamps.
+            (Err(error), Some(Ok(plan))) => {
+                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
+                let mut shard = shard.ending(self.ending);
+                let restored = shard.restore(&state.monitor).map_err(|_| error);
+                self.shard = shard;
+                restored
+            }
+            (Err(error), _) => Err(error),
+        };
+        restored.map_err(|error| error.to_string())?;
+        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
+            self.counting = None;
+        }
+        self.bad_lines.count = state.bad_lines;
+        Ok(())
+    }
+}
+
 impl Watcher for Keyed<'_> {
     fn sink(&mut self) -> &mut dyn LiveSink {
         self.sink
@@ -62,6 +99,10 @@ impl Watcher for Keyed<'_> {
             self.sink.note(&format!("more than {LISTED} obligations are pending"));
         }
         Ok(())
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.shard.heap_bytes()
     }
 
     fn tell_values(&mut self) -> Result<(), Error> {
@@ -143,6 +184,7 @@ impl Watcher for Keyed<'_> {
         state.bad_lines = self.bad_lines.count;
         self.clock.save(&mut state.time);
         self.times.save(&mut state.time);
+        self.lines.save(&mut state.time);
         state.monitor = self.shard.snapshot();
         // How the queries are counted stands with the monitors; here is how much was told.
         put(self.told_lines.0 as u64, &mut state.queries);
@@ -166,29 +208,7 @@ impl Watcher for Keyed<'_> {
     }
 
     fn restore(&mut self, state: &Checkpoint) -> Result<(), String> {
-        let mut time = state.time.as_slice();
-        self.clock.load(&mut time)?;
-        self.clock.go_on(Instant::now());
-        self.times.load(&mut time)?;
-        if !time.is_empty() {
-            return Err("it is longer than it should be".into());
-        }
-        let restored = match (self.shard.restore(&state.monitor), &self.counting) {
-            (Ok(restored), _) => Ok(restored),
-            // It may have been a stream without timestamps.
-            (Err(error), Some(Ok(plan))) => {
-                let shard = ShardMonitor::new(plan, Some(self.by)).map_err(|error| error.to_string())?;
-                let mut shard = shard.ending(self.ending);
-                let restored = shard.restore(&state.monitor).map_err(|_| error);
-                self.shard = shard;
-                restored
-            }
-            (Err(error), _) => Err(error),
-        };
-        restored.map_err(|error| error.to_string())?;
-        if self.shard.positions() > 0 && self.shard.plan().options().clock == Clock::Index {
-            self.counting = None;
-        }
+        self.restore_parts(state)?;
         let mut from = state.queries.as_slice();
         let mut number = || crate::watch::state::number(&mut from);
         self.told_lines = (number()? as usize, number()?);
@@ -203,7 +223,6 @@ impl Watcher for Keyed<'_> {
         if let Some(parts) = &mut self.required {
             parts.restore(&mut from).map_err(|corrupt| corrupt.to_string())?;
         }
-        self.bad_lines.count = state.bad_lines;
         Ok(())
     }
 

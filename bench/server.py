@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""The server under load: events per second and core, and the time from a POST to its verdict on the feed.
+
+    bench/server.py BINARY [--seconds 5] [--only ingest,durable,latency,keys] [--keys 100000]
+
+Ten LTL properties over lines of 184 bytes, of which one in twenty violates one; every violation is told, a feed listens. Clients
+are processes of their own, with connections that are kept. What is counted is the CPU time of the server (`/proc/PID/stat`,
+user and system), so that the figures are those of a core, whoever else uses the machine; its load is printed beside them.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+PROPERTIES = """
+property p1 : G (kind == "open" -> X (kind != "open"));
+property p2 : G (kind == "close" -> O kind == "open");
+property p3 : G (status < 500);
+property p4 : G (kind == "error" -> Y kind != "error");
+property p5 : G (kind == "open" -> (kind != "error") W kind == "close");
+property p6 : G (size >= 0);
+property p7 : G ((kind == "write") -> !(kind == "close") S kind == "open" | O kind == "open");
+property p8 : G (size > 900 -> status < 300);
+property p9 : G (ok -> status < 400);
+property p10 : G (kind == "close" -> Y (kind == "write" | kind == "open" | kind == "close"));
+"""
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+def line(number, bad):
+    kind = ["open", "write", "write", "close"][number % 4]
+    row = {"time": 1000 + number, "kind": kind, "status": 503 if bad else 200, "size": number % 900, "ok": not bad,
+           "path": f"/api/v1/things/{number % 97:04d}", "user": f"user-{number % 1000:06d}"}
+    text = json.dumps(row)
+    return text[:-1] + ', "pad": "' + "x" * (183 - len(text) - 11) + '"}\n'
+
+
+def body(lines, start=0):
+    return "".join(line(start + number, number % 20 == 7) for number in range(lines)).encode()
+
+
+class Server:
+    def __init__(self, binary, specs, config=""):
+        self.folder = tempfile.TemporaryDirectory(prefix="tracewise-server-bench-", dir=os.environ.get("BENCH_DIR"))
+        folder = Path(self.folder.name)
+        (folder / "specs").mkdir()
+        for name, text in specs.items():
+            (folder / "specs" / f"{name}.tw").write_text(text)
+        (folder / "config.toml").write_text(config)
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--data", str(folder / "data"),
+                   "--specs", str(folder / "specs"), "--config", str(folder / "config.toml")]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.port = int(re.search(r":(\d+)$", self.process.stdout.readline().decode().strip())[1])
+
+    def cpu(self):
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    def memory(self):
+        return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())[1]) / 1024
+
+    def behind(self):
+        with socket.create_connection(("127.0.0.1", self.port)) as connection:
+            connection.sendall(b"GET /v1/streams HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            text = b""
+            while piece := connection.recv(1 << 16):
+                text += piece
+        return sum(stream["behind"] for stream in json.loads(text.split(b"\r\n\r\n", 1)[1])["streams"])
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait()
+        self.folder.cleanup()
+
+
+def request(payload, query=""):
+    head = f"POST /v1/streams/bench/events{query} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(payload)}\r\n\r\n"
+    return head.encode() + payload
+
+
+def answered(connection):
+    """Reads one answer; its status."""
+    text = connection.recv(4096)
+    while b"\r\n\r\n" not in text:
+        text += connection.recv(4096)
+    head, rest = text.split(b"\r\n\r\n", 1)
+    length = int(re.search(rb"content-length: (\d+)", head)[1])
+    while len(rest) < length:
+        rest += connection.recv(4096)
+    return int(head[9:12])
+
+
+def client(port, payloads, seconds, count, refused):
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    until, sent, away = time.monotonic() + seconds, 0, 0
+    while time.monotonic() < until:
+        connection.sendall(payloads[(sent + away) % len(payloads)])
+        if answered(connection) in (200, 202):
+            sent += 1
+        else:
+            away += 1
+            time.sleep(0.05)
+    with count.get_lock():
+        count.value += sent
+    with refused.get_lock():
+        refused.value += away
+
+
+def listen(port, over, heard):
+    """A feed that is read and counted."""
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.settimeout(0.2)
+        connection.sendall(b"GET /v1/feed HTTP/1.1\r\nHost: x\r\n\r\n")
+        while not over.is_set():
+            try:
+                heard.value += connection.recv(1 << 20).count(b"event: violation")
+            except TimeoutError:
+                pass
+
+
+def ingest(binary, lines, clients, query, seconds):
+    server = Server(binary, {"ten": PROPERTIES})
+    over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
+    feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
+    feed.start()
+    payloads = [request(body(lines, start), query) for start in range(0, max(lines, 1000), lines)]
+    count, refused = multiprocessing.Value("q", 0), multiprocessing.Value("q", 0)
+    before, began = server.cpu(), time.monotonic()
+    workers = [multiprocessing.Process(target=client, args=(server.port, payloads, seconds, count, refused)) for _ in range(clients)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    while server.behind():
+        time.sleep(0.02)
+    wall = time.monotonic() - began
+    cpu, memory = server.cpu() - before, server.memory()
+    over.set()
+    feed.join()
+    server.stop()
+    events = count.value * lines
+    print(f"| {lines} | {clients} | {'memory' if query else 'disk'} | {events / cpu / 1e3:,.0f} k | {events / wall / 1e3:,.0f} k "
+          f"| {heard.value / max(1, events):.3f} | {memory:.0f} MB | {refused.value} | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
+def latency(binary, lines, seconds):
+    """From the first byte of a POST to the violation of its last line on the feed."""
+    server = Server(binary, {"ten": PROPERTIES})
+    feed = socket.create_connection(("127.0.0.1", server.port))
+    feed.sendall(b"GET /v1/feed HTTP/1.1\r\nHost: x\r\n\r\n")
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    time.sleep(0.3)
+    feed.recv(1 << 16)
+    good = "".join(line(number, False) for number in range(lines - 1))
+    payload = request((good + line(lines - 1, True)).encode(), "?ack=memory")
+    times, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        began = time.perf_counter()
+        connection.sendall(payload)
+        told = b""
+        while b"p3" not in told:
+            told += feed.recv(1 << 16)
+        times.append(time.perf_counter() - began)
+        answered(connection)
+        time.sleep(0.002)
+        feed.setblocking(False)
+        try:
+            while feed.recv(1 << 16):
+                pass
+        except BlockingIOError:
+            pass
+        feed.setblocking(True)
+    server.stop()
+    times.sort()
+    at = lambda part: times[min(len(times) - 1, int(len(times) * part))] * 1e3
+    print(f"| {lines} | {len(times)} | {at(0.5):.2f} ms | {at(0.99):.2f} ms | {times[-1] * 1e3:.2f} ms | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
+def keys(binary, keys, seconds):
+    """Memory over time with many live keys."""
+    text = 'trace { by: user; }\n' + "".join(
+        f'property k{n} : G (kind == "open" -> F kind == "close{n}");\n' for n in range(20))
+    server = Server(binary, {"keyed": text}, '[log]\nsize = "200MB"\n')
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    rows, sent, round_ = 1000, 0, 0
+    until, began, shown = time.monotonic() + seconds, time.monotonic(), 0
+    before = server.cpu()
+    while time.monotonic() < until:
+        first = sent % keys
+        payload = "".join(
+            f'{{"time": {1000 + sent // 1000}, "kind": "{"open" if sent // keys % 2 == 0 else "write"}", "user": "user-{(first + n) % keys:07d}"}}\n'
+            for n in range(rows))
+        connection.sendall(request(payload.encode(), "?ack=memory"))
+        status = answered(connection)
+        if status in (200, 202):
+            sent += rows
+        else:
+            time.sleep(0.05)
+        if time.monotonic() - began > shown * seconds / 8:
+            shown += 1
+            print(f"| {sent:,} | {min(sent, keys):,} | {server.memory():.0f} MB | {server.behind():,} |", flush=True)
+    while server.behind():
+        time.sleep(0.05)
+    print(f"| {sent:,} | {min(sent, keys):,} | {server.memory():.0f} MB | 0 | {sent / (server.cpu() - before) / 1e3:,.0f} k events/s/core", flush=True)
+    server.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("binary")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--only", default="ingest,durable,latency")
+    parser.add_argument("--keys", type=int, default=100_000)
+    options = parser.parse_args()
+    only = options.only.split(",")
+    print(f"{len(line(1, False))} bytes a line, load {os.getloadavg()[0]:.1f}")
+    table = "| lines per POST | clients | acknowledged from | events/s/core | events/s | violations told per event | memory | turned away | load |\n" + "|---" * 9 + "|"
+    if "ingest" in only:
+        print(table)
+        for lines, clients in [(1, 4), (100, 2), (10_000, 1)]:
+            ingest(options.binary, lines, clients, "?ack=memory", options.seconds)
+    if "durable" in only:
+        print(table)
+        for lines, clients in [(1, 10), (100, 10)]:
+            ingest(options.binary, lines, clients, "", options.seconds)
+    if "latency" in only:
+        print("| lines per POST | POSTs | p50 | p99 | longest | load |\n|---|---|---|---|---|---|")
+        for lines in (1, 100):
+            latency(options.binary, lines, options.seconds)
+    if "keys" in only:
+        print("| events | keys | memory | behind |\n|---|---|---|---|")
+        keys(options.binary, options.keys, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+//! `tracewise serve`: requirements watched where the events are.
+
+use super::Runnable;
+use crate::context::{Context, Outcome, usage};
+use crate::options::FILES;
+use clap::Args;
+use std::path::PathBuf;
+
+const LISTEN: &str = "\
+Where to listen; port 0 takes one that is free. Other machines are let in with tokens alone [default: 127.0.0.1:7474]";
+
+/// A server that takes events in, keeps every requirement judged, and shows what it found
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Events come by POST to /v1/streams/NAME/events, specifications from the folder or by PUT to /v1/specs/NAME; / shows states \
+and violations, /openapi.json what else there is. The first line on standard output says where it listens.
+INT and TERM end the server; what it took is kept, and it goes on there.
+Exit codes: 0 it was ended, 2 bad usage, or a folder or address that cannot be used.")]
+pub struct Serve {
+    #[arg(long, value_name = "HOST:PORT", help = LISTEN)]
+    listen: Option<String>,
+
+    /// Folder of specifications (*.tw), looked at again when they change [default: `specs` in the folder of data]
+    #[arg(long, value_name = "DIR", value_hint = FILES)]
+    specs: Option<PathBuf>,
+
+    /// Folder where events, violations and states are kept [default: a new one, named on standard error]
+    #[arg(long, value_name = "DIR", value_hint = FILES)]
+    data: Option<PathBuf>,
+
+    /// File of settings: [server], [log], [violations] and [limits]; what is given here goes first
+    #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
+    config: Option<PathBuf>,
+
+    /// Show the page in the browser
+    #[arg(long)]
+    open: bool,
+
+    /// Add an example specification and a generator of example events
+    #[arg(long)]
+    demo: bool,
+}
+
+#[cfg(not(feature = "serve"))]
+impl Runnable for Serve {
+    fn run(self, _: &mut Context) -> Outcome {
+        let _ = (self.listen, self.specs, self.data, self.config, self.open, self.demo);
+        Err(usage("this build has no server; build one with `cargo build --release --features serve`"))
+    }
+}
+
+#[cfg(feature = "serve")]
+impl Runnable for Serve {
+    fn run(self, context: &mut Context) -> Outcome {
+        use crate::context::Failure;
+        use crate::exit::Exit;
+        use std::io::Write;
+        use tw_server::{Config, Server};
+        let data = match self.data {
+            Some(data) => data,
+            None => new_folder().map_err(|error| usage(format!("cannot make a folder for data: {error}")))?,
+        };
+        if !context.quiet {
+            context.tell(&format!("data is kept in {}", data.display()));
+        }
+        let mut config = Config::new(data);
+        if let Some(file) = &self.config {
+            let read = std::fs::read_to_string(file).map_err(|error| error.to_string());
+            let set = read.and_then(|text| config.set(&text));
+            set.map_err(|why| usage(format!("{}: {}", file.display(), why.trim_end())))?;
+        }
+        config.listen = self.listen.unwrap_or(config.listen);
+        config.specs = self.specs.or(config.specs);
+        config.demo = self.demo;
+        let quiet = context.quiet;
+        let server = Server::start(config, move |what| {
+            if !quiet {
+                eprintln!("{}", crate::words::printable(&what));
+            }
+        })?;
+        writeln!(context.out, "listening on http://{}", server.address())?;
+        context.out.flush()?;
+        if self.open {
+            show(&format!("http://{}", server.address()), context);
+        }
+        server.wait().map_err(Failure::Output)?;
+        server.stop();
+        Ok(Exit::Holds)
+    }
+}
+
+/// A folder that was not there before.
+#[cfg(feature = "serve")]
+fn new_folder() -> std::io::Result<PathBuf> {
+    for number in 0.. {
+        let folder = std::env::temp_dir().join(format!("tracewise-{}-{number}", std::process::id()));
+        match std::fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(std::io::ErrorKind::AlreadyExists.into())
+}
+
+/// Shows a page in the browser, if there is one.
+#[cfg(feature = "serve")]
+fn show(page: &str, context: &mut Context) {
+    use std::process::{Command, Stdio};
+    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let quietly = Command::new(program).arg(page).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    match quietly {
+        // It goes on by itself.
+        Ok(mut child) => drop(std::thread::spawn(move || child.wait())),
+        Err(error) => context.tell(&format!("cannot show {page}: `{program}`: {error}")),
+    }
+}

@@ -1,0 +1,95 @@
+//! How a server is set up.
+
+mod file;
+
+use crate::log::Limits;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a server is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens; port 0 takes one that is free.
+    pub listen: String,
+    /// Where everything is kept.
+    pub data: PathBuf,
+    /// The folder of specifications; `None` is one in the folder of data.
+    pub specs: Option<PathBuf>,
+    /// How the logs of streams are kept.
+    pub log: Limits,
+    /// How violations are kept.
+    pub verdicts: Limits,
+    /// What clients may do.
+    pub limits: ClientLimits,
+    /// Bytes that a specification may hold of a stream.
+    pub memory: usize,
+    /// How often the state of judging is kept.
+    pub checkpoint: Duration,
+    /// How often the folder of specifications is looked at.
+    pub reload: Duration,
+    /// Add an example specification and a generator of events.
+    pub demo: bool,
+}
+
+/// What clients may do.
+#[derive(Clone, Copy, Debug)]
+pub struct ClientLimits {
+    /// Bytes of a body as it comes …
+    pub body: usize,
+    /// … and when it is no longer compressed.
+    pub unpacked: usize,
+    /// Bytes of a line.
+    pub line: usize,
+    /// Connections at once.
+    pub connections: usize,
+    /// Streams.
+    pub streams: usize,
+    /// How long a request may take to arrive.
+    pub patience: Duration,
+    /// Lines that may wait to be judged, per stream.
+    pub behind: u64,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            body: 64 << 20,
+            unpacked: 256 << 20,
+            line: 1 << 20,
+            connections: 1024,
+            streams: 256,
+            patience: Duration::from_secs(30),
+            behind: 10_000_000,
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, for data in a folder.
+    pub fn new(data: PathBuf) -> Self {
+        Self {
+            listen: "127.0.0.1:7474".into(),
+            data,
+            specs: None,
+            log: Limits::default(),
+            verdicts: Limits::default(),
+            limits: ClientLimits::default(),
+            memory: 256 << 20,
+            checkpoint: Duration::from_secs(1),
+            reload: Duration::from_millis(500),
+            demo: false,
+        }
+    }
+
+    /// Without tokens, nobody but programs of this machine is let in.
+    pub fn refuse_open(&self, address: SocketAddr) -> Result<(), String> {
+        match address.ip().is_loopback() {
+            true => Ok(()),
+            false => Err(format!(
+                "{address} can be reached from other machines, and everybody could write and administer; listen on \
+                 127.0.0.1, or give `--tokens FILE`"
+            )),
+        }
+    }
+}

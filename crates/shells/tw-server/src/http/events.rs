@@ -1,0 +1,186 @@
+//! `POST /v1/streams/NAME/events`.
+
+use super::answer::{Answer, asked, error, json, later};
+use crate::ingest::{Form, Packing, Unusable};
+use crate::log::Refused;
+use crate::server::{NoStream, Shared};
+use crate::stream::{Failed, Taken};
+use crate::words;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, Request, StatusCode, header};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+use tracewise::findings::json::{Object, array};
+use tracewise::trace::{Arrived, TraceError};
+
+/// Bytes above which a body is read on a thread that may take its time.
+const LARGE: usize = 256 << 10;
+
+/// What is asked of the lines of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Asked {
+    /// Acknowledged when they are on disk, not when they are in memory.
+    durable: bool,
+    /// Bad lines are left out.
+    skip: bool,
+    packing: Packing,
+    form: Form,
+}
+
+impl Asked {
+    fn of(headers: &HeaderMap, query: Option<&str>) -> Result<Self, Box<Answer>> {
+        let bad = |what: &str, found: &str, expected: &str| {
+            let why = format!("{what}: found `{found}`, expected {expected}");
+            Err(Box::new(error(StatusCode::BAD_REQUEST, &why)))
+        };
+        let durable = match asked(query, "ack").as_deref() {
+            None | Some("disk") => true,
+            Some("memory") => false,
+            Some(other) => return bad("ack", other, "`disk` or `memory`"),
+        };
+        let skip = match asked(query, "on-bad").as_deref() {
+            None | Some("refuse") => false,
+            Some("skip") => true,
+            Some(other) => return bad("on-bad", other, "`refuse` or `skip`"),
+        };
+        let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?"));
+        let Some(packing) = Packing::named(encoding) else {
+            let why = format!(
+                "Content-Encoding: found `{}`, expected gzip, zstd or none",
+                encoding.unwrap_or_default()
+            );
+            return Err(Box::new(error(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why)));
+        };
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        Ok(Self { durable, skip, packing, form: Form::named(kind) })
+    }
+}
+
+/// Takes events.
+pub async fn post(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    request: Request<Body>,
+) -> Answer {
+    let began = Instant::now();
+    let answer = taken(&shared, &name, request).await;
+    if matches!(answer.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+        shared.figures.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+    shared.figures.ingested(began.elapsed());
+    answer
+}
+
+async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answer {
+    let how = match Asked::of(request.headers(), request.uri().query()) {
+        Ok(how) => how,
+        Err(answer) => return *answer,
+    };
+    let stream = match shared.stream(name) {
+        Ok(stream) => stream,
+        Err(NoStream::Name(why)) => return error(StatusCode::BAD_REQUEST, &why),
+        Err(NoStream::TooMany(limit)) => {
+            return error(
+                StatusCode::FORBIDDEN,
+                &format!("there are {limit} streams already, the most there may be"),
+            );
+        }
+        Err(NoStream::Io(why)) => {
+            return later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"));
+        }
+    };
+    let limits = shared.config.limits;
+    if stream.behind() > limits.behind {
+        let why = format!("more than {} lines wait to be judged", limits.behind);
+        return later(StatusCode::TOO_MANY_REQUESTS, &why);
+    }
+    let body =
+        tokio::time::timeout(limits.patience, axum::body::to_bytes(request.into_body(), limits.body)).await;
+    let body = match body {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            let why = format!("the body is not whole, or longer than {} bytes", limits.body);
+            return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+    };
+    let (mut receipt, mut waits) = (None, None);
+    if how.durable {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        // Who asked may be gone.
+        let send = move |written| drop(sender.send(written));
+        receipt = Some(Box::new(send) as crate::log::Receipt);
+        waits = Some(receiver);
+    }
+    let work = || -> Result<Result<(Taken, u64), Failed>, Unusable> {
+        let unpacked = how.packing.unpack(&body, limits.unpacked)?;
+        let (lines, left_out) = match how.form.lines(unpacked, how.skip) {
+            Ok(lines) => lines,
+            Err(why) => return Ok(Err(Failed::Unread(why))),
+        };
+        Ok(stream.take(&lines, how.skip, receipt).map(|taken| (taken, left_out)))
+    };
+    // What takes long does not hold up others.
+    let taken = if body.len() > LARGE { tokio::task::block_in_place(work) } else { work() };
+    let (arrived, left_out) = match taken {
+        Err(Unusable::TooLarge(limit)) => {
+            let why = format!("the body holds more than {limit} bytes when it is unpacked");
+            return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        Err(Unusable::Damaged(why)) => {
+            return error(StatusCode::BAD_REQUEST, &format!("the body is not packed as it says: {why}"));
+        }
+        Ok(Err(Failed::Refused(why))) => return refused(&why),
+        Ok(Err(Failed::Unread(why))) => return error(StatusCode::BAD_REQUEST, &words::error(&why)),
+        Ok(Ok((Taken::Bad(arrived), _))) => return bad_lines(&arrived),
+        Ok(Ok((Taken::Lines(arrived), left_out))) => (arrived, left_out),
+    };
+    let mut status = StatusCode::ACCEPTED;
+    if let Some(written) = waits {
+        match written.await {
+            Ok(Ok(())) => status = StatusCode::OK,
+            Ok(Err(why)) => return refused(&why),
+            Err(_) => return refused(&Refused::Closing),
+        }
+    }
+    let left_out = (left_out > 0).then_some(left_out);
+    json(status, told(&arrived, arrived.positions).maybe("left_out", left_out).end())
+}
+
+fn refused(why: &Refused) -> Answer {
+    match why {
+        Refused::Busy => later(StatusCode::TOO_MANY_REQUESTS, "too much waits to be written"),
+        Refused::Closing => later(StatusCode::SERVICE_UNAVAILABLE, "the server is ending"),
+        Refused::Disk(why) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, &format!("the events cannot be written to disk: {why}"))
+        }
+    }
+}
+
+fn told(arrived: &Arrived, taken: u64) -> Object {
+    let object = Object::new().field("taken", taken);
+    if arrived.bad.is_empty() {
+        return object;
+    }
+    let line = |error: &TraceError| {
+        let object = Object::new().field("line", error.line).maybe("column", error.column);
+        object.field("message", error.message.as_str()).end()
+    };
+    let lines = array(arrived.errors.iter().map(line));
+    object.field("bad_lines", arrived.bad.len()).raw("bad", &lines)
+}
+
+fn bad_lines(arrived: &Arrived) -> Answer {
+    let first = arrived.errors.first();
+    let place = first.map_or(String::new(), |first| match (first.line, first.column) {
+        (Some(line), Some(column)) => format!("line {line}, column {column}: {}", first.message),
+        (Some(line), None) => format!("line {line}: {}", first.message),
+        _ => first.message.clone(),
+    });
+    let why = format!("{place}; no line was taken (`?on-bad=skip` takes the others)");
+    let object = Object::new().field("error", why).end();
+    let rest = told(arrived, 0).end();
+    json(StatusCode::BAD_REQUEST, format!("{},{}", &object[..object.len() - 1], &rest[1..]))
+}

@@ -1,0 +1,39 @@
+//! What is there for people and machines that look after the server.
+
+use super::answer::{Answer, error, json, of_kind};
+use crate::metrics;
+use crate::server::Shared;
+use axum::extract::State;
+use axum::http::StatusCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// `GET /healthz`: the process runs.
+pub async fn healthy() -> Answer {
+    json(StatusCode::OK, r#"{"status":"ok"}"#)
+}
+
+/// `GET /readyz`: events can be taken.
+pub async fn ready(State(shared): State<Arc<Shared>>) -> Answer {
+    if shared.ending.load(Ordering::SeqCst) {
+        return error(StatusCode::SERVICE_UNAVAILABLE, "the server is ending");
+    }
+    let failing =
+        shared.streams().iter().find_map(|stream| Some((stream.name.clone(), stream.commit.failing()?)));
+    match failing {
+        Some((name, why)) => {
+            error(StatusCode::SERVICE_UNAVAILABLE, &format!("stream {name} cannot be written to disk: {why}"))
+        }
+        None => json(StatusCode::OK, r#"{"status":"ok"}"#),
+    }
+}
+
+/// `GET /metrics`.
+pub async fn metrics(State(shared): State<Arc<Shared>>) -> Answer {
+    of_kind(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&shared))
+}
+
+/// `GET /openapi.json`.
+pub async fn openapi() -> Answer {
+    json(StatusCode::OK, include_str!("openapi.json"))
+}

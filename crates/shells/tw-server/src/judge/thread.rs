@@ -1,0 +1,503 @@
+//! The thread that judges a stream.
+
+use super::checkpoint::{Assigned, Change, SpecState, State, save_plan};
+use super::states::Watched;
+use super::teller::{Collected, Teller};
+use crate::log::{Log, Reader, Record};
+use crate::verdicts::Verdicts;
+use crate::words;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tracewise::watch::{Prepared, Stepped};
+
+/// How long nothing may happen before the thread looks up.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How often it is looked at what specifications hold, while events come.
+const WEIGH: Duration = Duration::from_millis(250);
+/// How long after something failed it is tried again.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// How far the judging of a stream is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Lines judged, those that were deleted before included.
+    pub judged: AtomicU64,
+}
+
+/// What judges a stream.
+pub struct Judge {
+    /// The stream.
+    pub stream: Arc<str>,
+    /// Where it keeps what it keeps.
+    pub folder: PathBuf,
+    /// Its log.
+    pub log: Log,
+    /// Where violations go.
+    pub verdicts: Arc<Verdicts>,
+    /// Which specifications judge from which line on; the first is in force.
+    pub changes: Mutex<VecDeque<Change>>,
+    /// Those that are at work.
+    pub watched: Mutex<Vec<Arc<Watched>>>,
+    /// Lines that were there when the server began: some may have been judged before.
+    pub judged_before: u64,
+    /// How far it is.
+    pub progress: Progress,
+    /// Asked to end.
+    pub stop: AtomicBool,
+    /// Asked what is pending, so often; answered so often.
+    pub asked: (AtomicU64, Mutex<u64>, Condvar),
+    /// Bytes that a specification may hold.
+    pub memory: usize,
+    /// How often the state is kept.
+    pub every: Duration,
+    /// Told what people should know.
+    pub said: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+/// Why a stretch of judging ended.
+enum Over {
+    /// Other specifications judge from here on.
+    Change,
+    /// The server ends.
+    Stop,
+    /// It ends, and what was found last could not be told: the lines are judged again.
+    Untold,
+}
+
+/// One specification at work.
+struct Work<'w> {
+    watched: Arc<Watched>,
+    /// `None` once it was stopped.
+    watch: Option<Box<dyn Stepped + 'w>>,
+    /// What its parts consist of.
+    names: Vec<Vec<String>>,
+    /// Lines before the first that it was to judge …
+    since: u64,
+    /// … and that it judged: older ones may be gone.
+    first: u64,
+}
+
+impl Judge {
+    /// The specifications at work.
+    pub fn watched(&self) -> Vec<Arc<Watched>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn changes(&self) -> MutexGuard<'_, VecDeque<Change>> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From a line on, other specifications judge. It is on disk before this returns.
+    pub fn change(&self, change: Change) -> io::Result<()> {
+        let mut changes = self.changes();
+        let mut all: Vec<Change> = changes.iter().cloned().collect();
+        all.push(change);
+        save_plan(&self.folder, &all)?;
+        *changes = all.into();
+        drop(changes);
+        self.log.wake();
+        Ok(())
+    }
+
+    /// What is to judge in the end.
+    pub fn latest(&self) -> Option<Change> {
+        self.changes().back().cloned()
+    }
+
+    /// Has what is pending noted in the states, and waits until that is done, not longer than `patience`.
+    pub fn ask_pending(&self, patience: Duration) -> bool {
+        let (asked, answered, news) = &self.asked;
+        let mine = asked.fetch_add(1, Ordering::SeqCst) + 1;
+        self.log.wake();
+        let guard = answered.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = news.wait_timeout_while(guard, patience, |answered| *answered < mine);
+        waited.is_ok_and(|(_, timeout)| !timeout.timed_out())
+    }
+
+    /// Judges until it is asked to end.
+    pub fn run(&self) {
+        let mut state = match State::load(&self.folder) {
+            Ok(state) => state,
+            Err(error) => {
+                (self.said)(format!(
+                    "stream {}: the state cannot be read ({error}); its log is judged again",
+                    self.stream
+                ));
+                None
+            }
+        };
+        // A state from a future that the log has lost is none.
+        if state.as_ref().is_some_and(|state| state.next > self.log.end()) {
+            (self.said)(format!(
+                "stream {}: the state is ahead of the log, which is judged again",
+                self.stream
+            ));
+            state = None;
+        }
+        let known = state.as_ref().map_or(0, |state| state.told);
+        let collected = Rc::new(RefCell::new(Collected::default()));
+        match self.verdicts.ids(&self.stream, known) {
+            Ok(ids) => collected.borrow_mut().known = ids,
+            Err(error) => (self.said)(format!("violations cannot be read: {error}")),
+        }
+        loop {
+            let change = self.begin(state.as_ref().map_or(0, |state| state.next));
+            match self.stretch(&change, &mut state, &collected) {
+                Over::Change => {}
+                Over::Stop | Over::Untold => return,
+            }
+        }
+    }
+
+    /// The change in force at a line; those before it are forgotten.
+    fn begin(&self, line: u64) -> Change {
+        let mut changes = self.changes();
+        while changes.get(1).is_some_and(|next| next.at <= line) {
+            changes.pop_front();
+        }
+        changes.front().cloned().unwrap_or(Change { at: 0, specs: Vec::new() })
+    }
+
+    /// Judges under the specifications of one change.
+    fn stretch(
+        &self,
+        change: &Change,
+        state: &mut Option<State>,
+        collected: &Rc<RefCell<Collected>>,
+    ) -> Over {
+        let prepare = |assigned: &Assigned| assigned.spec.prepare(&self.stream, self.memory);
+        let prepared: Vec<Result<Prepared, String>> =
+            change.specs.iter().map(|own| prepare(own).map_err(|error| words::error(&error))).collect();
+        let watched =
+            |own: &Assigned| Arc::new(Watched::new(&self.stream, &own.spec.name, &own.spec.specification));
+        let watched: Vec<Arc<Watched>> = change.specs.iter().map(watched).collect();
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.clone();
+        let next = state.as_ref().map_or(change.at, |state| state.next);
+        let start = self.log.start();
+        if start > next && state.is_some() {
+            (self.said)(format!(
+                "stream {}: lines {} to {start} were deleted before they were judged",
+                self.stream,
+                next + 1
+            ));
+        }
+        let next = next.max(start);
+        let mut tellers: Vec<Vec<Teller>> = Vec::new();
+        for ((own, watched), prepared) in change.specs.iter().zip(&watched).zip(&prepared) {
+            // Twice, for a state that turns out to be no good.
+            let sinks = prepared.as_ref().map_or(0, |prepared| 2 * prepared.sinks());
+            let teller = || Teller::new(watched.clone(), own.since, &self.log, collected.clone());
+            tellers.push((0..sinks).map(|_| teller()).collect());
+        }
+        let mut work = Vec::new();
+        for (((own, prepared), watched), tellers) in
+            change.specs.iter().zip(&prepared).zip(&watched).zip(&mut tellers)
+        {
+            let kept =
+                state.as_ref().and_then(|state| state.specs.iter().find(|kept| *kept.name == *own.spec.name));
+            let half = tellers.len() / 2;
+            let (first, second) = tellers.split_at_mut(half);
+            work.push(self.open(own, prepared, watched, [first, second], kept, next, collected));
+        }
+        let over = self.judge(&mut work, next, collected);
+        if matches!(over, Over::Untold) {
+            return over;
+        }
+        *state = Some(self.state(&mut work, self.progress.judged.load(Ordering::Relaxed), collected));
+        if let Some(state) = state {
+            self.keep(state);
+        }
+        over
+    }
+
+    /// A specification at work: from its state, or from its first line on.
+    #[allow(clippy::too_many_arguments)]
+    fn open<'w>(
+        &self,
+        own: &Assigned,
+        prepared: &'w Result<Prepared, String>,
+        watched: &Arc<Watched>,
+        [tellers, spare]: [&'w mut [Teller]; 2],
+        kept: Option<&SpecState>,
+        next: u64,
+        collected: &RefCell<Collected>,
+    ) -> Work<'w> {
+        let mut work = Work {
+            watched: watched.clone(),
+            watch: None,
+            names: Vec::new(),
+            since: own.since,
+            first: own.since,
+        };
+        let prepared = match prepared {
+            Ok(prepared) => prepared,
+            Err(why) => {
+                watched.stop(why.clone());
+                return work;
+            }
+        };
+        work.names = prepared.part_names();
+        // A text that is another is tried anew, whatever became of the one before.
+        let same = kept.is_some_and(|kept| kept.since == own.since);
+        if let Some(kept) = kept {
+            recall(watched, kept, same);
+            if let (true, Some(why)) = (same, &kept.stopped) {
+                watched.stop(why.clone());
+                return work;
+            }
+        }
+        let begin = |tellers: &'w mut [Teller]| {
+            let begun = prepared.begin(tellers);
+            begun.map_err(|error| watched.stop(words::error(&error))).ok()
+        };
+        if let Some(kept) = kept.filter(|kept| kept.stopped.is_none()) {
+            let Some(mut watch) = begin(tellers) else { return work };
+            collected.borrow_mut().repeats = true;
+            let restored = watch.restore(&kept.watch);
+            collected.borrow_mut().repeats = false;
+            match restored {
+                Ok(()) => {
+                    work.watch = Some(watch);
+                    return work;
+                }
+                Err(error) => (self.said)(format!(
+                    "stream {}, specification {}: all begins anew after line {next}: {}",
+                    self.stream,
+                    own.spec.name,
+                    words::error(&error)
+                )),
+            }
+        }
+        let Some(mut watch) = begin(spare) else { return work };
+        work.first = next.max(own.since);
+        watch.begin_after(work.first);
+        work.watch = Some(watch);
+        work
+    }
+
+    /// Reads and judges until something else is to be done.
+    fn judge(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> Over {
+        let mut reader = self.log.read_from(next);
+        let mut next = next;
+        let again = self.judged_before;
+        let mut weighed = Instant::now();
+        let mut kept = Instant::now();
+        let mut kept_at = next;
+        self.progress.judged.store(next, Ordering::Relaxed);
+        loop {
+            if !self.answer(work, collected) {
+                return Over::Untold;
+            }
+            if self.stop.load(Ordering::SeqCst) {
+                return Over::Stop;
+            }
+            let until = self.changes().get(1).map(|change| change.at);
+            if until.is_some_and(|until| until <= next) {
+                return Over::Change;
+            }
+            match self.read(&mut reader) {
+                None => self.log.wait_beyond(next, PATIENCE),
+                Some(record) => {
+                    next = self.feed(work, &record, next, until);
+                    if !self.tell(collected) {
+                        return Over::Untold;
+                    }
+                    self.progress.judged.store(next, Ordering::Relaxed);
+                    if next >= again {
+                        // What was not found again by now never will be: its specification is another.
+                        collected.borrow_mut().known.clear();
+                    }
+                    if weighed.elapsed() >= WEIGH {
+                        self.weigh(work);
+                        weighed = Instant::now();
+                    }
+                    // The record goes on under other specifications.
+                    if until == Some(next) && next < record.after() {
+                        return Over::Change;
+                    }
+                }
+            }
+            if next > kept_at && kept.elapsed() >= self.every {
+                let state = self.state(work, next, collected);
+                self.keep(&state);
+                (kept, kept_at) = (Instant::now(), next);
+            }
+        }
+    }
+
+    fn read(&self, reader: &mut Reader) -> Option<Record> {
+        match reader.next() {
+            Ok(record) => record,
+            Err(error) => {
+                (self.said)(format!("stream {}: the log cannot be read: {error}", self.stream));
+                std::thread::sleep(AGAIN);
+                None
+            }
+        }
+    }
+
+    /// Pushes the lines of a record that are next, up to a line; says which line is the next then.
+    fn feed(&self, work: &mut [Work<'_>], record: &Record, next: u64, until: Option<u64>) -> u64 {
+        let from = next.max(record.before);
+        let to = until.map_or(record.after(), |until| until.min(record.after()));
+        let bytes = part(record, from, to);
+        for own in work {
+            let Some(watch) = &mut own.watch else { continue };
+            // Lines before its first are not its.
+            let own_from = from.max(own.first);
+            if own_from >= to {
+                continue;
+            }
+            let bytes = if own_from == from { bytes } else { part(record, own_from, to) };
+            match watch.push(bytes) {
+                Ok(()) => own.watched.positions.store(watch.positions(), Ordering::Relaxed),
+                Err(error) => {
+                    own.watched.stop(words::error(&error));
+                    own.watch = None;
+                }
+            }
+        }
+        to
+    }
+
+    /// Tells what was collected; while that cannot be kept, nothing else happens. False if the server ends before.
+    fn tell(&self, collected: &RefCell<Collected>) -> bool {
+        let told = std::mem::take(&mut collected.borrow_mut().told);
+        if told.is_empty() {
+            return true;
+        }
+        let mut first = true;
+        while let Err(error) = self.verdicts.tell(told.clone()) {
+            if std::mem::take(&mut first) {
+                (self.said)(format!("violations cannot be kept: {error}; trying again"));
+            }
+            if self.stop.load(Ordering::SeqCst) {
+                return false;
+            }
+            std::thread::sleep(AGAIN);
+        }
+        true
+    }
+
+    /// Notes what is pending, if somebody asked.
+    fn answer(&self, work: &mut [Work<'_>], collected: &RefCell<Collected>) -> bool {
+        let (asked, answered, news) = &self.asked;
+        let asked = asked.load(Ordering::SeqCst);
+        if *answered.lock().unwrap_or_else(PoisonError::into_inner) >= asked {
+            return true;
+        }
+        for own in work.iter_mut() {
+            if let Some(watch) = &mut own.watch {
+                own.watched.forget_pending();
+                if let Err(error) = watch.tell_pending() {
+                    own.watched.stop(words::error(&error));
+                    own.watch = None;
+                }
+            }
+        }
+        self.weigh(work);
+        let told = self.tell(collected);
+        *answered.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+        news.notify_all();
+        told
+    }
+
+    /// Notes what parts hold; those that hold too much end, and so does what they were judged for.
+    fn weigh(&self, work: &mut [Work<'_>]) {
+        for own in work {
+            let Some(watch) = &mut own.watch else { continue };
+            let parts = watch.parts().into_iter().map(|part| (part.bytes, part.stopped.map(str::to_string)));
+            let parts: Vec<(usize, Option<String>)> = parts.collect();
+            let mut all = 0;
+            for (number, ((bytes, stopped), names)) in parts.into_iter().zip(&own.names).enumerate() {
+                all += bytes as u64;
+                own.watched.weigh(names, bytes as u64);
+                let budget = self.memory;
+                let why = stopped.or_else(|| {
+                    (bytes > budget)
+                        .then(|| format!("it holds {bytes} bytes, more than the {budget} that it may"))
+                });
+                let Some(why) = why else { continue };
+                if own.watched.stop_some(names, &why) {
+                    (self.said)(format!(
+                        "stream {}, specification {}: {} stopped: {why}",
+                        self.stream,
+                        own.watched.spec,
+                        names.join(", ")
+                    ));
+                }
+                watch.stop(number, &why);
+            }
+            own.watched.bytes.store(all, Ordering::Relaxed);
+            if own.names.len() == 1 && all > self.memory as u64 {
+                own.watched.stop(format!("it holds {all} bytes, more than the {} that it may", self.memory));
+                own.watch = None;
+            }
+        }
+    }
+
+    fn state(&self, work: &mut [Work<'_>], next: u64, collected: &RefCell<Collected>) -> State {
+        // What was told before a restart and not found again yet is not to be told again after the next.
+        let known = collected.borrow().known.values().copied().min();
+        let told = known.unwrap_or_else(|| self.verdicts.end());
+        let specs = work.iter_mut().map(|own| SpecState {
+            name: own.watched.spec.to_string(),
+            since: own.since,
+            watch: own.watch.as_mut().map_or(Vec::new(), |watch| watch.save()),
+            stopped: own.watched.stopped(),
+            left_out: own.watched.left_out.load(Ordering::Relaxed),
+            properties: own.watched.properties().clone(),
+        });
+        State { next, told, specs: specs.collect() }
+    }
+
+    /// Keeps a state: what it stands on is on disk before it.
+    fn keep(&self, state: &State) {
+        let kept = self.log.sync().and_then(|_| self.verdicts.sync()).and_then(|_| state.save(&self.folder));
+        if kept.is_ok() {
+            self.log.may_delete(state.next);
+        }
+        if let Err(error) = kept {
+            (self.said)(format!("stream {}: the state cannot be kept: {error}; going on", self.stream));
+        }
+    }
+}
+
+/// What properties had come to, as far as they are the same.
+fn recall(watched: &Watched, kept: &SpecState, same: bool) {
+    if same {
+        watched.left_out.store(kept.left_out, Ordering::Relaxed);
+    }
+    for own in watched.properties().iter_mut() {
+        let known = kept.properties.iter().find(|kept| (&kept.name, &kept.text) == (&own.name, &own.text));
+        if let Some(kept) = known {
+            own.verdict = kept.verdict;
+            own.violations = kept.violations;
+            own.last.clone_from(&kept.last);
+            own.value.clone_from(&kept.value);
+            if same {
+                own.stopped.clone_from(&kept.stopped);
+            }
+        }
+    }
+}
+
+/// The lines of a record from one to another.
+pub fn part(record: &Record, from: u64, to: u64) -> &[u8] {
+    let place = |line: u64| match line - record.before {
+        0 => 0,
+        lines => memchr::memchr_iter(b'\n', &record.bytes)
+            .nth(lines as usize - 1)
+            .map_or(record.bytes.len(), |at| at + 1),
+    };
+    if (from, to) == (record.before, record.after()) {
+        return &record.bytes;
+    }
+    &record.bytes[place(from)..place(to)]
+}

@@ -1,0 +1,178 @@
+use super::*;
+use std::sync::mpsc::channel;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("tracewise-log-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    folder
+}
+
+fn small() -> Limits {
+    Limits { segment: 200, recent: 60, ..Limits::default() }
+}
+
+fn lines(log: &Log, from: u64) -> Vec<String> {
+    let (mut reader, mut all) = (log.read_from(from), Vec::new());
+    while let Some(record) = reader.next().unwrap() {
+        let text = String::from_utf8(record.bytes.to_vec()).unwrap();
+        all.extend(
+            (record.before..)
+                .zip(text.lines())
+                .filter(|(at, _)| *at >= from)
+                .map(|(_, line)| line.to_string()),
+        );
+    }
+    all
+}
+
+fn fill(log: &Log, numbers: std::ops::Range<u64>) {
+    for number in numbers {
+        log.append(format!("line {number}\nand {number}\n").as_bytes(), 2, number % 3 == 0).unwrap();
+    }
+}
+
+#[test]
+fn what_is_written_is_read_from_any_line() {
+    let folder = folder("read");
+    let (log, found) = Log::open(&folder, small()).unwrap();
+    assert_eq!((found, log.end()), (Found::default(), 0));
+    fill(&log, 0..50);
+    let all: Vec<String> =
+        (0..50).flat_map(|number| [format!("line {number}"), format!("and {number}")]).collect();
+    for from in 0..100 {
+        assert_eq!(lines(&log, from), all[from as usize..], "from {from}");
+    }
+    let (again, found) = Log::open(&folder, small()).unwrap();
+    assert_eq!((found, again.end(), lines(&again, 0)), (Found::default(), 100, all));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Cut or damaged anywhere in its last segment, a log ends after its last good record, says so, and goes on from there.
+#[test]
+fn what_is_no_record_is_cut_off() {
+    let folder = folder("cut");
+    let (log, _) = Log::open(&folder, Limits::default()).unwrap();
+    fill(&log, 0..3);
+    let path = folder.join("00000000000000000000.log");
+    let whole = std::fs::read(&path).unwrap();
+    let record = record::HEADER + "line 0\nand 0\n".len();
+    for at in segment::PREFIX as usize..whole.len() {
+        for damage in [false, true] {
+            let mut bytes = if damage { whole.clone() } else { whole[..at].to_vec() };
+            if damage {
+                bytes[at] ^= 1 << (at % 8);
+            }
+            std::fs::write(&path, bytes).unwrap();
+            let (log, found) = Log::open(&folder, Limits::default()).unwrap();
+            let good = (at - segment::PREFIX as usize) / record;
+            let clean = !damage && (at - segment::PREFIX as usize) % record == 0;
+            assert_eq!(
+                (log.end(), found.cut.is_none()),
+                (2 * good as u64, clean),
+                "at {at}, {damage}: {found:?}"
+            );
+            fill(&log, 7..8);
+            assert_eq!(lines(&log, 2 * good as u64), ["line 7", "and 7"]);
+            let (again, found) = Log::open(&folder, Limits::default()).unwrap();
+            assert_eq!((again.end(), found), (2 * good as u64 + 2, Found::default()));
+        }
+    }
+    // Not even its beginning.
+    std::fs::write(&path, &whole[..5]).unwrap();
+    let (log, found) = Log::open(&folder, Limits::default()).unwrap();
+    assert!(log.end() == 0 && found.cut.is_some());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn old_segments_are_deleted_when_nobody_needs_them() {
+    let folder = folder("old");
+    let limits = Limits { size: Some(600), ..small() };
+    let (log, _) = Log::open(&folder, limits).unwrap();
+    fill(&log, 0..50);
+    assert_eq!(log.start(), 0, "nobody has read them");
+    log.may_delete(90);
+    let mut deleted = Vec::new();
+    for number in 50..60 {
+        deleted.extend(log.append(format!("line {number}\nand {number}\n").as_bytes(), 2, false).unwrap());
+    }
+    assert!(log.start() > 0 && log.start() <= 90 && log.bytes() < 1000, "{} {}", log.start(), log.bytes());
+    assert!(deleted[0].contains("lines 1 to"), "{deleted:?}");
+    // Who asks for what is gone gets what is left.
+    assert_eq!(lines(&log, 0).len() as u64, log.end() - log.start());
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Many clients at once, each of which hears of its own lines: all are there, those of each in order.
+#[test]
+fn many_write_at_once() {
+    let folder = folder("many");
+    let (log, _) = Log::open(&folder, small()).unwrap();
+    let commit = Commit::new(&log);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| commit.run(&log, &|_| {}));
+        let clients: Vec<_> = (0..4)
+            .map(|client| {
+                let commit = commit.clone();
+                scope.spawn(move || {
+                    for number in 0..100 {
+                        let (sender, receiver) = channel();
+                        let durable = number % 2 == 0;
+                        let receipt: Option<Receipt> = match durable {
+                            true => Some(Box::new(move |written| sender.send(written).unwrap())),
+                            false => None,
+                        };
+                        commit.take(format!("{client} {number}\n").as_bytes(), 1, receipt).unwrap();
+                        if durable {
+                            assert_eq!(receiver.recv().unwrap(), Ok(()));
+                        }
+                    }
+                })
+            })
+            .collect();
+        clients.into_iter().for_each(|client| client.join().unwrap());
+        commit.close();
+        writer.join().unwrap();
+    });
+    let all = lines(&log, 0);
+    for client in 0..4 {
+        let own: Vec<&String> = all.iter().filter(|line| line.starts_with(&format!("{client} "))).collect();
+        let expected: Vec<String> = (0..100).map(|number| format!("{client} {number}")).collect();
+        assert!(own.iter().copied().eq(&expected), "{own:?}");
+    }
+    assert_eq!(all.len(), 400);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A log that cannot be written refuses who waits and keeps what it acknowledged; when it can again, all that is there.
+#[test]
+fn a_disk_that_fails_for_a_while() {
+    let folder = folder("full");
+    let (log, _) = Log::open(&folder, Limits::default()).unwrap();
+    fill(&log, 0..1);
+    let path = folder.join("00000000000000000000.log");
+    // A handle that may not write stands for a full disk.
+    log.state().segments[0].replace(std::fs::File::open(&path).unwrap());
+    let commit = Commit::new(&log);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| commit.run(&log, &|_| {}));
+        commit.take(b"kept\n", 1, None).unwrap();
+        let (sender, receiver) = channel();
+        let receipt: Receipt = Box::new(move |written| sender.send(written).unwrap());
+        commit.take(b"refused\n", 1, Some(receipt)).unwrap();
+        assert!(matches!(receiver.recv().unwrap(), Err(Refused::Disk(_))));
+        assert!(commit.failing().is_some());
+        assert!(matches!(commit.take(b"x\n", 1, None), Err(Refused::Disk(_))));
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        log.state().segments[0].replace(file);
+        while commit.failing().is_some() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        commit.take(b"later\n", 1, None).unwrap();
+        commit.close();
+        writer.join().unwrap();
+    });
+    assert_eq!(lines(&log, 2), ["kept", "later"]);
+    assert_eq!(Log::open(&folder, Limits::default()).unwrap().0.end(), 4);
+    std::fs::remove_dir_all(folder).unwrap();
+}

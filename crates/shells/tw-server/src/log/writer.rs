@@ -1,0 +1,277 @@
+//! Writing a log: what many clients send goes to disk together, and one fsync serves all who wait for it.
+
+use super::record::{self, Record};
+use super::segment::Segment;
+use super::{Log, State};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Bytes that wait to be written, above which nothing more is taken.
+const WAITING: usize = 32 << 20;
+/// Bytes of waiting memory that are kept for the next time.
+const KEPT: usize = 4 << 20;
+/// How long a writer whose disk failed waits before it tries again what nobody else can send again.
+const AGAIN: Duration = Duration::from_millis(200);
+/// How long after a failure lines are taken into memory again, to see whether they can be written.
+const TRY: Duration = Duration::from_secs(1);
+
+/// Why lines were not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Too much waits to be written: again, later.
+    Busy,
+    /// They could not be written, for this reason.
+    Disk(Arc<str>),
+    /// The server is ending.
+    Closing,
+}
+
+/// Told when lines are on disk for good, or cannot be.
+pub type Receipt = Box<dyn FnOnce(Result<(), Refused>) + Send>;
+
+/// What waits to be written to a log. Copies share it.
+#[derive(Clone)]
+pub struct Commit(Arc<Queue>);
+
+struct Queue {
+    waiting: Mutex<Waiting>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    bytes: Vec<u8>,
+    /// What each of those who sent them sent, in this order.
+    parts: Vec<Part>,
+    /// Lines before the end of what waits.
+    end: u64,
+    closing: bool,
+    /// Why the last attempt failed, while it has not succeeded since.
+    failing: Option<(Arc<str>, Instant)>,
+}
+
+/// What came at once.
+struct Part {
+    bytes: usize,
+    lines: u64,
+    /// Who waits for it; lines without it were acknowledged already.
+    receipt: Option<Receipt>,
+}
+
+impl Commit {
+    /// For a log.
+    pub fn new(log: &Log) -> Self {
+        let waiting = Mutex::new(Waiting { end: log.end(), ..Waiting::default() });
+        Self(Arc::new(Queue { waiting, news: Condvar::new() }))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lines before the end of what was taken, written or not.
+    pub fn end(&self) -> u64 {
+        self.waiting().end
+    }
+
+    /// Why nothing can be written, if that is so.
+    pub fn failing(&self) -> Option<Arc<str>> {
+        self.waiting().failing.as_ref().map(|(why, _)| why.clone())
+    }
+
+    /// Takes whole lines; with a receipt, for good only when that says so. Says how many lines stand before them.
+    pub fn take(&self, bytes: &[u8], lines: u64, receipt: Option<Receipt>) -> Result<u64, Refused> {
+        let mut waiting = self.waiting();
+        if waiting.closing {
+            return Err(Refused::Closing);
+        }
+        if waiting.bytes.len() + bytes.len() > WAITING && !waiting.bytes.is_empty() {
+            return Err(Refused::Busy);
+        }
+        // From memory nothing is promised while the disk is known to fail; now and then somebody has to try.
+        if let (Some((why, at)), None) = (&waiting.failing, &receipt)
+            && (at.elapsed() < TRY || !waiting.bytes.is_empty())
+        {
+            return Err(Refused::Disk(why.clone()));
+        }
+        let before = waiting.end;
+        let idle = waiting.bytes.is_empty();
+        waiting.bytes.extend_from_slice(bytes);
+        waiting.end += lines;
+        waiting.parts.push(Part { bytes: bytes.len(), lines, receipt });
+        drop(waiting);
+        if idle {
+            self.0.news.notify_one();
+        }
+        Ok(before)
+    }
+
+    /// What waits is written, then the writer ends.
+    pub fn close(&self) {
+        self.waiting().closing = true;
+        self.0.news.notify_one();
+    }
+
+    /// Writes what comes, until it is closed. `said` is told what people should know.
+    pub fn run(&self, log: &Log, said: &dyn Fn(String)) {
+        let mut spare = Vec::new();
+        loop {
+            let mut waiting = self.waiting();
+            while waiting.bytes.is_empty() && !waiting.closing {
+                waiting = self.0.news.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            }
+            if waiting.bytes.is_empty() {
+                return;
+            }
+            spare.clear();
+            if spare.capacity() > KEPT {
+                spare = Vec::new();
+            }
+            let bytes = std::mem::replace(&mut waiting.bytes, spare);
+            let parts = std::mem::take(&mut waiting.parts);
+            let closing = waiting.closing;
+            drop(waiting);
+            let lines = parts.iter().map(|part| part.lines).sum();
+            let durable = parts.iter().any(|part| part.receipt.is_some());
+            match log.append(&bytes, lines, durable) {
+                Ok(deleted) => {
+                    if self.waiting().failing.take().is_some() {
+                        said("the log can be written again".into());
+                    }
+                    deleted.iter().for_each(|what| said(what.clone()));
+                    parts.into_iter().filter_map(|part| part.receipt).for_each(|receipt| receipt(Ok(())));
+                }
+                Err(error) => {
+                    let why: Arc<str> = error.to_string().into();
+                    if self.put_back(&bytes, parts, &why) {
+                        said(format!("cannot write the log: {why}"));
+                    }
+                    if closing {
+                        said(format!("lines that were acknowledged from memory are lost: {why}"));
+                        return;
+                    }
+                    std::thread::sleep(AGAIN);
+                }
+            }
+            spare = bytes;
+        }
+    }
+
+    /// What could not be written: who waits is told, what was acknowledged waits again, before all that came since. Whether it
+    /// failed for the first time.
+    fn put_back(&self, bytes: &[u8], parts: Vec<Part>, why: &Arc<str>) -> bool {
+        let (mut again, mut kept, mut at) = (Vec::new(), Vec::new(), 0);
+        let mut refused = Vec::new();
+        let mut gone = 0;
+        for part in parts {
+            let own = &bytes[at..at + part.bytes];
+            at += part.bytes;
+            match part.receipt {
+                Some(receipt) => {
+                    gone += part.lines;
+                    refused.push(receipt);
+                }
+                None => {
+                    again.extend_from_slice(own);
+                    kept.push(part);
+                }
+            }
+        }
+        let mut waiting = self.waiting();
+        again.extend_from_slice(&waiting.bytes);
+        kept.append(&mut waiting.parts);
+        (waiting.bytes, waiting.parts) = (again, kept);
+        // Lines that came meanwhile take the numbers of those that are not there.
+        waiting.end -= gone;
+        let first = waiting.failing.replace((why.clone(), Instant::now())).is_none();
+        drop(waiting);
+        refused.into_iter().for_each(|receipt| receipt(Err(Refused::Disk(why.clone()))));
+        first
+    }
+}
+
+impl Log {
+    /// Appends lines as one record, on disk for good if that is wanted; says what was deleted.
+    pub fn append(&self, bytes: &[u8], lines: u64, durable: bool) -> io::Result<Vec<String>> {
+        let written = SystemTime::now();
+        let count = u32::try_from(lines).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        let header = record::header(bytes, count, written);
+        let mut state = self.state();
+        let end = state.end;
+        let full = state.segments.last().is_none_or(|last| last.bytes >= self.0.limits.segment);
+        if full {
+            if let Some(last) = state.segments.last_mut() {
+                last.close()?;
+            }
+            state.synced = state.synced.max(end);
+            state.segments.push(Segment::create(&self.0.folder, end)?);
+        }
+        let Some(last) = state.segments.last_mut() else { return Err(io::ErrorKind::NotFound.into()) };
+        last.append(&header, bytes, lines, written)?;
+        let deleted = if full { state.delete_old(&self.0.limits, written) } else { Vec::new() };
+        if durable {
+            // Readers may go on with what was there; nobody else writes.
+            let file = state.segments.last().map(Segment::handle).transpose()?;
+            drop(state);
+            if let Some(file) = file
+                && let Err(error) = file.sync_data()
+            {
+                // It may be there or not; nobody was told that it is.
+                let mut state = self.state();
+                if let Some(last) = state.segments.last_mut() {
+                    last.take_back((header.len() + bytes.len()) as u64, lines);
+                }
+                return Err(error);
+            }
+            state = self.state();
+            state.synced = end + lines;
+        }
+        state.end = end + lines;
+        let record = Record { before: end, lines, written, bytes: bytes.into() };
+        state.recent_bytes += record.bytes.len();
+        state.recent.push_back(record);
+        while state.recent_bytes > self.0.limits.recent && state.recent.len() > 1 {
+            let gone = state.recent.pop_front().map_or(0, |record| record.bytes.len());
+            state.recent_bytes -= gone;
+        }
+        drop(state);
+        self.0.news.notify_all();
+        Ok(deleted)
+    }
+}
+
+impl State {
+    /// Deletes the segments that the limits do not keep; says which.
+    fn delete_old(&mut self, limits: &super::Limits, now: SystemTime) -> Vec<String> {
+        let mut deleted = Vec::new();
+        while self.segments.len() > 1 {
+            let bytes: u64 = self.segments.iter().map(|segment| segment.bytes).sum();
+            let first = &self.segments[0];
+            if first.end > self.needed {
+                break;
+            }
+            let old = limits.age.is_some_and(|age| {
+                first.latest.and_then(|at| now.duration_since(at).ok()).is_some_and(|since| since > age)
+            });
+            if !old && limits.size.is_none_or(|size| bytes <= size) {
+                break;
+            }
+            let why = if old { "older than is kept" } else { "more than is kept" };
+            let (path, lines) = (first.path.display().to_string(), (first.start + 1, first.end));
+            if let Err(error) = std::fs::remove_file(&first.path) {
+                deleted.push(format!("cannot delete {path}: {error}"));
+                break;
+            }
+            deleted.push(format!("deleted {path}, lines {} to {}: {why}", lines.0, lines.1));
+            self.segments.remove(0);
+        }
+        // What is in memory is a copy of what is on disk.
+        let start = self.segments.first().map_or(0, |first| first.start);
+        let recent: VecDeque<Record> = std::mem::take(&mut self.recent);
+        self.recent = recent.into_iter().filter(|record| record.before >= start).collect();
+        self.recent_bytes = self.recent.iter().map(|record| record.bytes.len()).sum();
+        deleted
+    }
+}

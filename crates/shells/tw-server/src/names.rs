@@ -1,0 +1,33 @@
+//! Names of streams and specifications: they are names of files, too, so nothing in them leads anywhere else.
+
+/// Longest name.
+const LONGEST: usize = 100;
+
+/// Whether a name may be given: letters, digits, `-`, `_` and `.`, not first a `.`.
+pub fn check(what: &str, name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if name.is_empty() || name.len() > LONGEST || name.starts_with('.') || !name.chars().all(plain) {
+        let shown: String = name.chars().take(LONGEST).collect();
+        return Err(format!(
+            "found {shown:?}, expected the name of a {what}: at most {LONGEST} letters, digits, `-`, `_` or `.`, not \
+             first a `.`"
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn no_name_leads_elsewhere() {
+        for good in ["web", "Web-2.log", "a_b", "0"] {
+            assert!(check("stream", good).is_ok(), "{good}");
+        }
+        let long = "a".repeat(101);
+        for bad in ["", ".", "..", ".hidden", "a/b", "../x", "a\\b", "a b", "ä", "a\0", "a%2fb", &long] {
+            assert!(check("stream", bad).is_err(), "{bad:?}");
+        }
+    }
+}

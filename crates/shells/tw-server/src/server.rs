@@ -1,0 +1,282 @@
+//! The server: streams, specifications and violations, and what listens.
+
+use crate::config::Config;
+use crate::http;
+use crate::judge::{Assigned, Change, load_plan};
+use crate::names;
+use crate::specs::{Spec, Specs};
+use crate::stream::{Opening, Stream};
+use crate::verdicts::Verdicts;
+use crate::words;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tracewise::Error;
+
+/// What every part of a server knows.
+pub struct Shared {
+    /// How it is set up.
+    pub config: Config,
+    /// The violations.
+    pub verdicts: Arc<Verdicts>,
+    /// The specifications.
+    pub specs: Specs,
+    streams: Mutex<BTreeMap<Arc<str>, Arc<Stream>>>,
+    /// Held while specifications change, or streams are opened: each stream has all.
+    changing: Mutex<()>,
+    /// It is about to end.
+    pub ending: AtomicBool,
+    said: Arc<dyn Fn(String) + Send + Sync>,
+    /// Figures of requests.
+    pub figures: crate::metrics::Figures,
+    /// What happened each second.
+    pub history: crate::history::History,
+}
+
+/// Why a stream cannot be had.
+#[derive(Debug)]
+pub enum NoStream {
+    /// There is none, or none can have that name.
+    Name(String),
+    /// There are too many.
+    TooMany(usize),
+    /// It cannot be opened.
+    Io(io::Error),
+}
+
+impl Shared {
+    fn streams_locked(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Stream>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All streams, by name.
+    pub fn streams(&self) -> Vec<Arc<Stream>> {
+        self.streams_locked().values().cloned().collect()
+    }
+
+    /// A stream that is there.
+    pub fn known(&self, name: &str) -> Option<Arc<Stream>> {
+        self.streams_locked().get(name).cloned()
+    }
+
+    /// A stream, made if it is not there.
+    pub fn stream(&self, name: &str) -> Result<Arc<Stream>, NoStream> {
+        if let Some(stream) = self.known(name) {
+            return Ok(stream);
+        }
+        names::check("stream", name).map_err(NoStream::Name)?;
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stream) = self.known(name) {
+            return Ok(stream);
+        }
+        let limit = self.config.limits.streams;
+        if self.streams_locked().len() >= limit {
+            return Err(NoStream::TooMany(limit));
+        }
+        let stream = self.open(name).map_err(NoStream::Io)?;
+        self.streams_locked().insert(stream.name.clone(), stream.clone());
+        Ok(stream)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<Stream>> {
+        let opening = Opening {
+            folder: &self.config.data.join("streams"),
+            limits: self.config.log,
+            line: self.config.limits.line,
+            memory: self.config.memory,
+            checkpoint: self.config.checkpoint,
+            verdicts: &self.verdicts,
+            said: &self.said,
+        };
+        Stream::open(name, &opening, |folder, end| self.changes(name, folder, end))
+    }
+
+    /// Which specifications judge a stream: those of its plan, then those that there are now.
+    fn changes(&self, name: &str, folder: &Path, end: u64) -> io::Result<VecDeque<Change>> {
+        let specs = self.specs.all();
+        let mut changes = load_plan(folder, &specs)?;
+        // What the plan says of lines that were lost.
+        changes.iter_mut().for_each(|change| change.at = change.at.min(end));
+        let before = changes.last().map_or(&[][..], |change| &change.specs);
+        let now = assigned(&specs, name, before, end);
+        if changes.is_empty() || !same(before, &now) {
+            changes.push(Change { at: end, specs: now });
+            crate::judge::save_plan(folder, &changes)?;
+        }
+        Ok(changes.into())
+    }
+
+    /// Has every stream judged by the specifications that there are now, from its next line on.
+    pub fn apply(&self) -> io::Result<()> {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let specs = self.specs.all();
+        for stream in self.streams() {
+            let latest = stream.judge.latest();
+            let before = latest.as_ref().map_or(&[][..], |change| &change.specs);
+            let at = stream.commit.end();
+            let now = assigned(&specs, &stream.name, before, at);
+            if !same(before, &now) {
+                stream.judge.change(Change { at, specs: now })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells people something.
+    pub fn say(&self, what: String) {
+        (self.said)(what);
+    }
+
+    fn say_unread(&self, unread: &[crate::specs::Unread]) {
+        for unread in unread {
+            self.say(format!("specification {}: {}", unread.name, words::error(&unread.error)));
+        }
+    }
+
+    /// Looks at the folder of specifications again and again.
+    fn watch_folder(&self, told: Vec<String>) {
+        // What could not be read at first was told then.
+        let mut told = told;
+        while !self.ending.load(Ordering::SeqCst) {
+            std::thread::sleep(self.config.reload);
+            match self.specs.reload() {
+                Ok((changed, unread)) => {
+                    let now: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
+                    if now != told {
+                        self.say_unread(&unread);
+                        told = now;
+                    }
+                    if changed && let Err(error) = self.apply() {
+                        self.say(format!("a change of specifications cannot be kept: {error}"));
+                    }
+                }
+                Err(error) => self.say(format!("the folder of specifications cannot be read: {error}")),
+            }
+        }
+    }
+}
+
+/// The specifications about a stream; those that judged before go on, others begin at a line.
+fn assigned(specs: &[Arc<Spec>], stream: &str, before: &[Assigned], at: u64) -> Vec<Assigned> {
+    let about = specs.iter().filter(|spec| spec.is_about(stream));
+    let since = |spec: &Spec| {
+        let known = before.iter().find(|own| own.spec.name == spec.name && own.spec.text == spec.text);
+        known.map_or(at, |own| own.since)
+    };
+    about.map(|spec| Assigned { spec: spec.clone(), since: since(spec) }).collect()
+}
+
+fn same(before: &[Assigned], now: &[Assigned]) -> bool {
+    let equal = |(a, b): (&Assigned, &Assigned)| a.spec.name == b.spec.name && a.spec.text == b.spec.text;
+    before.len() == now.len() && before.iter().zip(now).all(equal)
+}
+
+/// A server that listens.
+pub struct Server {
+    shared: Arc<Shared>,
+    runtime: Runtime,
+    address: SocketAddr,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Server {
+    /// Opens what is kept and begins to listen. `said` is told what people should know.
+    pub fn start(config: Config, said: impl Fn(String) + Send + Sync + 'static) -> Result<Self, Error> {
+        let io = |what: &str| {
+            let what = what.to_string();
+            move |error| Error::Io { what, error }
+        };
+        let runtime = Runtime::new().map_err(io("cannot start threads"))?;
+        let listener = runtime.block_on(TcpListener::bind(&config.listen));
+        let listener = listener.map_err(io(&format!("cannot listen on {}", config.listen)))?;
+        let address = listener.local_addr().map_err(io("cannot listen"))?;
+        config.refuse_open(address).map_err(Error::refused)?;
+        let said: Arc<dyn Fn(String) + Send + Sync> = Arc::new(said);
+        let data = config.data.clone();
+        let kept = || format!("cannot use the folder {}", data.display());
+        std::fs::create_dir_all(data.join("streams")).map_err(io(&kept()))?;
+        let verdicts = Verdicts::open(&data.join("verdicts"), config.verdicts);
+        let (verdicts, found) = verdicts.map_err(io(&kept()))?;
+        if let Some(cut) = found.cut {
+            said(format!("violations: {cut}"));
+        }
+        let folder: PathBuf = config.specs.clone().unwrap_or_else(|| data.join("specs"));
+        if config.demo {
+            let written = crate::demo::write_spec(&folder);
+            written.map_err(io(&format!("cannot write to {}", folder.display())))?;
+        }
+        let (specs, unread) =
+            Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
+        let shared = Arc::new(Shared {
+            config,
+            verdicts: Arc::new(verdicts),
+            specs,
+            streams: Mutex::default(),
+            changing: Mutex::default(),
+            ending: AtomicBool::new(false),
+            said,
+            figures: crate::metrics::Figures::default(),
+            history: crate::history::History::default(),
+        });
+        shared.say_unread(&unread);
+        let unread: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
+        for entry in std::fs::read_dir(data.join("streams")).map_err(io(&kept()))? {
+            let name = entry.map_err(io(&kept()))?.file_name();
+            let Some(name) = name.to_str().filter(|name| names::check("stream", name).is_ok()) else {
+                continue;
+            };
+            let stream = shared.open(name).map_err(io(&format!("cannot open the stream {name}")))?;
+            shared.streams_locked().insert(stream.name.clone(), stream);
+        }
+        runtime.spawn(http::serve(listener, shared.clone()));
+        runtime.spawn(crate::history::keep(shared.clone()));
+        let mut threads = Vec::new();
+        if shared.config.demo {
+            let shared = shared.clone();
+            let demo = std::thread::Builder::new().name("demo".into());
+            threads.push(
+                demo.spawn(move || crate::demo::generate(&shared)).map_err(io("cannot start a thread"))?,
+            );
+        }
+        let watcher = shared.clone();
+        let watching =
+            std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
+        threads.push(watching.map_err(io("cannot start a thread"))?);
+        Ok(Self { shared, runtime, address, threads })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Waits for an interrupt (INT or TERM).
+    pub fn wait(&self) -> io::Result<()> {
+        self.runtime.block_on(async {
+            let mut term = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+            let mut int = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
+            let (term, int) = (Box::pin(term.recv()), Box::pin(int.recv()));
+            futures_util::future::select(term, int).await;
+            Ok(())
+        })
+    }
+
+    /// Takes nothing more, writes what waits, keeps the states, and ends.
+    pub fn stop(self) {
+        self.shared.ending.store(true, Ordering::SeqCst);
+        for stream in self.shared.streams() {
+            stream.close();
+        }
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        for thread in self.threads {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
