@@ -22,6 +22,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
         ],
     ),
     ("watch", ["all hold at the end", "something is violated", "not one position came"]),
+    ("serve", ["ended by INT or TERM", "", ""]),
     ("robust", ["answered", "with `--min`: a value is below it", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     (
