@@ -14,6 +14,9 @@ At the end:
 
 Specifications change during a round, too: one is put while events come, and is compared from its first line on. Exit code 1 on a
 difference, whose folder is kept and named.
+
+`--full N` adds N rounds in which the disk is full for a while (files may not grow beyond a limit, which is lifted later): posts that wait
+for the disk are refused with 503, `/readyz` says so, and afterwards all that was acknowledged is there and judged.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -69,12 +73,15 @@ class Server:
         self.binary, self.folder, self.port, self.process = binary, folder, None, None
         self.random = random.Random(f"{seed}/server")
 
-    def start(self):
+    def start(self, largest=None):
         command = [self.binary, "serve", "--listen", f"127.0.0.1:{self.port or 0}", "--data", str(self.folder / "data"),
                    "--specs", str(self.folder / "specs"), "--config", str(self.folder / "config.toml")]
         errors = open(self.folder / "said", "ab")
         for _ in range(50):
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+            # Python ignores the signal that tells of the limit, and so does what it starts here.
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors,
+                                            preexec_fn=limit if largest else None, restore_signals=not largest)
             line = self.process.stdout.readline().decode()
             found = re.match(r"listening on http://127\.0\.0\.1:(\d+)$", line)
             if found:
@@ -336,16 +343,69 @@ def one_round(binary, folder, kills, seed):
     return len(lines), acknowledged, compared, len(feed.heard)
 
 
+def full_round(binary, folder, seed):
+    """A disk that is full for a while."""
+    specs = folder / "specs"
+    specs.mkdir(parents=True)
+    for name in ("plain", "keyed"):
+        (specs / f"{name}.tw").write_text(SPECS[name])
+    (folder / "config.toml").write_text('[server]\ncheckpoint = "20ms"\n')
+    chance = random.Random(seed)
+    server = Server(binary, folder, seed)
+    server.start(largest=chance.randrange(100_000, 400_000))
+    client = Client(server, "c", seed, Clock())
+    now, acknowledged, promised, refused, lifted = 1000.0, [], [], 0, False
+    while refused < 40 or not lifted or chance.random() < 0.98:
+        rows = client.lines(chance.choice([1, 20, 100]))
+        now += chance.choice([0, 0.25, 1])
+        memory = chance.random() < 0.2
+        body = "".join(json.dumps({"time": now, **row}) + "\n" for row in rows)
+        status, answer = server.ask("POST", "/v1/streams/main/events" + ("?ack=memory" if memory else ""), body)
+        if status == 503:
+            refused += 1
+            if refused == 20:
+                ready, _ = server.ask("GET", "/readyz")
+                if ready != 503:
+                    raise Difference(f"/readyz says {ready} though the disk is full")
+            if refused == 40 and not lifted:
+                resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+                lifted = True
+        elif status == 200:
+            acknowledged += [row["id"] for row in rows]
+        elif status == 202:
+            promised += [row["id"] for row in rows]
+        else:
+            raise Difference(f"status {status}: {answer[:300]}")
+    server.ask("POST", "/v1/streams/main/events", json.dumps({"time": now, "event": "tick", "user": "u", "n": 1, "id": "last"}))
+    lines = events(server)
+    settle(server, len(lines))
+    found = violations(server)
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait()
+    ids = [json.loads(line)["id"] for line in lines]
+    if len(set(ids)) != len(ids):
+        raise Difference("an event is in the log twice")
+    lost = [one for one in acknowledged + promised if one not in set(ids)]
+    if lost:
+        raise Difference(f"{len(lost)} acknowledged events are lost: {lost[:5]}")
+    compared = 0
+    for name in ("plain", "keyed"):
+        own = [one for one in found if one["spec"] == name]
+        compared += compare(name, own, expected(binary, folder, specs / f"{name}.tw", lines, 0))
+    return len(lines), len(acknowledged), len(promised), refused, compared
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--full", type=int, default=0)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     binary = str(Path(options.binary).resolve())
-    rounds = options.rounds or max(1, options.kills // 20)
+    rounds = min(options.kills, options.rounds or max(1, options.kills // 20))
     base = Path(tempfile.mkdtemp(prefix="tracewise-server-kills-"))
     print(f"seed {options.seed}, {options.kills} kills in {rounds} rounds", flush=True)
     done, failed = 0, False
@@ -361,6 +421,18 @@ def main():
         done += kills
         print(f"round {number}: {kills} kills, {lines} events ({acknowledged} acknowledged from disk), {compared} violations "
               f"compared, {heard} heard by the feed", flush=True)
+        if not options.keep:
+            shutil.rmtree(folder)
+    for number in range(options.full):
+        folder = base / f"full-{number}"
+        try:
+            lines, acknowledged, promised, refused, compared = full_round(binary, folder, f"{options.seed}/full/{number}")
+        except Difference as difference:
+            print(f"full disk {number}: {difference}\n  kept in {folder}", flush=True)
+            failed = True
+            continue
+        print(f"full disk {number}: {refused} refused, {lines} events ({acknowledged} acknowledged from disk, {promised} from memory), "
+              f"{compared} violations compared", flush=True)
         if not options.keep:
             shutil.rmtree(folder)
     print(f"{done} kills without a difference; load {os.getloadavg()[0]:.1f}")

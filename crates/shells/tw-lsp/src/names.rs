@@ -55,7 +55,8 @@ pub fn rename(document: &Document, offset: usize, new: &str, encoding: Encoding)
         return Err(format!("`{}` is a word of the language", old.name));
     }
     let open = old.kind == NameKind::Trace;
-    if !is_plain_name(new) && !(open && !new.is_empty() && !new.contains(['\n', '`'])) {
+    let quoted = open && !new.is_empty() && !new.contains(['\n', '`']);
+    if !is_plain_name(new) && !quoted {
         return Err(format!("`{new}` is not a name: names begin with a letter, and operators are none"));
     }
     let written = if is_plain_name(new) { new.to_owned() } else { format!("`{new}`") };

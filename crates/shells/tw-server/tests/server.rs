@@ -295,8 +295,7 @@ fn folder_of_specs(house: &House) -> PathBuf {
 fn the_folder_is_looked_at_again() {
     let house = House::new("folder", &[], |config| config.reload = Duration::from_millis(20));
     house.post("web", &event(1, "request", "a"));
-    std::fs::write(folder_of_specs(&house).join("late.tw"), "property p : G (event != \"response\");\n")
-        .unwrap();
+    std::fs::write(folder_of_specs(&house).join("late.tw"), "property p : G !response;\n").unwrap();
     house.until("/v1/properties", |body| body.contains("\"property\":\"p\""));
     std::fs::write(folder_of_specs(&house).join("broken.tw"), "property p : G (").unwrap();
     house.post("web", &event(2, "response", "a"));

@@ -61,7 +61,7 @@ pub static CODES: &[Code] = &[
     error(Specification, "bad-set", "The set behind `in` is empty or not written as sets are.",
         "Write values in braces, `{1, 2}`, or a range, `1..5`."),
     error(Specification, "bad-setting", "A line of a `trace` block is no setting, stands there twice, or has no value of its kind.",
-        "Settings are `time`, `event`, `by`, `format`, `time-unit` and `sample`, each once: `trace { by: user.id; }`."),
+        "Settings are `time`, `event`, `by`, `format`, `time-unit`, `sample` and `stream`, each once: `trace { by: user.id; }`."),
     error(Specification, "bad-template", "The template of an event is not written as templates are, or no text is named that it is found in.",
         "Write `= text \"user {user} on port {port:int}\"`, with text between placeholders; braces are doubled: `{{`."),
     error(Specification, "bad-window", "A rolling window is not written as windows are, or holds what no window can.",

@@ -31,6 +31,7 @@ pub const EXITS: &[(&str, [&str; 3])] = &[
             "that of the program",
         ],
     ),
+    ("serve", ["ended by INT or TERM", "", ""]),
     ("robust", ["answered", "with `--min`: a value is below it", ""]),
     ("stream", ["done; well-defined; yes", "not well-defined; no", "gave up"]),
     (

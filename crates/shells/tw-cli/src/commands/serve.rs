@@ -9,7 +9,7 @@ use std::path::PathBuf;
 const LISTEN: &str = "\
 Where to listen; port 0 takes one that is free. Other machines are let in with tokens alone [default: 127.0.0.1:7474]";
 
-/// A server that takes events in, keeps every requirement judged, and shows what it found
+/// A server: events in by HTTP, every requirement kept judged, violations out
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Events come by POST to /v1/streams/NAME/events, specifications from the folder or by PUT to /v1/specs/NAME; / shows states \
