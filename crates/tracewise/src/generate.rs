@@ -255,6 +255,7 @@ pub struct Monitors {
     inner: tracewise::embed::RowMonitor,
 }
 
+#[allow(dead_code)] // a program need not have every event
 impl Monitors {
 ";
 

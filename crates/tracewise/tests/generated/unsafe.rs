@@ -32,6 +32,7 @@ pub struct Monitors {
     inner: tracewise::embed::RowMonitor,
 }
 
+#[allow(dead_code)] // a program need not have every event
 impl Monitors {
     /// The monitors at work.
     pub fn new() -> Result<Self, tracewise::Error> {

@@ -84,8 +84,7 @@ fn part(stream: &Stream, from: u64, to: u64, most: u64) -> std::io::Result<Part>
     while at < to
         && let Some(record) = reader.next()?
     {
-        let mut before = record.before;
-        for line in record.bytes.split_inclusive(|&byte| byte == b'\n') {
+        for (before, line) in (record.before..).zip(record.bytes.split_inclusive(|&byte| byte == b'\n')) {
             if before >= from && before < to {
                 held += line.len();
                 pieces.push_back(line.to_vec());
@@ -93,7 +92,6 @@ fn part(stream: &Stream, from: u64, to: u64, most: u64) -> std::io::Result<Part>
                     held -= pieces.pop_front().map_or(0, |gone: Vec<u8>| gone.len());
                 }
             }
-            before += 1;
         }
         at = record.after();
     }

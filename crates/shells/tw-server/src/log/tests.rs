@@ -65,7 +65,7 @@ fn what_is_no_record_is_cut_off() {
             std::fs::write(&path, bytes).unwrap();
             let (log, found) = Log::open(&folder, Limits::default()).unwrap();
             let good = (at - segment::PREFIX as usize) / record;
-            let clean = !damage && (at - segment::PREFIX as usize) % record == 0;
+            let clean = !damage && (at - segment::PREFIX as usize).is_multiple_of(record);
             assert_eq!(
                 (log.end(), found.cut.is_none()),
                 (2 * good as u64, clean),
