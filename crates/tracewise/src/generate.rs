@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn a_function_per_event() {
-        let text = "monitor M(m, c) { creation event getC(m, c); event useIt(c) = next(it: c, kind: \"a\"); ere : getC useIt; }";
+        let text = "monitor Used(m, c) { creation event getC(m, c); event useIt(c) = next(it: c, kind: \"a\"); ere : getC useIt; }";
         let spec = Specification::from_text("rules.tw", text).unwrap();
         let found = events(&spec).unwrap();
         let shown: Vec<String> =

@@ -49,13 +49,19 @@ pub(crate) fn first_few(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut totals = [0; 2];
     findings.iter().for_each(|d| totals[kind(d)] += 1);
     let mut counts = [0; 2];
+    let mut closed = [false; 2];
     let few = |d: Diagnostic| {
         let kind = kind(&d);
         counts[kind] += 1;
-        if totals[kind] <= MAX_ERRORS || counts[kind] < MAX_ERRORS {
+        let (code, what) = [("too-many-errors", "errors"), ("too-many-warnings", "warnings")][kind];
+        let over = closed[kind];
+        closed[kind] |= d.code == code;
+        if over {
+            return None;
+        }
+        if d.code == code || totals[kind] <= MAX_ERRORS || counts[kind] < MAX_ERRORS {
             return Some(d);
         }
-        let (code, what) = [("too-many-errors", "errors"), ("too-many-warnings", "warnings")][kind];
         let message = format!("there are more {what} than these {}", MAX_ERRORS - 1);
         let labels = d.labels.iter().take(1).map(|(span, _)| (*span, "the next one".to_owned())).collect();
         let more = Diagnostic { code, message, labels, help: None, ..d };

@@ -316,6 +316,13 @@ const LINES: &[(&str, Place, &str, &str, &str)] = &[
         "a trace as an example, relative to this file: commands and editors look at it",
         "sample: \"${1:trace.jsonl}\";",
     ),
+    (
+        "stream",
+        Place::Setting,
+        "stream: \"NAMES\";",
+        "the streams of a server that this is about: names, `web-*` for all that begin so; without it, every stream",
+        "stream: \"${1:web}\";",
+    ),
 ];
 
 /// Every word of the language with its meaning.

@@ -132,7 +132,7 @@ fn svg_is_well_formed_and_says_everything() {
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         assert_eq!(svg.matches("stroke-dasharray").count(), 1);
         let past = graph.edges.iter().filter(|e| e.past && e.from != e.to).count();
-        assert!(svg.matches("class=\"edge past\"").count() >= past);
+        assert!(svg.matches(" past\"").count() >= past);
     }
 }
 

@@ -20,6 +20,8 @@ pub const OUTPUTS: &[(&str, &[&str])] = &[
     ("eval", &["truth"]),
     ("classify", &["class"]),
     ("watch", &["watch", "watch_value", "pending", "note", "truth"]),
+    #[cfg(target_os = "linux")]
+    ("record", &["watch", "watch_value", "pending", "note", "property"]),
     ("robust", &["robust", "robust_live", "note"]),
     ("stream", &["streams", "stream_analysis", "stream_answer"]),
     ("chart", &["property", "chart_formula"]),

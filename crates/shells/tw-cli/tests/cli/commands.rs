@@ -173,6 +173,8 @@ Commands:
   eval         Truth value of a formula at each position
   classify     Sorts traces into classes that fail, or hold, in the same way
   watch        Verdicts on a live trace, one line as soon as each is settled
+  record       Run a program; what it asks of libc becomes a trace, or is checked while it runs
+  serve        A server: events in by HTTP, every requirement kept judged, violations out
   robust       By how much each property holds or fails, and which sample decides that
   stream       Columns that equations define, and what can be said of them before they run
   chart        Sequence charts: which traces they admit, and what they say as formulas
@@ -180,6 +182,7 @@ Commands:
   fmt          Canonical formatting of specifications
   lint         Errors and warnings of specifications, without a trace
   lsp          The language server: specifications in editors
+  generate     Code that fires the events of a specification's monitors: a function for each
   import       Read the specification of another monitor and print it as a `.tw` file
   test         Specifications with small traces and expected verdicts: does what is expected come
                out?

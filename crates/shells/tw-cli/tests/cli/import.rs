@@ -109,7 +109,7 @@ fn imported_aggregates_run() {
         (window("MIN", "60"), vec![(3, ann(90.into())), (4, ann(90.into()))]),
         (
             window("AVG", "50.0"),
-            vec![(1, ann(55.0.into())), (2, ann(55.0.into())), (3, ann(90.0.into())), (4, ann(90.0.into()))],
+            vec![(1, ann(55.into())), (2, ann(55.into())), (3, ann(90.into())), (4, ann(90.into()))],
         ),
         (
             "(s <- SUM a withdraw(u,a)) IMPLIES s <= 60".into(),

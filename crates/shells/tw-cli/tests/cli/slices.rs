@@ -89,6 +89,10 @@ fn equal_timestamps_as_one_change_nothing() {
             "--slices 2 --workers 2",
             "--slices 2 --memory 1KB",
         ] {
+            // What flows through monitors lists every position by itself, as text.
+            if output == "text" && options.contains("--memory") {
+                continue;
+            }
             let sliced = check(&format!("{options} --collapse --no-explain"));
             let whole = check("--no-explain");
             assert_eq!(

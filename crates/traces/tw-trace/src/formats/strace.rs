@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Variables are `pid`, `arg0`, `arg1`, …, `result` and `errno`; arguments of frequent calls also have the names that recorded
-//! programs give them: `fd`, `path`, `flags`, … ([`NAMED`]). A call that is interrupted is two events, `read` and
+//! programs give them: `fd`, `path`, `flags`, … (`NAMED`). A call that is interrupted is two events, `read` and
 //! `read_resumed`; a signal is an event of its name, the end of a process `exited` or `killed`.
 
 use super::line::Lines;
