@@ -17,6 +17,9 @@ fn main() -> Result<(), tracewise::Error> {
     // Of each part of the log, wherever it lies: which slices (0 to 63) need which of its positions.
     let plan = Plan::from_json(&json)?;
     let pairs: Vec<(u64, u32)> = session.slices_of(&spec, &plan, &["part-0007.jsonl".into()])?;
+    for (position, slice) in pairs {
+        println!("slice {slice} needs position {position} of this part");
+    }
 
     // Of each slice, once its positions are together and in order: `positions` says where each is in the log.
     let (files, positions) = (["slice-12.jsonl".to_string()], [4, 19, 20_000_000_000]);

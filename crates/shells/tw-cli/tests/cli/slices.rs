@@ -87,12 +87,7 @@ fn equal_timestamps_as_one_change_nothing() {
             "--slices 6 --slice-on c,s",
             "--slices 3 --period 1m",
             "--slices 2 --workers 2",
-            "--slices 2 --memory 1KB",
         ] {
-            // What flows through monitors lists every position by itself, as text.
-            if output == "text" && options.contains("--memory") {
-                continue;
-            }
             let sliced = check(&format!("{options} --collapse --no-explain"));
             let whole = check("--no-explain");
             assert_eq!(
@@ -103,6 +98,13 @@ fn equal_timestamps_as_one_change_nothing() {
             );
         }
     }
+    // What flows through monitors tells times and lines of the first hundred violations.
+    let hundred = |options: &str| {
+        let check =
+            format!("check -e '{MOMENTS}' {log} --violations 100 --output json --no-explain {options}");
+        timeless(&tracewise(&check).out)
+    };
+    assert_eq!(hundred("--slices 2 --memory 1KB --collapse"), hundred(""));
     let to = directory.join("slices");
     let split = tracewise(&format!("split -e '{MOMENTS}' {log} --slices 3 --collapse -o {}", to.display()));
     assert_eq!(split.code, 0, "{}", split.err);
