@@ -148,9 +148,14 @@ fn every_dependency_is_used() {
             sources(&place(name, role).join(folder), &mut all);
         }
         assert!(!shipped.is_empty(), "{name} has no sources");
+        let built = std::fs::read_to_string(place(name, role).join("build.rs")).unwrap_or_default();
         let tables = manifest.lines().filter(|line| line.starts_with('[') && line.ends_with("dependencies]"));
         for table in tables.map(|line| line.trim_matches(['[', ']'])) {
-            let text = if table == "dev-dependencies" { &all } else { &shipped };
+            let text = match table {
+                "dev-dependencies" => &all,
+                "build-dependencies" => &built,
+                _ => &shipped,
+            };
             for key in keys(manifest, table) {
                 assert!(names(text, key), "{name} names {key} in [{table}] and does not use it");
             }
