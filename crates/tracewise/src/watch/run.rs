@@ -24,6 +24,7 @@ use crate::run::order::uses_time;
 use crate::run::streams::Computing;
 use crate::run::timing::reads_times;
 use crate::{Error, Session, Specification, monitors, plan};
+use std::borrow::Cow;
 use std::time::Instant;
 use tw_core::Time;
 use tw_ir::{Clock, Measure, RootKind, Slot, What};
@@ -43,14 +44,7 @@ pub(crate) fn watch(
     sink: &mut dyn WatchSink,
 ) -> Result<WatchReport, Error> {
     let session = &*monitors::beside(session, spec)?;
-    let divided = (!spec.program.requirements.is_empty())
-        .then(|| spec.with_divided_requirements(options.by.as_deref()));
-    let spec = divided.as_ref().unwrap_or(spec);
-    let ending = match (&options.by, &options.until) {
-        (Some(_), Some(until)) => Some(spec.ending(until)?),
-        _ => None,
-    };
-    let spec = ending.as_ref().unwrap_or(spec);
+    let spec = &*watched(spec, options)?;
     match options.by.is_some() {
         true => keyed(session, spec, options, sink)?.watch(session, control),
         false => {
@@ -58,6 +52,21 @@ pub(crate) fn watch(
             single(session, [spec, &own], options, sink)?.watch(session, control)
         }
     }
+}
+
+/// A specification as it is watched: its requirements divided, and what ends the traces of values a property of it.
+pub(super) fn watched<'s>(
+    spec: &'s Specification,
+    options: &WatchOptions,
+) -> Result<Cow<'s, Specification>, Error> {
+    let mut spec = Cow::Borrowed(spec);
+    if !spec.program.requirements.is_empty() {
+        spec = Cow::Owned(spec.with_divided_requirements(options.by.as_deref()));
+    }
+    if let (Some(_), Some(until)) = (&options.by, &options.until) {
+        spec = Cow::Owned(spec.ending(until)?);
+    }
+    Ok(spec)
 }
 
 /// A trace for each value of a column. Where a formula ends traces, it is the last property of `spec`.

@@ -8,7 +8,7 @@ use super::apart::{Apart, PartSpec, divide};
 use super::checkpoint::Checkpoint;
 use super::keyed::Keyed;
 use super::queries::QueryMonitor;
-use super::run::{Run, judge, keyed, names, presorted, reader};
+use super::run::{Run, judge, keyed, names, presorted, reader, watched};
 use super::settings::settings;
 use super::watcher::Watcher;
 use super::{WatchOptions, WatchSink};
@@ -63,13 +63,7 @@ impl Prepared {
         options: &WatchOptions,
     ) -> Result<Self, Error> {
         let session = monitors::beside(session, spec)?.into_owned();
-        let divided = (!spec.program.requirements.is_empty())
-            .then(|| spec.with_divided_requirements(options.by.as_deref()));
-        let spec = divided.as_ref().unwrap_or(spec);
-        let whole = match (&options.by, &options.until) {
-            (Some(_), Some(until)) => spec.ending(until)?,
-            _ => spec.clone(),
-        };
+        let whole = watched(spec, options)?.into_owned();
         let parts = if options.by.is_some() { Vec::new() } else { divide(&whole) };
         Ok(Self { session, whole, parts, options: options.clone() })
     }

@@ -65,6 +65,14 @@ async fn look(work: impl FnOnce() -> Answer + Send + 'static) -> Answer {
         .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, "the log could not be looked at"))
 }
 
+/// Looks at what a request names: a property of a specification on a stream.
+async fn look_at(shared: &Arc<Shared>, query: Option<&str>, work: fn(&Subject) -> Answer) -> Answer {
+    match Subject::of(shared, query) {
+        Ok(subject) => look(move || work(&subject)).await,
+        Err(answer) => *answer,
+    }
+}
+
 /// Part of a log.
 struct Part {
     /// Lines before it.

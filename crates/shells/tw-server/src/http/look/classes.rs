@@ -1,7 +1,7 @@
 //! Which traces of a stream fail alike.
 
 use super::super::answer::{Answer, json};
-use super::{Subject, look, unfit, unread};
+use super::{Subject, look_at, unfit, unread};
 use crate::server::Shared;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -17,11 +17,7 @@ const MOST: usize = 20;
 
 /// `GET /v1/classes?stream=…&spec=…&property=…`: classes of the latest traces that violate it, where `by` makes traces of the stream.
 pub async fn get(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
-    let subject = match Subject::of(&shared, query.as_deref()) {
-        Ok(subject) => subject,
-        Err(answer) => return *answer,
-    };
-    look(move || classes(&subject)).await
+    look_at(&shared, query.as_deref(), classes).await
 }
 
 fn classes(subject: &Subject) -> Answer {

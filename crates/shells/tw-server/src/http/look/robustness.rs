@@ -1,7 +1,7 @@
 //! How far the latest lines are from violating a property.
 
 use super::super::answer::{Answer, json};
-use super::{Subject, look, unfit, unread};
+use super::{Subject, look_at, unfit, unread};
 use crate::server::Shared;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
@@ -14,11 +14,7 @@ const LINES: u64 = 2_000;
 
 /// `GET /v1/robustness?stream=…&spec=…&property=…`: of `G φ` the value of φ at each of the latest positions.
 pub async fn get(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
-    let subject = match Subject::of(&shared, query.as_deref()) {
-        Ok(subject) => subject,
-        Err(answer) => return *answer,
-    };
-    look(move || values(&subject)).await
+    look_at(&shared, query.as_deref(), values).await
 }
 
 fn values(subject: &Subject) -> Answer {
