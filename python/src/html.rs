@@ -29,8 +29,13 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// A text of several lines as HTML.
+pub fn text(of: &str) -> String {
+    of.lines().map(escape).collect::<Vec<_>>().join("\n")
+}
+
 /// A part of a page.
-fn page(inside: &str) -> String {
+pub fn page(inside: &str) -> String {
     format!("{STYLE}<div class=\"tracewise\">{inside}</div>")
 }
 

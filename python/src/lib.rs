@@ -11,10 +11,13 @@ mod listed;
 mod model;
 mod monitor;
 mod others;
+mod pictures;
+mod programs;
 mod report;
 mod settings;
 mod slices;
 mod spec;
+mod streams;
 mod table;
 mod tools;
 mod values;
@@ -58,6 +61,20 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::import_spec, module)?)?;
     module.add_function(wrap_pyfunction!(tools::test, module)?)?;
     module.add_function(wrap_pyfunction!(others::races, module)?)?;
-    module.add_function(wrap_pyfunction!(others::streams, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::fmt, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::lint, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::code, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::split, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::residuals, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::simulate, module)?)?;
+    #[cfg(target_os = "linux")]
+    module.add_function(wrap_pyfunction!(programs::record, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::streams, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_analyse, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_ask, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_accepts, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_make, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_automaton, module)?)?;
+    module.add_function(wrap_pyfunction!(streams::stream_from_automaton, module)?)?;
     Ok(())
 }

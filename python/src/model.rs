@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracewise::findings::{self, json};
 use tracewise::language::TraceSettings;
-use tracewise::merge::{Ends, Keep, MergeOptions, StateNames};
+use tracewise::merge::{Coverage, Ends, Keep, MergeOptions, StateNames};
 use tracewise::model::{FORMATS, Logic, ModelOptions, Question, read_model, write_model};
 use tracewise::{Session, model};
 
@@ -23,6 +23,8 @@ pub struct Model {
     own: Arc<model::Model>,
     session: Session,
     warnings: Vec<String>,
+    /// What the command `merge` prints with `--output json`, of a merged model.
+    merged: Option<String>,
 }
 
 /// One text, or several.
@@ -42,7 +44,7 @@ impl Model {
         let name = data::path(path)?.ok_or_else(|| refused("expected the path of a model"))?;
         let read = name.clone();
         let own = interrupt::run(path.py(), Session::new(), move |_| read_model(&read))?;
-        Ok(Self { name, own: Arc::new(own), session: Session::new(), warnings: Vec::new() })
+        Ok(Self { name, own: Arc::new(own), session: Session::new(), warnings: Vec::new(), merged: None })
     }
 
     /// How many states it has.
@@ -107,6 +109,24 @@ impl Model {
         Ok(report.items.iter().zip(told).map(answer).collect())
     }
 
+    /// How much the traces of a merged model have shown, and what may be missing: what the command `coverage` prints as JSON.
+    fn coverage<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some((coverage, record)) = Coverage::of(&self.own).zip(self.own.record.as_ref()) else {
+            return Err(refused(
+                "the model does not say what traces it was merged from; merge them, or read a .json model",
+            ));
+        };
+        let names = |traces: &[u32]| -> Vec<String> {
+            traces.iter().filter_map(|&trace| record.traces.get(trace as usize).cloned()).collect()
+        };
+        values::json(py, &json::coverage(&self.name, &coverage, &names))
+    }
+
+    /// Of a merged model, what was merged: what the command `merge` prints as JSON.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.merged.as_ref().map(|merged| values::json(py, merged)).transpose()
+    }
+
     /// Writes it to a file, in the format that its extension names.
     fn save(&self, path: &Bound<'_, PyAny>) -> PyResult<()> {
         let path = data::path(path)?.ok_or_else(|| refused("expected a path"))?;
@@ -153,6 +173,7 @@ pub fn merge(
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Model> {
     let settings = Settings::new(options, &TraceSettings::default())?;
+    let asked = keep;
     let keep = match (keep, history) {
         ("history", steps) => Keep::History(steps.unwrap_or(1)),
         (name, _) => Keep::parse(name).ok_or_else(|| {
@@ -170,8 +191,16 @@ pub fn merge(
     let (session, traces) = many(data, &settings)?;
     let again = session.clone();
     let report = interrupt::run(py, session, move |session| session.merge(&traces, &merging))?;
-    let warnings = report.warnings.iter().map(|found| in_python(&found.message)).collect();
-    Ok(Model { name: "the merged model".into(), own: Arc::new(report.model), session: again, warnings })
+    let notes = findings::merge_notes(&report, settings.by.as_deref());
+    let warnings = notes.iter().map(|found| in_python(&found.message)).collect();
+    let merged = Some(json::merged(&report, &[], asked));
+    Ok(Model {
+        name: "the merged model".into(),
+        own: Arc::new(report.model),
+        session: again,
+        warnings,
+        merged,
+    })
 }
 
 /// Traces, all known to one session.

@@ -15,7 +15,6 @@ use tracewise::findings::{self, json};
 use tracewise::language::TraceSettings;
 use tracewise::races::RacesOptions;
 use tracewise::slice::SliceOptions;
-use tracewise::stream::StreamOptions;
 use tracewise::templates::TemplatesOptions;
 
 /// Lines of JSON as dictionaries.
@@ -30,29 +29,12 @@ pub fn lines<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 pub fn inspect<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'py, PyAny>> {
     let py = data.py();
     let settings = Settings::new(options, &TraceSettings::default())?;
     let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
     let report = interrupt::run(py, session, move |session| session.inspect(&files))?;
-    let told = PyDict::new(py);
-    told.set_item("trace", &report.trace)?;
-    told.set_item("format", report.format)?;
-    told.set_item("positions", report.positions)?;
-    told.set_item("span", report.span)?;
-    let columns = report.columns.iter().map(|column| {
-        let own = PyDict::new(py);
-        own.set_item("name", &column.name)?;
-        own.set_item("type", &column.kind)?;
-        own.set_item("present", column.present)?;
-        own.set_item("range", column.range)?;
-        own.set_item("examples", &column.examples)?;
-        Ok(own)
-    });
-    told.set_item("columns", columns.collect::<PyResult<Vec<_>>>()?)?;
-    told.set_item("events", report.events.into_iter().collect::<Vec<_>>())?;
-    told.set_item("suggestions", report.suggestions)?;
-    Ok(told)
+    values::json(py, &json::inspect(&report))
 }
 
 /// The templates of a text log, most frequent first; with `each`, the template of every position.
@@ -140,24 +122,4 @@ pub fn races<'py>(
         Ok(findings::Report::of_races(&report, Duration::ZERO))
     })?;
     values::dictionaries(data.py(), &json::objects(&report))
-}
-
-/// The streams of a specification on a trace: a dictionary per position.
-#[pyfunction]
-#[pyo3(signature = (spec, data, **options))]
-pub fn streams<'py>(
-    spec: &Bound<'py, PyAny>,
-    data: &Bound<'py, PyAny>,
-    options: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let spec = Spec::of(spec, Meant::Formula)?;
-    let settings = Settings::new(options, &spec.settings)?;
-    let (session, files) = Data::of(data, &settings)?.trace(&settings)?;
-    let own = Arc::clone(&spec);
-    let report = interrupt::run(data.py(), session, move |session| {
-        session.stream_run(&own, &files, &StreamOptions::default())
-    })?;
-    let mut out = Vec::new();
-    json::stream(&report, &mut out)?;
-    lines(data.py(), &out)
 }

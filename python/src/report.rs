@@ -70,6 +70,9 @@ impl Report {
             explain: settings.explain.unwrap_or(true),
             witness: settings.witness,
             by: settings.by.clone(),
+            statistic: settings.statistic,
+            clock_error: settings.clock_error()?,
+            slicing: settings.slicing()?,
             ..CheckOptions::default()
         };
         let mut traces = Vec::new();

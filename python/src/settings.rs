@@ -4,7 +4,11 @@ use crate::error::refused;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyString};
+use tracewise::check::Statistic;
+use tracewise::imprecise::ClockError;
 use tracewise::language::TraceSettings;
+use tracewise::robust::Interpolation;
+use tracewise::slicing::Slicing;
 use tracewise::{Clock, Evaluating, Reading, Semantics, Session, TimeUnit};
 
 /// What a caller set.
@@ -18,6 +22,14 @@ pub struct Settings {
     pub violations: Option<usize>,
     pub explain: Option<bool>,
     pub witness: bool,
+    pub statistic: Option<Statistic>,
+    pub interpolate: Option<Interpolation>,
+    slices: Option<usize>,
+    slice_on: Vec<String>,
+    period: Option<String>,
+    collapse: bool,
+    clock_error: Option<String>,
+    clock_error_column: Option<String>,
     time: Option<String>,
     event: Option<String>,
     unit: Option<TimeUnit>,
@@ -41,6 +53,9 @@ pub struct Settings {
 const KEYWORDS: &[&str] = &[
     "by",
     "clock",
+    "clock_error",
+    "clock_error_column",
+    "collapse",
     "concat",
     "continuation",
     "delimiter",
@@ -48,13 +63,18 @@ const KEYWORDS: &[&str] = &[
     "event",
     "explain",
     "format",
+    "interpolate",
     "memory",
     "name",
     "null",
     "only",
+    "period",
     "semantics",
     "skip_bad_lines",
+    "slice_on",
+    "slices",
     "sort",
+    "statistic",
     "states",
     "threads",
     "time",
@@ -124,10 +144,15 @@ impl Settings {
         let text = || value.extract::<String>().map(Some);
         match keyword {
             "by" => self.by = text()?,
-            "only" => {
-                let one = value.extract::<String>().map(|name| vec![name]);
-                self.only = one.or_else(|_| value.extract::<Vec<String>>())?;
-            }
+            "only" => self.only = names(value)?,
+            "statistic" => self.statistic = Some(named(keyword, value, &Statistic::ALL)?),
+            "interpolate" => self.interpolate = Some(named(keyword, value, &Interpolation::ALL)?),
+            "slices" => self.slices = Some(value.extract::<usize>()?.max(1)),
+            "slice_on" => self.slice_on = names(value)?,
+            "period" => self.period = Some(value.str()?.to_string()),
+            "collapse" => self.collapse = value.extract()?,
+            "clock_error" => self.clock_error = Some(value.str()?.to_string()),
+            "clock_error_column" => self.clock_error_column = text()?,
             "name" => self.name = text()?,
             "format" => self.format = text()?,
             "concat" => self.concat = value.extract()?,
@@ -217,10 +242,43 @@ impl Settings {
         }
     }
 
+    /// How the log is cut, if it is.
+    pub fn slicing(&self) -> PyResult<Option<Slicing>> {
+        if self.slices.is_none() && self.period.is_none() {
+            return match !self.slice_on.is_empty() || self.collapse {
+                true => {
+                    Err(refused("slice_on and collapse are about slices: say slices=N, or period=\"7d\""))
+                }
+                false => Ok(None),
+            };
+        }
+        Ok(Some(Slicing {
+            slices: self.slices.unwrap_or(1),
+            on: self.slice_on.clone(),
+            period: self.period.clone(),
+            collapse: self.collapse,
+            ..Slicing::default()
+        }))
+    }
+
+    /// How far timestamps may be off.
+    pub fn clock_error(&self) -> PyResult<Option<ClockError>> {
+        match (&self.clock_error, &self.clock_error_column) {
+            (Some(_), Some(_)) => Err(refused("clock_error and clock_error_column: one of both")),
+            (Some(text), None) => Ok(Some(ClockError::Same(length("clock_error", text, self.unit())?))),
+            (None, column) => Ok(column.clone().map(ClockError::Column)),
+        }
+    }
+
     /// A session of both.
     pub fn session(&self) -> PyResult<Session> {
         Ok(Session::new().reading(self.reading()?).evaluating(self.evaluating(Semantics::Finite)))
     }
+}
+
+/// One name, or several.
+fn names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    value.extract::<String>().map(|name| vec![name]).or_else(|_| value.extract())
 }
 
 /// How many violations to list: a number, or all.
@@ -242,7 +300,7 @@ fn delimiter(text: &str) -> PyResult<u8> {
 }
 
 /// A length of time: `"5s"`, or a number of the trace's unit; `"all"` is any.
-fn length(keyword: &str, text: &str, unit: TimeUnit) -> PyResult<i64> {
+pub fn length(keyword: &str, text: &str, unit: TimeUnit) -> PyResult<i64> {
     if text == "all" {
         return Ok(i64::MAX);
     }

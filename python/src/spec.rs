@@ -92,8 +92,22 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// Where its text stands.
+    fn source(&self) -> Option<&tracewise::diag::Source> {
+        let root = self.own.program.roots.first().map(|root| root.span);
+        let span = root.or_else(|| self.own.tree.declarations.first().map(|own| own.span));
+        span.map(|span| self.own.sources.get(span.source))
+    }
+
+    /// The name of its text.
+    pub fn name(&self) -> String {
+        self.source().map_or("<spec>".into(), |own| own.name.to_string())
+    }
+}
+
 /// Whether a text names a file of a specification.
-fn is_file(text: &str) -> bool {
+pub fn is_file(text: &str) -> bool {
     (text.ends_with(".tw") || text.ends_with(".elsc")) && !text.contains(['\n', ';', '"'])
 }
 
@@ -113,16 +127,17 @@ impl Spec {
         }
     }
 
+    /// Rules that are there: `posix` for recorded calls of libc, `collections` for iterators, readers and locks.
+    #[staticmethod]
+    fn library(name: &str) -> PyResult<Self> {
+        let own = checked(tracewise::library::find(name).and_then(|own| own.specification()))?;
+        Ok(Self { own: Arc::new(own) })
+    }
+
     /// The text.
     #[getter]
-    fn text(&self) -> String {
-        let program = &self.own.program;
-        let root = program
-            .roots
-            .first()
-            .map(|root| root.span)
-            .or_else(|| program.monitors.first().map(|own| own.span));
-        root.map_or(String::new(), |span| self.own.sources.get(span.source).text.to_string())
+    pub fn text(&self) -> String {
+        self.source().map_or(String::new(), |own| own.text.to_string())
     }
 
     /// The names of its properties and monitors.
@@ -220,6 +235,20 @@ impl Spec {
         Ok(Self { own: Arc::new(checked(self.own.charts(&options))?) })
     }
 
+    /// A picture of its charts, or of the one that is named: `svg`, or `dot` for the order of events; with data, what happened of the
+    /// charts is coloured, up to the first violation.
+    #[pyo3(signature = (data = None, *, chart = None, form = "svg", **options))]
+    fn draw(
+        &self,
+        py: Python<'_>,
+        data: Option<&Bound<'_, PyAny>>,
+        chart: Option<&str>,
+        form: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<String> {
+        crate::pictures::charts(py, &self.own, data, chart, form, options)
+    }
+
     /// Its charts as formulas over `send(msg)` and `recv(msg)`, by their names.
     fn chart_formulas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -289,6 +318,10 @@ impl Spec {
     fn __repr__(&self) -> String {
         let text = self.text();
         format!("Spec({:?})", tracewise::findings::words::clip(text.trim(), 200))
+    }
+
+    fn _repr_html_(&self) -> String {
+        crate::pictures::specification(&self.own, &self.text())
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

@@ -369,6 +369,13 @@ impl EvalReport {
         self.own.engine
     }
 
+    /// The objects that the command `eval` prints with `--output json`.
+    fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut out = Vec::new();
+        json::eval(&self.own, &mut out)?;
+        crate::others::lines(py, &out)
+    }
+
     fn __len__(&self) -> usize {
         self.own.values.len()
     }
@@ -429,6 +436,7 @@ pub fn robust(
         by: settings.by.clone(),
         everywhere: true,
         explain: settings.explain.unwrap_or(true),
+        interpolate: settings.interpolate,
         ..RobustOptions::default()
     };
     let (session, files) = data.trace(&settings)?;
@@ -471,6 +479,17 @@ impl RobustReport {
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.own.warnings.iter().map(|warning| crate::error::in_python(&warning.diagnostic.message)).collect()
+    }
+
+    /// The objects that the command `robust` prints with `--output json`.
+    fn to_dicts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let mut report = findings::Report::clone(&self.own);
+        for item in &mut report.items {
+            if let findings::Detail::Robustness(found) = &mut item.detail {
+                found.everywhere = None;
+            }
+        }
+        values::dictionaries(py, &json::objects(&report))
     }
 
     fn __len__(&self) -> usize {

@@ -38,7 +38,7 @@ pub mod words;
 
 pub use evidence::{Evidence, EvidencePath, EvidenceStep};
 pub use fingerprint::fingerprints;
-pub use model::lost_ends;
+pub use model::{lost_ends, merge_notes};
 pub use races::{Access, Race, Turn};
 pub use warning::Warning;
 pub use watch::Gathered;

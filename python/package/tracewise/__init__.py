@@ -6,6 +6,8 @@
 'satisfied'
 """
 
+import sys
+
 from ._native import (
     Answer,
     Error,
@@ -31,13 +33,25 @@ from ._native import (
     convert,
     draft,
     eval,
+    fmt,
+    generate,
     import_spec,
     inspect,
+    lint,
     merge,
     query,
     races,
+    residuals,
     robust,
+    simulate,
     slice,
+    split,
+    stream_accepts,
+    stream_analyse,
+    stream_ask,
+    stream_automaton,
+    stream_from_automaton,
+    stream_make,
     streams,
     templates,
     test,
@@ -68,14 +82,31 @@ __all__ = [
     "convert",
     "draft",
     "eval",
+    "fmt",
+    "generate",
     "import_spec",
     "inspect",
+    "lint",
     "merge",
     "query",
     "races",
+    "residuals",
     "robust",
+    "simulate",
     "slice",
+    "split",
+    "stream_accepts",
+    "stream_analyse",
+    "stream_ask",
+    "stream_automaton",
+    "stream_from_automaton",
+    "stream_make",
     "streams",
     "templates",
     "test",
 ]
+
+if sys.platform == "linux":
+    from ._native import record as record
+
+    __all__ += ["record"]

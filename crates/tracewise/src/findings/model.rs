@@ -200,6 +200,22 @@ pub fn lost_ends(ends: u64, traces: usize) -> Vec<Diagnostic> {
     vec![Diagnostic::warning("lost-ends", message).help(help)]
 }
 
+/// What of the traces a merged model does not show; `by` is the column that divides them.
+pub fn merge_notes(report: &merge::MergeReport, by: Option<&str>) -> Vec<Diagnostic> {
+    let mut found = report.warnings.clone();
+    if let Some(column) = by.filter(|_| report.without_key > 0) {
+        let (positions, have) = match report.without_key {
+            1 => ("1 position".to_string(), "has"),
+            many => (words::counted(many, "position"), "have"),
+        };
+        let message =
+            format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
+        found.push(Diagnostic::warning("without-key", message));
+    }
+    found.extend(lost_ends(report.lost_ends, report.traces));
+    found
+}
+
 fn about_model(name: &str, report: &ModelReport) -> Vec<Diagnostic> {
     let mut warnings = lost_ends(report.lost_ends, report.traces.unwrap_or(0));
     if report.looped > 0 {

@@ -12,8 +12,8 @@ use clap::Args;
 use std::io::Write;
 use std::sync::Arc;
 use tracewise::diag::Diagnostic;
-use tracewise::findings::json::Object;
-use tracewise::findings::{Warning, lost_ends};
+use tracewise::findings::json;
+use tracewise::findings::{Warning, merge_notes};
 use tracewise::language::TraceSettings;
 use tracewise::merge::{Coverage, Ends, Keep, MergeOptions, MergeReport, StateNames};
 use tracewise::model::write_model;
@@ -100,17 +100,7 @@ impl Merge {
 
     /// What of the traces the model does not show.
     fn warnings(report: &MergeReport, by: Option<&String>) -> Vec<Warning> {
-        let mut found = report.warnings.clone();
-        if let Some(column) = by.filter(|_| report.without_key > 0) {
-            let (positions, have) = match report.without_key {
-                1 => ("1 position".to_string(), "has"),
-                many => (words::counted(many, "position"), "have"),
-            };
-            let message =
-                format!("{positions} {have} no `{column}`, so that no trace has them; they are left out");
-            found.push(Diagnostic::warning("without-key", message));
-        }
-        found.extend(lost_ends(report.lost_ends, report.traces));
+        let found = merge_notes(report, by.map(String::as_str));
         found.into_iter().map(|found| Warning::new(found, &Arc::default())).collect()
     }
 
@@ -120,17 +110,7 @@ impl Merge {
         let assumed =
             model.record.as_ref().map_or(0, |r| r.edges.iter().filter(|seen| seen.count == 0).count());
         if self.form.output == "json" {
-            let object = Object::new()
-                .field("models", self.out.as_slice())
-                .field("keep", self.keep.as_str())
-                .field("states", model.states())
-                .field("transitions", model.graph.edges())
-                .field("assumed", assumed)
-                .field("initial", model.initial.len())
-                .field("traces", *traces)
-                .field("positions", *positions)
-                .field("without_key", report.without_key);
-            writeln!(context.out, "{}", object.end())?;
+            writeln!(context.out, "{}", json::merged(report, &self.out, &self.keep))?;
             return Ok(());
         }
         let counted = |number: usize, noun: &str| words::counted(number as u64, noun);

@@ -6,7 +6,7 @@ use crate::style::Ink;
 use crate::words;
 use std::io::{self, Write};
 use tracewise::explain::{ResidualReport, ResidualStep};
-use tracewise::findings::json::{Object, line};
+use tracewise::findings::json;
 use tracewise::{Semantics, Verdict};
 
 /// The verdict: settled, or by the end of the trace, which `ltl3` leaves open.
@@ -29,7 +29,7 @@ pub fn exit(report: &ResidualReport, semantics: Semantics) -> Exit {
 pub fn write(report: &ResidualReport, json: bool, context: &mut Context) -> io::Result<()> {
     if json {
         for step in &report.steps {
-            writeln!(context.out, "{}", object(report, step))?;
+            writeln!(context.out, "{}", json::residual(report, step))?;
         }
         return Ok(());
     }
@@ -66,20 +66,5 @@ pub fn write(report: &ResidualReport, json: bool, context: &mut Context) -> io::
             writeln!(out, "{}", style.paint(Ink::Faint, format!("… {rest} not shown")))
         }
         _ => Ok(()),
-    }
-}
-
-fn object(report: &ResidualReport, step: &ResidualStep) -> String {
-    let object = Object::new()
-        .field("property", report.name.as_str())
-        .field("trace", report.trace.as_str())
-        .field("position", step.position)
-        .field("residual", step.owed.as_str())
-        .field("canonical", step.canonical.as_str())
-        .field("settled", step.settled)
-        .field("at_end", step.at_end);
-    match &step.line {
-        Some(found) => object.raw("line", &line(found)).end(),
-        None => object.end(),
     }
 }
