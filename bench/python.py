@@ -67,6 +67,38 @@ def verbs(rows):
     line("Monitor.feed, pyarrow", cpu(lambda: SPEC.monitor().feed(table), 2)[0], rows)
 
 
+TEN = """
+    property p0 : G (a -> F b);
+    property p1 : G F c;
+    property p2 : G (d -> (e R f) | F g);
+    property p3 : G (h -> X (i | F j));
+    property p4 : F G k;
+    property p5 : G (a & !b -> F (c | l));
+    property p6 : G (l -> Y a | F a);
+    property p7 : F (G c | G d & F e);
+    property p8 : G ((b S c) -> F d);
+    property p9 : G (e -> F (f & X F g));
+"""
+
+
+def ten(rows):
+    """The ten properties of `cargo run --release -p tracewise --example slots`, which pushes rows from Rust."""
+    draw = np.random.default_rng(7)
+    table = pa.table({name: draw.random(rows) < 1 / 8 for name in "abcdefghijkl"})
+    spec = tw.Spec(TEN)
+    print(f"\n{rows} events, ten properties")
+    for size in (1, 16, 256, 4096, 65_536):
+        batches = table.slice(0, min(rows, size * 100_000)).to_batches(max_chunksize=size)[:100_000]
+        count = sum(batch.num_rows for batch in batches)
+
+        def feed():
+            monitor = spec.monitor()
+            for batch in batches:
+                monitor.feed(batch)
+
+        line(f"Monitor.feed, {size} rows at a time", cpu(feed, 3)[0], count)
+
+
 def push(events):
     rows = [{"a": at % 2 == 0, "b": at % 3 == 0, "x": float(at % 2)} for at in range(events)]
     spec = tw.Spec("property p : G (a -> F b); property q : G (x < 2);")
@@ -138,17 +170,19 @@ def mstlo_beside(samples):
     except ImportError:
         return print("\nmstlo is not installed")
     # Online, as it is made to be; the whole signal is handed over in one call.
-    values = np.sin(np.arange(samples) / 50.0) * 3
+    values, others = np.sin(np.arange(samples) / 50.0) * 3, np.cos(np.arange(samples) / 70.0) * 3
     print(f"\nrobustness of {samples} samples, mstlo {mstlo.__version__} (DelayedQuantitative, update_batch)")
-    for formula in ("G[0,10] (x > -2.0)", "F[0,5] (G[0,20] (x < 2.5))", "G[0,100] (x > 2.0 -> F[0,50] (x < 1.0))", "G[0,1000] (x < 2.9)"):
+    for formula in ("G[0,10] (x > -2.0)", "F[0,5] (G[0,20] (x < 2.5))", "G[0,100] (x > 2.0 -> F[0,50] (x < 1.0))", "G[0,1000] (x < 2.9)", "(x > 0) U[0,1000] (y > 0)"):
         signal = {"x": [(float(value), float(at)) for at, value in enumerate(values)]}
+        if "y" in formula:
+            signal["y"] = [(float(value), float(at)) for at, value in enumerate(others)]
 
         def run():
             monitor = mstlo.Monitor(mstlo.parse_formula(formula), semantics="DelayedQuantitative")
             return monitor.update_batch(signal).verdicts()
 
         other, found = cpu(run, 3)
-        table = pa.table({"time": np.arange(samples), "x": values})
+        table = pa.table({"time": np.arange(samples), "x": values, "y": others})
         own, report = cpu(lambda: tw.robust(formula, table), 5)
         # The last positions have no verdict there, which would come later.
         same = np.allclose(report.at_all[: len(found)], [value for _, value in found])
@@ -162,6 +196,7 @@ def main():
     given = arguments.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}, {time.strftime('%Y-%m-%d')}")
     verbs(given.rows)
+    ten(given.rows)
     push(given.events)
     rtamt_beside(min(given.events, 20_000))
     reelay_beside(given.events)

@@ -140,7 +140,7 @@ impl Session {
             block: None,
             state_budget: self.evaluate.state_budget,
             faithful: self.evaluate.faithful,
-            stop: None,
+            stop: self.progress.as_ref().map(|progress| progress.stop_flag()),
         }
     }
 

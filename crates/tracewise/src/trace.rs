@@ -4,6 +4,7 @@ mod gate;
 
 pub use gate::{Arrived, Gate, Times};
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[cfg(feature = "parquet")]
@@ -33,7 +34,7 @@ pub fn format_named(name: &str) -> Option<&'static dyn TraceFormat> {
 pub struct Progress {
     read: AtomicU64,
     total: AtomicU64,
-    stopped: AtomicBool,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Progress {
@@ -43,13 +44,18 @@ impl Progress {
         (self.read.load(Ordering::Relaxed), (total > 0).then_some(total))
     }
 
-    /// Asks the reading to end: the verb that reads ends with an error soon.
+    /// Asks the verb to end: reading ends with an error soon, and so does an engine that looks whether somebody still waits.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// What engines look at.
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.stopped)
     }
 
     pub(crate) fn set(&self, read: u64, total: Option<u64>) {

@@ -161,7 +161,8 @@ fn stand_in<'p>(
     exhausted: &str,
     refusal: &Unsupported,
 ) -> Option<Chosen<'p>> {
-    if !refusal.exhausted {
+    // Who was stopped is not to be replaced by one who goes on.
+    if !refusal.exhausted || options.stopped() {
         return None;
     }
     let mut others = engines::giving(answers).filter(|engine| engine.name() != exhausted);
