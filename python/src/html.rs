@@ -120,6 +120,11 @@ pub fn item(own: &Item) -> String {
     }
 }
 
+/// An explanation: what is explained, and why.
+pub fn explanation(head: &str, step: Option<&Step>) -> String {
+    page(&format!("<div>{}</div>{}", escape(head), step.map_or(String::new(), tree)))
+}
+
 /// A property alone.
 pub fn property(own: &Item) -> String {
     page(&item(own))

@@ -321,6 +321,24 @@ impl Property {
     fn item(&self) -> &Item {
         &self.of.found.items[self.at]
     }
+
+    /// The same property once more, for the explanation of another violation. Monitors say themselves what they report.
+    fn ask_again(&self, py: Python<'_>, violation: usize) -> PyResult<Option<findings::Report>> {
+        let item = self.item();
+        if item.engine.is_some() || item.verdict == Some(tracewise::Verdict::Unknown) {
+            return Ok(None);
+        }
+        let spec = self.of.spec.only(std::slice::from_ref(&item.name));
+        let spec = Arc::new(crate::error::checked(spec)?.into_owned());
+        let options = CheckOptions {
+            explain: true,
+            witness: true,
+            explained: violation,
+            violations: violation + 1,
+            ..self.of.options.clone()
+        };
+        examine(py, &spec, &self.of.traced, &options, self.of.numeric).map(Some)
+    }
 }
 
 #[pymethods]
@@ -400,41 +418,32 @@ impl Property {
         self.item().explanation.as_ref().map(|step| values::json(py, &json::step(step))).transpose()
     }
 
-    /// Why, in words: of a violation by its number, or of a property that holds.
+    /// Why, in words: of a violation by its number, or of a property that holds. A text, which a notebook shows as a tree.
     #[pyo3(signature = (violation = 0))]
-    fn explain(&self, py: Python<'_>, violation: isize) -> PyResult<String> {
+    fn explain<'py>(&self, py: Python<'py>, violation: isize) -> PyResult<Bound<'py, PyAny>> {
         let item = self.item();
         let at = if violation < 0 { violation + item.violation_count as isize } else { violation };
         let at = usize::try_from(at).ok().filter(|at| *at == 0 || *at < item.violation_count);
         let Some(at) = at else {
             return Err(PyIndexError::new_err(format!("violation {violation} of {}", item.violation_count)));
         };
-        let mut text = format!("{} is {}", item.name, self.verdict());
+        let mut head = format!("{} is {}", item.name, self.verdict());
         if let Some(own) = item.violations.get(at) {
-            text.push_str(&format!(": {}", place(own)));
+            head.push_str(&format!(": {}", place(own)));
         }
-        text.push('\n');
-        if at == 0 && item.explanation.is_some() {
-            text.push_str(&item.explanation.as_ref().map_or(String::new(), words::explanation));
-            return Ok(text);
-        }
-        // Monitors say themselves what they report.
-        if item.engine.is_none() && item.verdict != Some(tracewise::Verdict::Unknown) {
-            let spec = self.of.spec.only(std::slice::from_ref(&item.name));
-            let spec = Arc::new(crate::error::checked(spec)?.into_owned());
-            let options = CheckOptions {
-                explain: true,
-                witness: true,
-                explained: at,
-                violations: at + 1,
-                ..self.of.options.clone()
-            };
-            let again = examine(py, &spec, &self.of.traced, &options, self.of.numeric)?;
-            if let Some(step) = again.items.first().and_then(|item| item.explanation.as_ref()) {
-                text.push_str(&words::explanation(step));
-            }
-        }
-        Ok(text)
+        let again = match &item.explanation {
+            Some(_) if at == 0 => None,
+            _ => self.ask_again(py, at)?,
+        };
+        let step = match &again {
+            Some(report) => report.items.first().and_then(|item| item.explanation.as_ref()),
+            None => item.explanation.as_ref().filter(|_| at == 0),
+        };
+        let words = step.map_or(String::new(), words::explanation);
+        let shown = html::explanation(&head, step);
+        py.import("tracewise._explanation")?
+            .getattr("Explanation")?
+            .call1((format!("{head}\n{words}"), shown))
     }
 
     fn __repr__(&self) -> String {

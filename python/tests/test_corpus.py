@@ -29,13 +29,23 @@ def test_there_are_cases():
     assert len(CASES) > 20
 
 
+def in_memory(trace, form, folder):
+    """The trace as rows: what `convert` makes of it."""
+    tw.convert(trace, folder / "rows.jsonl", format=form)
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("held", ["file", "rows"])
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
-def test_case(path, tmp_path):
+def test_case(path, held, tmp_path):
     found = dict(blocks(path))
     spec = tw.Spec(found.pop("tw"), name=path.name)
     (form,) = FORMATS & set(found)
     trace = tmp_path / "trace"
     trace.write_text(found.pop(form))
+    data, options = trace, {"format": form}
+    if held == "rows":
+        data, options = in_memory(trace, form, tmp_path), {}
     asked = 0
     for kind, expected in found.items():
         for line in expected.splitlines():
@@ -43,32 +53,37 @@ def test_case(path, tmp_path):
             asked += 1
             if kind.startswith("verdicts"):
                 semantics = kind.partition(" ")[2] or "finite"
-                own = spec.check(trace, format=form, semantics=semantics)[name]
+                own = spec.check(data, semantics=semantics, **options)[name]
                 verdict, *positions = rest.split()
                 assert own.verdict == verdict, line
                 listed = json.loads(" ".join(positions)) if positions and positions[0].startswith("[") else positions
                 if verdict == "violated" and positions:
                     assert [v.position for v in own.violations] == [int(at) for at in listed], line
             elif kind == "eval":
-                values = spec.eval(trace, format=form, only=name).values
+                values = spec.eval(data, only=name, **options).values
                 assert [int(value) for value in values] == [int(bit) for bit in rest.split()], line
             elif kind == "values":
-                value(spec, trace, form, name, rest.strip())
+                value(spec, data, options, name, rest.strip())
             elif kind == "values everywhere":
-                if "error" not in rest:
-                    everywhere(spec.query(trace, format=form, only=name).at_all, rest)
+                if "error" in rest.split():
+                    with pytest.raises(tw.Error):
+                        spec.query(data, only=name, **options).at_all
+                else:
+                    everywhere(spec.query(data, only=name, **options).at_all, rest)
             elif kind == "robustness":
-                got = spec.robust(trace, format=form, only=name).at_all
+                got = spec.robust(data, only=name, **options).at_all
                 assert got.tolist() == pytest.approx([float(own) for own in rest.split()]), line
+            else:
+                raise AssertionError(f"nobody looks at {kind}")
     assert asked
 
 
-def value(spec, trace, form, name, expected):
+def value(spec, data, options, name, expected):
     if expected == "error":
         with pytest.raises(tw.Error):
-            spec.query(trace, format=form, only=name)
+            spec.query(data, only=name, **options)
         return
-    assert same(spec.query(trace, format=form, only=name)[name].value, expected), (name, expected)
+    assert same(spec.query(data, only=name, **options)[name].value, expected), (name, expected)
 
 
 def everywhere(got, expected):

@@ -57,3 +57,35 @@ def test_the_gil_is_free():
     done.set()
     thread.join()
     assert elapsed < 0.05 or ticks > 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_who_is_interrupted_works_no_more():
+    program = textwrap.dedent(
+        """
+        import resource, time, tracewise as tw
+        length = 60_000
+        rows = {"event": ["pqr"[i * i % 3] for i in range(length)], "id": [i * 7919 % length for i in range(length)]}
+        print("ready", flush=True)
+        try:
+            tw.check("G forall x. p(id: x) -> ((exists y. q(id: y) | q(id: x)) U r(id: x))", rows, memory="8GB")
+            print("done", flush=True)
+        except KeyboardInterrupt:
+            used = lambda: sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+            time.sleep(1)
+            before = used()
+            time.sleep(1)
+            print("idle" if used() - before < 0.2 else "busy", flush=True)
+            import os; os._exit(0)
+        """
+    )
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(1)
+    child.send_signal(signal.SIGINT)
+    try:
+        rest, _ = child.communicate(timeout=60)
+    finally:
+        child.kill()
+    assert rest == "idle\n"

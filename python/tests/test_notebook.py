@@ -24,6 +24,8 @@ report = spec.check(log, by="user", time="ts")
 CELLS = {
     "report": ["<details", "every order is paid", "✗", "2 violations", "&lt;b&gt;"],
     'report["paid"]': ["<details", "✗", "F[0,30s] pay"],
+    'report["fast"].explain(1)': ["(ms = 7000)", "&lt;b&gt;"],
+    'report["paid"].explain(1)': ["<details", "F[0,30s] pay"],
     "report.violations": ["<table", "<th>user</th>", "<td>ann</td>"],
     'tw.query("max[ms] by user", log)': ["<table", "<td>6000</td>"],
     'tw.robust("G[0,10] (x > 0)", {"time": [0, 1, 2], "x": [1.5, 2.0, -0.5]})': ["<svg", "robustness"],

@@ -63,3 +63,46 @@ def test_spans():
         pass
     (found,) = processor.violations
     assert found.property == "nested"
+
+
+def test_what_cannot_be_judged_does_not_end_the_program(caplog):
+    pytest.importorskip("opentelemetry.sdk")
+    from opentelemetry.sdk.trace import TracerProvider
+
+    processor = SpanProcessor("G (attributes.size < 5)")
+    provider = TracerProvider()
+    provider.add_span_processor(processor)
+    tracer = provider.get_tracer("test")
+    with caplog.at_level(logging.ERROR, logger="tracewise"):
+        with tracer.start_as_current_span("small", attributes={"size": 3}):
+            pass
+        with tracer.start_as_current_span("odd", attributes={"size": "many"}):
+            pass
+        with tracer.start_as_current_span("large", attributes={"size": 9}):
+            pass
+    assert any("could not be judged" in record.message for record in caplog.records)
+    provider.shutdown()
+
+
+def test_spans_of_threads():
+    pytest.importorskip("opentelemetry.sdk")
+    import threading
+
+    from opentelemetry.sdk.trace import TracerProvider
+
+    spec = tw.Spec("property ended : G forall s. span_end(span_id: s) -> O span_start(span_id: s);")
+    processor = SpanProcessor(spec)
+    provider = TracerProvider()
+    provider.add_span_processor(processor)
+    tracer = provider.get_tracer("test")
+
+    def work():
+        for _ in range(50):
+            with tracer.start_as_current_span("work"):
+                with tracer.start_as_current_span("inner"):
+                    pass
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert processor.violations == [] and processor.monitor.positions == 4 * 50 * 4

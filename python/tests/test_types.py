@@ -75,4 +75,4 @@ def test_stubs_name_what_there_is():
         told = {part.name for part in own.body if isinstance(part, ast.FunctionDef) and not part.name.startswith("__")}
         there = {part for part in dir(getattr(_native, name)) if not part.startswith("__")}
         assert told == there, name
-    assert set(tw.__all__) == public | {"__version__"}
+    assert set(tw.__all__) == public | {"__version__", "Explanation"}

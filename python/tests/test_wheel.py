@@ -23,7 +23,7 @@ def test_what_the_wheel_says():
 
 def test_what_is_in_it():
     files = {str(path).replace("\\", "/"): path for path in distribution("tracewise").files}
-    for name in ("py.typed", "_native.pyi", "__init__.py", "pytest_plugin.py", "recording.py", "spark.py"):
+    for name in ("py.typed", "_native.pyi", "__init__.py", "pytest_plugin.py", "recording.py", "spark.py", "_explanation.py"):
         assert f"tracewise/{name}" in files, name
     assert any(name.startswith("tracewise/_native.abi3.") for name in files)
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):

@@ -8,6 +8,7 @@
 
 import sys
 
+from ._explanation import Explanation
 from ._native import (
     Answer,
     Error,
@@ -61,6 +62,7 @@ __all__ = [
     "Answer",
     "Error",
     "EvalReport",
+    "Explanation",
     "Model",
     "Monitor",
     "Pending",

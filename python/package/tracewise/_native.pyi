@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import Unpack
 
+from ._explanation import Explanation
+
 __version__: str
 
 class _Stream(Protocol):
@@ -203,7 +205,7 @@ class Property:
     def violation_count(self) -> int: ...
     @property
     def explanation(self) -> dict[str, Any] | None: ...
-    def explain(self, violation: int = 0) -> str: ...
+    def explain(self, violation: int = 0) -> Explanation: ...
     def _repr_html_(self) -> str: ...
 
 class Report:

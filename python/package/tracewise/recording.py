@@ -174,9 +174,14 @@ class SpanProcessor:
             self.trace.row(row)
             return
         assert self.monitor is not None
-        with self._lock:
-            self._last = row["time"] = max(self._last, row["time"])
-            found = self.monitor.push(row)
+        try:
+            with self._lock:
+                self._last = row["time"] = max(self._last, row["time"])
+                found = self.monitor.push(row)
+        except Exception:
+            # Who ends a span is not to fail because it could not be judged.
+            logging.getLogger("tracewise").exception("a span could not be judged")
+            return
         for violation in found:
             self.violations.append(violation)
             if self._tell is not None:
