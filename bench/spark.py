@@ -4,8 +4,9 @@
     bench/spark.py [--rows 10000000] [--keys 100000] [--kill]
 
 Run it with an interpreter that has the package and PySpark (`pip install './python[spark]'`); Java is needed. There are two executors of one
-core each (`local-cluster[2,1,1024]`). Rows are files of Parquet; times are of the wall clock, and include writing nothing. With `--kill` an
-executor is killed in the middle of a check by keys.
+core each (`local-cluster[2,1,1024]`). Rows are files of Parquet; times are of the wall clock and, behind the stroke, of the processors: of this
+process, or of the driver, the executors and their workers. With `--kill` an executor is killed in the middle of a check by keys. In the
+end stands what a terabyte of such files would take.
 """
 
 import argparse
@@ -69,10 +70,28 @@ def events(rows, ids, folder):
         pq.write_table(table, folder / f"part-{number:04}.parquet")
 
 
+def used():
+    """Seconds of processor that this process and those below it have taken, also those that have ended."""
+    stats = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            head, _, rest = path.read_text().rpartition(")")
+        except OSError:
+            continue
+        fields = rest.split()
+        stats[int(head.split()[0])] = (int(fields[1]), sum(map(int, fields[11:15])))
+    own, ticks = {os.getpid()}, 0
+    while more := {pid for pid, (parent, _) in stats.items() if parent in own} - own:
+        own |= more
+    for pid in own:
+        ticks += stats.get(pid, (0, 0))[1]
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def timed(work):
-    began = time.monotonic()
+    began, before = time.monotonic(), used()
     found = work()
-    return found, time.monotonic() - began
+    return found, time.monotonic() - began, used() - before
 
 
 def same(found, one):
@@ -124,14 +143,21 @@ def main():
                 events(given.rows, given.keys, own)
                 spec, options = tw.Spec(POLICIES[what]), {}
             files = sorted(map(str, own.iterdir()))
-            one, alone = timed(lambda: spec.check(files, concat=True, explain=False, **options))
+            one, alone, cpu = timed(lambda: spec.check(files, concat=True, explain=False, **options))
             frame = session.read.parquet(str(own))
             if given.kill and what == "keys":
                 threading.Timer(alone, lambda: os.kill(executors(session)[0], signal.SIGKILL)).start()
-            found, together = timed(lambda: spark.check(spec, frame, position="seq", **options))
+            found, together, spent = timed(lambda: spark.check(spec, frame, position="seq", **options))
             agree = "the same" if same(found, one) else "DIFFERENT"
             told = sum(own.violation_count for own in one.properties)
-            print(f"{what:10} one process {alone:6.1f} s, Spark {together:6.1f} s ({together / alone:.1f}×), {told} violations, {agree}", flush=True)
+            print(
+                f"{what:10} one process {alone:6.1f} / {cpu:6.1f} s, Spark {together:6.1f} / {spent:6.1f} s ({spent / cpu:.1f}× the processors), "
+                f"{told} violations, {agree}",
+                flush=True,
+            )
+            size = sum(os.path.getsize(file) for file in files) / given.rows
+            hours = 1e12 / size * spent / given.rows / 3600
+            print(f"           {size:.0f} bytes a row; a terabyte is {1e12 / size / 1e9:.0f}e9 rows, {hours:.0f} hours of one core with Spark, {hours * cpu / spent:.0f} without")
             found.unpersist()
             shutil.rmtree(own)
     finally:
