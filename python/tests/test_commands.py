@@ -105,7 +105,7 @@ BESIDE = {
     "inspect": (["inspect", REQUESTS], lambda: [tw.inspect(str(REQUESTS))]),
     "races": (["races", EXAMPLES / "races" / "transfer.events"], lambda: tw.races(str(EXAMPLES / "races" / "transfer.events"))),
     "test": (["test", EXAMPLES / "web" / "web.twt"], lambda: tw.test(str(EXAMPLES / "web" / "web.twt"))),
-    "slice": (["slice", "request(id: x), response(id: x)", REQUESTS], lambda: tw.slice("request(id: x), response(id: x)", str(REQUESTS))),
+    "slice": (["slice", "--patterns", "request(id: x), response(id: x)", REQUESTS], lambda: tw.slice("request(id: x), response(id: x)", str(REQUESTS))),
 }
 
 
@@ -184,7 +184,7 @@ def test_simulated_programs(tmp_path):
     assert len(table) == 2000 and tw.simulate(program, 2000, seed=3, loss=10).to_dicts() == table.to_dicts()
     assert tw.simulate(program, 2000, seed=4, loss=10).to_dicts() != table.to_dicts()
     # A run is a trace as any other.
-    assert tw.check(tw.Spec(EXAMPLES / "spl" / "abp.tw"), table).events == 2000
+    assert tw.query(EXAMPLES / "spl" / "abp.tw", table)["throughput"].value > 10
     with pytest.raises(tw.Error, match="percentage"):
         tw.simulate(program, 10, loss=200)
     with pytest.raises(tw.Error, match="cannot read"):
@@ -198,8 +198,8 @@ def test_recorded_programs(tmp_path):
     told = tw.record([shutil.which("cat"), tmp_path / "nothing"], tmp_path / "calls.jsonl")
     assert told["code"] == 1 and told["events"] > 0 and told["whole"] and told["processes"] == 1
     report = tw.check(tw.Spec.library("posix"), tmp_path / "calls.jsonl")
-    assert report.events == told["events"] and len(report) > 10
-    assert "open" in {own["name"] for own in tw.inspect(tmp_path / "calls.jsonl")["events"]} | {"open"}
+    # Beginnings and ends of processes are positions, too.
+    assert told["events"] <= report.events <= told["events"] + 5 and len(report) > 10
     with pytest.raises(tw.Error, match="no program"):
         tw.record(["no-such-program-anywhere"], tmp_path / "calls.jsonl")
     with pytest.raises(tw.Error, match="as a list"):
@@ -212,7 +212,8 @@ def test_streams_without_a_trace(tmp_path):
     assert "stream" in made and tw.stream_analyse(made)["well_formed"]
     automaton = tw.stream_automaton(made)
     again = tw.stream_from_automaton(automaton)
-    assert tw.stream_ask("equal", tw.stream_make("union", made, made), tw.stream_make("intersect", made, made))["answer"] is not None
+    assert tw.stream_ask("includes", tw.stream_make("union", made, made), made)["answer"] is True
+    assert tw.stream_ask("equal", made, made)["answer"] is True and tw.stream_ask("empty", made)["answer"] is False
     assert "stream" in again and tw.stream_automaton(made, "hoa").startswith("HOA") and "digraph" in tw.stream_automaton(made, "dot")
     assert "stream" in tw.stream_make("normalise", both) and "stream" in tw.stream_make("reverse", made)
     for call in (lambda: tw.stream_ask("equal", made), lambda: tw.stream_make("divide", made), lambda: tw.stream_automaton(made, "png")):

@@ -3,6 +3,7 @@
 import json
 import math
 
+import polars as pl
 import pytest
 
 import tracewise as tw
@@ -30,12 +31,15 @@ def test_there_are_cases():
 
 
 def in_memory(trace, form, folder):
-    """The trace as rows: what `convert` makes of it."""
-    tw.convert(trace, folder / "rows.jsonl", format=form)
+    """The trace as a table: what `convert` makes of it."""
+    own = "csv" if form == "props" else "jsonl"
+    tw.convert(trace, folder / f"rows.{own}", format=form)
+    if own == "csv":
+        return pl.read_csv(folder / "rows.csv")
     return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
 
 
-@pytest.mark.parametrize("held", ["file", "rows"])
+@pytest.mark.parametrize("held", ["file", "memory"])
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_case(path, held, tmp_path):
     found = dict(blocks(path))
@@ -44,7 +48,7 @@ def test_case(path, held, tmp_path):
     trace = tmp_path / "trace"
     trace.write_text(found.pop(form))
     data, options = trace, {"format": form}
-    if held == "rows":
+    if held == "memory":
         data, options = in_memory(trace, form, tmp_path), {}
     asked = 0
     for kind, expected in found.items():

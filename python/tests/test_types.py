@@ -23,6 +23,10 @@ state: bytes = monitor.save()
 values: list[float] = tw.robust("G (x > 0)", {"x": [1.0]}).at_all.tolist()
 tw.check("G a", "log.csv"); tw.check("G a", ["a.csv", "b.csv"]); tw.query("max[x]", (row for row in [{"x": 1}]))
 model: tw.Model = tw.merge("log.csv", keep="time")
+html: str = report[0].explain(0).html
+states: int = len(tw.simulate("abp.spl", 100, seed=2))
+text = tw.fmt(spec) + tw.generate(spec, "c") + str(tw.lint("spec.tw")["errors"])
+tw.check(spec, "log.csv", slices=4, slice_on="x", clock_error="50ms", statistic="coverage"); tw.split(spec, "log.csv", "out", slices=3)
 '''
 
 WRONG = '''
@@ -34,27 +38,32 @@ tw.check("G a", {"a": [1]}).properties[0].nmae
 '''
 
 
-def mypy(tmp_path, text):
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """What mypy knows of others' types is found once."""
     pytest.importorskip("mypy")
+    return tmp_path_factory.mktemp("mypy")
+
+
+def mypy(cache, tmp_path, text):
     (tmp_path / "program.py").write_text(text)
-    command = [sys.executable, "-m", "mypy", "--strict", "--strict-equality", "--cache-dir", str(tmp_path / "cache"), "program.py"]
+    command = [sys.executable, "-m", "mypy", "--strict", "--strict-equality", "--cache-dir", str(cache), "program.py"]
     return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
 
-def test_a_program_passes(tmp_path):
-    found = mypy(tmp_path, PROGRAM)
+def test_a_program_passes(cache, tmp_path):
+    found = mypy(cache, tmp_path, PROGRAM)
     assert found.returncode == 0, found.stdout
 
 
-def test_a_wrong_program_does_not(tmp_path):
-    found = mypy(tmp_path, WRONG)
+def test_a_wrong_program_does_not(cache, tmp_path):
+    found = mypy(cache, tmp_path, WRONG)
     for line in (3, 4, 5, 6):
         assert f"program.py:{line}: error" in found.stdout, found.stdout
 
 
-def test_the_package_passes(tmp_path):
-    pytest.importorskip("mypy")
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "-p", "tracewise"]
+def test_the_package_passes(cache, tmp_path):
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), "-p", "tracewise"]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout
 

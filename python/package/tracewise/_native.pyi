@@ -37,7 +37,7 @@ _Verdict: TypeAlias = Literal["satisfied", "violated", "unknown"]
 _Severity: TypeAlias = Literal["error", "warning", "suggestion"]
 _Unit: TypeAlias = Literal["ns", "us", "ms", "s", "m", "h", "d"]
 
-class _Reading(TypedDict, total=False):
+class _Settings(TypedDict, total=False):
     by: str | None
     clock: Literal["stamps", "index", "dense"] | None
     clock_error: str | float | None
@@ -59,7 +59,6 @@ class _Reading(TypedDict, total=False):
     semantics: Literal["finite", "repeat-last", "ltl3"] | None
     skip_bad_lines: bool
     slice_on: str | list[str] | None
-    slices: int | None
     sort: str | float | None
     statistic: Literal["rejecting", "coverage", "waiting", "vacuity"] | None
     states: int | None
@@ -71,6 +70,9 @@ class _Reading(TypedDict, total=False):
     violations: int | Literal["all"] | None
     witness: bool
     year: int | None
+
+class _Reading(_Settings, total=False):
+    slices: int | None
 
 class Error(Exception):
     kind: Literal["specification", "trace", "refused", "io", "budget", "internal"]
@@ -131,7 +133,7 @@ class Slices:
         *,
         on: list[str] | None = None,
         state: str | None = None,
-        **options: Unpack[_Reading],
+        **options: Unpack[_Settings],
     ) -> Slices: ...
     def variables(self, property: str) -> list[str]: ...
     def save(self) -> str: ...
