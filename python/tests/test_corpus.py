@@ -30,12 +30,12 @@ def test_there_are_cases():
     assert len(CASES) > 20
 
 
-def in_memory(trace, form, folder):
-    """The trace as a table: what `convert` makes of it."""
-    own = "csv" if form == "props" else "jsonl"
-    tw.convert(trace, folder / f"rows.{own}", format=form)
-    if own == "csv":
-        return pl.read_csv(folder / "rows.csv")
+def in_memory(trace, form, folder, spec):
+    """The trace as columns or rows."""
+    if form == "props":
+        lines = [set(line.split()) for line in trace.read_text().splitlines()]
+        return pl.DataFrame({name: [name in line for line in lines] for name in sorted(set(spec.columns).union(*lines))})
+    tw.convert(trace, folder / "rows.jsonl", format=form)
     return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
 
 
@@ -49,7 +49,7 @@ def test_case(path, held, tmp_path):
     trace.write_text(found.pop(form))
     data, options = trace, {"format": form}
     if held == "memory":
-        data, options = in_memory(trace, form, tmp_path), {}
+        data, options = in_memory(trace, form, tmp_path, spec), {}
     asked = 0
     for kind, expected in found.items():
         for line in expected.splitlines():
