@@ -214,7 +214,7 @@ def test_streams_without_a_trace(tmp_path):
     assert tw.stream_ask("includes", tw.stream_make("union", made, made), made)["answer"] is True
     assert tw.stream_ask("equal", made, made)["answer"] is True and tw.stream_ask("empty", made)["answer"] is False
     assert "stream" in again and tw.stream_automaton(made, "hoa").startswith("HOA") and "digraph" in tw.stream_automaton(made, "dot")
-    assert "stream" in tw.stream_make("normalise", "input p: bool;\nstream q: bool = p & p;\nobserve q;") and "stream" in tw.stream_make("reverse", made)
+    assert "stream" in tw.stream_make("normalise", "stream q: bool = p & !q[-1|false]; observe q;") and "stream" in tw.stream_make("reverse", made)
     for call in (lambda: tw.stream_ask("equal", made), lambda: tw.stream_make("divide", made), lambda: tw.stream_automaton(made, "png")):
         with pytest.raises(tw.Error, match="expected"):
             call()
