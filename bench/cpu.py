@@ -5,7 +5,8 @@
 
 Other programs on the machine change wall times, and processor times less: user and system time of the process are added, the
 least of several interleaved runs counts, and what a program takes on an empty task (its start, and loading Python's libraries) is taken
-off. `--peers` installs polars and duckdb with pip into bench/data/venv. Writes its files into bench/data.
+off. `--peers` installs polars and duckdb with pip into bench/data/venv; they also write the Parquet file, which a binary built with
+`--features parquet` is measured on. Writes its files into bench/data.
 """
 
 import argparse
@@ -119,6 +120,9 @@ def main():
          "p.scan_csv(sys.argv[1]).group_by('user').agg(p.col('x').max()).collect()",
          "select \"user\", max(x) from read_csv('{0}') group by 1"),
     ]
+    parquet = ("`max[x] by user`", lambda path: [options.binary, "query", "--threads", "1", "-e", "max[x] by user", path],
+               "p.scan_parquet(sys.argv[1]).group_by('user').agg(p.col('x').max()).collect()",
+               "select \"user\", max(x) from read_parquet('{0}') group by 1")
     python = None
     if options.peers:
         venv = DATA / "venv"
@@ -137,11 +141,21 @@ def main():
                    ([python, "-c", duck.format("select count(*) from read_csv('{0}')"), tiny], None)]
     floor = least(floors, repeat)
 
-    print(f"{rows:,} rows, processor time of one thread\n")
+    load = os.getloadavg()[0]
+    print(f"{rows:,} rows, processor time of one thread, load {load:.0f} on {os.cpu_count()} cores\n")
+    if python:
+        packed = DATA / f"cpu-users-{rows}.parquet"
+        if not packed.exists():
+            script = "import polars as p, sys; p.read_csv(sys.argv[1]).write_parquet(sys.argv[2], compression='snappy')"
+            subprocess.run([python, "-c", script, file("csv-users", rows), packed], check=True)
+        if subprocess.run(parquet[1](packed), capture_output=True).returncode == 0:
+            tasks.append(("parquet", *parquet))
+        else:
+            print("(this binary was built without `--features parquet`)\n")
     print("| file | question | MB | ms | M rows/s | GB/s | `wc -l` | polars | duckdb |")
     print("|---|---|---|---|---|---|---|---|---|")
     for kind, said, command, polars, duckdb in tasks:
-        path = file(kind, rows)
+        path = packed if kind == "parquet" else file(kind, rows)
         commands = [(command(path), None), (["wc", "-l", path], None)]
         if python and polars:
             commands += [([python, "-c", polar.format(polars), path], one), ([python, "-c", duck.format(duckdb), path], None)]
@@ -157,7 +171,8 @@ def main():
     specs = [many(count, DATA / f"cpu-many-{count}.tw") for count in (10, 1000)]
     commands = [([options.binary, "check", "--threads", "1", spec, path], None) for spec in specs]
     ten, thousand = (time - floor[0] for time in least(commands, repeat))
-    print(f"\n10 and 1,000 explained properties over 8 columns: {ten * 1e3:.0f} and {thousand * 1e3:.0f} ms, {thousand / ten:.1f}×")
+    print(f"\n10 and 1,000 explained properties over 8 columns, {rows:,} rows: {ten * 1e3:.0f} and {thousand * 1e3:.0f} ms, "
+          f"{thousand / ten:.1f}×")
 
 
 if __name__ == "__main__":

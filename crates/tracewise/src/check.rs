@@ -202,9 +202,10 @@ fn check_properties(
     }
     let mut warnings = as_written(spec);
     let said = run.loaded.warnings.clone();
+    let atoms = spec.program.atoms();
     for (root, finding) in spec.program.roots.iter().zip(&findings) {
         if finding.report.verdict == Verdict::Satisfied {
-            warnings.extend(run.unasked(root, &said).or_else(|| chart::silent(&run, root)));
+            warnings.extend(run.unasked(root, &said, &atoms).or_else(|| chart::silent(&run, root)));
         }
     }
     warnings.extend(spec.program.roots.iter().filter_map(|root| chart::incomplete(&run, root)));

@@ -120,6 +120,13 @@ pub struct Robustness {
     pub curve: Option<(String, Vec<f64>)>,
 }
 
+impl Robustness {
+    /// The least of the values that are told.
+    pub fn lowest(&self) -> f64 {
+        self.everywhere.iter().flatten().map(|(_, value)| *value).fold(self.value, f64::min)
+    }
+}
+
 /// What decides a value: no other predicate or sample changes it unless this one changes, or is overtaken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeakestLink {

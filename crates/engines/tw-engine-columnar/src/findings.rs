@@ -15,6 +15,9 @@ pub(crate) struct Finding {
     pub(crate) counts: Vec<u32>,
     /// Violations in the order of the walk; those of lowest position are kept when there are too many.
     pub(crate) list: Vec<usize>,
+    /// What a backward walk will list: words with violations and the positions where they begin. Each block may replace what
+    /// the ones after it have found, so nothing is taken apart before the walk has ended.
+    pub(crate) pending: Vec<(usize, u64)>,
     /// One bit per segment that the stretch answers for.
     pub(crate) holds: Vec<u64>,
 }
@@ -90,12 +93,26 @@ impl Worker<'_> {
             return;
         }
         let (start, positions) = (self.job.grid.start(block), self.job.grid.positions(block));
-        let from = finding.list.len();
-        let room = match self.job.pass.direction {
-            Direction::Forward => limit - from.min(limit),
-            Direction::Backward => limit,
-        };
-        let mut left = count.min(room);
+        if self.job.pass.direction == Direction::Backward {
+            let from = finding.pending.len();
+            let (mut left, mut at) = (count.min(limit), 0);
+            while left > 0 && at < positions {
+                let valid = u64::MAX >> (64 - (positions - at).min(64));
+                let found = word(at / 64) & valid;
+                if found != 0 {
+                    finding.pending.push((start + at, found));
+                    left -= left.min(found.count_ones() as usize);
+                }
+                at += 64;
+            }
+            finding.pending[from..].reverse();
+            // Only the lowest positions, the ones met last, will be wanted.
+            if finding.pending.len() >= limit.saturating_mul(4) {
+                finding.pending.drain(..finding.pending.len() - limit);
+            }
+            return;
+        }
+        let mut left = count.min(limit - finding.list.len().min(limit));
         let mut index = 0;
         while left > 0 && index * 64 < positions {
             let mut rest = word(index);
@@ -106,12 +123,23 @@ impl Worker<'_> {
             }
             index += 1;
         }
-        if self.job.pass.direction == Direction::Backward {
-            finding.list[from..].reverse();
-            // Only the lowest positions, the ones met last, will be wanted.
-            if finding.list.len() >= limit.saturating_mul(2) {
-                finding.list.drain(..finding.list.len() - limit);
+    }
+
+    /// Lists what a backward walk has found.
+    pub(crate) fn settle(&mut self) {
+        let limit = self.job.limit;
+        for finding in self.findings.iter_mut().filter(|finding| !finding.pending.is_empty()) {
+            'words: for (start, word) in take(&mut finding.pending).into_iter().rev() {
+                let mut rest = word;
+                while rest != 0 {
+                    if finding.list.len() == limit {
+                        break 'words;
+                    }
+                    finding.list.push(start + rest.trailing_zeros() as usize);
+                    rest &= rest - 1;
+                }
             }
+            finding.list.reverse();
         }
     }
 
@@ -130,6 +158,7 @@ impl Worker<'_> {
     /// Puts the violations listed before, from `block` on, behind those listed anew. False if that is not enough:
     /// the list of before may have stopped at its limit, counting violations that are none.
     pub(crate) fn join_lists(&mut self, before: &[Vec<usize>], block: usize) -> bool {
+        self.settle();
         let limit = self.job.limit;
         let cuts: Vec<usize> = match self.job.pass.direction {
             Direction::Forward => {

@@ -53,6 +53,7 @@ use evaluate::{Found, evaluate};
 use graph::Graph;
 use kernels::Kernels;
 use schedule::{Schedule, Sink, Want, schedule};
+use std::collections::HashMap;
 use tw_core::Bits;
 use tw_ir::{Node, NodeId, Program, Semantics, Temporal};
 use tw_monitor::{
@@ -97,7 +98,10 @@ struct Planned<'p> {
     options: EvaluateOptions,
     kernels: &'static Kernels,
     lowered: Lowered<'p, Graph>,
+    /// What is asked, each thing once.
     sinks: Vec<Sink>,
+    /// For each root, which of them answers it.
+    asked: Vec<usize>,
     /// Schedules for a plain and for a segmented trace, made when first needed.
     schedules: [Option<Schedule>; 2],
 }
@@ -128,15 +132,20 @@ impl<'p> Planned<'p> {
             })
             .collect();
         let lits = lowered.lower(&looked_at.iter().map(|(id, _)| *id).collect::<Vec<_>>())?;
-        let sinks = lits
-            .into_iter()
-            .zip(looked_at)
-            .map(|(lit, (_, globally))| match globally {
-                true => Sink { lit: !lit, want: Want::Violations },
-                false => Sink { lit, want: Want::Starts },
+        let mut sinks = Vec::new();
+        let mut known = HashMap::new();
+        let asked = lits.into_iter().zip(looked_at).map(|(lit, (_, globally))| {
+            *known.entry((lit, globally)).or_insert_with(|| {
+                sinks.push(match globally {
+                    true => Sink { lit: !lit, want: Want::Violations },
+                    false => Sink { lit, want: Want::Starts },
+                });
+                sinks.len() - 1
             })
-            .collect();
-        Ok(Planned { program, options: options.clone(), kernels, lowered, sinks, schedules: [None, None] })
+        });
+        let asked = asked.collect();
+        let schedules = [None, None];
+        Ok(Planned { program, options: options.clone(), kernels, lowered, sinks, asked, schedules })
     }
 
     fn check_atoms(&self, trace: &Trace) -> Result<(), Unsupported> {
@@ -164,17 +173,20 @@ impl Evaluator for Planned<'_> {
         let schedule = self.schedules[usize::from(segmented)]
             .get_or_insert_with(|| schedule(&self.lowered.circuit, &self.sinks, segmented));
         let found = evaluate(schedule, trace, &self.options, sink.limit, self.kernels)?;
-        let answer = |(found, sink): (Found, &Sink)| Answer {
-            // On a plain trace the count says all.
-            holds: match sink.want {
-                Want::Violations if !segmented => Bits::repeat(found.violation_count == 0, 1),
-                _ => found.holds,
-            },
-            violations: found.violations,
-            violation_count: found.violation_count,
-            ..Answer::default()
+        let answer = |&asked: &usize| {
+            let (found, sink): (&Found, &Sink) = (&found[asked], &self.sinks[asked]);
+            Answer {
+                // On a plain trace the count says all.
+                holds: match sink.want {
+                    Want::Violations if !segmented => Bits::repeat(found.violation_count == 0, 1),
+                    _ => found.holds.clone(),
+                },
+                violations: found.violations.clone(),
+                violation_count: found.violation_count,
+                ..Answer::default()
+            }
         };
-        sink.answers(found.into_iter().zip(&self.sinks).map(answer));
+        sink.answers(self.asked.iter().map(answer));
         Ok(())
     }
 

@@ -120,8 +120,8 @@ impl<'a> Worker<'a> {
             job.edges.first.segments(blocks.clone()).len().max(job.edges.last.segments(blocks.clone()).len());
         let finding = || Finding {
             counts: vec![0; blocks.len()],
-            list: Vec::new(),
             holds: vec![0; holds.div_ceil(64)],
+            ..Finding::default()
         };
         let mut answers_at_exit = vec![false; job.pass.sinks.len()];
         for step in &job.pass.steps {
@@ -159,6 +159,7 @@ impl<'a> Worker<'a> {
             }
             self.block(self.nth(index));
         }
+        self.settle();
     }
 
     /// Walks again with the carries that turned out to be right, until they make no difference any more.
@@ -179,6 +180,7 @@ impl<'a> Worker<'a> {
             snapshot.copy_from_slice(&self.carries);
             self.block(block);
         }
+        self.settle();
     }
 
     fn block(&mut self, block: usize) {

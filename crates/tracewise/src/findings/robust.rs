@@ -92,6 +92,9 @@ fn verdict(value: f64, min: Option<f64>) -> Option<Verdict> {
 
 fn item(found: Robustness, by: Option<&(String, usize)>, min: Option<f64>) -> Item {
     let mut remarks = vec![format!("robustness {}", words::number(found.value))];
+    if let Some(min) = min.filter(|min| found.lowest() < *min) {
+        remarks.push(format!("less than the {} asked for", words::number(min)));
+    }
     remarks.extend(by.zip(found.key.as_ref()).map(|((column, _), key)| format!("{column} = {key}")));
     if let Some(link) = &found.weakest {
         remarks.push(words::decided(link, found.value));
@@ -99,7 +102,7 @@ fn item(found: Robustness, by: Option<&(String, usize)>, min: Option<f64>) -> It
     Item {
         name: found.name.clone(),
         title: found.title.clone(),
-        verdict: verdict(found.value, min),
+        verdict: verdict(found.lowest(), min),
         remarks,
         detail: Detail::Robustness(Box::new(found)),
         ..Item::default()

@@ -5,7 +5,7 @@ use super::Run;
 use super::open::Opened;
 use crate::Specification;
 use std::collections::BTreeSet;
-use tw_core::{Bits, Value};
+use tw_core::Value;
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{CompareOp, Node, NodeId, Path, Program, Root, RootKind, Temporal, What};
 use tw_monitor::Trace;
@@ -163,7 +163,8 @@ fn loose(spec: &Specification, root: &Root) -> Option<Diagnostic> {
 
 impl Run<'_> {
     /// The left side of `G (a -> b)`, where it never held, of a property that is satisfied.
-    pub fn unasked(&mut self, root: &Root, said: &[Diagnostic]) -> Option<Diagnostic> {
+    /// `atoms` are the program's.
+    pub fn unasked(&mut self, root: &Root, said: &[Diagnostic], atoms: &[NodeId]) -> Option<Diagnostic> {
         let spec = self.spec;
         let program = &spec.program;
         let (_, mut body) = program.invariant(root.node)?;
@@ -182,11 +183,11 @@ impl Run<'_> {
         if said.iter().any(|warning| warning.labels.first().is_some_and(|(span, _)| inside(span))) {
             return None;
         }
-        let column = match local(program, &self.loaded.trace, left) {
-            Some(column) => column,
-            None => self.columns(&[left]).ok()?.pop()?,
+        let held = match somewhere(program, &self.loaded.trace, atoms, left) {
+            Some(held) => held,
+            None => self.columns(&[left]).ok()?.pop()?.words().iter().any(|&word| word != 0),
         };
-        if column.count_ones() > 0 {
+        if held {
             return None;
         }
         let (left, right) = (short(&spec.words(left)), short(&spec.words(right)));
@@ -196,30 +197,80 @@ impl Run<'_> {
     }
 }
 
-/// The truth of a formula about one position, from that of its atoms.
-fn local(program: &Program, trace: &Trace, formula: NodeId) -> Option<Bits> {
-    let atoms = program.atoms();
+/// Whether a formula about one position holds somewhere, by the truth of its atoms, up to where it does; `None` if it is
+/// about more than one position.
+fn somewhere(program: &Program, trace: &Trace, atoms: &[NodeId], formula: NodeId) -> Option<bool> {
+    /// What to do with the words of the operands, which stand before.
+    enum Op<'t> {
+        Words(&'t [u64]),
+        All(u64),
+        Not(usize),
+        And(usize, usize),
+        Or(usize, usize),
+    }
     if trace.atoms.len() != atoms.len() {
         return None;
     }
-    let mut columns: std::collections::HashMap<NodeId, Bits> = std::collections::HashMap::new();
-    for id in program.reachable_until(&[formula], |id| atoms.binary_search(&id).is_ok()) {
-        let column = match (atoms.binary_search(&id), program.dag.node(id)) {
-            (Ok(place), _) => trace.atoms[place].clone(),
-            (_, Node::Bool(value)) => Bits::repeat(value, trace.len),
-            (_, Node::Not(a)) => {
-                let a = columns.get(&a)?;
-                (0..trace.len).map(|at| !a.get(at)).collect()
-            }
-            (_, node @ (Node::And(a, b) | Node::Or(a, b))) => {
-                let (a, b) = (columns.get(&a)?, columns.get(&b)?);
-                let both = matches!(node, Node::And(..));
-                let truth = |at: usize| if both { a.get(at) && b.get(at) } else { a.get(at) || b.get(at) };
-                (0..trace.len).map(truth).collect()
-            }
-            _ => return None,
-        };
-        columns.insert(id, column);
+    let nodes = program.reachable_until(&[formula], |id| atoms.binary_search(&id).is_ok());
+    let place = |id: NodeId| nodes.binary_search(&id).ok();
+    let op = |&id: &NodeId| match (atoms.binary_search(&id), program.dag.node(id)) {
+        (Ok(atom), _) => Some(Op::Words(trace.atoms[atom].words())),
+        (_, Node::Bool(value)) => Some(Op::All(if value { u64::MAX } else { 0 })),
+        (_, Node::Not(a)) => Some(Op::Not(place(a)?)),
+        (_, Node::And(a, b)) => Some(Op::And(place(a)?, place(b)?)),
+        (_, Node::Or(a, b)) => Some(Op::Or(place(a)?, place(b)?)),
+        _ => None,
+    };
+    let ops = nodes.iter().map(op).collect::<Option<Vec<Op>>>()?;
+    let result = place(formula)?;
+    let mut values = vec![0; ops.len()];
+    for word in 0..trace.len.div_ceil(64) {
+        for (index, op) in ops.iter().enumerate() {
+            values[index] = match *op {
+                Op::Words(words) => words[word],
+                Op::All(words) => words,
+                Op::Not(a) => !values[a],
+                Op::And(a, b) => values[a] & values[b],
+                Op::Or(a, b) => values[a] | values[b],
+            };
+        }
+        let positions = u64::MAX >> (64 - (trace.len - word * 64).min(64));
+        if values[result] & positions != 0 {
+            return Some(true);
+        }
     }
-    columns.remove(&formula)
+    Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tw_core::Bits;
+
+    #[test]
+    fn what_holds_somewhere_is_found_in_any_word() {
+        let mut program = Program::default();
+        let [p, q] = [0, 1].map(|slot| program.dag.add(Node::Truth(slot)));
+        let not = program.dag.add(Node::Not(p));
+        let both = program.dag.add(Node::And(not, q));
+        let either = program.dag.add(Node::Or(both, p));
+        let next = program.dag.add(Node::Unary(Temporal::Next, None, p));
+        let beyond = program.dag.add(Node::And(p, next));
+        for len in [1, 63, 64, 65, 130, 200] {
+            for at in [0, len / 2, len - 1] {
+                let one = |here: bool| -> Bits { (0..len).map(|position| here && position == at).collect() };
+                for (holds_p, holds_q) in [(false, false), (true, false), (false, true), (true, true)] {
+                    let atoms = vec![one(holds_p), one(holds_q)];
+                    let trace = Trace { len, atoms, ..Trace::default() };
+                    let found = |formula| somewhere(&program, &trace, &[p, q], formula);
+                    assert_eq!(found(p), Some(holds_p));
+                    // Past the end nothing holds, `!p` neither.
+                    assert_eq!(found(not), Some(len > 1 || !holds_p));
+                    assert_eq!(found(both), Some(holds_q && !holds_p));
+                    assert_eq!(found(either), Some(holds_p || holds_q));
+                    assert_eq!(found(beyond), None);
+                }
+            }
+        }
+    }
 }

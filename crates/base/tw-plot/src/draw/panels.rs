@@ -145,7 +145,10 @@ fn upward(panel: &Panel, height: f64) -> (Range, Ticks) {
         extent.add(low - pad);
         extent.add(high + pad);
         let range = Range::new(&Scale::Linear, &extent, false);
-        return (range, Ticks::new(&Scale::Linear, &range, most));
+        // One number alone says nothing of the scale.
+        let plans = (most..=3 * most).map(|most| Ticks::new(&Scale::Linear, &range, most));
+        let ticks = plans.into_iter().find(|ticks| ticks.ticks.len() > 1);
+        return (range, ticks.unwrap_or_else(|| Ticks::new(&Scale::Linear, &range, most)));
     }
     let mut range = Range::new(&Scale::Linear, &extent, false);
     let ticks = Ticks::round(&Scale::Linear, &mut range, most);
@@ -402,6 +405,21 @@ mod tests {
             assert_eq!(count(&picture, part), times, "{part}\n{picture}");
         }
         resvg::usvg::roxmltree::Document::parse(&picture).unwrap();
+    }
+
+    #[test]
+    fn an_axis_has_more_than_one_number() {
+        for (low, high, level) in [(28.0, 31.9, 33.0), (0.12, 0.53, 0.7), (-3.0, 4.0, 6.0), (99.7, 100.2, 100.4)] {
+            let points = vec![(0.0, Some(low)), (1.0, Some(high))];
+            let series = vec![Series { name: "x".into(), points, step: false }];
+            let levels = vec![Level { value: level, label: "x < 1".into(), series: 0 }];
+            let panel = Panel { series, levels, ..Panel::default() };
+            for height in [70.0, 100.0, 140.0, 400.0] {
+                let (range, ticks) = upward(&panel, height);
+                let inside = ticks.ticks.iter().filter(|tick| (range.low..=range.high).contains(&tick.at));
+                assert!((2..=7).contains(&inside.count()), "{low} {high} {height}: {:?}", ticks.ticks);
+            }
+        }
     }
 
     #[test]

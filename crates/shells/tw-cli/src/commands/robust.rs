@@ -19,7 +19,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::time::Instant;
 use tracewise::findings::Report;
-use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions, Robustness};
+use tracewise::robust::{Interpolation, Predictor, RobustAlgorithm, RobustOptions};
 use tracewise::watch::Address;
 use tracewise::{Clock, Evaluating, Semantics, Session, Specification};
 
@@ -161,12 +161,6 @@ impl LiveArgs {
     }
 }
 
-/// The least of the values that are told.
-fn lowest(found: &Robustness) -> f64 {
-    let everywhere = found.everywhere.iter().flatten().map(|(_, value)| *value);
-    everywhere.fold(found.value, f64::min)
-}
-
 impl Runnable for Robust {
     fn run(self, context: &mut Context) -> Outcome {
         if self.form.output == "csv" {
@@ -180,7 +174,7 @@ impl Runnable for Robust {
                 self.compute(reporter, context)
             });
         }
-        let text = text::Text::new(context.style);
+        let text = text::Text::new(context.style, self.min);
         report::with(&self.form.output, text, context, |reporter, context| self.compute(reporter, context))
     }
 }
@@ -293,7 +287,7 @@ impl Robust {
                 }
             };
             context.warnings(&report.warnings, &spec.sources);
-            if report.properties.iter().any(|found| self.min.is_some_and(|least| lowest(found) < least)) {
+            if report.properties.iter().any(|found| self.min.is_some_and(|least| found.lowest() < least)) {
                 exit = exit.and(Exit::Violated);
             }
             let panels = self.plot.as_ref().map(|path| (path, plot::panels(&report, steps)));
@@ -302,7 +296,7 @@ impl Robust {
                 tracewise::plot::svg_panels(&panels, tracewise::plot::WIDTH, tracewise::plot::HEIGHT)
             });
             if !context.quiet {
-                let mut report = Report::of_robust(report, spec, None, started.elapsed());
+                let mut report = Report::of_robust(report, spec, self.min, started.elapsed());
                 report.several = several;
                 report.pictures.extend(picture);
                 reporter.report(&report, &mut context.out)?;

@@ -82,6 +82,20 @@ fn queries_tell_requirements_and_fail_by_them() {
             assert!(run.out.contains("few") && run.out.contains("required"), "{command} {form}: {}", run.out);
         }
     }
+    let run = tracewise(&format!("query {spec} {log} --output csv"));
+    let rows: Vec<&str> = run.out.lines().map(|line| line.trim_start_matches(&log)).collect();
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert_eq!(rows, ["trace,query,value,verdict,required", ",all,8,,", ",few,6,violated,<= 3"]);
+    let run = tracewise(&format!("query {spec} {log} --output markdown"));
+    assert!(run.out.contains("| few | violated | 6, required &lt;= 3 |"), "{}", run.out);
+    // Columns of parts that only requirements have, beside values at positions.
+    let (parts, _) =
+        files("require-query-parts", "query late : x > 6;\nrequire few : count[failed] <= 3 by ip every 10s;");
+    let run = tracewise(&format!("query --at all {parts} {log} --output csv"));
+    let rows: Vec<&str> = run.out.lines().map(|line| line.trim_start_matches(&log)).collect();
+    assert_eq!(rows[0], "trace,query,key,from,to,position,time,value,verdict,required");
+    assert_eq!((rows[8], rows[9]), (",late,,,,7,22,true,,", ",few,a,0,10,,,3,satisfied,<= 3"));
+    assert!(rows.iter().all(|row| row.matches(',').count() == 9), "{}", run.out);
     let run = tracewise(&format!("check --only all {spec} {log}"));
     assert_eq!(run.code, 2, "{}", run.out);
     assert_eq!(tracewise(&format!("check --only few {spec} {log}")).code, 1);
@@ -271,6 +285,15 @@ fn the_least_robustness_and_its_table() {
     assert_eq!(command("-e 'G (x < 9)' --min much").code, 2);
     assert_eq!(command("-e 'x < 9' --min 2").code, 0);
     assert_eq!(command("-e 'x < 9' --min 2 --at all").code, 1);
+    // What fails is said to fail, and by what.
+    let run = command("-e 'G (x < 9)' --min 1.5");
+    assert!(run.out.starts_with("✗ G (x < 9)\n  robustness 1, less than the 1.5 asked for, at"), "{}", run.out);
+    let run = command("-e 'G (x < 7)' --min -1");
+    assert!(run.out.starts_with("✓ G (x < 7)\n  robustness -1 at"), "{}", run.out);
+    let run = command("-e 'x < 9' --min 2 --at all");
+    assert!(run.out.contains("✗ x < 9: least robustness 1, less than the 2 asked for"), "{}", run.out);
+    let run = command("-e 'G (x < 9)' --min 1.5 --output junit");
+    assert!(run.out.contains("failures=\"1\"") && run.out.contains("asked for"), "{}", run.out);
     let run = command("-e 'G (x < 9)' --output csv");
     assert_eq!(run.out, "trace,property,position,time,robustness\n-,G (x < 9),0,0,1.0\n");
     let run = command("-e 'G (x < 9)' --by ip --output csv");

@@ -5,19 +5,25 @@ use crate::report::Outlet;
 use crate::words::{self, value as shown};
 use std::io;
 use tracewise::Value;
-use tracewise::findings::json;
+use tracewise::findings::{Detail, Item, Report, json};
 use tracewise::query::{Approximation, Edge, Group, QueryResult};
+use tracewise::require::Required;
 use tracewise::trace::push_csv_cell;
 
-/// One line per value: `trace,query,key,from,to,position,time,value`, with the columns that have something in them.
+/// One line per value: `trace,query,key,from,to,position,time,value,verdict,required`, with the columns that have something in
+/// them; the last two are those of requirements.
 pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
     let guard = answers.csv_guard;
     let (cell, value) = (|text: &str| cell(text, guard), |one: &Value| value(one, guard));
     let results = || answers.reports.iter().flat_map(|report| report.values());
     let everywhere = results().any(|result| result.everywhere.is_some());
     let timed = results().any(|result| result.times.is_some());
-    let keyed = results().any(|result| result.by.is_some()) && !everywhere;
-    let windowed = results().any(|result| result.every.is_some()) && !everywhere;
+    let demands = || answers.reports.iter().flat_map(|report| requirements(report));
+    let required = demands().next().is_some();
+    let keyed = results().any(|result| result.by.is_some()) && !everywhere
+        || demands().any(|(_, found)| found.by.is_some());
+    let windowed = results().any(|result| result.every.is_some()) && !everywhere
+        || demands().any(|(_, found)| found.window.is_some());
     let mut head = vec!["trace", "query"];
     head.extend(keyed.then_some("key"));
     head.extend(windowed.then_some(["from", "to"]).into_iter().flatten());
@@ -26,17 +32,21 @@ pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
     head.push("value");
     let rough = results().any(|result| !result.approximate.is_empty());
     head.extend(rough.then_some("approximate"));
+    head.extend(required.then_some(["verdict", "required"]).into_iter().flatten());
     writeln!(out, "{}", head.join(","))?;
+    let after = if required { ",," } else { "" };
     let bounds = |parts: &[Approximation]| match rough {
-        true => format!(",{}", cell(&words::bounds(parts))),
-        false => String::new(),
+        true => format!(",{}{after}", cell(&words::bounds(parts))),
+        false => after.to_string(),
     };
+    // Values at positions are divided no further, but requirements beside them may be.
+    let blank = ",".repeat(if everywhere { usize::from(keyed) + 2 * usize::from(windowed) } else { 0 });
     for report in &answers.reports {
         for result in report.values() {
             let start = format!("{},{}", cell(&report.subject), cell(&result.name));
             if let Some(values) = &result.everywhere {
                 for (position, one) in values.iter().enumerate() {
-                    write!(out, "{start},{position}")?;
+                    write!(out, "{start}{blank},{position}")?;
                     if timed {
                         let stamp = result.times.as_ref().map(|times| times[position].format());
                         write!(out, ",{}", stamp.unwrap_or_default())?;
@@ -59,6 +69,20 @@ pub fn csv(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
                 }
                 writeln!(out, ",{}{}", value(&result.tabled(&group.value)), bounds(&result.approximate))?;
             }
+        }
+        for (item, found) in requirements(report) {
+            write!(out, "{},{}", cell(&report.subject), cell(&item.name))?;
+            if keyed {
+                write!(out, ",{}", found.by.as_ref().map(|(_, key)| value(key)).unwrap_or_default())?;
+            }
+            if windowed {
+                let (from, to) = found.window.map(|(a, b)| (edge(a), edge(b))).unwrap_or_default();
+                write!(out, ",{from},{to}")?;
+            }
+            let nowhere = ",".repeat(usize::from(everywhere) + usize::from(everywhere && timed));
+            let rough = if rough { "," } else { "" };
+            let verdict = item.verdict.map_or("", |verdict| verdict.as_str());
+            writeln!(out, "{nowhere},{}{rough},{verdict},{}", value(&found.value), cell(&found.relation))?;
         }
     }
     if let Some(totals) = answers.totals() {
@@ -123,7 +147,26 @@ pub fn markdown(answers: &Answers, out: &mut dyn Outlet) -> io::Result<()> {
             }
         }
     }
+    if answers.reports.iter().any(|report| requirements(report).next().is_some()) {
+        let gap = if queries.is_empty() { "" } else { "\n" };
+        writeln!(out, "{gap}| trace | requirement | verdict | value |\n|---|---|---|---|")?;
+        for report in &answers.reports {
+            for (item, found) in requirements(report) {
+                let verdict = item.verdict.map_or("", |verdict| verdict.as_str());
+                let (trace, name) = (escape(&report.subject), escape(&item.name));
+                writeln!(out, "| {trace} | {name} | {verdict} | {} |", escape(&words::required(found)))?;
+            }
+        }
+    }
     Ok(())
+}
+
+/// The requirements of a trace, part by part.
+fn requirements(report: &Report) -> impl Iterator<Item = (&Item, &Required)> {
+    report.items.iter().filter_map(|item| match &item.detail {
+        Detail::Required(found) => Some((item, &**found)),
+        _ => None,
+    })
 }
 
 fn parts(result: &QueryResult, trace: &str, out: &mut dyn Outlet) -> io::Result<()> {

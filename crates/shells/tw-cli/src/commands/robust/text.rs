@@ -19,13 +19,15 @@ pub fn mark(value: f64) -> (Ink, &'static str) {
 /// Writes each trace as soon as it is known.
 pub struct Text {
     style: Style,
+    /// The least value that is accepted.
+    min: Option<f64>,
     apart: Apart,
 }
 
 impl Text {
-    /// For a stream of that style.
-    pub fn new(style: Style) -> Self {
-        Self { style, apart: Apart::default() }
+    /// For a stream of that style; a value below `min` is said to be one.
+    pub fn new(style: Style, min: Option<f64>) -> Self {
+        Self { style, min, apart: Apart::default() }
     }
 }
 
@@ -39,8 +41,14 @@ impl Reporter for Text {
         self.apart.next(out)?;
         if report.robustness().any(|property| property.everywhere.is_some()) {
             everywhere(report, style, out)?;
+            for property in report.robustness() {
+                let Some(less) = less(property, self.min) else { continue };
+                let (mark, name) = (style.paint(Ink::Bad, "✗"), words::clip(&words::printable(&property.name), 80));
+                let key = key(report, property).map_or(String::new(), |key| format!("  {key}"));
+                writeln!(out, "{mark} {name}{key}: least robustness {}, {less}", number(property.lowest()))?;
+            }
         } else {
-            report.robustness().try_for_each(|property| one(report, property, style, out))?;
+            report.robustness().try_for_each(|property| one(report, property, self.min, style, out))?;
         }
         let statistics = &report.statistics;
         let positions = words::counted(statistics.positions.unwrap_or(0), "position");
@@ -55,8 +63,25 @@ impl Reporter for Text {
     }
 }
 
-fn one(report: &Report, property: &Robustness, style: Style, out: &mut dyn Outlet) -> io::Result<()> {
-    let (ink, mark) = mark(property.value);
+/// That a value is below the least that is accepted.
+fn less(property: &Robustness, min: Option<f64>) -> Option<String> {
+    let min = min.filter(|min| property.lowest() < *min)?;
+    Some(format!("less than the {} asked for", number(min)))
+}
+
+fn one(
+    report: &Report,
+    property: &Robustness,
+    min: Option<f64>,
+    style: Style,
+    out: &mut dyn Outlet,
+) -> io::Result<()> {
+    let less = less(property, min);
+    let (ink, mark) = match (min, &less) {
+        (None, _) => mark(property.value),
+        (Some(_), None) => (Ink::Good, "✓"),
+        (Some(_), Some(_)) => (Ink::Bad, "✗"),
+    };
     let name = words::clip(&words::printable(&property.name), style.width.unwrap_or(400).max(20) - 2);
     write!(out, "{} {}", style.paint(ink, mark), style.paint(Ink::Strong, &name))?;
     if let Some(title) = &property.title {
@@ -66,8 +91,11 @@ fn one(report: &Report, property: &Robustness, style: Style, out: &mut dyn Outle
         write!(out, "  {}", style.paint(Ink::Faint, key))?;
     }
     writeln!(out)?;
-    let value = style.paint(ink, number(property.value));
-    let Some(link) = &property.weakest else { return writeln!(out, "  robustness {value}") };
+    let less = less.map_or(String::new(), |less| format!(", {less},"));
+    let value = format!("{}{less}", style.paint(ink, number(property.value)));
+    let Some(link) = &property.weakest else {
+        return writeln!(out, "  robustness {}", value.trim_end_matches(','));
+    };
     let told = words::printable(&words::decided(link, property.value));
     let lines = words::wrap(&told, style.width.map(|width| width.saturating_sub(2)));
     for (index, line) in lines.iter().enumerate() {
