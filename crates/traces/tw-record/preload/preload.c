@@ -1067,6 +1067,17 @@ PUBLIC int waitid(int kind, unsigned whom, void *told, int how) {
     return finish_open(CALL_waitid, result, 2, (struct argument[]){number(child), number((uint64_t)how)});
 }
 
+/* The end of the process is told last of all; that it was asked for a second time, at once. A child of vfork is not what its memory says. */
+PUBLIC __attribute__((noreturn)) void exit(int status) {
+    static function real;
+    static _Atomic int exiting;
+    if (!real) real = find("exit");
+    if (!me.vforked && atomic_exchange(&exiting, 1) && on())
+        write_record(CALL_exit_again, 0, NOW, 0, 0, 1, (struct argument[]){number((uint64_t)(int64_t)status)});
+    real(status, 0, 0, 0, 0, 0);
+    for (;;) syscall(SYS_exit_group, status);
+}
+
 PUBLIC __attribute__((noreturn)) void _exit(int status) {
     process_exits(status, NULL);
     for (;;) syscall(SYS_exit_group, status);
@@ -1107,8 +1118,17 @@ static size_t length_of(char *const *list) {
     return length;
 }
 
+/* Whether the dynamic linker will find the library: not so for who has become another user. It would say so on standard error. */
+static int reachable(void) {
+    int error = errno;
+    long result = syscall(SYS_faccessat2, -100 /* AT_FDCWD */, library_path, 4 /* R_OK */, 0x200 /* AT_EACCESS */);
+    if (result != 0 && errno == ENOSYS) result = syscall(SYS_faccessat, -100, library_path, 4);
+    errno = error;
+    return result == 0;
+}
+
 static char *const *recorded(char *const *given, char **table, char *preload, size_t room) {
-    if (!on()) return given;
+    if (!on() || !reachable()) return given;
     size_t length = 0;
     const char *others = NULL;
     for (char *const *entry = given; entry && *entry; entry++) {

@@ -18,6 +18,7 @@ enum Kept {
         words: Box<[u64]>,
         pid: u32,
         thread: u32,
+        foreign: bool,
         came: Instant,
     },
     /// Nobody will write it: a signal handler left the call by longjmp.
@@ -71,7 +72,8 @@ impl Merge {
             true => self.waiting[at] = Some(Kept::Void),
             false => {
                 let (words, came) = (record.words.into(), Instant::now());
-                self.waiting[at] = Some(Kept::Record { words, pid: record.pid, thread: record.thread, came });
+                let Record { pid, thread, foreign, .. } = record;
+                self.waiting[at] = Some(Kept::Record { words, pid, thread, foreign, came });
             }
         }
         self.release(emit);
@@ -80,7 +82,9 @@ impl Merge {
     fn release(&mut self, emit: &mut dyn FnMut(Record<'_>)) {
         while let Some(Some(kept)) = self.waiting.front() {
             match kept {
-                Kept::Record { words, pid, thread, .. } => emit(Record { words, pid: *pid, thread: *thread }),
+                Kept::Record { words, pid, thread, foreign, .. } => {
+                    emit(Record { words, pid: *pid, thread: *thread, foreign: *foreign })
+                }
                 Kept::Void => self.missing += 1,
             }
             self.waiting.pop_front();
@@ -126,7 +130,9 @@ mod tests {
 
     fn give(merge: &mut Merge, call: u16, ticket: u64, out: &mut Vec<u64>) {
         let words = [5 << 32 | u64::from(call), ticket, 0, 0, 0];
-        merge.take(Record { words: &words, pid: 1, thread: 1 }, &mut |record| out.push(record.ticket()));
+        merge.take(Record { words: &words, pid: 1, thread: 1, foreign: false }, &mut |record| {
+            out.push(record.ticket())
+        });
     }
 
     #[test]

@@ -32,6 +32,8 @@ struct Process {
     executes: Option<String>,
     /// What it was made for by `posix_spawn`, until that begins.
     spawned: Option<String>,
+    /// Its number is one of another namespace: nothing can be asked about it.
+    foreign: bool,
     /// It said that it ends.
     exits: bool,
     over: bool,
@@ -217,6 +219,7 @@ impl Recorder {
             child.spawned = Some(record.first_text().unwrap_or_default());
         }
         let process = self.processes.entry(pid).or_default();
+        process.foreign |= record.foreign;
         if call == START {
             process.spawned = None;
             // A process of a number that was there before is another one, unless it executes a program.
@@ -235,7 +238,7 @@ impl Recorder {
 
     /// Whether processes that were recorded are still running.
     pub fn running(&self) -> bool {
-        self.processes.iter().any(|(pid, process)| !process.over && alive(*pid))
+        self.processes.iter().any(|(pid, process)| !process.over && !process.foreign && alive(*pid))
     }
 
     /// The process `pid` has ended so: nothing more is recorded. Writes what was left, how the process ended, and an event
@@ -244,7 +247,7 @@ impl Recorder {
         let others: Vec<u32> = self
             .processes
             .iter()
-            .filter(|(own, process)| **own != pid && !process.over)
+            .filter(|(own, process)| **own != pid && !process.over && !process.foreign)
             .map(|(own, _)| *own)
             .collect();
         self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
@@ -271,7 +274,7 @@ impl Recorder {
                 self.summary.unrecorded.push(program.clone());
             }
             let quiet = !process.exits && process.executes.is_none() && process.spawned.is_none();
-            self.summary.killed += u64::from(quiet && (*own == pid || !alive(*own)));
+            self.summary.killed += u64::from(quiet && !process.foreign && (*own == pid || !alive(*own)));
         }
         self.say_the_end(pid, status, to);
         self.summary

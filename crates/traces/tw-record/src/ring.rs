@@ -164,7 +164,7 @@ impl Slot<'_> {
 
     /// Hands on every record that is there; whether there was one. `words` is room that is used again.
     pub(crate) fn drain(&self, words: &mut Vec<u64>, take: &mut dyn FnMut(Record<'_>)) -> bool {
-        let (pid, thread) = (self.pid(), self.tid());
+        let (pid, thread, foreign) = (self.pid(), self.tid(), self.foreign());
         let start = self.tail().load(Ordering::Relaxed);
         let mut tail = start;
         let head = self.head().load(Ordering::Acquire);
@@ -180,7 +180,7 @@ impl Slot<'_> {
             tail += length;
             // Seen by a thread that waits for room.
             self.tail().store(tail, Ordering::Release);
-            take(Record { words, pid, thread });
+            take(Record { words, pid, thread, foreign });
         }
         tail != start
     }

@@ -310,7 +310,7 @@ fn missing(summary: &Summary) -> Vec<String> {
     for program in &summary.unrecorded {
         let name = words::printable(program);
         said.push(format!(
-            "`{name}` was executed and not recorded: it is static, privileged or of another machine"
+            "`{name}` was executed and not recorded: it is static, privileged, another user's or of another machine"
         ));
     }
     said
