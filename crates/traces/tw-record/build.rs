@@ -34,7 +34,15 @@ fn compile(out: &Path, library: &Path) {
     let compiler = cc::Build::new().opt_level(2).cargo_metadata(false).pic(true).get_compiler();
     let mut command = compiler.to_command();
     command
-        .args(["-std=gnu11", "-shared", "-O2", "-g0", "-fvisibility=hidden", "-fexceptions", "-fno-builtin"])
+        .args([
+            "-std=gnu11",
+            "-shared",
+            "-O2",
+            "-g0",
+            "-fvisibility=hidden",
+            "-fasynchronous-unwind-tables",
+            "-fno-builtin",
+        ])
         .args(["-fno-stack-protector", "-w", "-Wl,-z,now", "-Wl,-s", "-I"])
         .arg(out)
         .arg("-o")
@@ -88,17 +96,11 @@ fn wrapper(text: &mut String, line: &Line<'_>, name: &str) -> std::fmt::Result {
     if line.before {
         writeln!(text, "    uint64_t ticket = recording ? take_ticket() : 0;")?;
     }
-    if line.allocates {
-        writeln!(text, "    me.inside++;")?;
-    }
     if line.result == "ptr" {
         // Null may also be an end that is no failure.
         writeln!(text, "    errno = 0;")?;
     }
     writeln!(text, "    long result = real({passed});")?;
-    if line.allocates {
-        writeln!(text, "    me.inside--;")?;
-    }
     if line.result == "ptr" {
         writeln!(text, "    if (!errno) errno = before;\n    else if (!result) before = -1;")?;
     }
@@ -114,9 +116,6 @@ fn wrapper(text: &mut String, line: &Line<'_>, name: &str) -> std::fmt::Result {
     let errno = if line.result == "code" { "(int)result" } else { "error" };
     writeln!(text, "    int failed = {failed};\n    (void)failed;")?;
     writeln!(text, "    if (recording) {{")?;
-    if !line.before {
-        writeln!(text, "        uint64_t ticket = take_ticket();")?;
-    }
     let recorded: Vec<String> = (0..count).filter_map(|at| argument(line, at)).collect();
     let flags = if line.result == "void" { "0" } else { "TW_HAS_RESULT | (failed ? TW_HAS_ERRNO : 0)" };
     let result = if line.result == "void" { "0" } else { shown };
@@ -125,9 +124,10 @@ fn wrapper(text: &mut String, line: &Line<'_>, name: &str) -> std::fmt::Result {
         all => format!("(struct argument[]){{{}}}", all.join(", ")),
     };
     let how_many = recorded.len();
+    let ticket = if line.before { "ticket" } else { "NOW" };
     writeln!(
         text,
-        "        write_record(CALL_{call}, {flags}, ticket, {result}, failed ? {errno} : 0, {how_many}, {all});"
+        "        write_record(CALL_{call}, {flags}, {ticket}, {result}, failed ? {errno} : 0, {how_many}, {all});"
     )?;
     writeln!(text, "        errno = error;\n    }}")?;
     if line.result != "void" {

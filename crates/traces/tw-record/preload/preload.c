@@ -10,11 +10,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include "ring.h"
 
@@ -38,22 +41,40 @@ static struct tw_slot *slots;
 static uint64_t *rings;
 /* Zero in a process that has not seen to itself: the kernel wipes the page when a process forks. */
 static _Atomic uint64_t *alive;
-static _Atomic uint32_t process, generation;
+static _Atomic uint32_t process, generation, foreign;
 static _Atomic uint32_t hint;
 static pthread_key_t ending;
 static _Atomic int has_key;
 /* What a program that is executed needs to be recorded, too: `LD_PRELOAD=…` and `TRACEWISE_RECORD=…`. */
 static char library_path[512], library_variable[544], ring_variable[512];
 
-struct me {
+/* Where a thread writes. It has more than one place because a signal handler may come while a record is written: what the handler calls is
+ * written at the next place, into a ring of its own. So no record is ever half written and passed by another one, and a handler that leaves
+ * by longjmp leaves nothing behind: what was not told to be complete is written over. */
+/* What libc frees of a thread that has ended is its own affair; that the last one ends the process is not. */
+enum { SILENT = 1, LAST_WORD = 2 };
+enum { LEVELS = 4 };
+struct place {
     struct tw_slot *slot;
     uint64_t *ring;
+    uintptr_t frame; /* of the call that writes here, or wrote last */
+    uint64_t ticket; /* of the record that is being written, or NOW */
+};
+
+struct me {
+    struct place at[LEVELS];
+    uint32_t depth; /* places at which a record is being written */
     uint32_t generation;
-    uint32_t inside;  /* calls of libc that allocate by themselves */
     uint32_t vforked; /* this may be a child that runs in its parent's memory */
     uint32_t rounds;  /* destructions of thread data that are still to come */
+    uint32_t over;    /* it has said that it ends */
+    uint32_t denied;  /* there was no slot for it */
 };
 static __thread struct me me __attribute__((tls_model("initial-exec")));
+/* The ticket of a record whose place among all is the moment at which it is written. */
+#define NOW UINT64_MAX
+/* A handler may interrupt between any two of a thread's steps, but nobody else looks. */
+#define STEP() __asm__ volatile("" ::: "memory")
 
 struct argument {
     uint64_t value;
@@ -107,10 +128,13 @@ static inline int on(void) {
         start();
         now = atomic_load_explicit(&state, memory_order_acquire);
     }
-    return LIKELY(now == ON) && !atomic_load_explicit(&header->closed, memory_order_relaxed);
+    return LIKELY(now == ON) && !atomic_load_explicit(&header->closed, memory_order_relaxed) && me.over != SILENT;
 }
 
+static void begun(void);
+
 static inline uint64_t take_ticket(void) {
+    if (UNLIKELY(atomic_load_explicit(alive, memory_order_relaxed) != ALIVE)) begun();
     return atomic_fetch_add_explicit(&header->ticket, 1, memory_order_seq_cst);
 }
 
@@ -142,29 +166,46 @@ static void pause_a_little(unsigned round) {
     syscall(SYS_nanosleep, &time, NULL);
 }
 
-/* Whether the recorder is there. Killed, it can no longer say that it is not. */
+/* Whether the recorder is there. Killed, it can no longer say that it is not; and as long as nobody has waited for it its number is taken. */
 static int recorder_lives(void) {
     if (atomic_load_explicit(&header->closed, memory_order_acquire)) return 0;
-    if (syscall(SYS_kill, header->recorder, 0) == 0 || errno != ESRCH) return 1;
+    /* Its number means nothing where processes are counted anew. */
+    if (atomic_load(&foreign)) return 1;
+    /* Nobody may read at address 1. Of a process that has ended there is no memory at all, and that is found out first. */
+    char byte;
+    struct iovec here = {&byte, 1}, there = {(void *)1, 1};
+    if (syscall(SYS_process_vm_readv, header->recorder, &here, 1, &there, 1, 0) >= 0 || errno == EFAULT) return 1;
+    if (errno != ESRCH && (syscall(SYS_kill, header->recorder, 0) == 0 || errno != ESRCH)) return 1;
     atomic_store_explicit(&header->closed, 1, memory_order_release);
     return 0;
 }
 
-/* A child of fork: the slots that its memory names are its parent's. */
-static void new_process(void) {
+/* Whether process numbers are those that the recorder knows. */
+static int counted_anew(void) {
+    struct stat own;
+    if (!header->numbers) return 0;
+    return syscall(SYS_newfstatat, -100 /* AT_FDCWD */, "/proc/self/ns/pid", &own, 0) != 0 || own.st_ino != header->numbers;
+}
+
+/* A child of fork, and a program that begins: the slots that its memory names are not its own. Whether it was this thread that saw to it. */
+static int new_process(void) {
     uint64_t nobody = 0;
-    if (atomic_compare_exchange_strong(alive, &nobody, 1)) {
+    int mine = atomic_compare_exchange_strong(alive, &nobody, 1);
+    if (mine) {
         atomic_store(&process, (uint32_t)syscall(SYS_getpid));
+        atomic_store(&foreign, counted_anew());
         atomic_fetch_add(&generation, 1);
         atomic_store(alive, ALIVE);
     }
     while (atomic_load(alive) != ALIVE) syscall(SYS_sched_yield);
+    return mine;
 }
 
-static int claim(struct me *self) {
+static int claim(struct me *self, struct place *place, uint32_t depth) {
     uint32_t pid = atomic_load(&process);
     uint32_t from = atomic_fetch_add(&hint, 1);
-    for (unsigned round = 0; round < 200; round++) {
+    /* More threads at once than there are slots: one may become free. Who waited in vain once does not wait again. */
+    for (unsigned round = 0; round < (self->denied ? 1 : 200); round++) {
         for (uint32_t i = 0; i < TW_SLOTS; i++) {
             struct tw_slot *slot = &slots[(from + pid + i) % TW_SLOTS];
             uint32_t is = TW_FREE;
@@ -173,21 +214,23 @@ static int claim(struct me *self) {
             uint64_t *ring = rings + (size_t)(slot - slots) * TW_RING_WORDS;
             atomic_store(&slot->pid, pid);
             atomic_store(&slot->tid, (uint32_t)syscall(SYS_gettid));
+            atomic_store(&slot->kind, (atomic_load(&foreign) ? TW_FOREIGN : 0) | (depth || self->over ? TW_NESTED : 0));
             /* A full file system would otherwise answer the first write with SIGBUS. */
             if (syscall(SYS_madvise, ring, (size_t)TW_RING_WORDS * 8, 23 /* MADV_POPULATE_WRITE */) != 0 && errno != EINVAL &&
                 errno != ENOSYS) {
                 atomic_store(&slot->state, TW_FREE);
+                self->denied = 1;
                 return 0;
             }
             atomic_store_explicit(&slot->state, TW_USED, memory_order_release);
-            self->slot = slot;
-            self->ring = ring;
+            place->slot = slot;
+            place->ring = ring;
             return 1;
         }
-        /* More threads at once than there are slots: one may become free. */
-        if (!recorder_lives()) return 0;
+        if (self->denied || !recorder_lives()) break;
         pause_a_little(round + 16);
     }
+    self->denied = 1;
     return 0;
 }
 
@@ -196,48 +239,106 @@ static void enter_thread(struct me *self) {
         self->rounds = 1;
         pthread_setspecific(ending, self);
     }
-    if (atomic_load(&self->slot->tid) != atomic_load(&process))
-        write_record(CALL_thread_start, 0, take_ticket(), 0, 0, 0, NULL);
+    if (!self->over && (uint32_t)syscall(SYS_gettid) != atomic_load(&process)) write_record(CALL_thread_start, 0, NOW, 0, 0, 0, NULL);
 }
 
-static void write_record(unsigned call, unsigned flags, uint64_t ticket, int64_t result, int error, unsigned count,
-                         const struct argument *arguments) {
-    struct me *self = &me;
-    if (UNLIKELY(atomic_load_explicit(alive, memory_order_relaxed) != ALIVE)) new_process();
-    if (UNLIKELY(self->generation != atomic_load_explicit(&generation, memory_order_relaxed))) {
-        self->generation = atomic_load(&generation);
-        self->slot = NULL;
+/* Records are being written below this call, or were when a handler left by longjmp. A call that is not deeper in the stack than another one
+ * cannot have interrupted it. How deep there is something to be gone on with; what was left gives its ticket back. */
+static __attribute__((noinline)) uint32_t interrupted(struct me *self, uintptr_t here) {
+    stack_t other = {0};
+    int known = syscall(SYS_sigaltstack, NULL, &other) == 0;
+    uintptr_t low = (uintptr_t)other.ss_sp;
+    uint32_t depth = self->depth;
+    uint64_t given[LEVELS];
+    unsigned given_back = 0;
+    while (depth > 0) {
+        struct place *below = &self->at[depth - 1];
+        int there = known && !(other.ss_flags & SS_DISABLE) && below->frame - low < other.ss_size;
+        int now = known && (other.ss_flags & SS_ONSTACK) != 0;
+        /* From the handlers' own stack nothing of the other can be seen; back on that, the handlers are gone. */
+        int left = now == there ? here >= below->frame && here - below->frame < ((uintptr_t)1 << 26) : there;
+        /* Four handlers within one another, each in the few steps of a record, do not happen. */
+        if (!left && depth < LEVELS) break;
+        if (below->ticket != NOW) given[given_back++] = below->ticket;
+        below->ticket = NOW;
+        depth--;
     }
-    if (UNLIKELY(!self->slot)) {
-        if (!claim(self)) {
-            atomic_fetch_add(&header->lost, 1);
-            return;
+    self->depth = depth;
+    STEP();
+    while (given_back > 0) write_record(TW_VOID, 0, given[--given_back], 0, 0, 0, NULL);
+    return depth;
+}
+
+/* A handler that comes before the frame is known may take the place for left, and is done with it when this goes on. */
+static inline void occupy(struct me *self, uint32_t depth, uintptr_t here, uint64_t ticket) {
+    volatile uint32_t *now = &self->depth;
+    do {
+        *now = depth + 1;
+        STEP();
+        self->at[depth].frame = here;
+        STEP();
+    } while (UNLIKELY(*now != depth + 1));
+    self->at[depth].ticket = ticket;
+    STEP();
+}
+
+/* That it is there is the first that is told of a child, before what handlers of fork do in it. */
+static void begun(void) {
+    if (atomic_load_explicit(alive, memory_order_relaxed) != ALIVE && new_process())
+        write_record(CALL_fork, TW_HAS_RESULT, NOW, 0, 0, 0, NULL);
+}
+
+static __attribute__((noinline)) void write_record(unsigned call, unsigned flags, uint64_t ticket, int64_t result, int error, unsigned count,
+                                                   const struct argument *arguments) {
+    struct me *self = &me;
+    if (UNLIKELY(atomic_load_explicit(alive, memory_order_relaxed) != ALIVE)) begun();
+    if (UNLIKELY(self->generation != atomic_load_explicit(&generation, memory_order_relaxed))) {
+        memset(self->at, 0, sizeof self->at);
+        self->depth = self->denied = self->over = 0;
+        self->generation = atomic_load(&generation);
+    }
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    uint32_t depth = self->depth;
+    if (UNLIKELY(depth)) depth = interrupted(self, here);
+    struct place *place = &self->at[depth];
+    occupy(self, depth, here, ticket);
+    if (UNLIKELY(!place->slot)) {
+        int found = claim(self, place, depth);
+        if (found && depth == 0) {
+            self->depth = depth;
+            STEP();
+            enter_thread(self);
+            occupy(self, depth, here, ticket);
         }
-        enter_thread(self);
+        if (!found) {
+            atomic_fetch_add(&header->lost, 1);
+            goto done;
+        }
     }
     uint64_t words = 5 + count;
     for (unsigned i = 0; i < count; i++)
         if (arguments[i].bytes) words += (arguments[i].value + 7) / 8;
-    struct tw_slot *slot = self->slot;
-    /* Room for this record and for some of a signal handler that comes between. */
+    struct tw_slot *slot = place->slot;
+    uint64_t at;
+again:
     for (unsigned round = 0;; round++) {
-        uint64_t used = atomic_load_explicit(&slot->head, memory_order_relaxed) - atomic_load_explicit(&slot->tail, memory_order_acquire);
-        if (LIKELY(used + words + 1024 <= TW_RING_WORDS)) break;
-        if ((round & 63) == 63 && !recorder_lives()) return;
-        /* A record that never gets its first word (its thread left by longjmp out of a signal handler) would hold up this thread. */
-        if (round > 20000 || atomic_load_explicit(&header->closed, memory_order_relaxed)) {
-            atomic_fetch_add(&header->lost, 1);
-            return;
+        at = atomic_load_explicit(&slot->head, memory_order_relaxed);
+        if (LIKELY(at - atomic_load_explicit(&slot->tail, memory_order_acquire) + words <= TW_RING_WORDS)) break;
+        /* The recorder reads as fast as it can, or as whoever judges. */
+        if (((round & 63) == 63 && !recorder_lives()) || atomic_load_explicit(&header->closed, memory_order_relaxed)) goto done;
+        if (round > 20000 && atomic_load(&foreign)) {
+            atomic_store(&state, OFF);
+            goto done;
         }
         pause_a_little(round);
     }
+    if (ticket == NOW) place->ticket = ticket = take_ticket();
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     uint64_t pid = UNLIKELY(self->vforked) ? (uint64_t)syscall(SYS_getpid) : 0;
-    /* A handler that interrupts here reserves behind us, and has written when we go on. */
-    uint64_t at = atomic_fetch_add_explicit(&slot->head, words, memory_order_relaxed);
-    uint64_t *ring = self->ring;
+    uint64_t *ring = place->ring;
 #define WORD(i) ring[(at + (i)) % TW_RING_WORDS]
+    WORD(0) = words << 32 | (uint64_t)flags << 24 | (uint64_t)count << 16 | call;
     WORD(1) = ticket;
     WORD(2) = (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
     WORD(3) = (uint64_t)result;
@@ -254,11 +355,26 @@ static void write_record(unsigned call, unsigned flags, uint64_t ticket, int64_t
             left -= some;
         }
     }
-    __atomic_store_n(&WORD(0), words << 32 | (uint64_t)flags << 24 | (uint64_t)count << 16 | call, __ATOMIC_RELEASE);
 #undef WORD
+    /* From here on it is there. It fails only where this stack was taken for left and was not. */
+    if (UNLIKELY(!atomic_compare_exchange_strong_explicit(&slot->head, &at, at + words, memory_order_release, memory_order_relaxed))) goto again;
+done:
+    place->ticket = NOW;
+    STEP();
+    self->depth = depth;
 }
 
 /* -- beginning and end of processes and threads --------------------------------------------------------------------------------------- */
+
+/* Nothing more comes of this thread. */
+static void leave(struct me *self) {
+    self->over = SILENT;
+    for (unsigned level = 0; level < LEVELS; level++) {
+        struct tw_slot *slot = self->at[level].slot;
+        self->at[level].slot = NULL;
+        if (slot) atomic_store_explicit(&slot->state, TW_ENDED, memory_order_release);
+    }
+}
 
 /* The last round of destructors: those of other libraries may still call what is recorded. */
 static void thread_ends(void *data) {
@@ -267,16 +383,21 @@ static void thread_ends(void *data) {
         pthread_setspecific(ending, self);
         return;
     }
-    if (self->slot && on() && self->generation == atomic_load(&generation)) {
-        write_record(CALL_thread_end, 0, take_ticket(), 0, 0, 0, NULL);
-        atomic_store_explicit(&self->slot->state, TW_ENDED, memory_order_release);
-        self->slot = NULL;
+    if (!on() || self->generation != atomic_load(&generation) || !self->at[0].slot) {
+        self->over = SILENT;
+        return;
     }
+    write_record(CALL_thread_end, 0, NOW, 0, 0, 0, NULL);
+    leave(self);
 }
 
 static void process_exits(int status, void *nothing) {
     (void)nothing;
-    if (on()) write_record(CALL_exit, 0, take_ticket(), 0, 0, 1, (struct argument[]){number((uint64_t)(int64_t)status)});
+    if (me.over) me.over = LAST_WORD;
+    if (!on()) return;
+    write_record(CALL_exit, 0, NOW, 0, 0, 1, (struct argument[]){number((uint64_t)(int64_t)status)});
+    /* When it is gone nobody notices where its number says nothing. */
+    if (atomic_load(&foreign)) leave(&me);
 }
 
 static void process_exits_quickly(void) {
@@ -360,7 +481,7 @@ static void start(void) {
         char path[TW_TEXT + 1];
         long length = syscall(SYS_readlink, "/proc/self/exe", path, TW_TEXT);
         path[length < 0 ? 0 : length] = 0;
-        write_record(CALL_start, 0, take_ticket(), 0, 0, 2,
+        write_record(CALL_start, 0, NOW, 0, 0, 2,
                      (struct argument[]){text(path), number((uint64_t)syscall(SYS_getppid))});
     }
     errno = error;
@@ -371,7 +492,10 @@ __attribute__((constructor)) static void constructed(void) {
     if (!on()) return;
     on_exit(process_exits, NULL);
     at_quick_exit(process_exits_quickly);
-    if (pthread_key_create(&ending, thread_ends) == 0) atomic_store(&has_key, 1);
+    if (pthread_key_create(&ending, thread_ends) != 0) return;
+    atomic_store(&has_key, 1);
+    me.rounds = 1;
+    pthread_setspecific(ending, &me);
 }
 
 /* -- memory: everything here may be called while nothing is ready ---------------------------------------------------------------------- */
@@ -407,6 +531,7 @@ static int resolve_memory(void) {
 
 /* Addresses freed last, by a hash: whoever frees one again is about to be stopped by libc, and what is known is told before. A hint only. */
 #define FREED 4096
+#define CLOSED 1 /* by fclose, which frees it, too */
 static _Atomic uintptr_t freed[FREED];
 
 static inline _Atomic uintptr_t *freed_at(const void *pointer) {
@@ -415,7 +540,7 @@ static inline _Atomic uintptr_t *freed_at(const void *pointer) {
 
 static inline void allocated(const void *pointer) {
     _Atomic uintptr_t *place = freed_at(pointer);
-    if (atomic_load_explicit(place, memory_order_relaxed) == (uintptr_t)pointer)
+    if ((atomic_load_explicit(place, memory_order_relaxed) & ~(uintptr_t)CLOSED) == (uintptr_t)pointer)
         atomic_store_explicit(place, 0, memory_order_relaxed);
 }
 
@@ -436,13 +561,11 @@ static inline int gives_up(const void *pointer) {
     return 0;
 }
 
-#define QUIET (me.inside || !on())
-
 static void *made(unsigned call, void *pointer, unsigned count, const struct argument *arguments) {
     int error = errno;
     if (pointer) allocated(pointer);
-    if (!QUIET)
-        write_record(call, TW_HAS_RESULT | (pointer ? 0 : TW_HAS_ERRNO), take_ticket(), (int64_t)(intptr_t)pointer, pointer ? 0 : error, count,
+    if (on())
+        write_record(call, TW_HAS_RESULT | (pointer ? 0 : TW_HAS_ERRNO), NOW, (int64_t)(intptr_t)pointer, pointer ? 0 : error, count,
                      arguments);
     errno = error;
     return pointer;
@@ -460,9 +583,9 @@ PUBLIC void *calloc(size_t count, size_t size) {
 
 PUBLIC void free(void *pointer) {
     if (in_arena(pointer) || UNLIKELY(!resolve_memory())) return;
-    if (pointer && !QUIET) {
+    if (pointer && on()) {
         int error = errno, again = gives_up(pointer);
-        write_record(CALL_free, 0, take_ticket(), 0, 0, 1, (struct argument[]){number((uintptr_t)pointer)});
+        write_record(CALL_free, 0, NOW, 0, 0, 1, (struct argument[]){number((uintptr_t)pointer)});
         if (UNLIKELY(again)) let_it_be_told();
         errno = error;
     }
@@ -478,9 +601,9 @@ PUBLIC void *realloc(void *pointer, size_t size) {
         if (moved) memcpy(moved, pointer, old < size ? old : size);
         return moved;
     }
-    if (!QUIET) {
+    if (on()) {
         int error = errno, again = pointer && gives_up(pointer);
-        write_record(CALL_realloc, 0, take_ticket(), 0, 0, 2, (struct argument[]){number((uintptr_t)pointer), number(size)});
+        write_record(CALL_realloc, 0, NOW, 0, 0, 2, (struct argument[]){number((uintptr_t)pointer), number(size)});
         if (UNLIKELY(again)) let_it_be_told();
         errno = error;
     }
@@ -503,8 +626,8 @@ PUBLIC int posix_memalign(void **to, size_t alignment, size_t size) {
     REAL("posix_memalign", ENOMEM)
     int result = (int)real((long)to, (long)alignment, (long)size, 0, 0, 0), error = errno;
     if (!result) allocated(*to);
-    if (!QUIET)
-        write_record(CALL_posix_memalign, TW_HAS_RESULT, take_ticket(), result, result, 3,
+    if (on())
+        write_record(CALL_posix_memalign, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), NOW, result, result, 3,
                      (struct argument[]){referred((long)to, result), number(alignment), number(size)});
     errno = error;
     return result;
@@ -522,12 +645,22 @@ PUBLIC void *memalign(size_t alignment, size_t size) {
                 (struct argument[]){number(alignment), number(size)});
 }
 
+/* Forms of memalign with the size of a page. */
+PUBLIC void *valloc(size_t size) {
+    REAL("valloc", NULL)
+    return made(CALL_memalign, (void *)real((long)size, 0, 0, 0, 0, 0), 2, (struct argument[]){number(4096), number(size)});
+}
+PUBLIC void *pvalloc(size_t size) {
+    REAL("pvalloc", NULL)
+    return made(CALL_memalign, (void *)real((long)size, 0, 0, 0, 0, 0), 2, (struct argument[]){number(4096), number(size)});
+}
+
 /* -- descriptors and streams with arguments that come or not ---------------------------------------------------------------------------- */
 
 static int finish_open(unsigned call, int result, unsigned count, const struct argument *arguments) {
     int error = errno;
     if (on())
-        write_record(call, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), take_ticket(), result, result < 0 ? error : 0, count, arguments);
+        write_record(call, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), NOW, result, result < 0 ? error : 0, count, arguments);
     errno = error;
     return result;
 }
@@ -637,16 +770,17 @@ PUBLIC int fclose(void *stream) {
     if (!on()) return (int)real((long)stream, 0, 0, 0, 0, 0);
     int error = errno;
     uint64_t ticket = take_ticket();
-    if (UNLIKELY(gives_up(stream))) {
+    _Atomic uintptr_t *place = freed_at(stream);
+    int again = (atomic_load_explicit(place, memory_order_relaxed) & ~(uintptr_t)CLOSED) == (uintptr_t)stream;
+    atomic_store_explicit(place, (uintptr_t)stream | CLOSED, memory_order_relaxed);
+    if (UNLIKELY(again)) {
         write_record(CALL_fclose, 0, ticket, 0, 0, 1, (struct argument[]){number((uintptr_t)stream)});
         let_it_be_told();
         errno = error;
         return (int)real((long)stream, 0, 0, 0, 0, 0);
     }
     errno = error;
-    me.inside++;
     int result = (int)real((long)stream, 0, 0, 0, 0, 0);
-    me.inside--;
     error = errno;
     write_record(CALL_fclose, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result ? error : 0, 1,
                  (struct argument[]){number((uintptr_t)stream)});
@@ -656,9 +790,7 @@ PUBLIC int fclose(void *stream) {
 
 static void *reopen(function real, const char *path, const char *mode, void *stream) {
     uint64_t ticket = on() ? take_ticket() : 0;
-    me.inside++;
     void *result = (void *)real((long)path, (long)mode, (long)stream, 0, 0, 0);
-    me.inside--;
     int error = errno;
     if (on())
         write_record(CALL_freopen, TW_HAS_RESULT | (result ? 0 : TW_HAS_ERRNO), ticket, (int64_t)(intptr_t)result, result ? 0 : error, 3,
@@ -675,13 +807,29 @@ PUBLIC void *freopen64(const char *path, const char *mode, void *stream) {
     return reopen(real, path, mode, stream);
 }
 
+/* A structure that is passed by value. */
+struct cookie {
+    void *functions[4];
+};
+PUBLIC void *fopencookie(void *cookie, const char *mode, struct cookie functions) {
+    static void *(*real)(void *, const char *, struct cookie);
+    if (UNLIKELY(!real)) real = (void *)find("fopencookie");
+    void *result = real(cookie, mode, functions);
+    int error = errno;
+    if (on())
+        write_record(CALL_fopencookie, TW_HAS_RESULT | (result ? 0 : TW_HAS_ERRNO), NOW, (int64_t)(intptr_t)result, result ? 0 : error, 1,
+                     (struct argument[]){text(mode)});
+    errno = error;
+    return result;
+}
+
 /* `va_list` is passed as a pointer where it is an array, and as a copy in memory elsewhere: as itself, whatever it is. */
 typedef int (*printer)(void *, const char *, va_list);
 typedef int (*checked_printer)(void *, int, const char *, va_list);
 
 static int printed(unsigned call, void *stream, const char *format, int result, int error) {
     if (on())
-        write_record(call, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), take_ticket(), result, result < 0 ? error : 0, 2,
+        write_record(call, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), NOW, result, result < 0 ? error : 0, 2,
                      (struct argument[]){number((uintptr_t)stream), text(format)});
     errno = error;
     return result;
@@ -689,25 +837,19 @@ static int printed(unsigned call, void *stream, const char *format, int result, 
 
 PUBLIC int vfprintf(void *stream, const char *format, va_list rest) {
     REAL("vfprintf", -1)
-    me.inside++;
     int result = ((printer)(void *)real)(stream, format, rest);
-    me.inside--;
     return printed(CALL_vfprintf, stream, format, result, errno);
 }
 PUBLIC int __vfprintf_chk(void *stream, int flag, const char *format, va_list rest) {
     REAL("__vfprintf_chk", -1)
-    me.inside++;
     int result = ((checked_printer)(void *)real)(stream, flag, format, rest);
-    me.inside--;
     return printed(CALL_vfprintf, stream, format, result, errno);
 }
 PUBLIC int fprintf(void *stream, const char *format, ...) {
     REAL("vfprintf", -1)
     va_list rest;
     va_start(rest, format);
-    me.inside++;
     int result = ((printer)(void *)real)(stream, format, rest);
-    me.inside--;
     va_end(rest);
     return printed(CALL_fprintf, stream, format, result, errno);
 }
@@ -715,9 +857,7 @@ PUBLIC int __fprintf_chk(void *stream, int flag, const char *format, ...) {
     REAL("__vfprintf_chk", -1)
     va_list rest;
     va_start(rest, format);
-    me.inside++;
     int result = ((checked_printer)(void *)real)(stream, flag, format, rest);
-    me.inside--;
     va_end(rest);
     return printed(CALL_fprintf, stream, format, result, errno);
 }
@@ -726,7 +866,7 @@ PUBLIC int __fprintf_chk(void *stream, int flag, const char *format, ...) {
 static long got_line(long result, void *stream) {
     int error = errno;
     if (on())
-        write_record(CALL_getline, TW_HAS_RESULT, take_ticket(), result, 0, 1, (struct argument[]){number((uintptr_t)stream)});
+        write_record(CALL_getline, TW_HAS_RESULT, NOW, result, 0, 1, (struct argument[]){number((uintptr_t)stream)});
     errno = error;
     return result;
 }
@@ -750,7 +890,7 @@ PUBLIC long __getdelim(char **to, size_t *size, int delimiter, void *stream) {
         long result = real passed;                                                                                                         \
         int error = errno;                                                                                                                 \
         if (on())                                                                                                                          \
-            write_record(call, TW_HAS_RESULT | (result == -1 ? TW_HAS_ERRNO : 0), take_ticket(), result, result == -1 ? error : 0, count,  \
+            write_record(call, TW_HAS_RESULT | (result == -1 ? TW_HAS_ERRNO : 0), NOW, result, result == -1 ? error : 0, count,  \
                          (struct argument[])recorded);                                                                                     \
         errno = error;                                                                                                                     \
         return result;                                                                                                                     \
@@ -762,29 +902,35 @@ CHECKED_LONG(__read_chk, CALL_read, (long a, long b, long c, long d), (a, b, c, 
 CHECKED_LONG(__pread_chk, CALL_pread, (long a, long b, long c, long d, long e), (a, b, c, d, e, 0), LIST(INT(a), NUM(b), NUM(c), NUM(d)), 4)
 CHECKED_LONG(__pread64_chk, CALL_pread, (long a, long b, long c, long d, long e), (a, b, c, d, e, 0), LIST(INT(a), NUM(b), NUM(c), NUM(d)), 4)
 CHECKED_LONG(__recv_chk, CALL_recv, (long a, long b, long c, long d, long e), (a, b, c, d, e, 0), LIST(INT(a), NUM(b), NUM(c), INT(e)), 4)
-CHECKED_LONG(__recvfrom_chk, CALL_recvfrom, (long a, long b, long c, long d, long e, long f, long g),
-             (a, b, c, d, e, f), LIST(INT(a), NUM(b), NUM(c), INT(e)), 4)
+/* The only call with seven arguments. */
+PUBLIC long __recvfrom_chk(int file, void *to, size_t size, size_t room, int how, void *from, void *length) {
+    static long (*real)(int, void *, size_t, size_t, int, void *, void *);
+    if (UNLIKELY(!real)) real = (void *)find("__recvfrom_chk");
+    long result = real(file, to, size, room, how, from, length);
+    int error = errno;
+    if (on())
+        write_record(CALL_recvfrom, TW_HAS_RESULT | (result == -1 ? TW_HAS_ERRNO : 0), NOW, result, result == -1 ? error : 0, 4,
+                     (struct argument[]){INT(file), number((uintptr_t)to), number(size), INT(how)});
+    errno = error;
+    return result;
+}
 
 PUBLIC void *__fgets_chk(void *to, size_t room, int size, void *stream) {
     REAL("__fgets_chk", NULL)
-    me.inside++;
     void *result = (void *)real((long)to, (long)room, size, (long)stream, 0, 0);
-    me.inside--;
     int error = errno;
     if (on())
-        write_record(CALL_fgets, TW_HAS_RESULT, take_ticket(), (int64_t)(intptr_t)result, 0, 2,
+        write_record(CALL_fgets, TW_HAS_RESULT, NOW, (int64_t)(intptr_t)result, 0, 2,
                      (struct argument[]){INT(size), number((uintptr_t)stream)});
     errno = error;
     return result;
 }
 PUBLIC size_t __fread_chk(void *to, size_t room, size_t size, size_t count, void *stream) {
     REAL("__fread_chk", 0)
-    me.inside++;
     long result = real((long)to, (long)room, (long)size, (long)count, (long)stream, 0);
-    me.inside--;
     int error = errno;
     if (on())
-        write_record(CALL_fread, TW_HAS_RESULT, take_ticket(), result, 0, 4,
+        write_record(CALL_fread, TW_HAS_RESULT, NOW, result, 0, 4,
                      (struct argument[]){number((uintptr_t)to), number(size), number(count), number((uintptr_t)stream)});
     errno = error;
     return (size_t)result;
@@ -792,27 +938,72 @@ PUBLIC size_t __fread_chk(void *to, size_t room, size_t size, size_t count, void
 
 /* -- threads ---------------------------------------------------------------------------------------------------------------------------- */
 
+/* A thread that makes no call of its own still frees what libc had for it when it is over, too late for a destructor to be called: so it is
+ * told to have one when it begins. How it gets there without memory of its own: through a few places; where all are taken it goes without. */
+static struct beginning {
+    _Atomic int taken;
+    void *(*run)(void *);
+    void *data;
+} beginnings[256];
+
+static void *begin_thread(void *place) {
+    struct beginning *beginning = place;
+    void *(*run)(void *) = beginning->run, *data = beginning->data;
+    atomic_store_explicit(&beginning->taken, 0, memory_order_release);
+    if (atomic_load(&has_key) && !me.rounds) {
+        me.rounds = 1;
+        pthread_setspecific(ending, &me);
+    }
+    return run(data);
+}
+
+static struct beginning *beginning_of(void *(*run)(void *), void *data) {
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+        int free_place = 0;
+        if (!atomic_compare_exchange_strong(&beginnings[i].taken, &free_place, 1)) continue;
+        beginnings[i].run = run;
+        beginnings[i].data = data;
+        return &beginnings[i];
+    }
+    return NULL;
+}
+
 PUBLIC int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data) {
     REAL("pthread_create", EAGAIN)
-    uint64_t ticket = on() ? take_ticket() : 0;
-    me.inside++;
-    int result = (int)real((long)thread, (long)attributes, (long)run, (long)data, 0, 0), error = errno;
-    me.inside--;
+    int recording = on();
+    uint64_t ticket = recording ? take_ticket() : 0;
+    struct beginning *beginning = recording ? beginning_of(run, data) : NULL;
+    int result = beginning ? (int)real((long)thread, (long)attributes, (long)begin_thread, (long)beginning, 0, 0)
+                           : (int)real((long)thread, (long)attributes, (long)run, (long)data, 0, 0);
+    int error = errno, detached = PTHREAD_CREATE_JOINABLE;
+    if (attributes) pthread_attr_getdetachstate(attributes, &detached);
+    if (beginning && result) atomic_store(&beginning->taken, 0);
     if (on())
-        write_record(CALL_pthread_create, TW_HAS_RESULT, ticket, result, result, 1, (struct argument[]){referred((long)thread, result)});
+        write_record(CALL_pthread_create, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result, 2,
+                     (struct argument[]){referred((long)thread, result), number((uint64_t)detached)});
     errno = error;
     return result;
 }
 
-/* Waiting gives the lock up, and coming back has it again: two events. */
+/* Waiting gives the lock up, and coming back has it again: two events. A thread that is cancelled while it waits has it, too, for what it does
+ * to clean up. */
+struct waiting {
+    struct argument both[2];
+};
+static void woken(void *data) {
+    struct waiting *waiting = data;
+    if (on()) write_record(CALL_pthread_cond_woken, TW_HAS_RESULT, NOW, 0, 0, 2, waiting->both);
+}
 static int waits(function real, long condition, long lock, long until, long clock) {
-    struct argument both[] = {number((uint64_t)condition), number((uint64_t)lock)};
-    int error = errno;
-    if (on()) write_record(CALL_pthread_cond_wait, 0, take_ticket(), 0, 0, 2, both);
+    struct waiting waiting = {{number((uint64_t)condition), number((uint64_t)lock)}};
+    int error = errno, result;
+    if (on()) write_record(CALL_pthread_cond_wait, 0, NOW, 0, 0, 2, waiting.both);
     errno = error;
-    int result = (int)real(condition, lock, until, clock, 0, 0);
+    pthread_cleanup_push(woken, &waiting);
+    result = (int)real(condition, lock, until, clock, 0, 0);
+    pthread_cleanup_pop(0);
     error = errno;
-    if (on()) write_record(CALL_pthread_cond_woken, TW_HAS_RESULT, take_ticket(), result, result, 2, both);
+    if (on()) write_record(CALL_pthread_cond_woken, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), NOW, result, result, 2, waiting.both);
     errno = error;
     return result;
 }
@@ -836,9 +1027,11 @@ PUBLIC int fork(void) {
     int was_on = on();
     uint64_t ticket = was_on ? take_ticket() : 0;
     int result = (int)real(0, 0, 0, 0, 0, 0), error = errno;
-    if (was_on)
-        write_record(CALL_fork, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), result ? ticket : take_ticket(), result,
-                     result < 0 ? error : 0, 0, NULL);
+    if (!was_on) return result;
+    if (result == 0)
+        begun();
+    else
+        write_record(CALL_fork, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), ticket, result, result < 0 ? error : 0, 0, NULL);
     errno = error;
     return result;
 }
@@ -851,7 +1044,7 @@ __attribute__((used)) static void before_vfork(void) {
 }
 __attribute__((used)) static void after_vfork(long result) {
     if (result != 0) me.vforked--;
-    if (on()) write_record(CALL_vfork, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), take_ticket(), result < 0 ? -1 : result, result < 0 ? (int)-result : 0, 0, NULL);
+    if (on()) write_record(CALL_vfork, TW_HAS_RESULT | (result < 0 ? TW_HAS_ERRNO : 0), NOW, result < 0 ? -1 : result, result < 0 ? (int)-result : 0, 0, NULL);
     if (result < 0) errno = (int)-result;
 }
 __asm__(".text\n.globl vfork\n.type vfork,@function\nvfork:\n"
@@ -865,6 +1058,25 @@ PUBLIC int vfork(void) {
     return fork();
 }
 #endif
+
+/* Who ended is told in memory of the caller's. */
+PUBLIC int waitid(int kind, unsigned whom, void *told, int how) {
+    REAL("waitid", -1)
+    int result = (int)real(kind, whom, (long)told, how, 0, 0);
+    uint64_t child = result == 0 && told && !(how & 0x01000000 /* WNOWAIT */) ? (uint64_t)(int64_t)((siginfo_t *)told)->si_pid : 0;
+    return finish_open(CALL_waitid, result, 2, (struct argument[]){number(child), number((uint64_t)how)});
+}
+
+/* The end of the process is told last of all; that it was asked for a second time, at once. A child of vfork is not what its memory says. */
+PUBLIC __attribute__((noreturn)) void exit(int status) {
+    static function real;
+    static _Atomic int exiting;
+    if (!real) real = find("exit");
+    if (!me.vforked && atomic_exchange(&exiting, 1) && on())
+        write_record(CALL_exit_again, 0, NOW, 0, 0, 1, (struct argument[]){number((uint64_t)(int64_t)status)});
+    real(status, 0, 0, 0, 0, 0);
+    for (;;) syscall(SYS_exit_group, status);
+}
 
 PUBLIC __attribute__((noreturn)) void _exit(int status) {
     process_exits(status, NULL);
@@ -894,7 +1106,7 @@ PUBLIC int kill(int whom, int which) {
 PUBLIC __attribute__((noreturn)) void abort(void) {
     static function real;
     if (!real) real = find("abort");
-    if (on()) write_record(CALL_abort, 0, take_ticket(), 0, 0, 0, NULL);
+    if (on()) write_record(CALL_abort, 0, NOW, 0, 0, 0, NULL);
     real(0, 0, 0, 0, 0, 0);
     for (;;) syscall(SYS_exit_group, 127);
 }
@@ -906,8 +1118,17 @@ static size_t length_of(char *const *list) {
     return length;
 }
 
+/* Whether the dynamic linker will find the library: not so for who has become another user. It would say so on standard error. */
+static int reachable(void) {
+    int error = errno;
+    long result = syscall(SYS_faccessat2, -100 /* AT_FDCWD */, library_path, 4 /* R_OK */, 0x200 /* AT_EACCESS */);
+    if (result != 0 && errno == ENOSYS) result = syscall(SYS_faccessat, -100, library_path, 4);
+    errno = error;
+    return result == 0;
+}
+
 static char *const *recorded(char *const *given, char **table, char *preload, size_t room) {
-    if (!on()) return given;
+    if (!on() || !reachable()) return given;
     size_t length = 0;
     const char *others = NULL;
     for (char *const *entry = given; entry && *entry; entry++) {
@@ -939,7 +1160,7 @@ static char *const *recorded(char *const *given, char **table, char *preload, si
 
 static int executes(function real, const char *path, char *const *arguments, char *const *given) {
     RECORDED(given);
-    if (on()) write_record(CALL_execve, 0, take_ticket(), 0, 0, 1, (struct argument[]){text(path)});
+    if (on()) write_record(CALL_execve, 0, NOW, 0, 0, 1, (struct argument[]){text(path)});
     int result = (int)real((long)path, (long)arguments, (long)environment, 0, 0, 0);
     return finish_open(CALL_exec_failed, result, 1, (struct argument[]){text(errno == EFAULT ? NULL : path)});
 }
@@ -947,6 +1168,13 @@ static int executes(function real, const char *path, char *const *arguments, cha
 PUBLIC int execve(const char *path, char *const *arguments, char *const *environment) {
     REAL("execve", -1)
     return executes(real, path, arguments, environment);
+}
+PUBLIC int execveat(int folder, const char *path, char *const *arguments, char *const *given, int flags) {
+    REAL("execveat", -1)
+    RECORDED(given);
+    if (on()) write_record(CALL_execve, 0, NOW, 0, 0, 1, (struct argument[]){text(path)});
+    int result = (int)real(folder, (long)path, (long)arguments, (long)environment, flags, 0);
+    return finish_open(CALL_exec_failed, result, 1, (struct argument[]){text(errno == EFAULT ? NULL : path)});
 }
 PUBLIC int execv(const char *path, char *const *arguments) {
     REAL("execve", -1)
@@ -963,7 +1191,7 @@ PUBLIC int execvp(const char *file, char *const *arguments) {
 PUBLIC int fexecve(int file, char *const *arguments, char *const *given) {
     REAL("fexecve", -1)
     RECORDED(given);
-    if (on()) write_record(CALL_execve, 0, take_ticket(), 0, 0, 1, (struct argument[]){text("")});
+    if (on()) write_record(CALL_execve, 0, NOW, 0, 0, 1, (struct argument[]){text("")});
     int result = (int)real(file, (long)arguments, (long)environment, 0, 0, 0);
     return finish_open(CALL_exec_failed, result, 1, (struct argument[]){text("")});
 }
@@ -1005,7 +1233,7 @@ static int spawns(function real, int *child, const char *path, const void *actio
     if (child && !result) *child = number_of_child;
     int error = errno;
     if (on())
-        write_record(CALL_posix_spawn, TW_HAS_RESULT, ticket, result, result, 2,
+        write_record(CALL_posix_spawn, TW_HAS_RESULT | (result ? TW_HAS_ERRNO : 0), ticket, result, result, 2,
                      (struct argument[]){text(path), number((uint64_t)number_of_child)});
     errno = error;
     return result;
@@ -1024,9 +1252,7 @@ static long with_shell(function real, long first, long second) {
     RECORDED(environ);
     char **before = environ;
     environ = (char **)environment;
-    me.inside++;
     long result = real(first, second, 0, 0, 0, 0);
-    me.inside--;
     /* Another thread may have set a variable meanwhile, and with it the list. */
     if (environ == (char **)environment) environ = before;
     return result;
@@ -1040,7 +1266,7 @@ PUBLIC void *popen(const char *command, const char *mode) {
     void *result = (void *)with_shell(real, (long)command, (long)mode);
     int error = errno;
     if (on())
-        write_record(CALL_popen, TW_HAS_RESULT | (result ? 0 : TW_HAS_ERRNO), take_ticket(), (int64_t)(intptr_t)result, result ? 0 : error, 2,
+        write_record(CALL_popen, TW_HAS_RESULT | (result ? 0 : TW_HAS_ERRNO), NOW, (int64_t)(intptr_t)result, result ? 0 : error, 2,
                      (struct argument[]){text(command), text(mode)});
     errno = error;
     return result;

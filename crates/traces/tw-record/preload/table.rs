@@ -35,7 +35,6 @@ pub enum Kind {
 struct Line<'t> {
     hand: bool,
     before: bool,
-    allocates: bool,
     result: &'t str,
     /// Under which name a pointer that is the result is written.
     result_name: &'t str,
@@ -78,13 +77,13 @@ fn lines(table: &str) -> Vec<Line<'_>> {
             arguments.push((kind, name));
         }
         let (result, result_name) = result.split_once(':').unwrap_or((result, "result"));
-        assert!(matches!(order.trim_end_matches('+'), "after" | "before"), "`{text}`: unknown order");
+        assert!(matches!(order, "after" | "before"), "`{text}`: unknown order");
         assert!(
             matches!(result, "int" | "long" | "ptr" | "map" | "code" | "num" | "void"),
             "`{text}`: unknown result"
         );
-        let (before, allocates) = (order.starts_with("before"), order.ends_with('+'));
-        lines.push(Line { hand, before, allocates, result, result_name, names, arguments });
+        let before = order == "before";
+        lines.push(Line { hand, before, result, result_name, names, arguments });
     }
     lines
 }

@@ -1,5 +1,6 @@
 //! Where the preloaded library and the shared memory are files: in a folder of this recording's own, which nobody else may
-//! enter, removed when it is over.
+//! enter, removed when it is over. A recorder that was killed leaves its own; as a lock that ends with its process says so, the next one
+//! removes it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -7,13 +8,20 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// The library, as it was built.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/librecord.so"));
 
+/// Folders younger than this may be in the making.
+const YOUNG: Duration = Duration::from_secs(60);
+const MEMORY: &str = "/dev/shm";
+
 /// The files of a recording.
 pub(crate) struct Folder {
     folders: Vec<PathBuf>,
+    /// One in each folder, locked.
+    locked: Vec<File>,
     pub(crate) library: PathBuf,
     pub(crate) ring: PathBuf,
 }
@@ -21,12 +29,16 @@ pub(crate) struct Folder {
 impl Folder {
     /// Makes them: the library where programs may be run from, the memory where files are in memory if there is such a place.
     pub(crate) fn new() -> io::Result<(Self, File)> {
-        let mut made = Self { folders: Vec::new(), library: PathBuf::new(), ring: PathBuf::new() };
+        places().iter().for_each(|place| sweep(place));
+        sweep(Path::new(MEMORY));
+        let mut made =
+            Self { folders: Vec::new(), locked: Vec::new(), library: PathBuf::new(), ring: PathBuf::new() };
         let mut failed = None;
         for place in places() {
             match made.own(&place).and_then(|folder| library(&folder)) {
-                Ok(library) => {
+                Ok((library, file)) => {
                     made.library = library;
+                    made.locked.push(file);
                     break;
                 }
                 Err(error) => failed = Some(error),
@@ -35,7 +47,7 @@ impl Folder {
         if made.library.as_os_str().is_empty() {
             return Err(failed.unwrap_or_else(|| io::Error::other("no place for temporary files")));
         }
-        let memory = made.own(Path::new("/dev/shm")).or_else(|_| {
+        let memory = made.own(Path::new(MEMORY)).or_else(|_| {
             made.library
                 .parent()
                 .map(Path::to_path_buf)
@@ -43,6 +55,8 @@ impl Folder {
         })?;
         made.ring = memory.join("ring");
         let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&made.ring)?;
+        file.lock()?;
+        made.locked.push(file.try_clone()?);
         Ok((made, file))
     }
 
@@ -86,9 +100,10 @@ fn places() -> Vec<PathBuf> {
 }
 
 /// Writes the library, and tries whether code may be mapped from there.
-fn library(folder: &Path) -> io::Result<PathBuf> {
+fn library(folder: &Path) -> io::Result<(PathBuf, File)> {
     let path = folder.join("librecord.so");
     let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o700).open(&path)?;
+    file.lock()?;
     file.write_all(LIBRARY)?;
     // SAFETY: a private mapping of a file of this length, unmapped at once; the result is checked.
     let mapped = unsafe {
@@ -100,5 +115,66 @@ fn library(folder: &Path) -> io::Result<PathBuf> {
     }
     // SAFETY: what was mapped above.
     unsafe { libc::munmap(mapped, LIBRARY.len()) };
-    Ok(path)
+    Ok((path, file))
+}
+
+/// Removes what recorders left that were killed: our own folders in which nothing is locked.
+fn sweep(place: &Path) {
+    // SAFETY: always succeeds and touches no memory.
+    let user = unsafe { libc::geteuid() };
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for folder in entries.flatten() {
+        let named = folder.file_name().to_str().is_some_and(|name| {
+            let numbers = name.strip_prefix("tracewise-").and_then(|rest| rest.split_once('-'));
+            numbers.is_some_and(|(pid, number)| pid.parse::<u32>().is_ok() && number.parse::<u32>().is_ok())
+        });
+        // Of the folder itself, not of what a link of this name points to.
+        let Ok(data) = folder.metadata() else { continue };
+        let old = data.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age >= YOUNG));
+        if !named || !data.is_dir() || data.uid() != user || !old {
+            continue;
+        }
+        let ours = ["ring", "librecord.so"].map(|name| folder.path().join(name));
+        let left = |path: &PathBuf| match File::open(path) {
+            Ok(file) => file.try_lock().is_ok(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        if ours.iter().all(left) {
+            ours.iter().for_each(|path| drop(fs::remove_file(path)));
+            // What else there may be is not ours to remove.
+            let _ = fs::remove_dir(folder.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_recorders_left_is_removed() {
+        let place = std::env::temp_dir().join(format!("tracewise-sweep-{}", std::process::id()));
+        let make = |name: &str, old: bool| {
+            let folder = place.join(name);
+            fs::create_dir_all(&folder).unwrap();
+            let file = File::create(folder.join("ring")).unwrap();
+            if old {
+                let before = std::time::SystemTime::now() - 2 * YOUNG;
+                File::open(&folder).unwrap().set_modified(before).unwrap();
+            }
+            (folder, file)
+        };
+        let (left, _) = make("tracewise-1-0", true);
+        let (used, lock) = make("tracewise-1-1", true);
+        lock.lock().unwrap();
+        let (young, _) = make("tracewise-1-2", false);
+        let (other, _) = make("tracewise-mine", true);
+        let (full, _) = make("tracewise-1-3", true);
+        fs::write(full.join("letter"), "dear").unwrap();
+        File::open(&full).unwrap().set_modified(std::time::SystemTime::now() - 2 * YOUNG).unwrap();
+        sweep(&place);
+        assert_eq!([&left, &used, &young, &other].map(|folder| folder.exists()), [false, true, true, true]);
+        assert!(full.join("letter").exists());
+        fs::remove_dir_all(&place).unwrap();
+    }
 }

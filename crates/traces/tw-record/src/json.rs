@@ -10,6 +10,8 @@ pub(crate) struct Record<'r> {
     pub words: &'r [u64],
     pub pid: u32,
     pub thread: u32,
+    /// The number of its process is not one that this process knows.
+    pub foreign: bool,
 }
 
 impl Record<'_> {
@@ -115,10 +117,8 @@ fn arguments(record: Record<'_>, call: &Call, to: &mut Vec<u8>) {
             Kind::Int | Kind::Long => decimal(value as i64, to),
             // A size beyond is a negative number that was taken for one; a column keeps its type.
             Kind::Num => unsigned(value.min(i64::MAX as u64), to),
-            Kind::Ptr => pointer(value, to),
-            // A handle of a thread or the address of a block: more than a number is not known of it.
-            Kind::Ref if value == 0 || value > u64::from(u32::MAX) => pointer(value, to),
-            Kind::Ref => unsigned(value, to),
+            // A block may be at any address, also where numbers are small.
+            Kind::Ptr | Kind::Ref => pointer(value, to),
             Kind::Mode if value == 0 => to.extend_from_slice(b"\"0\""),
             Kind::Mode => drop(write!(to, "\"0{value:o}\"")),
             Kind::Flags => quoted(|to| names::open_flags(value, to), to),
@@ -223,7 +223,7 @@ mod tests {
 
     fn line(words: &[u64]) -> String {
         let mut to = Vec::new();
-        write(Record { words, pid: 7, thread: 8 }, 1_700_000_000_000_000_005, &mut to);
+        write(Record { words, pid: 7, thread: 8, foreign: false }, 1_700_000_000_000_000_005, &mut to);
         String::from_utf8(to).unwrap()
     }
 
@@ -240,6 +240,10 @@ mod tests {
         assert_eq!(
             line(&[head("fgets", 1, 2), 0, 0, 0, 9 << 32, 80, 0xabc]),
             "{\"time\":1700000000.000000005,\"event\":\"fgets\",\"pid\":9,\"thread\":8,\"count\":80,\"stream\":\"0xabc\",\"entry\":null}\n"
+        );
+        assert_eq!(
+            line(&[head("posix_memalign", 1, 3), 0, 0, 0, 0, 0x10, 8, 16]),
+            "{\"time\":1700000000.000000005,\"event\":\"posix_memalign\",\"pid\":7,\"thread\":8,\"block\":\"0x10\",\"alignment\":8,\"size\":16,\"result\":0}\n"
         );
         assert_eq!(
             line(&[head("free", 0, 1), 0, 0, 0, 0, 0xf00]),

@@ -6,15 +6,23 @@ use crate::json::Record;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+/// What a record has in place of a call if its ticket is only given back.
+pub(crate) const VOID: u16 = 0xffff;
 /// How long a record is waited for while processes live.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Records that may wait behind one that is missing.
 const WAITING: usize = 1 << 20;
 
-struct Kept {
-    words: Box<[u64]>,
-    pid: u32,
-    thread: u32,
+enum Kept {
+    Record {
+        words: Box<[u64]>,
+        pid: u32,
+        thread: u32,
+        foreign: bool,
+        came: Instant,
+    },
+    /// Nobody will write it: a signal handler left the call by longjmp.
+    Void,
 }
 
 /// Records that wait for earlier ones.
@@ -22,7 +30,6 @@ struct Kept {
 pub(crate) struct Merge {
     next: u64,
     waiting: VecDeque<Option<Kept>>,
-    stuck: Option<Instant>,
     /// Tickets whose records did not come.
     pub(crate) missing: u64,
     /// Records that came after they were passed over.
@@ -32,8 +39,11 @@ pub(crate) struct Merge {
 impl Merge {
     /// Takes a record, and hands on what is in order now.
     pub(crate) fn take(&mut self, record: Record<'_>, emit: &mut dyn FnMut(Record<'_>)) {
-        let ticket = record.ticket();
+        let (ticket, void) = (record.ticket(), record.call() == VOID);
         if ticket < self.next {
+            if void {
+                return;
+            }
             // Its call took so long that others did not wait for it. Better late than lost.
             self.missing = self.missing.saturating_sub(1);
             self.late += 1;
@@ -42,7 +52,10 @@ impl Merge {
         }
         if ticket == self.next && self.waiting.is_empty() {
             self.next += 1;
-            emit(record);
+            match void {
+                true => self.missing += 1,
+                false => emit(record),
+            }
             return;
         }
         let at = (ticket - self.next) as usize;
@@ -53,24 +66,42 @@ impl Merge {
         while self.waiting.len() <= at {
             self.waiting.push_back(None);
         }
-        self.waiting[at] = Some(Kept { words: record.words.into(), pid: record.pid, thread: record.thread });
+        match void {
+            // What was given back had been written after all.
+            true if self.waiting[at].is_some() => {}
+            true => self.waiting[at] = Some(Kept::Void),
+            false => {
+                let (words, came) = (record.words.into(), Instant::now());
+                let Record { pid, thread, foreign, .. } = record;
+                self.waiting[at] = Some(Kept::Record { words, pid, thread, foreign, came });
+            }
+        }
         self.release(emit);
     }
 
     fn release(&mut self, emit: &mut dyn FnMut(Record<'_>)) {
         while let Some(Some(kept)) = self.waiting.front() {
-            emit(Record { words: &kept.words, pid: kept.pid, thread: kept.thread });
+            match kept {
+                Kept::Record { words, pid, thread, foreign, .. } => {
+                    emit(Record { words, pid: *pid, thread: *thread, foreign: *foreign })
+                }
+                Kept::Void => self.missing += 1,
+            }
             self.waiting.pop_front();
             self.next += 1;
-            self.stuck = None;
         }
     }
 
     /// Passes over a record that has been missing for too long; all, where no process is left that could write them.
     pub(crate) fn overdue(&mut self, over: bool, emit: &mut dyn FnMut(Record<'_>)) {
         while !self.waiting.is_empty() {
-            let since = *self.stuck.get_or_insert_with(Instant::now);
-            if !over && since.elapsed() < PATIENCE && self.waiting.len() < WAITING {
+            // The first that waits has waited longest, unless it came late itself.
+            let first = self.waiting.iter().flatten().find_map(|kept| match kept {
+                Kept::Record { came, .. } => Some(*came),
+                Kept::Void => None,
+            });
+            let long = first.is_none_or(|came| came.elapsed() >= PATIENCE);
+            if !over && !long && self.waiting.len() < WAITING {
                 return;
             }
             while let Some(None) = self.waiting.front() {
@@ -78,10 +109,8 @@ impl Merge {
                 self.next += 1;
                 self.missing += 1;
             }
-            self.stuck = None;
             self.release(emit);
         }
-        self.stuck = None;
     }
 
     /// At the end: tickets below `given` that never came.
@@ -96,8 +125,14 @@ mod tests {
     use super::*;
 
     fn feed(merge: &mut Merge, ticket: u64, out: &mut Vec<u64>) {
-        let words = [5 << 32, ticket, 0, 0, 0];
-        merge.take(Record { words: &words, pid: 1, thread: 1 }, &mut |record| out.push(record.ticket()));
+        give(merge, 0, ticket, out);
+    }
+
+    fn give(merge: &mut Merge, call: u16, ticket: u64, out: &mut Vec<u64>) {
+        let words = [5 << 32 | u64::from(call), ticket, 0, 0, 0];
+        merge.take(Record { words: &words, pid: 1, thread: 1, foreign: false }, &mut |record| {
+            out.push(record.ticket())
+        });
     }
 
     #[test]
@@ -141,5 +176,21 @@ mod tests {
         assert_eq!((out.last(), merge.missing, merge.late), (Some(&4), 2, 1));
         merge.finish(9);
         assert_eq!(merge.missing, 4);
+    }
+
+    #[test]
+    fn what_is_given_back_is_not_waited_for() {
+        let (mut merge, mut out) = (Merge::default(), Vec::new());
+        give(&mut merge, VOID, 0, &mut out);
+        feed(&mut merge, 1, &mut out);
+        feed(&mut merge, 3, &mut out);
+        give(&mut merge, VOID, 2, &mut out);
+        assert_eq!((out.as_slice(), merge.missing), (&[1, 3][..], 2));
+        // A record that had been written is no less there for it, whichever comes first.
+        feed(&mut merge, 5, &mut out);
+        give(&mut merge, VOID, 5, &mut out);
+        give(&mut merge, VOID, 4, &mut out);
+        give(&mut merge, VOID, 4, &mut out);
+        assert_eq!((out.as_slice(), merge.missing), (&[1, 3, 5][..], 3));
     }
 }

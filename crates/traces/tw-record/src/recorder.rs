@@ -21,6 +21,7 @@ const START: u16 = number("start");
 const EXECVE: u16 = number("execve");
 const EXEC_FAILED: u16 = number("exec_failed");
 const EXIT: u16 = number("exit");
+const SPAWN: u16 = number("posix_spawn");
 /// How often it is asked whether processes live.
 const ASK: Duration = Duration::from_millis(50);
 
@@ -29,6 +30,10 @@ const ASK: Duration = Duration::from_millis(50);
 struct Process {
     /// What it executes, between the call and the start of that program.
     executes: Option<String>,
+    /// What it was made for by `posix_spawn`, until that begins.
+    spawned: Option<String>,
+    /// Its number is one of another namespace: nothing can be asked about it.
+    foreign: bool,
     /// It said that it ends.
     exits: bool,
     over: bool,
@@ -60,7 +65,7 @@ pub struct Summary {
 impl Summary {
     /// Whether the trace has every event of every process up to its end.
     pub fn whole(&self) -> bool {
-        self.lost + self.unfinished == 0 && self.unrecorded.is_empty()
+        self.processes > 0 && self.lost + self.unfinished == 0 && self.unrecorded.is_empty()
     }
 }
 
@@ -149,6 +154,8 @@ impl Recorder {
         let asks = now.duration_since(self.asked) >= ASK;
         let (mut any, mut words) = (false, std::mem::take(&mut self.words));
         let (shared, used) = (self.shared.clone(), std::mem::take(&mut self.used));
+        // A thread tells its end, unless it was made behind the back of libc or of the library.
+        let crowded = used.len() > SLOTS / 2;
         for slot in used.iter().map(|index| shared.slot(*index)) {
             // Asked before: what an ended thread wrote was written before it ended.
             let ended = slot.state() == ENDED;
@@ -162,11 +169,15 @@ impl Recorder {
             self.merge = merge;
             any |= came;
             if ended && !came {
-                self.summary.threads += 1;
+                self.summary.threads += u64::from(!slot.nested());
                 slot.free();
-            } else if asks && !came && !alive(slot.pid()) {
-                self.over(slot.pid());
-                slot.end();
+            } else if asks && !came && !slot.foreign() {
+                if !alive(slot.pid()) {
+                    self.over(slot.pid());
+                    slot.end();
+                } else if crowded && !runs(slot.pid(), slot.tid()) {
+                    slot.end();
+                }
             }
         }
         (self.used, self.words) = (used, words);
@@ -196,12 +207,21 @@ impl Recorder {
         let pid = record.process();
         let call = record.call();
         // All others say nothing of their process but that it is there.
-        if !matches!(call, START | EXECVE | EXEC_FAILED | EXIT) && self.seen == pid {
+        if !matches!(call, START | EXECVE | EXEC_FAILED | EXIT | SPAWN) && self.seen == pid {
             return;
         }
         self.seen = pid;
+        if call == SPAWN
+            && record.result() == 0
+            && let Some(child) = record.argument(1)
+        {
+            let child = self.processes.entry(child as u32).or_default();
+            child.spawned = Some(record.first_text().unwrap_or_default());
+        }
         let process = self.processes.entry(pid).or_default();
+        process.foreign |= record.foreign;
         if call == START {
+            process.spawned = None;
             // A process of a number that was there before is another one, unless it executes a program.
             if process.executes.take().is_none() && process.over {
                 *process = Process::default();
@@ -218,7 +238,7 @@ impl Recorder {
 
     /// Whether processes that were recorded are still running.
     pub fn running(&self) -> bool {
-        self.processes.iter().any(|(pid, process)| !process.over && alive(*pid))
+        self.processes.iter().any(|(pid, process)| !process.over && !process.foreign && alive(*pid))
     }
 
     /// The process `pid` has ended so: nothing more is recorded. Writes what was left, how the process ended, and an event
@@ -227,7 +247,7 @@ impl Recorder {
         let others: Vec<u32> = self
             .processes
             .iter()
-            .filter(|(own, process)| **own != pid && !process.over)
+            .filter(|(own, process)| **own != pid && !process.over && !process.foreign)
             .map(|(own, _)| *own)
             .collect();
         self.summary.running = others.into_iter().filter(|own| alive(*own)).count() as u64;
@@ -243,17 +263,18 @@ impl Recorder {
         let mut merge = std::mem::take(&mut self.merge);
         merge.overdue(true, &mut |record| self.emit(record, to));
         merge.finish(self.shared.tickets());
-        self.summary.threads +=
-            self.used.iter().filter(|index| self.shared.slot(**index).state() != FREE).count() as u64;
-        self.summary.processes += self.processes.len() as u64;
+        let threads = self.used.iter().map(|index| self.shared.slot(*index));
+        self.summary.threads += threads.filter(|slot| slot.state() != FREE && !slot.nested()).count() as u64;
+        let begun = self.processes.values().filter(|process| process.spawned.is_none());
+        self.summary.processes += begun.count() as u64;
         (self.summary.unfinished, self.summary.late, self.summary.lost) =
             (merge.missing, merge.late, self.shared.lost());
         for (own, process) in &self.processes {
-            if let Some(program) = &process.executes {
+            if let Some(program) = process.executes.as_ref().or(process.spawned.as_ref()) {
                 self.summary.unrecorded.push(program.clone());
             }
-            let quiet = !process.exits && process.executes.is_none();
-            self.summary.killed += u64::from(quiet && (*own == pid || !alive(*own)));
+            let quiet = !process.exits && process.executes.is_none() && process.spawned.is_none();
+            self.summary.killed += u64::from(quiet && !process.foreign && (*own == pid || !alive(*own)));
         }
         self.say_the_end(pid, status, to);
         self.summary
@@ -295,9 +316,18 @@ fn monotonic() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Whether a process runs: one that has ended and is not waited for does not.
+/// Whether a process runs: one that has ended and is not waited for does not. One whose first thread has ended looks the same, but for
+/// the number of its threads.
 fn alive(pid: u32) -> bool {
     let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
-    !matches!(state, None | Some('Z' | 'X'))
+    let Some((_, rest)) = stat.rsplit_once(") ") else { return false };
+    let mut fields = rest.split(' ');
+    let ended = matches!(fields.next(), None | Some("" | "Z" | "X"));
+    let threads = fields.nth(16).and_then(|threads| threads.parse::<u32>().ok()).unwrap_or(1);
+    !ended || threads > 1
+}
+
+/// Whether a thread runs.
+fn runs(pid: u32, thread: u32) -> bool {
+    fs::metadata(format!("/proc/{pid}/task/{thread}")).is_ok()
 }

@@ -4,10 +4,11 @@ use crate::json::Record;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x5452_4143_4557_4953;
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// Threads that can be recorded at the same time.
 pub(crate) const SLOTS: usize = 1024;
 const RING_WORDS: usize = 32768;
@@ -16,6 +17,9 @@ const SLOT_WORDS: usize = 16;
 const RINGS_AT: usize = HEADER_WORDS + SLOTS * SLOT_WORDS;
 const WORDS: usize = RINGS_AT + SLOTS * RING_WORDS;
 
+/// A word of a slot's kind: the process number is not one that the recorder knows; the thread has another slot, too.
+const FOREIGN: u32 = 1;
+const NESTED: u32 = 2;
 /// The state of a slot.
 pub(crate) const FREE: u32 = 0;
 pub(crate) const CLAIMED: u32 = 1;
@@ -50,6 +54,9 @@ impl Shared {
             return Err(io::Error::last_os_error());
         }
         let shared = Self { words: memory.cast() };
+        // Process numbers mean the same where this is the same; 0 where it cannot be told.
+        let numbers = std::fs::metadata("/proc/self/ns/pid").map_or(0, |data| data.ino());
+        shared.word(5).store(numbers, Ordering::Relaxed);
         shared.word(1).store(VERSION | u64::from(std::process::id()) << 32, Ordering::Relaxed);
         shared.word(0).store(MAGIC, Ordering::Release);
         Ok(shared)
@@ -129,8 +136,22 @@ impl Slot<'_> {
         self.shared.half(2 * self.at + 1).load(Ordering::Acquire)
     }
 
-    fn tid(&self) -> u32 {
+    pub(crate) fn tid(&self) -> u32 {
         self.shared.half(2 * self.at + 2).load(Ordering::Acquire)
+    }
+
+    /// Whether its process can be asked for by its number.
+    pub(crate) fn foreign(&self) -> bool {
+        self.kind() & FOREIGN != 0
+    }
+
+    /// Whether it is the second one of a thread.
+    pub(crate) fn nested(&self) -> bool {
+        self.kind() & NESTED != 0
+    }
+
+    fn kind(&self) -> u32 {
+        self.shared.half(2 * self.at + 3).load(Ordering::Acquire)
     }
 
     fn head(&self) -> &AtomicU64 {
@@ -141,29 +162,25 @@ impl Slot<'_> {
         self.shared.word(self.at + 8)
     }
 
-    /// Hands on every record that is complete; whether there was one. `words` is room that is used again.
+    /// Hands on every record that is there; whether there was one. `words` is room that is used again.
     pub(crate) fn drain(&self, words: &mut Vec<u64>, take: &mut dyn FnMut(Record<'_>)) -> bool {
-        let (pid, thread) = (self.pid(), self.tid());
+        let (pid, thread, foreign) = (self.pid(), self.tid(), self.foreign());
         let start = self.tail().load(Ordering::Relaxed);
         let mut tail = start;
-        loop {
-            let first = self.ring_word(tail).load(Ordering::Acquire);
-            let length = (first >> 32) as usize;
-            // A process that writes over its ring may damage it, but not us.
-            if first == 0 || !(5..=RING_WORDS).contains(&length) {
+        let head = self.head().load(Ordering::Acquire);
+        while tail != head {
+            let length = self.ring_word(tail).load(Ordering::Relaxed) >> 32;
+            // A process that writes over its ring may damage it, but not us. Where its next record begins is not known then.
+            if !(5..=head.wrapping_sub(tail).min(RING_WORDS as u64)).contains(&length) {
+                self.tail().store(head, Ordering::Release);
                 break;
             }
             words.clear();
-            for index in 0..length as u64 {
-                let word = self.ring_word(tail + index);
-                words.push(word.load(Ordering::Relaxed));
-                word.store(0, Ordering::Relaxed);
-            }
-            words[0] = first;
-            tail += length as u64;
+            words.extend((0..length).map(|index| self.ring_word(tail + index).load(Ordering::Relaxed)));
+            tail += length;
             // Seen by a thread that waits for room.
             self.tail().store(tail, Ordering::Release);
-            take(Record { words, pid, thread });
+            take(Record { words, pid, thread, foreign });
         }
         tail != start
     }
@@ -172,17 +189,11 @@ impl Slot<'_> {
         self.shared.word(self.ring + position as usize % RING_WORDS)
     }
 
-    /// Makes it free for another thread; whether its thread was in the midst of writing.
-    pub(crate) fn free(&self) -> bool {
-        let (head, tail) = (self.head().load(Ordering::Acquire), self.tail().load(Ordering::Relaxed));
-        let unfinished = head != tail;
-        if unfinished {
-            (0..RING_WORDS).for_each(|word| self.shared.word(self.ring + word).store(0, Ordering::Relaxed));
-        }
+    /// Makes it free for another thread.
+    pub(crate) fn free(&self) {
         self.head().store(0, Ordering::Relaxed);
         self.tail().store(0, Ordering::Relaxed);
         self.shared.half(2 * self.at + 1).store(0, Ordering::Relaxed);
         self.state_word().store(FREE, Ordering::Release);
-        unfinished
     }
 }

@@ -20,6 +20,8 @@ pub struct Row {
     pub typed: bool,
     /// Keys that its text has more than once in one object.
     pub repeated: Vec<Mark>,
+    /// The reader has looked for keys that occur twice, here and deeper down, and found none.
+    pub distinct: bool,
     /// Numbers that are too large to be held; they arrive as text.
     pub unfit: Vec<Mark>,
 }

@@ -516,6 +516,7 @@ impl SlotBuilder {
             }
         }
         if row.typed
+            && !row.distinct
             && let Some(key) = crate::formats::duplicate_key(row, &self.projection)
         {
             return Err(row.twice(&key));

@@ -136,15 +136,18 @@ impl Record {
         let recording = Recording::new(&options)?;
         let forward =
             signals::forward().map_err(|error| usage(format!("cannot wait for signals: {error}")))?;
-        let (recorded, judged) = match &spec {
+        let (Written { recorded, failed }, judged) = match &spec {
             None => (written(recording, file, None, &forward)?, Judged::Holds),
             Some(spec) => self.checked(recording, file, forward, spec, reporter, context)?,
         };
         self.summary(program, &recorded, context);
+        if let Some(error) = &failed {
+            context.error(error);
+        }
         *ended = recorded.status.signal();
         Ok(match recorded.status.code() {
             Some(0) if judged == Judged::Violated && self.fail => Exit::Violated,
-            Some(0) if judged == Judged::Failed => Exit::Bad,
+            Some(0) if judged == Judged::Failed || failed.is_some() => Exit::Bad,
             Some(code) => Exit::Program(code as u8),
             None => Exit::Program((128 + recorded.status.signal().unwrap_or_default()) as u8),
         })
@@ -172,7 +175,7 @@ impl Record {
         spec: &Specification,
         reporter: &mut dyn Reporter,
         context: &mut Context,
-    ) -> Result<(Recorded, Judged), Failure> {
+    ) -> Result<(Written, Judged), Failure> {
         let bell = recording.checking();
         let (sender, source) = watch_channel(self.out.as_deref().unwrap_or("<recorded>"));
         let reader = std::thread::Builder::new().name("recorder".into());
@@ -277,13 +280,22 @@ fn processes(count: u64) -> String {
 /// What the trace does not have.
 fn missing(summary: &Summary) -> Vec<String> {
     let mut said = Vec::new();
+    if summary.processes == 0 {
+        said.push(
+            "nothing was recorded: the library was not loaded into the program, or found no memory there"
+                .into(),
+        );
+    }
     let mut say = |count: u64, what: &str| {
         if count > 0 {
             said.push(format!("{} {what}", words::counted(count, "event")));
         }
     };
     say(summary.lost, "could not be written: more threads or calls than the shared memory holds");
-    say(summary.unfinished, "had begun and not come back when their thread was ended");
+    say(
+        summary.unfinished,
+        "had begun and not come back when their thread was ended, or left them by longjmp",
+    );
     say(summary.late, "stand later than their order: their calls took seconds");
     if summary.killed > 0 {
         let what = processes(summary.killed);
@@ -298,10 +310,16 @@ fn missing(summary: &Summary) -> Vec<String> {
     for program in &summary.unrecorded {
         let name = words::printable(program);
         said.push(format!(
-            "`{name}` was executed and not recorded: it is static, privileged or of another machine"
+            "`{name}` was executed and not recorded: it is static, privileged, another user's or of another machine"
         ));
     }
     said
+}
+
+/// The program has run; whether its trace could be written is another matter.
+struct Written {
+    recorded: Recorded,
+    failed: Option<Error>,
 }
 
 /// Reads the program's events to their end, into the file and to the watch.
@@ -310,7 +328,7 @@ fn written(
     file: Option<File>,
     sender: Option<WatchSender>,
     forward: &Forward,
-) -> Result<Recorded, Error> {
+) -> Result<Written, Error> {
     let mut file = file.map(|file| BufWriter::with_capacity(1 << 16, file));
     let (mut sender, mut failed) = (sender, None);
     let recorded = recording.run(
@@ -330,10 +348,8 @@ fn written(
     );
     let recorded = recorded?;
     let flushed = file.map_or(Ok(()), |mut file| file.flush());
-    if let Some(error) = failed.or(flushed.err()) {
-        return Err(Error::io("cannot write the trace", error));
-    }
-    Ok(recorded)
+    let failed = failed.or(flushed.err()).map(|error| Error::io("cannot write the trace", error));
+    Ok(Written { recorded, failed })
 }
 
 /// Tells verdicts on standard error, and the program that it need not wait for them.

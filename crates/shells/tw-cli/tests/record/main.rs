@@ -6,8 +6,11 @@
 #[path = "../common/mod.rs"]
 mod shared;
 
+mod mistakes;
 mod programs;
+mod sound;
 
+use mistakes::MORE;
 use programs::{COUNTING, HEAD, SIGNALS, WILD, WRONG};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -26,10 +29,14 @@ fn there(program: &str, what: &str) -> bool {
 }
 
 fn compile(directory: &Path, name: &str, text: &str) -> PathBuf {
+    compile_with(directory, name, &["-O0"], text)
+}
+
+fn compile_with(directory: &Path, name: &str, options: &[&str], text: &str) -> PathBuf {
     let (source, program) = (directory.join(format!("{name}.c")), directory.join(name));
     std::fs::write(&source, format!("{HEAD}{text}")).unwrap();
-    let done =
-        Command::new("gcc").args(["-w", "-O0", "-o"]).arg(&program).arg(&source).arg("-lpthread").status();
+    let mut gcc = Command::new("gcc");
+    let done = gcc.arg("-w").args(options).arg("-o").arg(&program).arg(&source).arg("-lpthread").status();
     assert!(done.expect("gcc runs").success(), "{name} does not compile");
     program
 }
@@ -59,7 +66,7 @@ fn seeded_mistakes_are_found_and_the_status_is_the_programs() {
         return;
     }
     let directory = shared::directory("record/wrong");
-    for (rule, said, text) in WRONG {
+    for (rule, said, text) in WRONG.iter().chain(MORE) {
         let program = compile(&directory, rule, text);
         let run = record(&["--only", rule, "--library", "posix"], &program, &[]);
         let err = String::from_utf8_lossy(&run.stderr);

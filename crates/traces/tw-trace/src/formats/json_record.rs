@@ -84,6 +84,7 @@ impl RecordReader {
         self.record(&mut parser, end, row).map_err(|fault| fault.place(text, line, column))?;
         let mark = |(at, found)| Mark { text: found, place: place(text, at, line, column) };
         row.repeated = parser.repeated.into_iter().map(mark).collect();
+        row.distinct = row.repeated.is_empty();
         row.unfit = parser.unfit.into_iter().map(mark).collect();
         Ok(())
     }
@@ -217,31 +218,34 @@ impl RecordReader {
     fn stamp(&self, parser: &mut Parser<'_>) -> Result<Option<Stamp>, Fault> {
         let at = parser.at;
         let stamps = self.keys.stamps;
-        let (found, result) = match parser.peek() {
+        let (found, error) = match parser.peek() {
             Some(b'-' | b'0'..=b'9') => {
                 let text = parser.number()?;
-                (quote(text), stamps.number(text).map_err(|error| error.to_string()))
+                match stamps.number(text) {
+                    // A message is put together for what is wrong alone.
+                    Ok(stamp) => return Ok(Some(stamp)),
+                    Err(error) => (quote(text), error.to_string()),
+                }
             }
             Some(b'"') => {
                 let text = parser.string("text")?;
-                (quote(&text), stamps.parse(&text).map_err(|error| error.to_string()))
+                match stamps.parse(&text) {
+                    Ok(stamp) => return Ok(Some(stamp)),
+                    Err(error) => (quote(&text), error.to_string()),
+                }
             }
             _ => match parser.value(1)? {
                 Value::Null => return Ok(None),
-                Value::Bool(bool) => (format!("`{bool}`"), Err("not a time".to_string())),
-                other => (other.kind().to_string(), Err("not a time".to_string())),
+                Value::Bool(bool) => (format!("`{bool}`"), "not a time".to_string()),
+                other => (other.kind().to_string(), "not a time".to_string()),
             },
         };
-        result.map(Some).map_err(|error| {
-            let expected = match stamps.form {
-                Some(_) => stamps.expected(),
-                None => {
-                    format!("a timestamp: a number of `{}` or RFC 3339 text", stamps.numbers.name())
-                }
-            };
-            let message = format!("`{}`: found {found} ({error}), expected {expected}", self.keys.time);
-            Fault::new(at, TraceErrorKind::Time, message)
-        })
+        let expected = match stamps.form {
+            Some(_) => stamps.expected(),
+            None => format!("a timestamp: a number of `{}` or RFC 3339 text", stamps.numbers.name()),
+        };
+        let message = format!("`{}`: found {found} ({error}), expected {expected}", self.keys.time);
+        Err(Fault::new(at, TraceErrorKind::Time, message))
     }
 
     fn event(&self, parser: &mut Parser<'_>) -> Result<Option<Arc<str>>, Fault> {

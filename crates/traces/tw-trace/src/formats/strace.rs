@@ -81,6 +81,7 @@ const NAMED: &[(&str, &str)] = &[
     ("epoll_ctl", "fd - fd2"),
     ("eventfd2", "count flags"),
     ("memfd_create", "path"),
+    ("mmap", "hint size protection how fd offset"),
     ("munmap", "block size"),
     ("unlink", "path"),
     ("rename", "path path2"),
@@ -101,7 +102,12 @@ const NAMED: &[(&str, &str)] = &[
     ("shutdown", "fd"),
     ("setsockopt", "fd"),
     ("execve", "path"),
+    ("wait4", "child"),
+    ("kill", "child"),
 ];
+
+/// Calls whose result recorded programs have under a name: what `munmap` gives up is what `mmap` got.
+const RESULTS: &[(&str, &str)] = &[("mmap", "block")];
 
 /// Calls that write a pair of descriptors, and which argument tells it.
 const PAIRS: &[(&str, usize)] = &[("pipe", 0), ("pipe2", 0), ("socketpair", 3)];
@@ -245,6 +251,12 @@ impl LineFormat for Strace {
         {
             push(row, with, "fd", fd);
             push(row, with, "fd2", fd2);
+        }
+        if let Some((_, name)) =
+            RESULTS.iter().find(|(name, _)| call.name.strip_suffix("_resumed").unwrap_or(&call.name) == *name)
+            && call.errno.is_empty()
+        {
+            push(row, with, name, call.result.unwrap_or_default());
         }
         push(row, with, "result", call.result.unwrap_or_default());
         push(row, with, "errno", call.errno);
