@@ -2,7 +2,7 @@
 """Slices of a log: six policies about computers, sliced and not, on one core and on two.
 
     bench/slicing.py BINARY [--events 10000000] [--slices 64] [--memory 400MB] [--only P1,P2] [--repeat 1] [--seed 7]
-                     [--data DIR] [--write]
+                     [--data DIR] [--shares] [--write]
 
 The log is synthetic: the published mix of events (61 % alive, 30 % net, 8 % sessions, the rest updates), some 337 events at a time
 point, 35,000 computers, a few of which are 10 to 30 times as busy as most. A stretch of it is made at random and repeated with later
@@ -10,9 +10,12 @@ times, so that a large log is written quickly. It stays in bench/data (or `--dat
 
 For each policy it prints the wall time on one core and on two (the best of `--repeat` alternating runs), their ratio, CPU seconds and
 peak memory of the sliced run, and what the 26 G events of the published log would take at that rate; where the log is small enough
-(`--whole-up-to`) the number of violations is compared with that of an unsliced run. Then it takes slices as files, and evaluates the
-median one and the largest one by themselves. Exits with 1 if an answer differs. `--write` puts the tables into docs/benchmarks.md and
-docs/slicing.md.
+(`--whole-up-to`) the number of violations is compared with that of an unsliced run. Then it takes slices of a log of that length as files,
+and evaluates the median one and the largest one by themselves. Exits with 1 if an answer differs. `--write` puts the tables into
+docs/benchmarks.md and docs/slicing.md.
+
+`--shares` prints, instead, how the CPU time of the run on two cores is divided among its threads. That does not depend on what else the
+machine does: no speed-up is larger than the whole by the share of the busiest thread.
 """
 
 import argparse
@@ -103,6 +106,31 @@ def run(command, cores=None):
             sys.exit(f"{' '.join(map(str, command))}\n{out.read()}{err.read()}")
         answer = json.loads(out.readline())["violation_count"]
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, answer
+
+
+def share(command):
+    """The CPU seconds of the busiest thread and of all, and the peak in MB."""
+    child = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seen = {}
+    while True:
+        for task in Path(f"/proc/{child.pid}/task").glob("*/schedstat"):
+            try:
+                seen[task.parent.name] = int(task.read_text().split()[0]) / 1e9
+            except OSError:
+                pass  # it has just ended
+        ended, _, usage = os.wait4(child.pid, os.WNOHANG)
+        if ended:
+            return max(seen.values(), default=0), usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+        time.sleep(0.01)
+
+
+def shares(options, chosen, path):
+    for workload in chosen:
+        check = [options.binary, "check", "--no-explain", "--violations", "0", "--output", "json", "--format", "monpoly",
+                 specification(workload), path, "--slices", options.slices, "--memory", options.memory, "--threads", 2, "--jobs", 2]
+        busiest, whole, megabytes = share(check)
+        print(f"{workload.name}: {whole:.2f} s of CPU, the busiest thread {busiest:.2f} s, at most {whole / max(busiest, whole / 2):.2f} times "
+              f"as fast on two cores; {megabytes:.0f} MB", flush=True)
 
 
 def best(runs):
@@ -200,6 +228,7 @@ def main():
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--whole-up-to", type=int, default=10_000_000)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--shares", action="store_true")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     DATA = options.data
@@ -209,10 +238,13 @@ def main():
     told = (f"{events:,} events, {facts['bytes'] / 1e6:,.0f} MB (synthetic); {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
             f"`--slices {options.slices} --memory {options.memory}`")
     print(told)
+    if options.shares:
+        return shares(options, chosen, path)
     lines, right = policies(options, chosen, path, events)
     tables = [told, "", *lines]
-    if events <= options.whole_up_to:
-        tables += ["", *slices(options, chosen, path)]
+    if events > options.whole_up_to:
+        path, facts = log_of(options.whole_up_to, options.seed)
+    tables += ["", f"Of a log of {facts['events']:,} events:", "", *slices(options, chosen, path)]
     if options.write:
         write(tables)
     sys.exit(0 if right else 1)

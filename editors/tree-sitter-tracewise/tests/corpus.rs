@@ -6,9 +6,14 @@ use tree_sitter_tracewise::{HIGHLIGHTS_QUERY, LANGUAGE};
 
 fn specifications(folder: &Path, found: &mut Vec<PathBuf>) {
     for path in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // What is built or fetched, and specifications of tests that are wrong on purpose.
+        if name.starts_with('.') || matches!(&*name, "target" | "node_modules" | "crooked.tw") || path.ends_with("bench/data") {
+            continue;
+        }
         if path.is_dir() {
             specifications(&path, found);
-        } else if path.extension().is_some_and(|end| end == "tw") {
+        } else if path.extension().is_some_and(|end| end == "tw" || end == "elsc") {
             found.push(path);
         }
     }
@@ -37,12 +42,16 @@ fn error(text: &str) -> Option<(usize, String)> {
 fn every_specification_is_read() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
-    specifications(&root.join("examples"), &mut files);
-    assert!(files.len() > 25, "{files:?}");
-    for file in files {
-        let text = std::fs::read_to_string(&file).expect("text");
-        assert_eq!(error(&text), None, "{}", file.display());
-    }
+    specifications(&root, &mut files);
+    assert!(files.len() > 40, "{files:?}");
+    // In files of charts alone, the `;` of an `after` may be left out, which the grammar takes for missing.
+    let missing = |file: &Path, error: &(usize, String)| file.extension().is_some_and(|end| end == "elsc") && error.1.is_empty();
+    let wrong: Vec<_> = files
+        .iter()
+        .filter_map(|file| Some((file, error(&std::fs::read_to_string(file).expect("text"))?)))
+        .filter(|(file, error)| !missing(file, error))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(error("property p : G (a -> ;").is_some());
 }
 

@@ -43,6 +43,9 @@ use tw_diag::{Checked, Diagnostic, Severity, Span};
 /// More errors than this help nobody.
 pub(crate) const MAX_ERRORS: usize = 20;
 
+/// As do more than this of one declaration.
+const MAX_ERRORS_EACH: usize = 4;
+
 /// At most [`MAX_ERRORS`] errors and as many warnings; the last of them says so if there are more.
 pub(crate) fn first_few(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let kind = |d: &Diagnostic| usize::from(d.severity == Severity::Warning);
@@ -199,7 +202,52 @@ impl<'a> Parser<'a> {
     fn finish(mut self) -> Checked<Tree> {
         // Findings of the lexer and late ones of the machine are merged into the order of the text.
         self.diagnostics.sort_by_key(|d| d.labels.first().map_or(0, |(span, _)| span.start));
+        self.leave_out_after_quotes();
+        self.leave_out_more_of_the_same();
         Checked { value: self.tree, diagnostics: first_few(self.diagnostics) }
+    }
+
+    /// Where a text is never closed, the quotes of its line are odd: what looks wrong behind the first of them is no news.
+    fn leave_out_after_quotes(&mut self) {
+        let text = self.text;
+        let line = |place: u32| {
+            let before = text.get(..place as usize).unwrap_or(text);
+            let start = before.rfind('\n').map_or(0, |at| at + 1);
+            let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+            (start, end)
+        };
+        let at = |found: &Diagnostic| found.labels.first().map_or(0, |(span, _)| span.start);
+        let odd: Vec<(usize, usize)> = self
+            .diagnostics
+            .iter()
+            .filter(|found| found.code == "unclosed-text")
+            .map(|found| {
+                let (start, end) = line(at(found));
+                (text[start..end].find(['"', '`']).map_or(start, |quote| start + quote), end)
+            })
+            .collect();
+        if odd.is_empty() {
+            return;
+        }
+        let behind = |place: usize| odd.iter().any(|&(start, end)| start <= place && place <= end);
+        self.diagnostics.retain(|found| found.code == "unclosed-text" || !behind(at(found) as usize));
+    }
+
+    /// A bracket too many makes a dozen odd words of one formula: after a few, more of them help nobody.
+    fn leave_out_more_of_the_same(&mut self) {
+        let block = |kind: &DeclarationKind| {
+            use DeclarationKind::{Chart, Monitor, Trace};
+            matches!(kind, Monitor(_) | Trace(_) | Chart(_))
+        };
+        let declarations = &self.tree.declarations;
+        let mut told = vec![0; declarations.len()];
+        self.diagnostics.retain(|found| {
+            let start = found.labels.first().map_or(0, |(span, _)| span.start);
+            let own = declarations.partition_point(|own| own.span.start <= start).checked_sub(1);
+            let Some(own) = own.filter(|&own| !block(&declarations[own].kind)) else { return true };
+            told[own] += usize::from(found.severity == Severity::Error);
+            told[own] <= MAX_ERRORS_EACH || found.severity != Severity::Error
+        });
     }
 
     /// The kind of the token `ahead` of the current one.

@@ -180,7 +180,7 @@ fn backquote(name: &str) -> String {
     format!("`{}`", name.replace('`', "``").replace('\n', " "))
 }
 
-fn print_path(path: &Path, quoted: bool) -> String {
+pub(crate) fn print_path(path: &Path, quoted: bool) -> String {
     let mut out = String::new();
     for (i, step) in path.steps.iter().enumerate() {
         match step {

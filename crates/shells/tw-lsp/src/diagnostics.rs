@@ -2,13 +2,29 @@
 
 use crate::document::{Document, Encoding};
 use serde_json::{Value, json};
-use tracewise::diag::{Severity, plain};
+use tracewise::diag::{Diagnostic, Severity, plain};
+use tracewise::language::ast::DeclarationKind;
+
+/// A sample that is not there: hovers and completions would say nothing of it, and nobody would know why.
+fn no_sample(document: &Document) -> Option<Diagnostic> {
+    let look = document.look();
+    let file = look.settings.sample.as_ref().filter(|_| document.path().is_some())?;
+    if std::path::Path::new(file).exists() {
+        return None;
+    }
+    let line = look.tree.declarations.iter().find_map(|declaration| match &declaration.kind {
+        DeclarationKind::Trace(block) => block.lines.iter().rfind(|line| line.name.name == "sample"),
+        _ => None,
+    })?;
+    let found = Diagnostic::warning("no-sample", "there is no such sample").at(line.span, "");
+    Some(found.help(format!("the file would be `{file}`: its place is told from where the specification is")))
+}
 
 /// The message that tells what is wrong with a document.
 pub fn publish(document: &Document, encoding: Encoding) -> Value {
-    let found = &document.look().diagnostics;
+    let missing = no_sample(document);
+    let found = document.look().diagnostics.iter().chain(&missing);
     let list: Vec<Value> = found
-        .iter()
         .map(|finding| {
             let span = finding.labels.first().map(|(span, _)| *span).unwrap_or_default();
             let (start, mut end) = (span.start as usize, span.end as usize);

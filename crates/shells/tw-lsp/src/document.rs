@@ -59,17 +59,24 @@ impl Document {
     }
 
     fn changed(&mut self) {
-        self.lines = std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        // A line ends with `\n`, `\r\n` or `\r`, as the protocol has it.
+        let bytes = self.text.as_bytes();
+        let ends =
+            |&at: &usize| bytes[at] == b'\n' || bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+        self.lines = std::iter::once(0).chain((0..bytes.len()).filter(ends).map(|at| at + 1)).collect();
         self.look = OnceCell::new();
         self.words = OnceCell::new();
     }
 
-    /// Takes over a change: all of the text, or a stretch of it.
+    /// Takes over a change: all of the text, or a stretch of it. One whose stretch is none is left out: what it is about is
+    /// not known, and taking it for the whole text would lose that.
     pub fn change(&mut self, change: &Value, encoding: Encoding) {
         let Some(new) = change["text"].as_str() else { return };
-        match self.span(&change["range"], encoding) {
+        let range = &change["range"];
+        match self.span(range, encoding) {
             Some((start, end)) => self.text.replace_range(start..end, new),
-            None => self.text = new.to_owned(),
+            None if range.is_null() => self.text = new.to_owned(),
+            None => return,
         }
         self.changed();
     }
@@ -197,6 +204,16 @@ mod tests {
     }
 
     #[test]
+    fn lines_end_in_three_ways() {
+        let document = Document::new("untitled:1".into(), Value::Null, "a\r\nb\rc\n\rd".into());
+        let starts: Vec<usize> = (0..5)
+            .filter_map(|line| document.offset(&json!({"line": line, "character": 0}), Encoding::Utf16))
+            .collect();
+        assert_eq!(starts, [0, 3, 5, 7, 8]);
+        assert_eq!(document.position(5, Encoding::Utf8), json!({"line": 2, "character": 0}));
+    }
+
+    #[test]
     fn changes_are_taken_over() {
         let mut document = Document::new("untitled:1".into(), Value::Null, "let ä = 1;\nG p\n".into());
         let range = json!({"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 5}});
@@ -206,6 +223,10 @@ mod tests {
         assert_eq!(document.text, "x");
         document.change(&json!({"range": range}), Encoding::Utf16);
         document.change(&json!(7), Encoding::Utf16);
+        for place in [json!({}), json!({"line": -1, "character": 0}), json!({"line": 0.5, "character": 0})] {
+            let broken = json!({"start": place, "end": {"line": 0, "character": 1}});
+            document.change(&json!({"range": broken, "text": "all of it"}), Encoding::Utf16);
+        }
         assert_eq!(document.text, "x");
     }
 }

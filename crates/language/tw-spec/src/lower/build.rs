@@ -230,23 +230,28 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Warns of names that are numbers in one place and texts in another: in one of the two, the comparison is of no use.
-    /// A proposition may be a number elsewhere, since a column of 0 and 1 is both.
+    /// Warns of names that are texts in one place and numbers or propositions in another: in one of the two, they are of no
+    /// use. A proposition may be a number elsewhere, since a column of 0 and 1 is both.
     fn one_type_each(&mut self) {
-        let mut numbers: FxHashMap<&Path, Span> = FxHashMap::default();
+        let mut others: FxHashMap<&Path, (Span, &str)> = FxHashMap::default();
         let mut texts: Vec<(&Path, Span)> = Vec::new();
         for slot in self.program.slots.iter().filter(|slot| !slot.declared) {
             match &slot.what {
-                What::Variable(path, Expect::Number) => drop(numbers.entry(path).or_insert(slot.span)),
+                What::Variable(path, Expect::Number) => {
+                    drop(others.insert(path, (slot.span, "a number")));
+                }
+                What::Proposition(path) | What::Variable(path, Expect::Bool) => {
+                    drop(others.entry(path).or_insert((slot.span, "a proposition")));
+                }
                 What::Variable(path, Expect::Text) => texts.push((path, slot.span)),
                 _ => {}
             }
         }
         for (path, text) in texts {
-            let Some(&number) = numbers.get(path) else { continue };
-            let (last, first, here, before) = match number.start < text.start {
-                true => (text, number, "a text", "a number"),
-                false => (number, text, "a number", "a text"),
+            let Some(&(other, what)) = others.get(path) else { continue };
+            let (last, first, here, before) = match other.start < text.start {
+                true => (text, other, "a text", what),
+                false => (other, text, what, "a text"),
             };
             let message = format!("`{path}` is {here} here and {before} elsewhere");
             self.findings.add(
@@ -254,9 +259,13 @@ impl Builder<'_, '_> {
                     .at(last, format!("used as {here}"))
                     .at(first, format!("used as {before}"))
                     .help(format!(
-                        "a comparison with a value of the other type never holds; compare both times with {before}, or \
-                         a declaration says which it is: `var {path}: {};`",
-                        if before == "a text" { "string" } else { "int" }
+                        "no value is both; use it as {before} both times, or a declaration says which it is: `var {}: {};`",
+                        crate::print::print_path(path, false),
+                        match before {
+                            "a text" => "string",
+                            "a number" => "int",
+                            _ => "bool",
+                        }
                     )),
             );
         }

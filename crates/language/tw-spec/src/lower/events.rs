@@ -10,7 +10,7 @@ use tw_core::{TimeUnit, Value, suggest};
 use tw_diag::{Diagnostic, Span};
 use tw_ir::{ArgumentKey, Bound, Clock, CompareOp, Interval, IntervalError, PathStep, PatternArgument};
 
-impl Expander<'_, '_> {
+impl<'f> Expander<'_, 'f> {
     /// A use of the event that declaration `index` declares.
     pub(super) fn declared_event(
         &mut self,
@@ -211,20 +211,19 @@ impl Expander<'_, '_> {
     /// A name that nothing declares is an event of the trace; if a declared one is near, it may be a slip.
     /// One that is given columns may also be meant for a pattern of the library.
     fn warn_similar(&mut self, name: &str, arguments: usize, library: bool, span: Span) {
-        let declarations = self.declarations;
-        let candidates = declarations.names.iter().filter_map(|(other, (what, _))| match what {
-            Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => {
-                Some(*other)
+        if name.chars().count() <= 2 {
+            return;
+        }
+        let key = (name.to_owned(), arguments, library);
+        let near = match self.similar.get(&key) {
+            Some(known) => *known,
+            None => {
+                let near = self.similar(name, arguments, library);
+                self.similar.insert(key, near);
+                near
             }
-            Declared::Event(_) => Some(*other),
-            _ => None,
-        });
-        let fitting = |pattern: &&patterns::PatternDoc| library && pattern.parameters.len() == arguments;
-        let candidates =
-            candidates.chain(patterns::PATTERNS.iter().filter(fitting).map(|pattern| pattern.name));
-        if name.chars().count() > 2
-            && let Some(near) = suggest(name, candidates)
-        {
+        };
+        if let Some(near) = near {
             self.findings.add(
                 Diagnostic::warning(
                     "similar-name",
@@ -234,6 +233,20 @@ impl Expander<'_, '_> {
                 .help(format!("did you mean `{near}`?")),
             );
         }
+    }
+
+    /// What is declared under a name like this one.
+    fn similar(&self, name: &str, arguments: usize, library: bool) -> Option<&'f str> {
+        let declarations = self.declarations;
+        let candidates = declarations.names.iter().filter_map(|(other, (what, _))| match what {
+            Declared::Macro(m) if declarations.macros[*m].parameters.len() == arguments && arguments > 0 => {
+                Some(*other)
+            }
+            Declared::Event(_) => Some(*other),
+            _ => None,
+        });
+        let fitting = |pattern: &&patterns::PatternDoc| library && pattern.parameters.len() == arguments;
+        suggest(name, candidates.chain(patterns::PATTERNS.iter().filter(fitting).map(|pattern| pattern.name)))
     }
 
     fn argument_twice(&mut self, event: &str, argument: &Argument) {

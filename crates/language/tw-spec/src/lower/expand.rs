@@ -39,6 +39,8 @@ pub(super) struct Expander<'t, 'f> {
     pub(super) active: Vec<bool>,
     pub(super) numbers: Numbers,
     used: FxHashSet<u32>,
+    /// Of undeclared events, with the number of their arguments, the declared name that may be meant.
+    pub(super) similar: FxHashMap<(String, usize, bool), Option<&'f str>>,
 }
 
 /// What the expander leaves behind.
@@ -99,6 +101,7 @@ impl<'t, 'f> Expander<'t, 'f> {
             trail: Vec::new(),
             numbers,
             used: FxHashSet::default(),
+            similar: FxHashMap::default(),
         }
     }
 

@@ -153,7 +153,7 @@ impl<'t> Prepared<'t> {
                 unique(variables.iter(), "variable", findings);
             }
         }
-        let whole = whole(declarations, &prepared, bodies, &owner);
+        let whole = whole(declarations, &prepared, bodies, &owner, findings);
         for (scope, whole) in prepared.scopes.iter_mut().zip(whole) {
             scope.number = numbers.number(scope.class, scope.name, scope.depth, whole);
         }

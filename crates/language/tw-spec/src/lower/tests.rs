@@ -1056,6 +1056,34 @@ fn names_have_one_type_each() {
         assert_eq!(codes(text), [""; 0], "{text}");
     }
     assert_eq!(codes("property p : `q` > 1 & q == \"x\";").len(), 1);
+    // A proposition is no text.
+    let truth = ["two-types `queue` is a text here and a proposition elsewhere"];
+    assert_eq!(codes("property p : G (queue -> queue == \"text\");"), truth);
+    // Variables, by what they are compared with, by the events that bind them, and through macros.
+    let bound = ["two-types `x` is a text here and a number elsewhere"];
+    for text in [
+        "property p : G forall x. e(x) -> x > 3 & x matches \"a\";",
+        "property p : G forall x. e(x) -> x in {1..5} | x in {\"a\"};",
+        "event e(a: int); property p : G forall x. e(x) -> x != \"t\";",
+        "event e(a: real); event f(b: string); property p : G forall x. e(x) -> F f(b: x);",
+        "let big(u) = u > 10; let own(u) = big(u); property p : G forall x. q(x) & own(x) -> x == \"y\";",
+        "var n: real; var s: string; property p : G forall x. x == n -> O x == s;",
+        "property p : G count(x : q(x) & x + 1 > 2 & x == \"y\") < 3;",
+    ] {
+        let found = codes(text);
+        assert!(
+            found == bound || found == ["two-types `x` is a number here and a text elsewhere"],
+            "{text}: {found:?}"
+        );
+    }
+    for text in [
+        "property p : G forall x. e(x) -> x > 3; property q : G forall x. e(x) -> x == \"t\";",
+        "property p : G forall x. e(x) -> x in {1, 7} & x > 0;",
+        "event e(a: int); event f(b: real); property p : G forall x. e(x) -> F f(x);",
+        "let own(u) = u == \"a\"; property p : G forall x, y. e(x, y) & own(y) -> x > 3;",
+    ] {
+        assert_eq!(codes(text), [""; 0], "{text}");
+    }
     // A declaration says which it is: the other use is an error.
     let found = codes("var queue: int; property p : G (queue > 10 & queue == \"text\");");
     assert!(found.len() == 1 && found[0].starts_with("type-mismatch"), "{found:?}");

@@ -48,6 +48,8 @@ impl Parser<'_> {
         let name = self.chart_name("the chart's name")?;
         let title = (self.kind() == Tok::Text).then(|| self.text());
         let (mut kind, mut iterate): (Option<(Kind, Span)>, Option<Span>) = (None, None);
+        // Of several words that say nothing, the first is told of.
+        let mut told = false;
         while self.kind() != Tok::OpenBrace {
             if !self.is_name(0) && !self.is_reserved(self.at) {
                 return Err(self.expected("bad-chart", "`{`", HEAD));
@@ -57,7 +59,9 @@ impl Parser<'_> {
             let again = match known {
                 Some((_, known)) => kind.replace((*known, span)).map(|(_, before)| before),
                 None if word == "iterate" => iterate.replace(span),
+                None if told => None,
                 None => {
+                    told = true;
                     let found = Diagnostic::error("bad-chart", format!("`{word}` says nothing here"));
                     self.report(found.at(span, "").help(match suggest_kind(word) {
                         Some(near) => format!("did you mean `{near}`?"),

@@ -127,6 +127,15 @@ impl Parser<'_> {
                     return;
                 }
                 _ if self.at > first && self.starts_declaration() => return,
+                Tok::OpenBrace => {
+                    // A block whose head could not be read, with the lines that are in it.
+                    if let Some(end) = self.block_end() {
+                        self.at = end;
+                        self.advance();
+                        return;
+                    }
+                    self.advance();
+                }
                 _ => {
                     self.advance();
                 }
@@ -134,15 +143,43 @@ impl Parser<'_> {
         }
     }
 
+    /// Where the block that begins here ends; nothing if it is none, or is not closed before what comes next.
+    fn block_end(&mut self) -> Option<usize> {
+        let (begin, mut depth, mut lines) = (self.at, 0u32, false);
+        let mut end = None;
+        while self.kind() != Tok::End && end.is_none() {
+            match self.kind() {
+                Tok::OpenBrace => depth += 1,
+                Tok::CloseBrace if depth == 1 => end = Some(self.at),
+                Tok::CloseBrace => depth -= 1,
+                Tok::Semicolon | Tok::Colon => lines = true,
+                Tok::Word if self.starts_declaration() => break,
+                _ => {}
+            }
+            self.advance();
+        }
+        self.at = begin;
+        end.filter(|_| lines)
+    }
+
     pub(super) fn semicolon(&mut self) {
         if self.accept(Tok::Semicolon).is_some() {
             return;
         }
         let gap = self.gap();
-        let found = Diagnostic::error("missing-semicolon", "this declaration does not end");
-        self.report(
-            found.at(gap, "`;` expected here").help("did you forget `;`? Every declaration ends with one"),
-        );
+        // Where the declaration breaks off in the middle, its end is no news.
+        let breaks_off = |found: &Diagnostic| {
+            found.code == "missing-operand"
+                && found.labels.first().is_some_and(|(span, _)| span.end == gap.start)
+        };
+        if !self.diagnostics.iter().any(breaks_off) {
+            let found = Diagnostic::error("missing-semicolon", "this declaration does not end");
+            self.report(
+                found
+                    .at(gap, "`;` expected here")
+                    .help("did you forget `;`? Every declaration ends with one"),
+            );
+        }
         self.synchronise(self.at.saturating_sub(1));
     }
 
@@ -195,10 +232,12 @@ impl Parser<'_> {
 
     /// A name; a reserved word is reported and taken all the same.
     pub(super) fn expect_name(&mut self, what: &str) -> Option<Ident> {
-        if self.is_name(0) {
+        // The next declaration is none's name.
+        let next = self.kind() == Tok::Word && self.starts_declaration();
+        if self.is_name(0) && !next {
             return Some(self.ident());
         }
-        if self.is_reserved(self.at) {
+        if self.is_reserved(self.at) && !next {
             self.reserved_word(self.at);
             return Some(self.ident());
         }
@@ -210,7 +249,7 @@ impl Parser<'_> {
         self.advance();
         if self.is_reserved(self.at) {
             self.reserved_word(self.at);
-        } else if !self.is_name(0) {
+        } else if !self.is_name(0) || self.starts_declaration() {
             return Err(self.expected("missing-name", "the variable's name", "write `var queue: int;`"));
         }
         let (path, path_span) = self.path();
@@ -266,11 +305,16 @@ impl Parser<'_> {
         if self.accept(Tok::CloseParen).is_some() {
             return Ok(items);
         }
+        // What stands before is understood where the rest of the declaration goes on, or ends.
         if matches!(self.kind(), Tok::End | Tok::Semicolon) {
             self.unclosed(open, 1);
-            return Err(Unreadable);
+            return Ok(items);
         }
-        Err(self.expected("bad-declaration", "`,` or `)`", help))
+        let unreadable = self.expected("bad-declaration", "`,` or `)`", help);
+        match self.kind() {
+            Tok::Compare(CompareOp::Eq) | Tok::Text | Tok::OpenBrace => Ok(items),
+            _ => Err(unreadable),
+        }
     }
 
     fn event(&mut self) -> Result<DeclarationKind, Unreadable> {
@@ -282,8 +326,15 @@ impl Parser<'_> {
             parameters = self.list(
                 |parser| {
                     let name = parser.expect_field("a parameter's name").ok_or(Unreadable)?;
-                    let ty = parser.accept(Tok::Colon).map(|_| parser.ty()).transpose()?;
-                    Ok((name, ty))
+                    if parser.accept(Tok::Colon).is_none() {
+                        return Ok((name, None));
+                    }
+                    match parser.ty() {
+                        Ok(ty) => Ok((name, Some(ty))),
+                        // The type is not written yet.
+                        Err(_) if matches!(parser.kind(), Tok::Comma | Tok::CloseParen) => Ok((name, None)),
+                        Err(unreadable) => Err(unreadable),
+                    }
                 },
                 HELP,
             )?;
@@ -363,9 +414,7 @@ impl Parser<'_> {
         let divisible = if word == "query" { Divisible::Query } else { Divisible::Property };
         let kind = word.to_owned();
         self.advance();
-        // The next declaration is none's name.
-        let next = self.kind() == Tok::Word && self.starts_declaration();
-        if next || matches!(self.kind(), Tok::Text | Tok::Colon) {
+        if self.starts_declaration() || matches!(self.kind(), Tok::Text | Tok::Colon) {
             return Err(self.expected("missing-name", what, help));
         }
         let name = self.expect_name(what).ok_or(Unreadable)?;

@@ -25,7 +25,8 @@ impl Parser<'_> {
                 return Err(unreadable);
             }
         };
-        let open = self.advance();
+        // Where the head lacks its brace, which is told already, its lines follow all the same.
+        let open = if self.opens_block() { self.advance() } else { self.gap() };
         loop {
             while self.accept(Tok::Semicolon).is_some() {}
             let lost = self.kind() == Tok::Word && self.starts_declaration();
@@ -71,14 +72,18 @@ impl Parser<'_> {
         let title = (self.kind() == Tok::Text).then(|| self.text());
         let mut severity: Option<(Severity, Span)> = None;
         let mut words: [Option<Span>; 2] = [None, None];
-        while self.kind() == Tok::Word {
+        // Of several words that say nothing, the first is told of.
+        let mut told = false;
+        while self.kind() == Tok::Word && !self.starts_declaration() && !self.starts_item() {
             let (word, span) = (self.word(0), self.advance());
             let known = Severity::ALL.iter().find(|(name, _)| *name == word);
             let again = match (known, word) {
                 (Some((_, known)), _) => severity.replace((*known, span)).map(|(_, before)| before),
                 (None, "strict") => words[0].replace(span),
                 (None, "equal") => words[1].replace(span),
+                _ if told => None,
                 _ => {
+                    told = true;
                     let names = Severity::ALL.iter().map(|(name, _)| *name).chain(["strict", "equal"]);
                     let found = Diagnostic::error("bad-monitor", format!("`{word}` says nothing here"));
                     self.report(
@@ -98,8 +103,14 @@ impl Parser<'_> {
                 self.report(found.at(span, "again here").at(before, "first here").help("leave one out"));
             }
         }
-        if self.kind() != Tok::OpenBrace {
-            return Err(self.expected("bad-monitor", "`{`", HEAD));
+        while told && !self.opens_block() && !self.ends_head() {
+            self.advance();
+        }
+        if !self.opens_block() {
+            let unreadable = self.expected("bad-monitor", "`{`", HEAD);
+            if !self.starts_item() {
+                return Err(unreadable);
+            }
         }
         let [strict, equal] = words.map(|word| word.is_some());
         Ok(Monitor {
@@ -112,6 +123,19 @@ impl Parser<'_> {
             items: Vec::new(),
             trailing_comments: Vec::new(),
         })
+    }
+
+    /// Whether the block begins here: with its brace, or with a text that is never closed and has the brace in it.
+    pub(super) fn opens_block(&self) -> bool {
+        self.kind() == Tok::OpenBrace
+            || self.kind() == Tok::Unknown
+                && self.word(0).starts_with('"')
+                && self.word(0).trim_end().ends_with('{')
+    }
+
+    /// Whether what is read cannot be a head any more.
+    fn ends_head(&self) -> bool {
+        matches!(self.kind(), Tok::End | Tok::Semicolon) || self.starts_item() || self.starts_declaration()
     }
 
     /// `(m, c)`, any words; the current token is `(`.
@@ -294,7 +318,7 @@ impl Parser<'_> {
 
     /// Skips the block whose head could not be read.
     pub(super) fn skip_block(&mut self) {
-        while !matches!(self.kind(), Tok::OpenBrace | Tok::Semicolon | Tok::End) {
+        while !(self.opens_block() || matches!(self.kind(), Tok::Semicolon | Tok::End)) {
             // The block was never begun.
             if self.kind() == Tok::Word && self.starts_declaration() {
                 return;
@@ -304,7 +328,7 @@ impl Parser<'_> {
         let mut depth = 0u32;
         while self.kind() != Tok::End {
             match self.kind() {
-                Tok::OpenBrace => depth += 1,
+                _ if self.opens_block() => depth += 1,
                 Tok::CloseBrace => depth = depth.saturating_sub(1),
                 _ => {}
             }

@@ -65,6 +65,9 @@ pub fn finish(command: &mut Command, input: &str) -> Run {
     };
     let arguments: Vec<_> = command.get_args().map(|own| own.to_string_lossy().into_owned()).collect();
     crate::shared::schema::hold(arguments.iter().map(String::as_str), &run.out);
+    // Errors and warnings are JSON, too, where JSON was asked for and understood.
+    let told: Vec<&str> = run.err.lines().filter(|line| line.starts_with('{')).collect();
+    crate::shared::schema::hold(arguments.iter().map(String::as_str), &told.join("\n"));
     // Users of the command read flags.
     let unspelled = [&run.out, &run.err].map(|text| Setting::named_in(text));
     assert_eq!(unspelled, [vec![], vec![]], "settings of the library in {run:?}");
