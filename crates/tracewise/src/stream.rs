@@ -110,6 +110,22 @@ impl StreamRows {
     }
 }
 
+/// References around a cycle as they are written, where some look at other positions: "`n[-1]`, `m[+1]`".
+pub fn walk_text(walk: &[(String, i64)]) -> Option<String> {
+    // More than a line of them tells nobody anything.
+    const MOST: usize = 12;
+    let one =
+        |(name, by): &(String, i64)| if *by == 0 { format!("`{name}`") } else { format!("`{name}[{by:+}]`") };
+    if walk.iter().all(|(_, by)| *by == 0) {
+        return None;
+    }
+    let mut shown: Vec<String> = walk.iter().take(MOST).map(one).collect();
+    if walk.len() > MOST {
+        shown.push(format!("and {} more", walk.len() - MOST));
+    }
+    Some(shown.join(", "))
+}
+
 /// What a specification without streams is told.
 pub(crate) fn refuse_none(spec: &Specification) -> Result<(), Error> {
     match spec.program.streams.is_empty() {

@@ -34,6 +34,12 @@ pub(crate) trait Language<'t> {
         Ok(Suffix::None)
     }
 
+    /// What is wrong where a group goes on in place of its `)`, if that says more than that `)` is expected.
+    fn not_closed(&mut self, cursor: &Cursor<'t>) -> Option<Diagnostic> {
+        let _ = cursor;
+        None
+    }
+
     /// The operator with its operands.
     fn apply(
         &mut self,
@@ -153,6 +159,9 @@ pub(crate) fn expression<'t, L: Language<'t>>(
                     value = language.apply(operator, &[left, value], span)?;
                 }
                 Begun::Group => {
+                    if let Some(found) = language.not_closed(cursor) {
+                        return Err(found);
+                    }
                     let close = cursor.expect(")")?;
                     value = Value { grouped: true, span: frame.start.to(close), ..value };
                 }

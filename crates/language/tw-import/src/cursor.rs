@@ -84,6 +84,25 @@ impl<'a> Cursor<'a> {
         Ok(Self { text, tokens, at: 0, ends: Vec::new() })
     }
 
+    /// Makes one name of names with this symbol between them: `IPv4::source`.
+    pub fn join(&mut self, symbol: &'static str) {
+        let mut joined: Vec<Token> = Vec::with_capacity(self.tokens.len());
+        let mut at = 0;
+        while let Some(&(mut token)) = self.tokens.get(at) {
+            at += 1;
+            while token.kind == Tok::Word
+                && let [sign, next, ..] = self.tokens[at..]
+                && (sign.kind, next.kind) == (Tok::Symbol(symbol), Tok::Word)
+                && (sign.span.start, next.span.start) == (token.span.end, sign.span.end)
+            {
+                token.span.end = next.span.end;
+                at += 2;
+            }
+            joined.push(token);
+        }
+        self.tokens = joined;
+    }
+
     /// The kind of the token here.
     pub fn kind(&self) -> Tok {
         self.peek(0)

@@ -112,6 +112,34 @@ fn declarations() {
     );
 }
 
+/// Notations of the papers and of earlier versions.
+#[test]
+fn older_notations() {
+    for (text, expected) in [
+        ("output bool o = p \\/ q /\\ !p", "stream o: bool = p | q & !p;"),
+        (
+            "output bool o = if (p[1|false] => q) then p[-1|false] else q[1|false]",
+            "stream o: bool = if p[+1|false] -> q then p[-1|false] else q[+1|false];",
+        ),
+        ("output int o = o[-1, 0] + (a mod 2)", "stream o: int = o[-1|0] + a % 2;"),
+        ("output o := (p[-1] ? false) & !p", "stream o: bool = p[-1|false] & !p;"),
+        ("output o := x - (x[-1]?x)", "stream o: real = x - if first then x else x[-1|0];"),
+        ("output o := (x[1s, count] ? 9) < 9", "stream o: bool = (count[has(x) over 1s] ?? 9) < 9;"),
+        ("output o := x[5s, avg]", "stream o: real = avg[x over 5s];"),
+        (
+            "output o := (x ! 0.0) - 1.0",
+            "stream x_held: real = if has(x) then x else x_held[-1|0.0];\nstream o: real = x_held - 1.0;",
+        ),
+        ("output o(u: String) spawn with (s) eval when u == s with 1", "stream o: int = 1 by s;"),
+    ] {
+        assert_eq!(made(&format!("{HEAD}{text}")), expected, "{text}");
+    }
+    assert_eq!(
+        made("input IPv4::ttl: UInt64\noutput n @(IPv4::ttl) := IPv4::ttl + IPv4::ttl[-1, 0]"),
+        "stream n: int = `IPv4::ttl` + `IPv4::ttl`[-1|0];"
+    );
+}
+
 #[test]
 fn the_latest_value_is_a_stream_of_its_own() {
     assert_eq!(
@@ -189,6 +217,15 @@ fn refusals() {
             "of an instance from outside",
         ),
         ("output o <Int64 u>: a", "a template with parameters"),
+        ("output (int u) o: a", "a template with parameters"),
+        ("output o := (a, b)", "a tuple"),
+        ("output o := a.0", "a part of a tuple"),
+        ("output o := (a + b) ! 0", "a lookup of something that is no stream"),
+        ("output o := (a + b)[-1] ? 0", "an offset of something that is no stream"),
+        ("output o(u: Int64) spawn with (a, b) eval when a == u with 1", "more than the value of an input"),
+        ("output o(u: Int64) spawn with a eval when a == u", "without values (`eval` without `with`)"),
+        ("trigger eval when p with \"t\" eval when q with \"u\"", "a second `eval`"),
+        ("input t: (Int64, Int64)", "a stream of tuples"),
         ("output o := a / b", "`/` of whole numbers"),
         ("output o := a << 2", "bits of a number"),
         ("output o := ~a", "bits of a number"),

@@ -210,12 +210,17 @@ pub fn stream_analysis(analysis: &StreamAnalysis) -> String {
         .raw("alternation", &number(analysis.alternation))
         .raw("online", &truth(analysis.online))
         .raw("passes", &analysis.passes.to_string())
+        .field("reason", analysis.reason.as_str())
         .raw("look_ahead", &number(analysis.look_ahead))
         .raw("state_bytes", &number(analysis.state_bytes))
         .raw("memory", &write::array(analysis.memory.iter().map(kept)));
     if !analysis.cycle.is_empty() {
         let names = analysis.cycle.iter().map(|name| serde_json::Value::from(name.as_str()).to_string());
         object = object.raw("cycle", &write::array(names));
+        let step = |(name, by): &(String, i64)| {
+            Object::new().field("stream", name.as_str()).raw("offset", &by.to_string()).end()
+        };
+        object = object.raw("walk", &write::array(analysis.walk.iter().map(step)));
     }
     if let Some(states) = analysis.gave_up {
         object = object.raw("gave_up", &states.to_string());

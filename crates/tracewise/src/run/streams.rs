@@ -180,9 +180,11 @@ fn predicate(error: StreamError) -> PredicateError {
 /// Streams that are defined by each other at the same position.
 pub(crate) fn circular(spec: &Specification, cycle: &ZeroCycle) -> Error {
     let names = cycle.names.join("`, `");
+    let through =
+        crate::stream::walk_text(&cycle.walk).map_or(String::new(), |text| format!(", through {text}"));
     let message = match &cycle.names[..] {
-        [one] => format!("the stream `{one}` is defined by its own value at the same position"),
-        _ => format!("the streams `{names}` are defined by each other at the same position"),
+        [one] => format!("the stream `{one}` is defined by its own value at the same position{through}"),
+        _ => format!("the streams `{names}` are defined by each other at the same position{through}"),
     };
     let mut diagnostic = Diagnostic::error("zero-cycle", message);
     if let Some(span) = spec.span(cycle.node) {

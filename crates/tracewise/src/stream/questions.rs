@@ -35,6 +35,8 @@ pub struct StreamAnalysis {
     pub well_formed: bool,
     /// The streams that do.
     pub cycle: Vec<String>,
+    /// What is read around the cycle: each stream refers to the next so many positions away, which together is no distance.
+    pub walk: Vec<(String, i64)>,
     /// Every input has exactly one model; `None` if the budget ran out.
     pub well_defined: Option<bool>,
     /// Some input has two.
@@ -45,6 +47,8 @@ pub struct StreamAnalysis {
     pub alternation: Option<usize>,
     /// Sweeps over a stored trace.
     pub passes: usize,
+    /// Why so many.
+    pub reason: String,
     /// Whether values are known a bounded number of positions later.
     pub online: Option<bool>,
     /// That number.
@@ -115,6 +119,12 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
                 over_defined: Some(false),
                 alternation: shape.alternation,
                 passes: shape.alternation.map_or(1, |alternation| alternation + 1),
+                reason: match shape.alternation {
+                    Some(0) | None => "one pass: the equations are well-formed and look one way".to_owned(),
+                    Some(depth) => {
+                        format!("{} passes: the equations are well-formed and alternate", depth + 1)
+                    }
+                },
                 online: shape.online,
                 look_ahead: shape.look_ahead,
                 state_bytes: shape.held,
@@ -135,14 +145,18 @@ pub(crate) fn analyse(spec: &Specification, states: Option<usize>) -> Result<Str
         models: witness.models.iter().map(|model| rows(own.outputs(), model, witness.input.len)).collect(),
     };
     let memory = bits(memory(program, &streams), own, found.kept.as_deref());
+    let prepared = tw_stream_boolean::Program::new(own, Passes::Auto);
+    let (cycle, walk) = shape.cycle.map(|cycle| (cycle.names, cycle.walk)).unwrap_or_default();
     Ok(StreamAnalysis {
         well_formed: found.well_formed,
-        cycle: shape.cycle.map(|cycle| cycle.names).unwrap_or_default(),
+        cycle,
+        walk,
         well_defined: found.well_defined,
         under_defined: found.under_defined,
         over_defined: found.over_defined,
         alternation: found.alternation,
         passes: found.passes,
+        reason: prepared.map_or_else(|unsolved| unsolved.to_string(), |program| program.reason().to_owned()),
         online: found.online,
         look_ahead: found.look_ahead.map(|ahead| ahead as usize),
         state_bytes: carried(found.state_bytes, &memory),

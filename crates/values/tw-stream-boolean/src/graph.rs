@@ -100,18 +100,9 @@ impl Graph {
     /// A closed walk of weight 0, if there is one.
     pub fn zero_cycle(&self) -> Option<ZeroCycle> {
         let components = (0..self.members.len()).filter(|&at| self.signs[at] == Sign::Zero);
-        let found = components.map(|component| {
-            let edges = self.inside(component);
-            shortest_walk(&edges, &self.members[component]).unwrap_or_else(|| {
-                let negated: Vec<Edge> =
-                    edges.iter().map(|edge| Edge { weight: -edge.weight, ..*edge }).collect();
-                let restore = |edge: Edge| Edge { weight: -edge.weight, ..edge };
-                let ahead = cycle_above(&edges).unwrap_or_default();
-                let back = cycle_above(&negated).unwrap_or_default();
-                ZeroCycle::Both(back.into_iter().map(restore).collect(), ahead)
-            })
-        });
-        found.min_by_key(|cycle| match cycle {
+        let found =
+            components.map(|component| closed_walk(&self.inside(component), &self.members[component]));
+        found.flatten().min_by_key(|cycle| match cycle {
             ZeroCycle::Walk(edges) => edges.len(),
             ZeroCycle::Both(..) => usize::MAX,
         })
@@ -208,6 +199,19 @@ impl Graph {
         order.sort_unstable_by_key(|member| sorted.of[place[member]]);
         order
     }
+}
+
+/// A closed walk of weight 0 among nodes that all depend on each other, if there is one.
+pub fn closed_walk(edges: &[Edge], members: &[usize]) -> Option<ZeroCycle> {
+    if sign(edges) != Sign::Zero {
+        return None;
+    }
+    shortest_walk(edges, members).or_else(|| {
+        let negated: Vec<Edge> = edges.iter().map(|edge| Edge { weight: -edge.weight, ..*edge }).collect();
+        let restore = |edge: Edge| Edge { weight: -edge.weight, ..edge };
+        let (ahead, back) = (cycle_above(edges)?, cycle_above(&negated)?);
+        Some(ZeroCycle::Both(back.into_iter().map(restore).collect(), ahead))
+    })
 }
 
 /// The sign of a component from the edges inside it.

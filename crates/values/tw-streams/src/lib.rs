@@ -36,6 +36,7 @@ pub use pass::Pass;
 pub use past::Measure;
 use tw_core::{Position, Value};
 use tw_ir::{Expect, NodeId, Path, Program, SlotId, StreamType, What};
+use tw_stream_boolean::graph::{Edge, closed_walk};
 use windows::Plan as Rolls;
 pub use written::{RowForm, RowWriter};
 
@@ -53,8 +54,12 @@ pub struct StreamError {
 /// Streams that are defined by each other at the same position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZeroCycle {
-    /// Their names, each reading the next, the last the first.
+    /// Their names.
     pub names: Vec<String>,
+    /// What is read around it: each stream refers to the next one so many positions away, and all of that together is no
+    /// distance. Where such a walk would be too long, one that looks back and one that looks ahead, which make up for each other;
+    /// nothing where positions of a key and of the trace meet.
+    pub walk: Vec<(String, i64)>,
     /// The equation of the first.
     pub node: NodeId,
     /// Whether all of them are Boolean.
@@ -230,12 +235,49 @@ impl Streams {
             What::Stream { stream, .. } => Some(&program.streams[*stream as usize]),
             _ => None,
         };
-        let own: Vec<&tw_ir::Stream> = component.members.iter().filter_map(stream).collect();
+        let all: Vec<&tw_ir::Stream> = component.members.iter().filter_map(stream).collect();
+        let walk = self.walk(component, |member| stream(&member).is_some());
+        let on_walk = |own: &&&tw_ir::Stream| {
+            walk.is_empty()
+                || walk.iter().any(|(member, _)| stream(member).is_some_and(|on| on.name == own.name))
+        };
+        let own: Vec<&tw_ir::Stream> = all.iter().filter(on_walk).copied().collect();
+        let named = |&(member, by): &(usize, i64)| Some((stream(&member)?.name.clone(), by));
         Some(ZeroCycle {
             names: own.iter().map(|stream| stream.name.clone()).collect(),
+            walk: walk.iter().filter_map(named).collect(),
             node: own.first().map_or(NodeId(0), |stream| stream.node),
-            boolean: own.iter().all(|stream| stream.ty == StreamType::Bool),
+            boolean: all.iter().all(|stream| stream.ty == StreamType::Bool),
         })
+    }
+
+    /// The references of a closed walk of weight 0, from stream to stream: what is read, and how far away.
+    fn walk(&self, component: &graph::Component, is_stream: impl Fn(usize) -> bool) -> Vec<(usize, i64)> {
+        let inside = |read: usize| component.members.contains(&read);
+        let reads = |&from: &usize| {
+            let own = self.graph.derived[from].reads.iter().filter(move |(read, _)| inside(*read));
+            own.map(move |&(to, weight)| Edge { from, to, weight })
+        };
+        let edges: Vec<Edge> = component.members.iter().flat_map(reads).collect();
+        let walks = match closed_walk(&edges, &component.members) {
+            Some(tw_stream_boolean::graph::ZeroCycle::Walk(walk)) => vec![walk],
+            Some(tw_stream_boolean::graph::ZeroCycle::Both(back, ahead)) => vec![back, ahead],
+            None => Vec::new(),
+        };
+        let mut steps = Vec::new();
+        for mut walk in walks {
+            // Shifts and windows stand between streams.
+            let first = walk.iter().position(|edge| is_stream(edge.from)).unwrap_or(0);
+            walk.rotate_left(first);
+            let mut by = 0i64;
+            for edge in walk {
+                by = by.saturating_add(edge.weight);
+                if is_stream(edge.to) {
+                    steps.push((edge.to, std::mem::take(&mut by)));
+                }
+            }
+        }
+        steps
     }
 
     /// The Boolean streams around cycles of weight 0, and those that they read, in the order written.

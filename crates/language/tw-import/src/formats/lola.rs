@@ -27,9 +27,9 @@ pub(crate) const FORMAT: Format = Format {
 
 const LEXIS: Lexis = Lexis {
     symbols: &[
-        ":=", "=>", "->", "→", "<<", ">>", "<=", ">=", "==", "!=", "**", "&&", "||", "≤", "≥", "≠", "∧", "∨",
-        "¬", "⊤", "⊥", "∫", "∃", "∀", "<", ">", "=", "+", "-", "*", "/", "%", "^", "~", "(", ")", "[", "]",
-        "{", "}", ",", ";", "|", "&", ":", ".", "!", "@", "#", "?",
+        ":=", "::", "\\/", "/\\", "=>", "->", "→", "<<", ">>", "<=", ">=", "==", "!=", "**", "&&", "||", "≤",
+        "≥", "≠", "∧", "∨", "¬", "⊤", "⊥", "∫", "∃", "∀", "<", ">", "=", "+", "-", "*", "/", "%", "^", "~",
+        "(", ")", "[", "]", "{", "}", ",", ";", "|", "&", ":", ".", "!", "@", "#", "?",
     ],
     comments: &[("//", None), ("/*", Some("*/"))],
     begins,
@@ -117,6 +117,7 @@ fn read(reading: &mut Reading<'_>) {
             return;
         }
     };
+    cursor.join("::");
     let mut lola = Lola {
         reading,
         names: FxHashMap::default(),
@@ -246,14 +247,16 @@ impl<'t> Lola<'_, 't> {
 
     /// `a: Int64`, `a(p: String): Int64 spawn with b`, `int a`: up to where the pacing or the equation begins.
     fn head(&mut self, cursor: &mut Cursor<'t>) -> Result<(&'t str, Span, Output), Diagnostic> {
+        let template = |span: Span| {
+            refuse(span, "a template with parameters", "write `output a(p: Int64) spawn with …`")
+        };
+        if cursor.is("(") || cursor.is("<") {
+            return Err(template(cursor.span()));
+        }
         let (name, span, ty) = typed(cursor)?;
         let mut output = Output { ty, ..Output::default() };
         if cursor.is("<") {
-            return Err(refuse(
-                cursor.span(),
-                "a template with parameters",
-                "write `output a(p: Int64) spawn with …`",
-            ));
+            return Err(template(cursor.span()));
         }
         if let Some(open) = cursor.accept("(") {
             let (parameter, _) = cursor.word("the name of a parameter")?;
@@ -278,7 +281,14 @@ impl<'t> Lola<'_, 't> {
                 return Err(refuse(spawn, "instances that begin on a condition or a clock", why));
             }
             cursor.advance();
+            let group = cursor.accept("(");
             let (column, _) = cursor.word("the name of an input")?;
+            if let Some(open) = group
+                && cursor.accept(")").is_none()
+            {
+                let span = open.to(cursor.span());
+                return Err(refuse(span, "instances that are told by more than the value of an input", why));
+            }
             if !cursor.is_word("eval") {
                 return Err(refuse(
                     cursor.span(),
@@ -378,6 +388,10 @@ impl<'t> Lola<'_, 't> {
         self.pacing(cursor)?;
         if cursor.is_word("when") {
             self.filter(cursor)?;
+        }
+        if declares(cursor) || cursor.kind() == Tok::End {
+            let why = "write `eval with …`, or leave the stream out";
+            return Err(refuse(span, "a stream without values (`eval` without `with`)", why));
         }
         if !cursor.is_word("with") {
             return Err(cursor.found("`with` and an expression"));
@@ -493,6 +507,9 @@ impl<'t> Lola<'_, 't> {
             let text = cursor.here();
             title = Some(text[1..text.len() - 1].to_owned());
             cursor.advance();
+        }
+        if cursor.is_word("eval") {
+            return Err(refuse(cursor.span(), "a second `eval`", "write a trigger for each"));
         }
         if cursor.is("(") {
             return Err(refuse(cursor.span(), "a text with values", "leave them out: the report shows them"));

@@ -260,6 +260,52 @@ fn the_papers_examples_are_analysed() {
     assert_eq!((code, &found["look_ahead"], &found["online"]), (0, &json!(1), &json!(true)));
 }
 
+/// Of what is not well-formed the cycle is shown: the streams on it alone, and what each reads of the next.
+#[test]
+fn zero_cycles_are_shown() {
+    let step = |stream: &str, offset: i64| json!({"stream": stream, "offset": offset});
+    // `z` depends on `y`, which depends on itself without `z`.
+    let beside = "stream y: bool = y & z[-1|false]; stream z: bool = y | x;";
+    let (_, found) = analysed("streams-walk", beside);
+    assert_eq!((&found["cycle"], &found["walk"]), (&json!(["y"]), &json!([step("y", 0)])));
+    assert_eq!(
+        found["reason"],
+        json!("two passes for 2 of 2 streams, which are on cycles of weight 0 or between them")
+    );
+    // Directions that make up for each other.
+    let both = "stream y: bool = y[-2|false] ^ y[+3|true] ^ x;";
+    let (_, found) = analysed("streams-walk", both);
+    let offsets: Vec<i64> =
+        found["walk"].as_array().expect("a list").iter().filter_map(|step| step["offset"].as_i64()).collect();
+    assert_eq!((&found["cycle"], offsets.len(), offsets.iter().sum::<i64>()), (&json!(["y"]), 5, 0));
+    let text = tracewise(&format!("stream analyse {}", with("streams-walk", both))).out;
+    let first = text.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("not well-formed: `y` depends on itself at the same position, through `y["),
+        "{text}"
+    );
+    assert_eq!((first.matches("`y[-2]`").count(), first.matches("`y[+3]`").count()), (3, 2), "{text}");
+    // Walks that are too long to write are two that make up for each other.
+    let (_, found) = analysed("streams-walk", "stream y: bool = y[-200000|false] ^ y[+300001|true];");
+    assert_eq!(found["walk"], json!([step("y", -200_000), step("y", 300_001)]));
+    // Of what is not Boolean it is an error.
+    let numbers = "stream k: int = k[-1|0] + 1; stream n: int = m[-1|0] + k; stream m: int = n[+1|0];";
+    let run = tracewise(&format!("stream analyse {}", with("streams-walk", numbers)));
+    assert_eq!(run.code, 2);
+    assert!(
+        run.err.contains("the streams `n`, `m` are defined by each other at the same position, through"),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains("`m[-1]`") && run.err.contains("`n[+1]`"), "{}", run.err);
+    let (_, found) =
+        analysed("streams-walk", "stream y: bool = y[-1|false] | x; stream z: bool = z[+1|false] & y;");
+    assert_eq!(
+        (&found["reason"], &found["walk"]),
+        (&json!("2 passes: the equations are well-formed and alternate"), &Value::Null)
+    );
+}
+
 #[test]
 fn inputs_that_the_third_example_accepts() {
     let spec = with("streams-third", THIRD);

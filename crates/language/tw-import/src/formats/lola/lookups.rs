@@ -25,16 +25,37 @@ pub(crate) enum Lookup {
 }
 
 impl<'t> Lola<'_, 't> {
-    /// `[-1, 0]`, `[-1|0]`, `[-1]`.
+    /// `[-1, 0]`, `[-1|0]`, `[-1]`, `[-1] ? 0`, `[10s, avg]`.
     pub(super) fn older_offset(
         &mut self,
         cursor: &mut Cursor<'t>,
         of: Value,
     ) -> Result<Suffix<Operator>, Diagnostic> {
         let open = cursor.expect("[")?;
+        if is_length(cursor) {
+            let over = Over::Time(length(cursor)?);
+            cursor.expect(",")?;
+            let window = self.window(cursor, of, over, "]")?;
+            return Ok(Suffix::Complete(match cursor.accept("?") {
+                Some(mark) => {
+                    let default = self.constant_here(cursor)?;
+                    self.look(Lookup::Otherwise, window, default, window.span.to(mark))?
+                }
+                None => window,
+            }));
+        }
         let by = self.distance(cursor)?;
         if cursor.is("]") {
-            cursor.advance();
+            let close = cursor.advance();
+            if cursor.accept("?").is_some() {
+                self.check(of, "an offset")?;
+                let default = self.default_here(cursor)?;
+                if by == 0 {
+                    return Err(refuse(open, "an offset of 0", "write the name alone"));
+                }
+                let span = of.span.to(close);
+                return Ok(Suffix::Complete(self.look(Lookup::Offset(by), of, default, span)?));
+            }
             return self.defaults(cursor, Lookup::Offset(by), open.to(cursor.span()));
         }
         if cursor.accept(",").is_none() && cursor.accept("|").is_none() {
@@ -151,7 +172,7 @@ impl<'t> Lola<'_, 't> {
     }
 
     /// An error unless this is a name whose positions are those that are counted here.
-    fn check(&self, of: Value, what: &str) -> Result<(), Diagnostic> {
+    pub(super) fn check(&self, of: Value, what: &str) -> Result<(), Diagnostic> {
         let leaf = self.reading.builder.leaf(of.id);
         let Some(leaf) = leaf else {
             let why = "define an output for it, and look that up";
@@ -196,6 +217,19 @@ impl<'t> Lola<'_, 't> {
         };
         cursor.advance();
         Ok(if minus { self.reading.builder.negate(value, span) } else { value })
+    }
+
+    /// A constant or a name: what stands behind `?`.
+    fn default_here(&mut self, cursor: &mut Cursor<'t>) -> Result<Value, Diagnostic> {
+        let name = cursor.here();
+        let named = cursor.kind() == Tok::Word
+            && !matches!(name, "true" | "false")
+            && !self.constants.contains_key(name);
+        if !named {
+            return self.constant_here(cursor);
+        }
+        let span = cursor.advance();
+        self.name(name, span)
     }
 
     /// The value of a constant expression.
@@ -329,8 +363,19 @@ impl<'t> Lola<'_, 't> {
         };
         cursor.expect(",")?;
         label(cursor, &["using"])?;
+        self.window(cursor, of, over, ")").map(Suffix::Complete)
+    }
+
+    /// `avg)`: the function of a window, and what closes it.
+    fn window(
+        &mut self,
+        cursor: &mut Cursor<'t>,
+        of: Value,
+        over: Over,
+        close: &str,
+    ) -> Result<Value, Diagnostic> {
         let (function, place) = (cursor.here(), cursor.advance());
-        let close = cursor.expect(")")?;
+        let close = cursor.expect(close)?;
         let span = of.span.to(close);
         self.check(of, "a window")?;
         let builder = &mut self.reading.builder;
@@ -354,10 +399,10 @@ impl<'t> Lola<'_, 't> {
         let against = match function {
             "∃" | "disjunction" | "∨" | "exists" => CompareOp::Gt,
             "∀" | "conjunction" | "∧" | "forall" => CompareOp::Eq,
-            _ => return Ok(Suffix::Complete(value)),
+            _ => return Ok(value),
         };
         let zero = builder.number("0", span)?;
-        Ok(Suffix::Complete(builder.compare(against, value, zero, span)))
+        Ok(builder.compare(against, value, zero, span))
     }
 }
 
@@ -380,6 +425,11 @@ fn label(cursor: &mut Cursor<'_>, words: &[&str]) -> Result<(), Diagnostic> {
         return Ok(());
     }
     Err(cursor.found(&format!("`{}:`", words[0])))
+}
+
+/// Whether a length of time and a comma stand here: `1s,`.
+fn is_length(cursor: &Cursor<'_>) -> bool {
+    cursor.kind() == Tok::Number && cursor.peek(1) == Tok::Word && cursor.peek(2) == Tok::Symbol(",")
 }
 
 /// `10s`, `0.5 s`, `2min`.

@@ -80,17 +80,26 @@ impl<'t> Language<'t> for Lola<'_, 't> {
             "ite" if cursor.accept("(").is_some() => Operand::Call(Operator::If, 3),
             _ if cursor.is("(") => self.call(cursor, word, span)?,
             "cast" if cursor.is("<") => self.cast(cursor, span)?,
-            _ if cursor.is("=>") => {
+            _ if cursor.is("=>") && !self.names.contains_key(word) => {
                 return Err(refuse(span, "a function of instances (`=>`)", "write it out"));
             }
             _ => Operand::Complete(self.named(word, span)?),
         })
     }
 
+    fn not_closed(&mut self, cursor: &Cursor<'t>) -> Option<Diagnostic> {
+        let tuple = || refuse(cursor.span(), "a tuple", "define a stream for each part");
+        cursor.is(",").then(tuple)
+    }
+
     fn suffix(&mut self, cursor: &mut Cursor<'t>, operand: Value) -> Result<Suffix<Operator>, Diagnostic> {
         match cursor.kind() {
             Tok::Symbol("[") => self.older_offset(cursor, operand),
             Tok::Symbol(".") => self.method(cursor, operand),
+            // `.0` is read as a number.
+            Tok::Number if cursor.here().starts_with('.') => {
+                Err(refuse(cursor.span(), "a part of a tuple", "define a stream for each part"))
+            }
             _ => Ok(Suffix::None),
         }
     }
@@ -99,16 +108,16 @@ impl<'t> Language<'t> for Lola<'_, 't> {
         &mut self,
         cursor: &mut Cursor<'t>,
         least: u8,
-        _: &Value,
+        left: &Value,
     ) -> Result<Option<Right<Operator>>, Diagnostic> {
         let text = match cursor.kind() {
             Tok::Symbol(_) | Tok::Word => cursor.here(),
             _ => return Ok(None),
         };
         let (operator, power, right) = match text {
-            "->" | "→" | "implies" => (Operator::Infix(Infix::Implies), IMPLIES, IMPLIES),
-            "||" | "∨" | "or" => (Operator::Infix(Infix::Or), OR, OR + 1),
-            "&&" | "∧" | "and" => (Operator::Infix(Infix::And), AND, AND + 1),
+            "->" | "→" | "=>" | "implies" => (Operator::Infix(Infix::Implies), IMPLIES, IMPLIES),
+            "||" | "∨" | "\\/" | "or" => (Operator::Infix(Infix::Or), OR, OR + 1),
+            "&&" | "∧" | "/\\" | "and" => (Operator::Infix(Infix::And), AND, AND + 1),
             "|" => (Operator::Infix(Infix::Or), BIT_OR, BIT_OR + 1),
             "^" => (Operator::Infix(Infix::Xor), BIT_XOR, BIT_XOR + 1),
             "&" => (Operator::Infix(Infix::And), BIT_AND, BIT_AND + 1),
@@ -120,8 +129,13 @@ impl<'t> Language<'t> for Lola<'_, 't> {
             "-" => (Operator::Arithmetic(ArithmeticOp::Sub), SUM, SUM + 1),
             "*" => (Operator::Arithmetic(ArithmeticOp::Mul), PRODUCT, PRODUCT + 1),
             "/" => (Operator::Arithmetic(ArithmeticOp::Div), PRODUCT, PRODUCT + 1),
-            "%" => (Operator::Arithmetic(ArithmeticOp::Rem), PRODUCT, PRODUCT + 1),
+            "%" | "mod" => (Operator::Arithmetic(ArithmeticOp::Rem), PRODUCT, PRODUCT + 1),
             "<<" | ">>" => return Err(refuse(cursor.span(), format!("`{text}`: bits of a number"), BITS)),
+            // `x ! 0`, as it was written once: the latest value.
+            "!" => {
+                self.check(*left, "a lookup")?;
+                (Operator::Lookup(Lookup::Hold), PREFIX, PREFIX)
+            }
             "**" => return Err(refuse(cursor.span(), "`**`: a power", "write a product")),
             symbol => match comparison(symbol) {
                 Some(op) => (Operator::Compare(op), COMPARE, COMPARE + 1),

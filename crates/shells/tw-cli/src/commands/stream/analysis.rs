@@ -7,7 +7,7 @@ use crate::words;
 use std::io::{self, Write};
 use tracewise::findings::json;
 use tracewise::ir::StreamType;
-use tracewise::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory};
+use tracewise::stream::{Rows, Shown, StreamAnalysis, StreamAnswer, StreamMemory, walk_text};
 
 pub(super) fn write(analysis: &StreamAnalysis, as_json: bool, context: &mut Context) -> Outcome {
     if !context.quiet {
@@ -54,7 +54,9 @@ fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()
         false => {
             let verb = if analysis.cycle.len() == 1 { "depends on itself" } else { "depend on each other" };
             let cycle = words::printable(&analysis.cycle.join("`, `"));
-            style.paint(Ink::Bad, format!("not well-formed: `{cycle}` {verb} at the same position"))
+            let through = walk_text(&analysis.walk)
+                .map_or(String::new(), |text| format!(", through {}", words::printable(&text)));
+            style.paint(Ink::Bad, format!("not well-formed: `{cycle}` {verb} at the same position{through}"))
         }
     };
     writeln!(context.out, "{formed}")?;
@@ -73,7 +75,7 @@ fn write_text(analysis: &StreamAnalysis, context: &mut Context) -> io::Result<()
         (Some(alternation), passes) => {
             writeln!(context.out, "alternation depth {alternation}: {passes} passes")?;
         }
-        (None, _) => writeln!(context.out, "two passes")?,
+        (None, _) => writeln!(context.out, "{}", words::printable(&analysis.reason))?,
     }
     match (analysis.online, analysis.look_ahead) {
         (Some(true), Some(0)) => writeln!(context.out, "live: each value is known at its position")?,
