@@ -2,29 +2,37 @@
 
 mod answer;
 mod assets;
+mod body;
 mod events;
 mod feed;
+mod flow;
 mod found;
+mod grpc;
 mod guard;
 mod look;
+mod otlp;
 mod page;
 mod specs;
 
 use crate::server::Shared;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::get;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use axum::routing::{get, post};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 /// Bytes of a request's head.
 const HEAD: usize = 64 << 10;
 /// How long a head may take to arrive, and how long a connection may be idle.
 const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What one connection of HTTP/2 may ask at once, and bytes of it that may come unread.
+const STREAMS: u32 = 32;
+const WINDOW: u32 = 1 << 20;
 
 /// All paths.
 fn router(shared: Arc<Shared>) -> Router {
@@ -37,13 +45,21 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/openapi.json", get(page::openapi))
         .route("/v1/streams", get(found::streams))
         .route("/v1/streams/{name}/events", get(found::events).post(events::post))
+        .route("/v1/streams/{name}/events/flow", post(flow::post))
+        .route("/v1/streams/{name}/events/ws", get(flow::socket))
+        .route("/v1/streams/{name}/otlp/v1/traces", post(otlp::traces_of))
+        .route("/v1/streams/{name}/otlp/v1/logs", post(otlp::logs_of))
+        .route("/v1/traces", post(otlp::traces))
+        .route("/v1/logs", post(otlp::logs))
+        .route(grpc::TRACES, post(grpc::traces))
+        .route(grpc::LOGS, post(grpc::logs))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))
         .route("/v1/feed/ws", get(feed::socket))
         .route("/v1/specs", get(specs::list))
         .route("/v1/specs/{name}", get(specs::get).put(specs::put).delete(specs::delete))
-        .route("/v1/specs/{name}/try", axum::routing::post(specs::try_past))
+        .route("/v1/specs/{name}/try", post(specs::try_past))
         .merge(look::router())
         .fallback(answer::nowhere)
         .layer(axum::middleware::from_fn(guard::guard))
@@ -69,12 +85,46 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let _ = stream.set_nodelay(true);
         let service = service.clone();
         tokio::spawn(async move {
-            let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
-            let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
             // A client that goes away in between is no fault of ours.
-            drop(served);
+            match tokio::time::timeout(HEAD_PATIENCE, speaks_http2(&stream)).await {
+                Ok(Ok(true)) => drop(http2().serve_connection(TokioIo::new(stream), service).await),
+                Ok(Ok(false)) => drop(http1().serve_connection(TokioIo::new(stream), service).with_upgrades().await),
+                Ok(Err(_)) | Err(_) => {}
+            }
             drop(place);
         });
+    }
+}
+
+fn http1() -> hyper::server::conn::http1::Builder {
+    let mut http = hyper::server::conn::http1::Builder::new();
+    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
+    http
+}
+
+/// What gRPC is spoken over. One connection asks several things at once; it holds no more of their bodies than a window before they
+/// are read.
+fn http2() -> hyper::server::conn::http2::Builder<TokioExecutor> {
+    let mut http = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(HEAD as u32)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .keep_alive_interval(HEAD_PATIENCE)
+        .keep_alive_timeout(HEAD_PATIENCE);
+    http
+}
+
+/// Whether a connection begins as those of HTTP/2 do; no request of HTTP/1 does.
+async fn speaks_http2(stream: &TcpStream) -> std::io::Result<bool> {
+    let mut first = [0; 4];
+    loop {
+        let count = stream.peek(&mut first).await?;
+        if count == first.len() || first[..count] != b"PRI "[..count] || count == 0 {
+            return Ok(first == *b"PRI ");
+        }
+        // It is not said when more than that has come.
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

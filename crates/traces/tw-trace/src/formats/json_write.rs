@@ -175,7 +175,7 @@ fn write_value(out: &mut Vec<u8>, value: &Value, row: &Row) -> Result<(), TraceE
     Ok(())
 }
 
-fn write_text(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut start = 0;
     for (index, byte) in text.bytes().enumerate() {
