@@ -35,7 +35,7 @@ pub struct Config {
     /// Add an example specification and a generator of events.
     pub demo: bool,
     /// What listens beside HTTP.
-    pub sources: Vec<Listening>,
+    pub listening: Vec<Listening>,
     /// The stream of what OpenTelemetry exports; `{service}` in it stands for the name of the service.
     pub otlp: Arc<str>,
 }
@@ -90,7 +90,7 @@ impl Config {
             checkpoint: Duration::from_secs(1),
             reload: Duration::from_millis(500),
             demo: false,
-            sources: Vec::new(),
+            listening: Vec::new(),
             otlp: "otlp".into(),
         }
     }

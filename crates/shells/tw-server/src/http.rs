@@ -1,8 +1,8 @@
 //! The door: connections, and which path leads where.
 
 mod answer;
+mod arrive;
 mod assets;
-mod body;
 mod events;
 mod feed;
 mod flow;
@@ -12,27 +12,25 @@ mod guard;
 mod look;
 mod otlp;
 mod page;
+mod protocol;
 mod specs;
 
 use crate::server::Shared;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use protocol::Begun;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 /// Bytes of a request's head.
 const HEAD: usize = 64 << 10;
 /// How long a head may take to arrive, and how long a connection may be idle.
 const HEAD_PATIENCE: Duration = Duration::from_secs(30);
-
-/// What one connection of HTTP/2 may ask at once, and bytes of it that may come unread.
-const STREAMS: u32 = 32;
-const WINDOW: u32 = 1 << 20;
 
 /// All paths.
 fn router(shared: Arc<Shared>) -> Router {
@@ -86,45 +84,17 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let service = service.clone();
         tokio::spawn(async move {
             // A client that goes away in between is no fault of ours.
-            match tokio::time::timeout(HEAD_PATIENCE, speaks_http2(&stream)).await {
-                Ok(Ok(true)) => drop(http2().serve_connection(TokioIo::new(stream), service).await),
-                Ok(Ok(false)) => drop(http1().serve_connection(TokioIo::new(stream), service).with_upgrades().await),
-                Ok(Err(_)) | Err(_) => {}
+            if let Ok(Ok(stream)) = tokio::time::timeout(HEAD_PATIENCE, Begun::new(stream)).await {
+                if stream.is_http2() {
+                    let http = protocol::http2(HEAD_PATIENCE, HEAD);
+                    drop(http.serve_connection(TokioIo::new(stream), service).await);
+                } else {
+                    let mut http = hyper::server::conn::http1::Builder::new();
+                    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
+                    drop(http.serve_connection(TokioIo::new(stream), service).with_upgrades().await);
+                }
             }
             drop(place);
         });
-    }
-}
-
-fn http1() -> hyper::server::conn::http1::Builder {
-    let mut http = hyper::server::conn::http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
-    http
-}
-
-/// What gRPC is spoken over. One connection asks several things at once; it holds no more of their bodies than a window before they
-/// are read.
-fn http2() -> hyper::server::conn::http2::Builder<TokioExecutor> {
-    let mut http = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
-    http.timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
-        .max_header_list_size(HEAD as u32)
-        .initial_stream_window_size(WINDOW)
-        .initial_connection_window_size(WINDOW)
-        .keep_alive_interval(HEAD_PATIENCE)
-        .keep_alive_timeout(HEAD_PATIENCE);
-    http
-}
-
-/// Whether a connection begins as those of HTTP/2 do; no request of HTTP/1 does.
-async fn speaks_http2(stream: &TcpStream) -> std::io::Result<bool> {
-    let mut first = [0; 4];
-    loop {
-        let count = stream.peek(&mut first).await?;
-        if count == first.len() || first[..count] != b"PRI "[..count] || count == 0 {
-            return Ok(first == *b"PRI ");
-        }
-        // It is not said when more than that has come.
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

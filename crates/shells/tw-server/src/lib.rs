@@ -5,7 +5,7 @@
 //!           → its judge, a thread ([`judge`]): every specification about it → violations ([`verdicts`]) → feeds, lists, figures ([`http`])
 //! ```
 //!
-//! Lines come by other ways, too: as a flow, from OpenTelemetry ([`otlp`]), from sockets and syslog ([`sources`]); all of them go
+//! Lines come by other ways, too: as a flow, from OpenTelemetry ([`otlp`]), from sockets and syslog ([`listen`]); all of them go
 //! through one door ([`intake`]).
 //!
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
@@ -18,13 +18,13 @@ mod http;
 mod ingest;
 mod intake;
 mod judge;
+mod listen;
 mod log;
 mod metrics;
 mod names;
 mod otlp;
 mod pack;
 mod server;
-mod sources;
 mod specs;
 mod stream;
 mod trial;
@@ -32,6 +32,7 @@ mod verdicts;
 mod words;
 
 pub use config::{ClientLimits, Config, Listening};
+pub use listen::{At, Kind, Open, Place};
 pub use log::Limits;
 pub use server::Server;
-pub use sources::{At, Kind, Open, Place};
+

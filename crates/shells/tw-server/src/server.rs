@@ -2,9 +2,10 @@
 
 use crate::config::Config;
 use crate::http;
+use crate::listen::{self, Source};
 use crate::judge::{Assigned, Change, load_plan};
 use crate::names;
-use crate::sources::{self, Source};
+use crate::listen::{self, Source};
 use crate::specs::{Spec, Specs};
 use crate::stream::{Opening, Stream};
 use crate::verdicts::Verdicts;
@@ -39,7 +40,7 @@ pub struct Shared {
     /// What happened each second.
     pub history: crate::history::History,
     /// What brings lines by itself.
-    pub sources: Mutex<Vec<Arc<Source>>>,
+    pub listening: Mutex<Vec<Arc<Source>>>,
 }
 
 /// Why a stream cannot be had.
@@ -185,7 +186,7 @@ pub struct Server {
     shared: Arc<Shared>,
     runtime: Runtime,
     address: SocketAddr,
-    listening: Vec<sources::Open>,
+    listening: Vec<listen::Open>,
     threads: Vec<std::thread::JoinHandle<()>>,
 }
 
@@ -227,7 +228,7 @@ impl Server {
             said,
             figures: crate::metrics::Figures::default(),
             history: crate::history::History::default(),
-            sources: Mutex::default(),
+            listening: Mutex::default(),
         });
         shared.say_unread(&unread);
         let unread: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
@@ -240,9 +241,9 @@ impl Server {
             shared.streams_locked().insert(stream.name.clone(), stream);
         }
         let mut listening = Vec::new();
-        for source in &shared.config.sources {
+        for source in &shared.config.listening {
             source.refuse_open().map_err(Error::refused)?;
-            let opened = runtime.block_on(sources::open(&shared, source));
+            let opened = runtime.block_on(listen::open(&shared, source));
             listening.extend(opened.map_err(Error::refused)?);
         }
         runtime.spawn(http::serve(listener, shared.clone()));
@@ -268,7 +269,7 @@ impl Server {
     }
 
     /// What listens beside HTTP, and where.
-    pub fn listening(&self) -> &[sources::Open] {
+    pub fn listening(&self) -> &[listen::Open] {
         &self.listening
     }
 

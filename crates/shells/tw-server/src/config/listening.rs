@@ -2,7 +2,7 @@
 
 use super::Config;
 use crate::names;
-use crate::sources::Place;
+use crate::listen::Place;
 use std::net::{IpAddr, ToSocketAddrs};
 use toml::{Table, Value};
 
@@ -139,14 +139,14 @@ fn each(
         let mut settings = Settings { table, known: Vec::new() };
         let listening = read(&mut settings)?;
         settings.no_others()?;
-        config.sources.push(listening);
+        config.listening.push(listening);
     }
     Ok(())
 }
 
 fn format(settings: &mut Settings<'_>) -> Result<String, String> {
     let format = settings.text("format")?.unwrap_or_else(|| "jsonl".into());
-    crate::sources::Lines::of(&format, &[], 1)?;
+    crate::listen::Lines::of(&format, &[], 1)?;
     Ok(format)
 }
 

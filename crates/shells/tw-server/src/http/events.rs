@@ -1,11 +1,11 @@
 //! `POST /v1/streams/NAME/events`.
 
 use super::answer::{Answer, asked, error, json, later};
-use super::body::{Unread, body_of};
 use crate::ingest::{Form, Packing, Unusable};
-use crate::intake::{Given, How, Intake, NotTaken, first_error};
 use crate::log::Refused;
 use crate::server::{NoStream, Shared};
+use crate::stream::{Failed, Taken};
+use crate::words;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Request, StatusCode, header};
@@ -78,8 +78,8 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         Ok(how) => how,
         Err(answer) => return *answer,
     };
-    let intake = match Intake::new(shared, name) {
-        Ok(intake) => intake,
+    let stream = match shared.stream(name) {
+        Ok(stream) => stream,
         Err(NoStream::Name(why)) => return error(StatusCode::BAD_REQUEST, &why),
         Err(NoStream::TooMany(limit)) => {
             return error(
@@ -91,27 +91,40 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
             return later(StatusCode::SERVICE_UNAVAILABLE, &format!("the stream cannot be opened: {why}"));
         }
     };
-    if let Some(why) = intake.behind() {
-        return not_taken(&why);
-    }
     let limits = shared.config.limits;
-    let body = match body_of(request.into_body(), limits).await {
-        Ok(body) => body,
-        Err(Unread::TooLarge(why)) => return error(StatusCode::PAYLOAD_TOO_LARGE, &why),
-        Err(Unread::TooSlow(why)) => return error(StatusCode::REQUEST_TIMEOUT, why),
+    if stream.behind() > limits.behind {
+        let why = format!("more than {} lines wait to be judged", limits.behind);
+        return later(StatusCode::TOO_MANY_REQUESTS, &why);
+    }
+    let body =
+        tokio::time::timeout(limits.patience, axum::body::to_bytes(request.into_body(), limits.body)).await;
+    let body = match body {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            let why = format!("the body is not whole, or longer than {} bytes", limits.body);
+            return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
+        }
+        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
     };
-    let work = || -> Result<Result<(Given, u64), NotTaken>, Unusable> {
+    let (mut receipt, mut waits) = (None, None);
+    if how.durable {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        // Who asked may be gone.
+        let send = move |written| drop(sender.send(written));
+        receipt = Some(Box::new(send) as crate::log::Receipt);
+        waits = Some(receiver);
+    }
+    let work = || -> Result<Result<(Taken, u64), Failed>, Unusable> {
         let unpacked = how.packing.unpack(&body, limits.unpacked)?;
         let (lines, left_out) = match how.form.lines(unpacked, how.skip) {
             Ok(lines) => lines,
-            Err(why) => return Ok(Err(NotTaken::Unread(why))),
+            Err(why) => return Ok(Err(Failed::Unread(why))),
         };
-        let how = How { durable: how.durable, skip: how.skip };
-        Ok(intake.offer(&lines, how).map(|given| (given, left_out)))
+        Ok(stream.take(&lines, how.skip, receipt).map(|taken| (taken, left_out)))
     };
     // What takes long does not hold up others.
     let taken = if body.len() > LARGE { tokio::task::block_in_place(work) } else { work() };
-    let (given, left_out) = match taken {
+    let (arrived, left_out) = match taken {
         Err(Unusable::TooLarge(limit)) => {
             let why = format!("the body holds more than {limit} bytes when it is unpacked");
             return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
@@ -119,26 +132,30 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         Err(Unusable::Damaged(why)) => {
             return error(StatusCode::BAD_REQUEST, &format!("the body is not packed as it says: {why}"));
         }
-        Ok(Err(why)) => return not_taken(&why),
-        Ok(Ok(given)) => given,
+        Ok(Err(Failed::Refused(why))) => return refused(&why),
+        Ok(Err(Failed::Unread(why))) => return error(StatusCode::BAD_REQUEST, &words::error(&why)),
+        Ok(Ok((Taken::Bad(arrived), _))) => return bad_lines(&arrived),
+        Ok(Ok((Taken::Lines(arrived), left_out))) => (arrived, left_out),
     };
-    let arrived = match given.written().await {
-        Ok(arrived) => arrived,
-        Err(why) => return not_taken(&NotTaken::Refused(why)),
-    };
-    let status = if how.durable { StatusCode::OK } else { StatusCode::ACCEPTED };
+    let mut status = StatusCode::ACCEPTED;
+    if let Some(written) = waits {
+        match written.await {
+            Ok(Ok(())) => status = StatusCode::OK,
+            Ok(Err(why)) => return refused(&why),
+            Err(_) => return refused(&Refused::Closing),
+        }
+    }
     let left_out = (left_out > 0).then_some(left_out);
     json(status, told(&arrived, arrived.positions).maybe("left_out", left_out).end())
 }
 
-fn not_taken(why: &NotTaken) -> Answer {
+fn refused(why: &Refused) -> Answer {
     match why {
-        NotTaken::Bad(arrived) => bad_lines(arrived),
-        NotTaken::Unread(_) => error(StatusCode::BAD_REQUEST, &why.to_string()),
-        NotTaken::Behind(_) | NotTaken::Refused(Refused::Busy) => {
-            later(StatusCode::TOO_MANY_REQUESTS, &why.to_string())
+        Refused::Busy => later(StatusCode::TOO_MANY_REQUESTS, "too much waits to be written"),
+        Refused::Closing => later(StatusCode::SERVICE_UNAVAILABLE, "the server is ending"),
+        Refused::Disk(why) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, &format!("the events cannot be written to disk: {why}"))
         }
-        NotTaken::Refused(_) => later(StatusCode::SERVICE_UNAVAILABLE, &why.to_string()),
     }
 }
 
@@ -156,7 +173,12 @@ fn told(arrived: &Arrived, taken: u64) -> Object {
 }
 
 fn bad_lines(arrived: &Arrived) -> Answer {
-    let place = first_error(arrived, 0);
+    let first = arrived.errors.first();
+    let place = first.map_or(String::new(), |first| match (first.line, first.column) {
+        (Some(line), Some(column)) => format!("line {line}, column {column}: {}", first.message),
+        (Some(line), None) => format!("line {line}: {}", first.message),
+        _ => first.message.clone(),
+    });
     let why = format!("{place}; no line was taken (`?on-bad=skip` takes the others)");
     let object = Object::new().field("error", why).end();
     let rest = told(arrived, 0).end();

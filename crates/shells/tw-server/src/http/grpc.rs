@@ -3,7 +3,7 @@
 //! Of gRPC this needs five bytes before each message and a status behind it, so it is spoken by hand.
 
 use super::answer::Answer;
-use super::body::{Unread, body_of};
+use super::arrive::{Unread, body_of};
 use super::otlp::{to, unusable};
 use crate::ingest::Packing;
 use crate::otlp::{self, Outcome, Signal, Wrong};

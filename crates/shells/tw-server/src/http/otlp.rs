@@ -1,7 +1,7 @@
 //! OpenTelemetry (OTLP) over HTTP: `POST /v1/traces` and `/v1/logs`, in protobuf and in JSON.
 
 use super::answer::{Answer, of_kind};
-use super::body::{Unread, body_of};
+use super::arrive::{Unread, body_of};
 use crate::ingest::{Packing, Unusable};
 use crate::otlp::{self, Outcome, Signal, To, Wrong};
 use crate::server::Shared;

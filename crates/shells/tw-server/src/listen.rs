@@ -103,7 +103,7 @@ impl Source {
             held: AtomicUsize::new(0),
             said: std::sync::Mutex::default(),
         });
-        shared.sources.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(source.clone());
+        shared.listening.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(source.clone());
         source
     }
 
