@@ -35,4 +35,3 @@ pub use config::{ClientLimits, Config, Listening};
 pub use listen::{At, Kind, Open, Place};
 pub use log::Limits;
 pub use server::Server;
-

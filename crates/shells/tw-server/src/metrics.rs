@@ -116,7 +116,8 @@ pub fn text(shared: &Shared) -> String {
     let sources = shared.listening.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     let per_source = |figure: &dyn Fn(&crate::listen::Figures) -> u64| -> Vec<(String, f64)> {
         let row = |own: &std::sync::Arc<crate::listen::Source>| {
-            let labels = format!("{{source={},stream={}}}", quoted(&own.open.to_string()), quoted(&own.open.stream));
+            let labels =
+                format!("{{source={},stream={}}}", quoted(&own.open.to_string()), quoted(&own.open.stream));
             (labels, figure(&own.figures) as f64)
         };
         sources.iter().map(row).collect()

@@ -220,7 +220,9 @@ impl<'t> Sorting<'t> {
         let longest = self.line;
         match (signal, json) {
             (_, true) if body.len() > JSON => {
-                return Err(Wrong::TooLarge(format!("a body in JSON may have {JSON} bytes; protobuf may have more")));
+                return Err(Wrong::TooLarge(format!(
+                    "a body in JSON may have {JSON} bytes; protobuf may have more"
+                )));
             }
             (_, true) => {
                 let document = serde_json::from_slice(body)
@@ -282,7 +284,9 @@ impl<'t> Sorting<'t> {
             self.all += self.parts[self.current.unwrap_or(0)].lines.size() - before.1;
         } else {
             part.lines.back_to(before.0, before.1);
-            self.reject(1, || format!("found a position longer than {line} bytes, the most that is accepted"));
+            self.reject(1, || {
+                format!("found a position longer than {line} bytes, the most that is accepted")
+            });
         }
     }
 
@@ -299,8 +303,7 @@ impl<'t> Sorting<'t> {
                 NoStream::Io(why) => Wrong::Later(format!("the stream cannot be opened: {why}")),
             });
             let things = part.things;
-            let offered =
-                intake.and_then(|intake| intake.offer(&part.lines.in_order(), how).map_err(later));
+            let offered = intake.and_then(|intake| intake.offer(&part.lines.in_order(), how).map_err(later));
             match offered {
                 Ok(taken) => {
                     let bad = taken.arrived.bad.len() as u64;

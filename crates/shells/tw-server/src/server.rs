@@ -2,10 +2,10 @@
 
 use crate::config::Config;
 use crate::http;
-use crate::listen::{self, Source};
 use crate::judge::{Assigned, Change, load_plan};
-use crate::names;
 use crate::listen::{self, Source};
+use crate::listen::{self, Source};
+use crate::names;
 use crate::specs::{Spec, Specs};
 use crate::stream::{Opening, Stream};
 use crate::verdicts::Verdicts;

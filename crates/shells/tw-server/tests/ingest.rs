@@ -81,7 +81,8 @@ impl House {
     fn metric(&self, name: &str) -> f64 {
         let (_, body) = self.ask("GET", "/metrics", "", b"");
         let text = String::from_utf8(body).unwrap();
-        let values = text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit(' ').next());
+        let values =
+            text.lines().filter(|line| line.starts_with(name)).filter_map(|line| line.rsplit(' ').next());
         values.map(|value| value.parse::<f64>().unwrap()).sum()
     }
 }
@@ -178,7 +179,8 @@ fn spans_in_protobuf_and_in_json_are_the_same() {
     let body = request(&[span(2 * SECOND, 4 * SECOND + 500_000_000)]);
     assert_eq!(house.post("/v1/traces", "application/x-protobuf", &body), (200, Vec::new()));
     let events = house.events("otlp", 3);
-    let attributes = json!({"http": {"status": 503, "path": "/kä"}, "load": 0.5, "list": [7, "x"], "raw": "Zm9v"});
+    let attributes =
+        json!({"http": {"status": 503, "path": "/kä"}, "load": 0.5, "list": [7, "x"], "raw": "Zm9v"});
     let common = |event: &str, time: &str| {
         json!({"time": time, "event": event, "name": "charge \"card\"", "service": "shop", "trace_id": "ab".repeat(16),
                "span_id": "01".repeat(8), "attributes": attributes, "parent_id": "02".repeat(8), "status": "error",
@@ -219,7 +221,8 @@ fn spans_in_protobuf_and_in_json_are_the_same() {
 
 #[test]
 fn records_become_events() {
-    let house = House::new("otlp-logs", |config, _| config.set("[otlp]\nstream = \"of-{service}\"\n").unwrap());
+    let house =
+        House::new("otlp-logs", |config, _| config.set("[otlp]\nstream = \"of-{service}\"\n").unwrap());
     let record = [
         eight(11, 3 * SECOND),
         number(2, 13),
@@ -241,7 +244,11 @@ fn records_become_events() {
         let expected = json!({"time": "1970-01-01T00:00:03Z", "event": "log", "name": "disk", "service": service,
                               "severity": "WARN", "severity_number": 13, "body": {"disk": {"full": -1}}});
         assert_eq!(events[0], expected);
-        assert!(events[1]["body"] == "no time" && events[1]["time"].as_str().unwrap() > "2026", "{}", events[1]);
+        assert!(
+            events[1]["body"] == "no time" && events[1]["time"].as_str().unwrap() > "2026",
+            "{}",
+            events[1]
+        );
     }
 }
 
@@ -260,7 +267,10 @@ fn what_is_no_span_is_rejected_and_the_others_are_taken() {
     let (status, answer) = house.post("/v1/traces", "application/x-protobuf", &body);
     let text = String::from_utf8_lossy(&answer);
     assert!(status == 200 && answer[2..4] == [0x08, 3], "{text}");
-    assert!(text.contains("`startTimeUnixNano`: found `18446744073709551615`, expected nanoseconds"), "{text}");
+    assert!(
+        text.contains("`startTimeUnixNano`: found `18446744073709551615`, expected nanoseconds"),
+        "{text}"
+    );
     house.events("otlp", 3);
     let json = br#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":"soon"}]}]}]}"#;
     let (status, answer) = house.post("/v1/traces", "application/json", json);
@@ -305,7 +315,9 @@ fn opentelemetry_exports_to_it() {
             assert_eq!(outer["attributes"], json!({"http": http, "sizes": [1, 2]}));
             assert_eq!((&outer["status"], &outer["message"]), (&"error".into(), &"it was \"late\"".into()));
             assert_eq!((&outer["service"], &outer["kind"]), (&"shop".into(), &"server".into()));
-            assert!(outer["duration"].as_f64().unwrap() > 0.0 && outer["trace_id"].as_str().unwrap().len() == 32);
+            assert!(
+                outer["duration"].as_f64().unwrap() > 0.0 && outer["trace_id"].as_str().unwrap().len() == 32
+            );
         }
         assert!(of("span_start", "outer-0").get("duration").is_none());
         let miss = of("span_event", "cache miss");
@@ -338,7 +350,8 @@ fn a_body_flows() {
         let _ = connection.write_all(b"0\r\n\r\n");
         let (status, body) = answer(&mut connection);
         let body = String::from_utf8(body).unwrap();
-        let json = body.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{status} {body}"));
+        let json =
+            body.lines().find(|line| line.starts_with('{')).unwrap_or_else(|| panic!("{status} {body}"));
         (status, serde_json::from_str::<Value>(json).unwrap())
     };
     let text: String = (0..500).map(line).collect();
@@ -524,16 +537,20 @@ fn syslog_comes_from_programs() {
             open: false,
         });
     });
-    let (udp, tcp) = (house.source(|kind| *kind == Kind::Datagrams), house.source(|kind| *kind == Kind::Syslog));
+    let (udp, tcp) =
+        (house.source(|kind| *kind == Kind::Datagrams), house.source(|kind| *kind == Kind::Syslog));
     // By hand: both framings on one connection, then a message without an end.
     let mut connection = TcpStream::connect(tcp).unwrap();
     connection.write_all(b"<34>Oct 11 22:14:15 mymachine su[9]: 'su root' failed\n").unwrap();
-    connection.write_all(b"58 <165>1 2003-08-24T05:14:15.000003-07:00 h app 1 ID - two\nxx<13>last").unwrap();
+    connection.write_all(b"59 <165>1 2003-08-24T05:14:15.000003-07:00 h app 1 ID - two\nxx<13>last").unwrap();
     drop(connection);
     let events = house.events("tcp", 3);
     assert_eq!((&events[0]["app"], &events[0]["pid"]), (&"su".into(), &9.into()));
     assert_eq!((&events[0]["facility"], &events[0]["severity"]), (&4.into(), &2.into()));
-    assert_eq!((&events[1]["time"], &events[1]["message"]), (&"2003-08-24T12:14:15.000003Z".into(), &"two#012xx".into()));
+    assert_eq!(
+        (&events[1]["time"], &events[1]["message"]),
+        (&"2003-08-24T12:14:15.000003Z".into(), &"two#012xx".into())
+    );
     assert_eq!(events[2]["message"], "last");
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
     for number in 0..50 {
@@ -545,7 +562,10 @@ fn syslog_comes_from_programs() {
     let (mut of_udp, mut of_tcp) = (50, 3);
     let logger = |arguments: &[&str], address: SocketAddr| {
         let port = address.port().to_string();
-        let ran = Command::new("logger").args(["-n", "127.0.0.1", "-P", &port, "-t", "shop"]).args(arguments).output();
+        let ran = Command::new("logger")
+            .args(["-n", "127.0.0.1", "-P", &port, "-t", "shop"])
+            .args(arguments)
+            .output();
         ran.is_ok_and(|ran| ran.status.success())
     };
     let with = |more: &[&str]| [more, &["-p", "local0.err", "it failed"]].concat();
@@ -579,7 +599,11 @@ fn syslog_comes_from_programs() {
         }
         let events = house.events(stream, count + 20);
         let own = &events[events.len() - 1];
-        assert_eq!((&own["app"], &own["message"]), (&"shop".into(), &"order 19 failed#012and so on".into()), "{own}");
+        assert_eq!(
+            (&own["app"], &own["message"]),
+            (&"shop".into(), &"order 19 failed#012and so on".into()),
+            "{own}"
+        );
         assert_eq!((&own["facility"], &own["severity"]), (&19.into(), &3.into()), "{own}");
     }
 }
@@ -589,7 +613,14 @@ fn syslog_comes_from_programs() {
 fn half_a_greeting_is_nothing() {
     let house = House::new("http2", |_, _| {});
     let mut connections = Vec::new();
-    for begin in ["P", "PR", "PRI ", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "PRI * HTTP/1.1\r\n\r\n", "PRX / HTTP/1.1\r\n\r\n"] {
+    for begin in [
+        "P",
+        "PR",
+        "PRI ",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "PRI * HTTP/1.1\r\n\r\n",
+        "PRX / HTTP/1.1\r\n\r\n",
+    ] {
         let mut connection = house.connect();
         connection.write_all(begin.as_bytes()).unwrap();
         connections.push(connection);
@@ -600,7 +631,9 @@ fn half_a_greeting_is_nothing() {
     let mut split = house.connect();
     split.write_all(b"P").unwrap();
     std::thread::sleep(Duration::from_millis(30));
-    split.write_all(b"UT /v1/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n").unwrap();
+    split
+        .write_all(b"UT /v1/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+        .unwrap();
     assert_eq!(answer(&mut split).0, 404);
 }
 
@@ -611,11 +644,50 @@ fn odd_lines_are_refused_with_their_place() {
     let good = "{\"time\": 1, \"event\": \"e\"}\n";
     assert_eq!(house.post("/v1/streams/web/events", "", good.as_bytes()).0, 200);
     for odd in [
-        "{", "{}{}", "{} {}", "{}x", "{},", "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{'a': 1}", "{a: 1}", "{1: 2}",
-        "{\"a\": 01}", "{\"a\": +1}", "{\"a\": .5}", "{\"a\": 1.}", "{\"a\": 1e}", "{\"a\": NaN}", "{\"a\": Infinity}", "{\"a\": tru}",
-        "{\"a\": True}", "{\"a\": \"b}", "{\"a\": \"\\x\"}", "{\"a\": \"\\u12\"}", "{\"a\": \"\\ud800\"}", "{\"a\": \"\t\"}", "{\"a\": [1}",
-        "{\"a\": [1,]}", "{\"a\": {]}", "{\"a\": 1]", "{\"a\": 1}}", "{/**/}", "{\"a\": 1} // x", "{\"a\": 1}\0", "{\"a\": \u{a0}1}",
-        "{\"a\": 1 \"b\": 2}", "{\"a\":: 1}", "{{}}", "{[]}", "{\"a\": undefined}", "{\"a\": 0x1}", "{\"a\": -}", "{null}",
+        "{",
+        "{}{}",
+        "{} {}",
+        "{}x",
+        "{},",
+        "{,}",
+        "{\"a\"}",
+        "{\"a\":}",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{'a': 1}",
+        "{a: 1}",
+        "{1: 2}",
+        "{\"a\": 01}",
+        "{\"a\": +1}",
+        "{\"a\": .5}",
+        "{\"a\": 1.}",
+        "{\"a\": 1e}",
+        "{\"a\": NaN}",
+        "{\"a\": Infinity}",
+        "{\"a\": tru}",
+        "{\"a\": True}",
+        "{\"a\": \"b}",
+        "{\"a\": \"\\x\"}",
+        "{\"a\": \"\\u12\"}",
+        "{\"a\": \"\\ud800\"}",
+        "{\"a\": \"\t\"}",
+        "{\"a\": [1}",
+        "{\"a\": [1,]}",
+        "{\"a\": {]}",
+        "{\"a\": 1]",
+        "{\"a\": 1}}",
+        "{/**/}",
+        "{\"a\": 1} // x",
+        "{\"a\": 1}\0",
+        "{\"a\": \u{a0}1}",
+        "{\"a\": 1 \"b\": 2}",
+        "{\"a\":: 1}",
+        "{{}}",
+        "{[]}",
+        "{\"a\": undefined}",
+        "{\"a\": 0x1}",
+        "{\"a\": -}",
+        "{null}",
     ] {
         for (before, after) in [("", ""), (good, good), ("", good)] {
             let body = format!("{before}{odd}\n{after}");
@@ -624,7 +696,10 @@ fn odd_lines_are_refused_with_their_place() {
             let line = 1 + before.lines().count();
             assert!(status == 400 && answer["taken"] == 0, "{odd:?}: {status} {answer}");
             let place = &answer["bad"][0];
-            assert!(place["line"] == line && place["column"].as_u64().is_some_and(|column| column > 0), "{odd:?}: {answer}");
+            assert!(
+                place["line"] == line && place["column"].as_u64().is_some_and(|column| column > 0),
+                "{odd:?}: {answer}"
+            );
         }
     }
     house.events("web", 1);

@@ -1,8 +1,8 @@
 //! What listens beside HTTP: `[[listen.tcp]]`, `[[listen.unix]]` and `[[listen.syslog]]`, or the same on the command line.
 
 use super::Config;
-use crate::names;
 use crate::listen::Place;
+use crate::names;
 use std::net::{IpAddr, ToSocketAddrs};
 use toml::{Table, Value};
 
@@ -61,7 +61,8 @@ impl Listening {
             Listening::Syslog { address, open, .. } => (address, *open),
             Listening::Lines { place: Place::Unix(_), .. } => return Ok(()),
         };
-        let resolved = address.to_socket_addrs().map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let resolved =
+            address.to_socket_addrs().map_err(|error| format!("cannot listen on {address}: {error}"))?;
         let far = resolved.map(|address| address.ip()).find(|ip: &IpAddr| !ip.is_loopback());
         match far {
             Some(_) if !open => Err(format!(
@@ -97,7 +98,8 @@ impl Settings<'_> {
 
     fn text(&mut self, name: &'static str) -> Result<Option<String>, String> {
         let Some(value) = self.value(name) else { return Ok(None) };
-        let text = value.as_str().ok_or_else(|| format!("{name}: found {value}, expected a text in quotes"))?;
+        let text =
+            value.as_str().ok_or_else(|| format!("{name}: found {value}, expected a text in quotes"))?;
         Ok(Some(text.to_string()))
     }
 

@@ -8,7 +8,7 @@ use super::answer::{Answer, asked, error, json, later};
 use crate::intake::{Given, How, Intake, NotTaken, OnTheWay, first_error};
 use crate::log::Refused;
 use crate::server::{NoStream, Shared};
-use axum::body::{Body, Bytes};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Request, StatusCode, header};
@@ -16,11 +16,14 @@ use axum::response::Response;
 use futures_util::{SinkExt, StreamExt};
 use memchr::{memchr_iter, memrchr};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tracewise::findings::json::Object;
 
 /// Messages whose lines may be on their way to the disk.
 const MESSAGES: usize = 256;
+/// How long more is read of a flow that was ended, so that its sender hears why.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What is asked of a flow.
 fn how(query: Option<&str>) -> Result<How, Box<Answer>> {
@@ -196,8 +199,14 @@ pub async fn post(
         taken: 0,
         bad: 0,
     };
-    let flowed = flowed(&mut flow, request.into_body(), &shared).await;
+    let mut pieces = request.into_body().into_data_stream();
+    let flowed = flowed(&mut flow, &mut pieces, &shared).await;
     let ended = flow.end().await;
+    if flowed.is_err() {
+        // An answer is lost where what follows it is not read.
+        let rest = async { while let Some(Ok(_)) = pieces.next().await {} };
+        let _ = tokio::time::timeout(FAREWELL, rest).await;
+    }
     let (status, why) = match flowed.and(ended) {
         Ok(()) if how.durable => (StatusCode::OK, None),
         Ok(()) => (StatusCode::ACCEPTED, None),
@@ -211,8 +220,7 @@ pub async fn post(
     json(status, object.field("taken", flow.taken).maybe("bad_lines", bad).end())
 }
 
-async fn flowed(flow: &mut Flow, body: Body, shared: &Shared) -> Result<(), Ended> {
-    let mut pieces = body.into_data_stream();
+async fn flowed(flow: &mut Flow, pieces: &mut BodyDataStream, shared: &Shared) -> Result<(), Ended> {
     loop {
         let over = |status, why: &str| Err(Ended { status, why: why.into() });
         match tokio::time::timeout(shared.config.limits.idle, pieces.next()).await {

@@ -67,7 +67,9 @@ async fn take(shared: &Arc<Shared>, signal: Signal, request: Request<Body>) -> R
             Some(packing) => (packing, message),
             None => {
                 let found = encoding.unwrap_or_default();
-                return Err(Wrong::Kind(format!("grpc-encoding: found `{found}`, expected gzip, zstd or none")));
+                return Err(Wrong::Kind(format!(
+                    "grpc-encoding: found `{found}`, expected gzip, zstd or none"
+                )));
             }
         },
         (false, message) => (Packing::Plain, message),

@@ -146,6 +146,7 @@ fn in_json(signal: Signal, outcome: &Outcome) -> Vec<u8> {
         Signal::Logs => "rejectedLogRecords",
     };
     // Numbers of 64 bits are texts in this protocol.
-    let partial = Object::new().field(rejected, outcome.rejected.to_string()).field("errorMessage", why.as_str());
+    let partial =
+        Object::new().field(rejected, outcome.rejected.to_string()).field("errorMessage", why.as_str());
     Object::new().raw("partialSuccess", &partial.end()).end().into()
 }

@@ -193,7 +193,9 @@ mod tests {
             let mut frames = Frames::new(20);
             let mut all = Vec::new();
             for piece in bytes.chunks(size) {
-                frames.take(piece, |message| all.push(String::from_utf8_lossy(message).into_owned())).unwrap();
+                frames
+                    .take(piece, |message| all.push(String::from_utf8_lossy(message).into_owned()))
+                    .unwrap();
             }
             frames.end(|message| all.push(String::from_utf8_lossy(message).into_owned()));
             assert_eq!(all, ["<13>a", "<14>b", "<15>\nc\0", "<16>d", "<17>e"], "{size}");

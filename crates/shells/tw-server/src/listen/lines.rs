@@ -67,7 +67,9 @@ pub async fn open(shared: &Arc<Shared>, place: &Place, stream: &str, format: &st
     let (listener, at) = Listener::bind(place).await.map_err(cannot)?;
     let open = Open { kind: Kind::Lines(format.into()), at, stream: stream.into() };
     let source = Source::new(shared, open.clone());
-    tokio::spawn(accept(source, listener, move |source, connection| serve(source, lines.clone(), connection)));
+    tokio::spawn(accept(source, listener, move |source, connection| {
+        serve(source, lines.clone(), connection)
+    }));
     Ok(open)
 }
 

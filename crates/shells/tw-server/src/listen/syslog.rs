@@ -242,12 +242,18 @@ mod tests {
     #[test]
     fn messages_become_lines_with_a_time_and_a_host() {
         for (message, expected) in [
-            ("<165>1 2003-08-24T05:14:15.000003-07:00 h app 12 ID [a@1 k=\"v\"] m", "<165>1 2003-08-24T05:14:15.000003-07:00 h app 12 ID [a@1 k=\"v\"] m"),
+            (
+                "<165>1 2003-08-24T05:14:15.000003-07:00 h app 12 ID [a@1 k=\"v\"] m",
+                "<165>1 2003-08-24T05:14:15.000003-07:00 h app 12 ID [a@1 k=\"v\"] m",
+            ),
             ("<165>1 - h app - - - m\n", "<165>1 2026-11-19T04:05:06Z h app - - - m"),
             ("<34>Oct 11 22:14:15 host su[77]: failed", "<34>2026-10-11T22:14:15Z host su[77]: failed"),
             ("<34>Nov  1 22:14:15 host su: failed", "<34>2026-11-01T22:14:15Z host su: failed"),
             ("<34>Oct 11 22:14:15 su[77]: failed", "<34>2026-10-11T22:14:15Z 10.0.0.7 su[77]: failed"),
-            ("<34>2026-10-11T22:14:15+02:00 host su: failed", "<34>2026-10-11T22:14:15+02:00 host su: failed"),
+            (
+                "<34>2026-10-11T22:14:15+02:00 host su: failed",
+                "<34>2026-10-11T22:14:15+02:00 host su: failed",
+            ),
             ("<14>just a message\0", "<14>2026-11-19T04:05:06Z 10.0.0.7 just a message"),
             ("nothing else", "<13>2026-11-19T04:05:06Z 10.0.0.7 nothing else"),
             ("<999>x", "<13>2026-11-19T04:05:06Z 10.0.0.7 <999>x"),
@@ -300,7 +306,10 @@ mod tests {
         assert_eq!(rows[0]["time"], "2003-08-24T12:14:15.000003Z");
         assert_eq!((&rows[0]["app"], &rows[0]["message"]), (&"app".into(), &"42".into()), "a text, always");
         assert_eq!((&rows[0]["facility"], &rows[0]["severity"]), (&20.into(), &5.into()));
-        assert_eq!((&rows[1]["host"], &rows[1]["app"], &rows[1]["pid"]), (&"host".into(), &"su".into(), &77.into()));
+        assert_eq!(
+            (&rows[1]["host"], &rows[1]["app"], &rows[1]["pid"]),
+            (&"host".into(), &"su".into(), &77.into())
+        );
         assert_eq!((&rows[2]["host"], &rows[2]["message"]), (&"10.0.0.7".into(), &"just a message".into()));
         assert_eq!((&rows[3]["app"], &rows[3]["message"]), (&serde_json::Value::Null, &"x".into()));
     }
