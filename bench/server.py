@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The server under load: events per second and core, and the time from a POST to its verdict on the feed.
 
-    bench/server.py BINARY [--seconds 5] [--only ingest,durable,latency,keys] [--keys 100000]
+    bench/server.py BINARY [--seconds 5] [--only ingest,flow,durable,otlp,latency,keys] [--keys 100000]
 
 Ten LTL properties over lines of 184 bytes, of which one in twenty violates one; every violation is told, a feed listens. Clients
 are processes of their own, with connections that are kept. What is counted is the CPU time of the server (`/proc/PID/stat`,
@@ -154,6 +154,153 @@ def ingest(binary, lines, clients, query, seconds):
           f"| {heard.value / max(1, events):.3f} | {memory:.0f} MB | {refused.value} | {os.getloadavg()[0]:.1f} |", flush=True)
 
 
+def flowing(port, pieces, seconds, query, count):
+    """One body that goes on for all that time; its answer says what was taken."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(f"POST /v1/streams/bench/events/flow{query} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+    until, sent = time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        connection.sendall(pieces[sent % len(pieces)])
+        sent += 1
+    connection.sendall(b"0\r\n\r\n")
+    told = b""
+    while b'"taken":' not in told:
+        told += connection.recv(4096)
+    count.value += int(re.search(rb'"taken":(\d+)', told)[1])
+
+
+def speaking(port, payload, lines, seconds, query, count):
+    """Messages over a WebSocket, many before the first is answered."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(f"GET /v1/streams/bench/events/ws{query} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode())
+    told = b""
+    while b"\r\n\r\n" not in told:
+        told += connection.recv(1)
+    size = len(payload).to_bytes(2, "big") if len(payload) < 1 << 16 else len(payload).to_bytes(8, "big")
+    frame = bytes([0x82, 0xfe if len(payload) < 1 << 16 else 0xff]) + size + bytes(4) + payload
+    together = max(1, 100 // lines)
+    until, sent, answered_, open_ = time.monotonic() + seconds, 0, 0, b""
+    while time.monotonic() < until or answered_ < sent:
+        if time.monotonic() < until and sent - answered_ <= 2 * together:
+            connection.sendall(frame * together)
+            sent += together
+            continue
+        open_ += connection.recv(1 << 16)
+        answered_ += open_.count(b'"taken":')
+        open_ = open_[max(open_.rfind(b'"taken":') + 8, 0):] if b'"taken":' in open_ else open_[-8:]
+    count.value += answered_ * lines
+
+
+def flow(binary, what, lines, query, seconds):
+    """A flow of lines, by a body that goes on or by messages."""
+    server = Server(binary, {"ten": PROPERTIES})
+    over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
+    feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
+    feed.start()
+    payloads = [body(lines, start) for start in range(0, max(lines, 1000), lines)]
+    count = multiprocessing.Value("q", 0)
+    before, began = server.cpu(), time.monotonic()
+    if what == "body":
+        # What a program writes line by line leaves it in pieces of a buffer's size.
+        pieces = [f"{len(piece):x}\r\n".encode() + piece + b"\r\n" for piece in
+                  (b"".join(payloads)[at:at + 8000] for at in range(0, len(b"".join(payloads)), 8000))]
+        sender = multiprocessing.Process(target=flowing, args=(server.port, pieces, seconds, query, count))
+    else:
+        sender = multiprocessing.Process(target=speaking, args=(server.port, payloads[0], lines, seconds, query, count))
+    sender.start()
+    sender.join()
+    while server.behind():
+        time.sleep(0.02)
+    wall, cpu, memory = time.monotonic() - began, server.cpu() - before, server.memory()
+    over.set()
+    feed.join()
+    server.stop()
+    print(f"| {what} | {'8 kB' if what == 'body' else lines} | {'memory' if query else 'disk'} | {count.value / cpu / 1e3:,.0f} k "
+          f"| {count.value / wall / 1e3:,.0f} k | {heard.value / max(1, count.value):.3f} | {memory:.0f} MB | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
+OTLP = """
+property o1 : G (event span_end -> duration < 0.9);
+property o2 : G (event span_end -> status != "error");
+property o3 : G (event span_start -> F event span_end);
+property o4 : G (event span_end -> O event span_start);
+property o5 : G (name == "charge" -> service == "shop");
+property o6 : G (attributes.http.status < 600);
+property o7 : G (event span_end & attributes.http.status >= 500 -> status == "error");
+property o8 : G (event span_start -> X (event span_start | event span_end));
+property o9 : G (kind == "server" -> attributes.http.method == "GET" | attributes.http.method == "POST");
+property o10 : G (event span_end -> duration >= 0);
+"""
+
+
+def varint(number):
+    out = bytearray()
+    while number >= 0x80:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    return bytes(out + bytes([number]))
+
+
+def field(number, value):
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def attribute(key, kind, value):
+    value = field(1, value) if kind == "text" else varint(3 << 3) + varint(value)
+    return field(9, field(1, key.encode()) + field(2, value))
+
+
+def span(number):
+    """Like those of a web service: five attributes."""
+    start = 1_700_000_000_000_000_000 + number * 1_000_000
+    bad = number % 20 == 7
+    return field(2, b"".join([
+        field(1, number.to_bytes(16, "big")), field(2, number.to_bytes(8, "big")), field(4, (number // 8).to_bytes(8, "big")),
+        field(5, b"charge"), varint(6 << 3) + b"\x02",
+        varint(7 << 3 | 1) + start.to_bytes(8, "little"), varint(8 << 3 | 1) + (start + 250_000 + 1000 * (number % 97)).to_bytes(8, "little"),
+        attribute("http.method", "text", b"GET"), attribute("http.path", "text", f"/api/v1/things/{number % 97:04d}".encode()),
+        attribute("http.status", "number", 503 if bad else 200), attribute("net.peer.name", "text", b"gateway-3.internal"),
+        attribute("user.id", "text", f"user-{number % 1000:06d}".encode()),
+        field(15, varint(3 << 3) + (b"\x02" if bad else b"\x01")),
+    ]))
+
+
+def export(spans, start=0):
+    resource = field(1, field(1, field(1, b"service.name") + field(2, field(1, b"shop"))))
+    return field(1, resource + field(2, b"".join(span(start + number) for number in range(spans))))
+
+
+def exported(path, payload, query):
+    head = f"POST {path}{query} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: {len(payload)}\r\n\r\n"
+    return head.encode() + payload
+
+
+def otlp(binary, spans, clients, query, seconds):
+    """Spans over HTTP, in protobuf: two lines each, ten properties over them."""
+    server = Server(binary, {"ten": OTLP})
+    over, heard = multiprocessing.Event(), multiprocessing.Value("q", 0)
+    feed = multiprocessing.Process(target=listen, args=(server.port, over, heard))
+    feed.start()
+    payloads = [exported("/v1/traces", export(spans, start), query) for start in range(0, max(spans, 1024), spans)]
+    count, refused = multiprocessing.Value("q", 0), multiprocessing.Value("q", 0)
+    before, began = server.cpu(), time.monotonic()
+    workers = [multiprocessing.Process(target=client, args=(server.port, payloads, seconds, count, refused)) for _ in range(clients)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    while server.behind():
+        time.sleep(0.02)
+    wall, cpu, memory = time.monotonic() - began, server.cpu() - before, server.memory()
+    over.set()
+    feed.join()
+    server.stop()
+    all_ = count.value * spans
+    print(f"| {spans} | {clients} | {'memory' if query else 'disk'} | {all_ / cpu / 1e3:,.0f} k | {all_ / wall / 1e3:,.0f} k "
+          f"| {heard.value / max(1, all_):.3f} | {memory:.0f} MB | {refused.value} | {os.getloadavg()[0]:.1f} |", flush=True)
+
+
 def latency(binary, lines, seconds):
     """From the first byte of a POST to the violation of its last line on the feed."""
     server = Server(binary, {"ten": PROPERTIES})
@@ -221,7 +368,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("binary")
     parser.add_argument("--seconds", type=float, default=5)
-    parser.add_argument("--only", default="ingest,durable,latency")
+    parser.add_argument("--only", default="ingest,flow,durable,otlp,latency")
     parser.add_argument("--keys", type=int, default=100_000)
     options = parser.parse_args()
     only = options.only.split(",")
@@ -231,6 +378,15 @@ def main():
         print(table)
         for lines, clients in [(1, 4), (100, 2), (10_000, 1)]:
             ingest(options.binary, lines, clients, "?ack=memory", options.seconds)
+    if "flow" in only:
+        print("| flow | lines per message | acknowledged from | events/s/core | events/s | violations told per event | memory | load |\n" + "|---" * 8 + "|")
+        for what, lines, query in [("body", 1000, "?ack=memory"), ("body", 1000, ""), ("messages", 1, "?ack=memory"),
+                                   ("messages", 100, "?ack=memory"), ("messages", 100, "")]:
+            flow(options.binary, what, lines, query, options.seconds)
+    if "otlp" in only:
+        print(table.replace("lines per POST", "spans per POST").replace("events/s", "spans/s").replace("per event", "per span"))
+        for query in ("?ack=memory", ""):
+            otlp(options.binary, 512, 4, query, options.seconds)
     if "durable" in only:
         print(table)
         for lines, clients in [(1, 10), (100, 10)]:

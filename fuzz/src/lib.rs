@@ -208,3 +208,32 @@ pub fn restore(data: &[u8]) {
     let saved = monitor.save();
     assert!(monitor.restore(&saved).is_ok());
 }
+
+/// What is made of a request in protobuf is lines in the order of time, each of which is read again.
+pub fn otlp(data: &[u8]) {
+    use tw_trace::otlp::{Any, Export, Lines, Record, Span, protobuf};
+    struct All(Lines);
+    impl Export<String> for All {
+        fn span(&mut self, service: &Any<'_>, span: Result<Span<'_>, String>) {
+            span.iter().for_each(|span| span.tell(service, &mut self.0));
+        }
+        fn record(&mut self, service: &Any<'_>, record: Result<Record<'_>, String>) {
+            record.iter().for_each(|record| record.tell(service, 1, &mut self.0));
+        }
+    }
+    let mut all = All(Lines::default());
+    // Those before what is broken were told.
+    let _ = protobuf::traces(data, data.len(), &mut all);
+    let _ = protobuf::logs(data, data.len(), &mut all);
+    let count = all.0.count();
+    let bytes = all.0.in_order();
+    let jsonl = tw_trace::FORMATS.iter().find(|format| format.name() == "jsonl").expect("a format");
+    let mut rows = jsonl.rows(Box::new(Cursor::new(bytes)), &ReadOptions::default()).expect("lines");
+    let (mut row, mut read, mut latest) = (Row::default(), 0, i64::MIN);
+    while rows.next(&mut row).expect("a line that is read") {
+        let time = row.time.expect("a time").time;
+        assert!(time >= latest && row.events.len() == 1);
+        (read, latest) = (read + 1, time);
+    }
+    assert_eq!(read, count);
+}

@@ -81,11 +81,19 @@ pub struct JsonLines {
     pub warnings: Vec<Diagnostic>,
 }
 
-pub(crate) fn json_lines(session: &Session, bytes: Vec<u8>) -> Result<JsonLines, Error> {
+/// With `texts`, each cell is what it looks like, but for those of these columns, which are texts; without, a column has one type.
+pub(crate) fn json_lines(
+    session: &Session,
+    bytes: Vec<u8>,
+    texts: Option<&[&str]>,
+) -> Result<JsonLines, Error> {
     const NAME: &str = "<text>";
     let session = session.clone().text(NAME, bytes);
     let mut opened = Opened::new(&session, &[NAME.to_string()])?;
-    let seen = Seen::of(&mut opened, false)?;
+    let mut seen = Seen::of(&mut opened, false)?;
+    if let Some(texts) = texts {
+        seen.texts = texts.iter().map(|name| Arc::from(*name)).collect();
+    }
     let target = format_named("jsonl").ok_or_else(|| Error::Internal("no format is called jsonl".into()))?;
     let mut bytes = Vec::new();
     seen.write(&mut opened, target, Box::new(&mut bytes), false)?;

@@ -413,7 +413,13 @@ impl Session {
 
     /// A trace in memory, in the format that the session names, as lines of JSON.
     pub fn json_lines(&self, bytes: Vec<u8>) -> Result<convert::JsonLines, Error> {
-        convert::json_lines(self, bytes)
+        convert::json_lines(self, bytes, None)
+    }
+
+    /// The same of a piece of a stream: what a cell becomes does not depend on what other lines came with it. Those of the
+    /// columns `texts` are texts, whatever they look like.
+    pub fn json_lines_of_stream(&self, bytes: Vec<u8>, texts: &[&str]) -> Result<convert::JsonLines, Error> {
+        convert::json_lines(self, bytes, Some(texts))
     }
 
     /// Verdicts on a trace that is still being written, told to `sink` the moment they are settled; until the stream

@@ -12,7 +12,7 @@ pub use tw_arrow::{Reader as RecordReader, Records, arrow};
 pub use tw_core::duration;
 pub use tw_trace::{
     Arguments, Event, Outline, Projection, Row, Stamp, States, Table, TimeStyle, TraceError, TraceErrorKind,
-    TraceFormat, compress, detect, parse_stamp, push_csv_cell,
+    TraceFormat, compress, detect, otlp, parse_stamp, push_csv_cell,
 };
 
 /// Every trace format of this build.

@@ -1,10 +1,14 @@
 //! How a server is set up.
 
 mod file;
+mod listening;
+
+pub use listening::Listening;
 
 use crate::log::Limits;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a server is set up.
@@ -30,6 +34,10 @@ pub struct Config {
     pub reload: Duration,
     /// Add an example specification and a generator of events.
     pub demo: bool,
+    /// What listens beside HTTP.
+    pub listening: Vec<Listening>,
+    /// The stream of what OpenTelemetry exports; `{service}` in it stands for the name of the service.
+    pub otlp: Arc<str>,
 }
 
 /// What clients may do.
@@ -47,6 +55,8 @@ pub struct ClientLimits {
     pub streams: usize,
     /// How long a request may take to arrive.
     pub patience: Duration,
+    /// How long a sender whose lines flow may be silent.
+    pub idle: Duration,
     /// Lines that may wait to be judged, per stream.
     pub behind: u64,
 }
@@ -60,6 +70,7 @@ impl Default for ClientLimits {
             connections: 1024,
             streams: 256,
             patience: Duration::from_secs(30),
+            idle: Duration::from_secs(600),
             behind: 10_000_000,
         }
     }
@@ -79,6 +90,8 @@ impl Config {
             checkpoint: Duration::from_secs(1),
             reload: Duration::from_millis(500),
             demo: false,
+            listening: Vec::new(),
+            otlp: "otlp".into(),
         }
     }
 

@@ -1,21 +1,27 @@
 //! The door: connections, and which path leads where.
 
 mod answer;
+mod arrive;
 mod assets;
 mod events;
 mod feed;
+mod flow;
 mod found;
+mod grpc;
 mod guard;
 mod look;
+mod otlp;
 mod page;
+mod protocol;
 mod specs;
 
 use crate::server::Shared;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::routing::get;
+use axum::routing::{get, post};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use protocol::Begun;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -37,13 +43,21 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/openapi.json", get(page::openapi))
         .route("/v1/streams", get(found::streams))
         .route("/v1/streams/{name}/events", get(found::events).post(events::post))
+        .route("/v1/streams/{name}/events/flow", post(flow::post))
+        .route("/v1/streams/{name}/events/ws", get(flow::socket))
+        .route("/v1/streams/{name}/otlp/v1/traces", post(otlp::traces_of))
+        .route("/v1/streams/{name}/otlp/v1/logs", post(otlp::logs_of))
+        .route("/v1/traces", post(otlp::traces))
+        .route("/v1/logs", post(otlp::logs))
+        .route(grpc::TRACES, post(grpc::traces))
+        .route(grpc::LOGS, post(grpc::logs))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))
         .route("/v1/feed/ws", get(feed::socket))
         .route("/v1/specs", get(specs::list))
         .route("/v1/specs/{name}", get(specs::get).put(specs::put).delete(specs::delete))
-        .route("/v1/specs/{name}/try", axum::routing::post(specs::try_past))
+        .route("/v1/specs/{name}/try", post(specs::try_past))
         .merge(look::router())
         .fallback(answer::nowhere)
         .layer(axum::middleware::from_fn(guard::guard))
@@ -69,11 +83,17 @@ pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let _ = stream.set_nodelay(true);
         let service = service.clone();
         tokio::spawn(async move {
-            let mut http = hyper::server::conn::http1::Builder::new();
-            http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
-            let served = http.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
             // A client that goes away in between is no fault of ours.
-            drop(served);
+            if let Ok(Ok(stream)) = tokio::time::timeout(HEAD_PATIENCE, Begun::new(stream)).await {
+                if stream.is_http2() {
+                    let http = protocol::http2(HEAD_PATIENCE, HEAD);
+                    drop(http.serve_connection(TokioIo::new(stream), service).await);
+                } else {
+                    let mut http = hyper::server::conn::http1::Builder::new();
+                    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
+                    drop(http.serve_connection(TokioIo::new(stream), service).with_upgrades().await);
+                }
+            }
             drop(place);
         });
     }

@@ -5,6 +5,9 @@
 //!           → its judge, a thread ([`judge`]): every specification about it → violations ([`verdicts`]) → feeds, lists, figures ([`http`])
 //! ```
 //!
+//! Lines come by other ways, too: as a flow, from OpenTelemetry ([`otlp`]), from sockets and syslog ([`listen`]); all of them go
+//! through one door ([`intake`]).
+//!
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
 //! again has the same id. [`Server::start`] is the door for a program, `tracewise serve` that for people.
 
@@ -13,10 +16,13 @@ mod demo;
 mod history;
 mod http;
 mod ingest;
+mod intake;
 mod judge;
+mod listen;
 mod log;
 mod metrics;
 mod names;
+mod otlp;
 mod pack;
 mod server;
 mod specs;
@@ -25,6 +31,7 @@ mod trial;
 mod verdicts;
 mod words;
 
-pub use config::{ClientLimits, Config};
+pub use config::{ClientLimits, Config, Listening};
+pub use listen::{At, Kind, Open, Place};
 pub use log::Limits;
 pub use server::Server;

@@ -113,6 +113,33 @@ pub fn text(shared: &Shared) -> String {
         &memory,
     );
     family("tracewise_stopped", "gauge", "Whether a specification was stopped.", &stopped);
+    let sources = shared.listening.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    let per_source = |figure: &dyn Fn(&crate::listen::Figures) -> u64| -> Vec<(String, f64)> {
+        let row = |own: &std::sync::Arc<crate::listen::Source>| {
+            let labels =
+                format!("{{source={},stream={}}}", quoted(&own.open.to_string()), quoted(&own.open.stream));
+            (labels, figure(&own.figures) as f64)
+        };
+        sources.iter().map(row).collect()
+    };
+    family(
+        "tracewise_source_lines_total",
+        "counter",
+        "Lines and messages that came by a socket.",
+        &per_source(&|figures| figures.arrived.load(Ordering::Relaxed)),
+    );
+    family(
+        "tracewise_source_lost_total",
+        "counter",
+        "Those of them that were left out.",
+        &per_source(&|figures| figures.lost.load(Ordering::Relaxed)),
+    );
+    family(
+        "tracewise_source_connections",
+        "gauge",
+        "Connections of sockets that are open.",
+        &per_source(&|figures| figures.connections.load(Ordering::Relaxed) as u64),
+    );
     let away = shared.figures.turned_away.load(Ordering::Relaxed) as f64;
     family(
         "tracewise_turned_away_total",

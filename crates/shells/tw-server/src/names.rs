@@ -16,6 +16,16 @@ pub fn check(what: &str, name: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// A name that may be given, made of one that may not.
+pub fn made_of(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let made: String = name.chars().take(LONGEST / 2).map(|c| if plain(c) { c } else { '_' }).collect();
+    match made.starts_with('.') || made.is_empty() {
+        true => format!("_{made}"),
+        false => made,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::check;

@@ -3,6 +3,8 @@
 use crate::config::Config;
 use crate::http;
 use crate::judge::{Assigned, Change, load_plan};
+use crate::listen::{self, Source};
+use crate::listen::{self, Source};
 use crate::names;
 use crate::specs::{Spec, Specs};
 use crate::stream::{Opening, Stream};
@@ -37,6 +39,8 @@ pub struct Shared {
     pub figures: crate::metrics::Figures,
     /// What happened each second.
     pub history: crate::history::History,
+    /// What brings lines by itself.
+    pub listening: Mutex<Vec<Arc<Source>>>,
 }
 
 /// Why a stream cannot be had.
@@ -182,6 +186,7 @@ pub struct Server {
     shared: Arc<Shared>,
     runtime: Runtime,
     address: SocketAddr,
+    listening: Vec<listen::Open>,
     threads: Vec<std::thread::JoinHandle<()>>,
 }
 
@@ -223,6 +228,7 @@ impl Server {
             said,
             figures: crate::metrics::Figures::default(),
             history: crate::history::History::default(),
+            listening: Mutex::default(),
         });
         shared.say_unread(&unread);
         let unread: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
@@ -233,6 +239,12 @@ impl Server {
             };
             let stream = shared.open(name).map_err(io(&format!("cannot open the stream {name}")))?;
             shared.streams_locked().insert(stream.name.clone(), stream);
+        }
+        let mut listening = Vec::new();
+        for source in &shared.config.listening {
+            source.refuse_open().map_err(Error::refused)?;
+            let opened = runtime.block_on(listen::open(&shared, source));
+            listening.extend(opened.map_err(Error::refused)?);
         }
         runtime.spawn(http::serve(listener, shared.clone()));
         runtime.spawn(crate::history::keep(shared.clone()));
@@ -248,12 +260,17 @@ impl Server {
         let watching =
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
         threads.push(watching.map_err(io("cannot start a thread"))?);
-        Ok(Self { shared, runtime, address, threads })
+        Ok(Self { shared, runtime, address, threads, listening })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// What listens beside HTTP, and where.
+    pub fn listening(&self) -> &[listen::Open] {
+        &self.listening
     }
 
     /// Waits for an interrupt (INT or TERM).

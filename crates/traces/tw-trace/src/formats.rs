@@ -33,4 +33,4 @@ mod writing;
 pub use csv::push_csv_cell;
 pub(crate) use json_record::duplicate_key;
 pub use json_value::is_number;
-pub(crate) use json_write::write_row;
+pub(crate) use json_write::{write_row, write_text};

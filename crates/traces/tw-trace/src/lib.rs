@@ -26,6 +26,7 @@ mod templates;
 mod times;
 
 pub mod formats;
+pub mod otlp;
 
 pub use compress::compress;
 pub use error::{TraceError, TraceErrorKind, TraceWarning, TraceWarningKind};

@@ -32,6 +32,18 @@ pub struct Serve {
     #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
     config: Option<PathBuf>,
 
+    /// Take lines of JSON over TCP, for a stream; again for more
+    #[arg(long, value_name = "HOST:PORT=STREAM")]
+    tcp: Vec<String>,
+
+    /// Take lines of JSON over a Unix socket, for a stream; again for more
+    #[arg(long, value_name = "PATH=STREAM")]
+    unix: Vec<String>,
+
+    /// Take syslog messages over UDP and TCP, for a stream; again for more
+    #[arg(long, value_name = "HOST:PORT=STREAM")]
+    syslog: Vec<String>,
+
     /// Show the page in the browser
     #[arg(long)]
     open: bool,
@@ -45,6 +57,7 @@ pub struct Serve {
 impl Runnable for Serve {
     fn run(self, _: &mut Context) -> Outcome {
         let _ = (self.listen, self.specs, self.data, self.config, self.open, self.demo);
+        let _ = (self.tcp, self.unix, self.syslog);
         Err(usage("this build has no server; build one with `cargo build --release --features serve`"))
     }
 }
@@ -55,7 +68,7 @@ impl Runnable for Serve {
         use crate::context::Failure;
         use crate::exit::Exit;
         use std::io::Write;
-        use tw_server::{Config, Server};
+        use tw_server::{Config, Listening, Server};
         let data = match self.data {
             Some(data) => data,
             None => new_folder().map_err(|error| usage(format!("cannot make a folder for data: {error}")))?,
@@ -72,6 +85,17 @@ impl Runnable for Serve {
         config.listen = self.listen.unwrap_or(config.listen);
         config.specs = self.specs.or(config.specs);
         config.demo = self.demo;
+        type Read = fn(&str) -> Result<Listening, String>;
+        let sources: [(&str, &[String], Read); 3] = [
+            ("--tcp", &self.tcp, Listening::tcp),
+            ("--unix", &self.unix, Listening::unix),
+            ("--syslog", &self.syslog, Listening::syslog),
+        ];
+        for (flag, texts, read) in sources {
+            for text in texts {
+                config.listening.push(read(text).map_err(|why| usage(format!("{flag}: {why}")))?);
+            }
+        }
         let quiet = context.quiet;
         let server = Server::start(config, move |what| {
             if !quiet {

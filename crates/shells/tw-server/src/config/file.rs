@@ -1,6 +1,6 @@
 //! Settings from a TOML file.
 
-use super::Config;
+use super::{Config, listening};
 use std::path::PathBuf;
 use std::time::Duration;
 use toml::{Table, Value};
@@ -31,7 +31,12 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     }),
     ("limits", "streams", |config, value| count(value).map(|count| config.limits.streams = count as usize)),
     ("limits", "patience", |config, value| time(value).map(|time| config.limits.patience = time)),
+    ("limits", "idle", |config, value| time(value).map(|time| config.limits.idle = time)),
     ("limits", "behind", |config, value| count(value).map(|count| config.limits.behind = count)),
+    ("listen", "tcp", listening::tcp),
+    ("listen", "unix", listening::unix),
+    ("listen", "syslog", listening::syslog),
+    ("otlp", "stream", listening::otlp),
 ];
 
 impl Config {

@@ -175,8 +175,14 @@ fn write_value(out: &mut Vec<u8>, value: &Value, row: &Row) -> Result<(), TraceE
     Ok(())
 }
 
-fn write_text(out: &mut Vec<u8>, text: &str) {
+pub(crate) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
+    // Most texts have nothing to escape, which is seen without looking at bytes one by one.
+    if text.bytes().fold(true, |plain, byte| plain & (byte >= 0x20) & (byte != b'"') & (byte != b'\\')) {
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+        return;
+    }
     let mut start = 0;
     for (index, byte) in text.bytes().enumerate() {
         let short = match byte {
