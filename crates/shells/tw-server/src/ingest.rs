@@ -106,6 +106,8 @@ fn bounded(mut reader: impl Read, limit: usize, held: &mut Held) -> Result<Cow<'
         if before > 0 && !held.grow(piece) {
             return Err(Unusable::Busy);
         }
+        // Exactly: what is reserved is held.
+        bytes.reserve_exact(piece);
         let read = reader.by_ref().take(piece as u64).read_to_end(&mut bytes);
         match read {
             Err(error) => return Err(Unusable::Damaged(error.to_string())),

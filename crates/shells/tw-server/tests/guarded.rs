@@ -267,6 +267,10 @@ fn limits_are_answered_and_memory_is_bounded() {
     let answer = local("POST", "/v1/streams/web/events", &lines);
     assert!(answer.contains("503") && answer.contains("retry-after: 1"), "{answer:.300}");
     assert!(local("POST", "/v1/streams/web/events", &lines[..160_000]).contains("{\"taken\":10000}"));
+    // What a specification holds is bounded, too: each of the streams has machines for it.
+    let wide: Vec<String> = (0..30_000).map(|number| format!("x > {number}")).collect();
+    let answer = local("PUT", "/v1/specs/wide", &format!("property p : G ({});\n", wide.join(" & ")));
+    assert!(answer.contains("422") && answer.contains("more than the 20000"), "{answer:.300}");
     // A head or a body that does not come, and an answer that nobody reads, end in time.
     let mut slow = TcpStream::connect(house.address()).unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nHost").unwrap();

@@ -28,7 +28,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// What who comes when there is no room is told.
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\ncontent-type: application/json\r\n\
-                      content-length: 37\r\n\r\n{\"error\":\"there are no more places\"}\r\n";
+                      content-length: 38\r\n\r\n{\"error\":\"there are no more places\"}\r\n";
 
 /// Serves connections as they come.
 pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {

@@ -90,7 +90,7 @@ mod tests {
     fn who_does_not_read_is_let_go() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
         runtime.block_on(async {
-            let (ours, mut theirs) = tokio::io::duplex(16);
+            let (ours, _theirs) = tokio::io::duplex(16);
             let mut ours = Patient::new(ours, Duration::from_millis(50));
             let wrote = ours.write_all(&[1; 100]).await.map_err(|error| error.kind());
             assert_eq!(wrote, Err(std::io::ErrorKind::TimedOut));
@@ -106,9 +106,6 @@ mod tests {
             };
             let (wrote, ()) = futures_util::future::join(ours.write_all(&[1; 100]), read).await;
             assert!(wrote.is_ok());
-            let mut rest = Vec::new();
-            drop(ours);
-            assert!(theirs.read_to_end(&mut rest).await.is_ok());
         });
     }
 }

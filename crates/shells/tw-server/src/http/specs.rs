@@ -1,7 +1,7 @@
 //! Specifications by request.
 
 use super::access::forbidden;
-use super::answer::{Answer, asked, error, json, of_kind};
+use super::answer::{Answer, asked, error, json, later, of_kind};
 use crate::names;
 use crate::server::Shared;
 use crate::specs::Spec;
@@ -12,10 +12,11 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{Request, StatusCode};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tracewise::findings::json::{self as written, Object, array};
 
 /// Bytes of a specification.
-const LONGEST: usize = 4 << 20;
+const LONGEST: usize = 1 << 20;
 
 /// `GET /v1/specs`.
 pub async fn list(State(shared): State<Arc<Shared>>, rights: Rights) -> Answer {
@@ -56,6 +57,19 @@ pub async fn text_of(shared: &Shared, request: Request<Body>) -> Result<String, 
     let (body, _held) = super::body::read(shared, request.into_body(), LONGEST).await?;
     String::from_utf8(body.into())
         .map_err(|_| Box::new(error(StatusCode::BAD_REQUEST, "a specification is UTF-8 text, this is not")))
+}
+
+/// Texts that are understood or tried at one time: a long one takes a hundred times its length.
+static TURNS: Semaphore = Semaphore::const_new(2);
+
+/// Does what takes memory and time when it is its turn.
+async fn in_turn(work: impl FnOnce() -> Answer + Send + 'static, why: &str) -> Answer {
+    let Ok(Ok(_turn)) = tokio::time::timeout(ENOUGH, TURNS.acquire()).await else {
+        return later(StatusCode::TOO_MANY_REQUESTS, "too many specifications are read and tried");
+    };
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, why))
 }
 
 /// What is wrong with a text, as JSON objects.
@@ -111,9 +125,7 @@ pub async fn put(
             }
         }
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, "the specification cannot be used"))
+    in_turn(work, "the specification cannot be used").await
 }
 
 /// `DELETE /v1/specs/NAME`.
@@ -211,9 +223,7 @@ pub async fn try_past(
         let object = Object::new().field("spec", &*spec.name).raw("streams", &array(all));
         json(StatusCode::OK, object.raw("diagnostics", &doubts).end())
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, "the specification cannot be tried"))
+    in_turn(work, "the specification cannot be tried").await
 }
 
 fn told(stream: &str, tried: &Tried) -> String {
