@@ -12,7 +12,10 @@ use std::time::Duration;
 
 const MAGIC: &str = "tracewise state of a webhook 1";
 /// Violations that one request lists; the others are counted.
-const LISTED: usize = 20;
+const LISTED: usize = 100;
+/// Violations that all groups together list, so that memory is bounded, and those that a reminder lists.
+const ALL_LISTED: usize = 20_000;
+const REMINDED: usize = 10;
 /// Groups at one time; what would be one more goes to a group of everything else.
 const GROUPS: usize = 1000;
 /// The first and the longest pause after something failed, in milliseconds.
@@ -38,8 +41,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    fn add(&mut self, number: u64, told: Arc<Told>) {
-        if self.listed.len() < LISTED {
+    fn add(&mut self, number: u64, told: Arc<Told>, room: bool) {
+        if room && self.listed.len() < LISTED {
             self.listed.push((number, Some(told)));
         }
         self.count += 1;
@@ -73,6 +76,8 @@ pub struct Groups {
     pub next: u64,
     by: Vec<String>,
     all: BTreeMap<Vec<String>, Group>,
+    /// Violations that are listed, at most.
+    listed: usize,
     wait: u64,
     interval: u64,
     repeat: Option<u64>,
@@ -90,6 +95,7 @@ impl Groups {
             next,
             by: settings.group_by.clone(),
             all: BTreeMap::new(),
+            listed: 0,
             wait: millis(settings.group_wait),
             interval: millis(settings.group_interval),
             repeat: settings.repeat.map(millis),
@@ -121,7 +127,13 @@ impl Groups {
             };
         }
         group.found = now;
-        group.waiting.add(number, told);
+        // The first of a group is always there.
+        let room = self.listed < ALL_LISTED || group.waiting.listed.is_empty();
+        group.waiting.add(number, told, room);
+        self.listed += 1;
+        if self.listed > 2 * ALL_LISTED {
+            self.listed = self.batches().map(|batch| batch.listed.len()).sum();
+        }
     }
 
     /// Groups that nothing is to be told of, for long now.
@@ -201,9 +213,13 @@ impl Groups {
     pub fn taken(&mut self, key: &[String], now: u64) {
         let Some(group) = self.all.get_mut(key) else { return };
         group.taken = group.sending.take();
+        if let Some(batch) = &mut group.taken {
+            batch.listed.truncate(REMINDED);
+        }
         group.failures = 0;
         group.told = now;
         group.due = now + self.interval;
+        self.listed = self.batches().map(|batch| batch.listed.len()).sum();
     }
 
     /// It was not, for so many times now; it is tried again later.

@@ -82,18 +82,18 @@ fn what_is_kept_goes_on() {
     let path = folder.join("a");
     let own = settings("group_wait = \"0s\"");
     let mut groups = Groups::new(&own, 0);
-    (0..30).for_each(|number| add(&mut groups, number, "p", 7));
+    (0..150).for_each(|number| add(&mut groups, number, "p", 7));
     let due = groups.due(7, &nobody).0;
-    add(&mut groups, 30, "p", 8);
+    add(&mut groups, 150, "p", 8);
     groups.save(&path).expect("kept");
     let mut again = Groups::load(&own, &path).expect("kept").expect("there");
-    assert_eq!((again.next, again.figures(), again.first_wanted()), (31, (1, 31), Some(0)));
+    assert_eq!((again.next, again.figures(), again.first_wanted()), (151, (1, 151), Some(0)));
     assert_eq!(again.wanted().len(), LISTED + 1);
     again.texts(|number| Some(Arc::new(told(number, "web", "p"))));
     assert!(again.wanted().is_empty());
     assert_eq!(again.id("a", &due[0]), groups.id("a", &due[0]));
     assert_eq!(again.due(1000, &nobody).0, due);
-    assert_eq!(again.sending(&due[0]).map(|batch| (batch.count, batch.last)), Some((30, 29)));
+    assert_eq!(again.sending(&due[0]).map(|batch| (batch.count, batch.last)), Some((150, 149)));
     // Other groups: all that was not taken is grouped anew.
     let other = settings("group_by = [\"stream\"]");
     let other = Groups::load(&other, &path).expect("kept").expect("there");
