@@ -230,7 +230,7 @@ SOAK = "trace { by: user; }\n" + "".join(
 def soak(binary, events, keys):
     """Memory while many events come: it is what it was at a fifth of the way, and the log is no larger than it may be."""
     largest = 200_000_000
-    server = Server(binary, {"soak": SOAK}, f'[log]\nsize = "{largest // 1_000_000}MB"\nsegment = "16MB"\n[violations]\nsize = "100MB"\nsegment = "16MB"\n')
+    server = Server(binary, {"soak": SOAK}, f'[server]\nmemory = "2GB"\n[log]\nsize = "{largest // 1_000_000}MB"\nsegment = "16MB"\n[violations]\nsize = "100MB"\nsegment = "16MB"\n')
     connection = socket.create_connection(("127.0.0.1", server.port))
     rows, sent, shown, seen = 1000, 0, 0, []
     before, began = server.cpu(), time.monotonic()
