@@ -2,6 +2,7 @@
 """The server under load: events per second and core, and the time from a POST to its verdict on the feed.
 
     bench/server.py BINARY [--seconds 5] [--only ingest,flow,durable,otlp,latency,keys] [--keys 100000]
+    bench/server.py BINARY --soak 1e8 [--keys 100000]     # memory over so many events, 20 properties and so many live keys
 
 Ten LTL properties over lines of 184 bytes, of which one in twenty violates one; every violation is told, a feed listens. Clients
 are processes of their own, with connections that are kept. What is counted is the CPU time of the server (`/proc/PID/stat`,
@@ -9,6 +10,7 @@ user and system), so that the figures are those of a core, whoever else uses the
 """
 
 import argparse
+import http.client
 import json
 import multiprocessing
 import os
@@ -69,13 +71,16 @@ class Server:
     def memory(self):
         return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process.pid}/status").read_text())[1]) / 1024
 
+    def ask(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
+        try:
+            connection.request("GET", path)
+            return json.loads(connection.getresponse().read())
+        finally:
+            connection.close()
+
     def behind(self):
-        with socket.create_connection(("127.0.0.1", self.port)) as connection:
-            connection.sendall(b"GET /v1/streams HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            text = b""
-            while piece := connection.recv(1 << 16):
-                text += piece
-        return sum(stream["behind"] for stream in json.loads(text.split(b"\r\n\r\n", 1)[1])["streams"])
+        return sum(stream["behind"] for stream in self.ask("/v1/streams")["streams"])
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
@@ -364,13 +369,63 @@ def keys(binary, keys, seconds):
     server.stop()
 
 
+SOAK = "trace { by: user; }\n" + "".join(
+    f'property owed{n} : G (kind == "open" & size != {n} -> F kind == "close");\n' for n in range(10)) + "".join(
+    f'property next{n} : G (kind == "open" -> X size != {n});\n' for n in range(9)) + "property limit : G (size < 999);\n"
+
+
+def soak(binary, events, keys):
+    """Memory while many events come: it is what it was at a fifth of the way, and the log is no larger than it may be."""
+    largest = 200_000_000
+    server = Server(binary, {"soak": SOAK}, f'[server]\nmemory = "2GB"\n[log]\nsize = "{largest // 1_000_000}MB"\nsegment = "16MB"\n[violations]\nsize = "100MB"\nsegment = "16MB"\n')
+    connection = socket.create_connection(("127.0.0.1", server.port))
+    rows, sent, shown, seen = 1000, 0, 0, []
+    before, began = server.cpu(), time.monotonic()
+    kinds = ["open", "write", "close", "write"]
+    while sent < events:
+        first, round_ = sent % keys, sent // keys
+        payload = "".join(
+            f'{{"time": {1000 + sent // 5000}, "kind": "{kinds[(round_ + n) % 4]}", "size": {(sent + 7 * n) % 1000}, "user": "user-{(first + n) % keys:07d}"}}\n'
+            for n in range(rows))
+        connection.sendall(request(payload.encode(), "?ack=memory"))
+        if answered(connection) in (200, 202):
+            sent += rows
+        else:
+            time.sleep(0.05)
+        if sent * 20 >= (shown + 1) * events:
+            shown += 1
+            while server.behind():
+                time.sleep(0.05)
+            seen.append(server.memory())
+            log = sum(path.stat().st_size for path in Path(server.folder.name).glob("data/streams/*/log/*"))
+            cpu = server.cpu() - before
+            print(f"| {sent:,} | {min(sent, keys):,} | {seen[-1]:.0f} MB | {log / 1e6:.0f} MB | {sent / cpu / 1e3:,.0f} k | {time.monotonic() - began:.0f} s |", flush=True)
+            if log > 1.3 * largest:
+                raise SystemExit(f"the log holds {log} bytes, {largest} are kept")
+    states = [own["state"] for own in server.ask("/v1/properties")["properties"]]
+    found = server.ask("/v1/violations?limit=1")["end"]
+    server.stop()
+    print(f"{found:,} violations; { {one: states.count(one) for one in sorted(set(states))} }")
+    if len(states) != 20 or "stopped" in states:
+        raise SystemExit(f"20 properties were to be judged: {states}")
+    fifth, rest = max(seen[:4]), max(seen[4:])
+    print(f"at most {fifth:.0f} MB in the first fifth, {rest:.0f} MB after it: {rest / fifth:.2f}; load {os.getloadavg()[0]:.1f}")
+    if rest > 1.15 * fifth:
+        raise SystemExit("memory grows")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("binary")
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--only", default="ingest,flow,durable,otlp,latency")
     parser.add_argument("--keys", type=int, default=100_000)
+    parser.add_argument("--soak", type=float, metavar="EVENTS")
     options = parser.parse_args()
+    if options.soak:
+        print("| events | keys | memory | log | events/s/core | after |\n|---|---|---|---|---|---|")
+        soak(options.binary, int(options.soak), options.keys)
+        return
     only = options.only.split(",")
     print(f"{len(line(1, False))} bytes a line, load {os.getloadavg()[0]:.1f}")
     table = "| lines per POST | clients | acknowledged from | events/s/core | events/s | violations told per event | memory | turned away | load |\n" + "|---" * 9 + "|"

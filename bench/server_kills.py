@@ -16,7 +16,11 @@ Specifications change during a round, too: one is put while events come, and is 
 difference, whose folder is kept and named.
 
 `--full N` adds N rounds in which the disk is full for a while (files may not grow beyond a limit, which is lifted later): posts that wait
-for the disk are refused with 503, `/readyz` says so, and afterwards all that was acknowledged is there and judged.
+for the disk are refused with 503, `/readyz` says so, and afterwards all that was acknowledged is there and judged. In the middle of it the
+server is killed, and goes on with the disk that is still full.
+
+`--corrupt N` adds N rounds in which the last segment is damaged after each kill (cut short, a byte changed, rubbish after its end): the log is cut
+back to its last good record, that is said, and everything before it is there, judged, under the ids that it had.
 """
 
 import argparse
@@ -343,6 +347,79 @@ def one_round(binary, folder, kills, seed):
     return len(lines), acknowledged, compared, len(feed.heard)
 
 
+def damage(path, chance):
+    """Damages the end of a file; says how."""
+    bytes_ = bytearray(path.read_bytes())
+    near = max(0, len(bytes_) - chance.choice([50, 2000, 40_000]))
+    place = chance.randrange(near, len(bytes_))
+    how = chance.choice(["cut", "changed", "rubbish", "zeros"])
+    if how == "cut":
+        del bytes_[place:]
+    elif how == "changed":
+        bytes_[place] ^= chance.randrange(1, 256)
+    elif how == "rubbish":
+        bytes_ += bytes(chance.randrange(256) for _ in range(chance.randrange(1, 5000)))
+    else:
+        bytes_ += bytes(chance.randrange(1, 5000))
+    path.write_bytes(bytes_)
+    return how
+
+
+def corrupt_round(binary, folder, seed):
+    """A last segment that is damaged while the server is down, again and again."""
+    specs = folder / "specs"
+    specs.mkdir(parents=True)
+    for name in ("plain", "keyed"):
+        (specs / f"{name}.tw").write_text(SPECS[name])
+    (folder / "config.toml").write_text('[server]\ncheckpoint = "20ms"\n[log]\nsegment = "200KB"\n')
+    chance = random.Random(seed)
+    server, client, now, cuts, lost, ids = Server(binary, folder, seed), None, 1000.0, 0, 0, {}
+    client = Client(server, "c", seed, Clock())
+    server.start()
+    for _ in range(6):
+        for _ in range(chance.randrange(5, 40)):
+            now += chance.choice([0, 0.25, 1])
+            rows = client.lines(chance.choice([1, 20, 100]))
+            body = "".join(json.dumps({"time": now, **row}) + "\n" for row in rows)
+            status, answer = server.ask("POST", "/v1/streams/main/events", body)
+            if status != 200:
+                raise Difference(f"status {status}: {answer[:300]}")
+        before = events(server)
+        ids = {key(one) + (one["spec"],): one["id"] for one in violations(server)}
+        server.kill()
+        last = sorted((folder / "data/streams/main/log").iterdir())[-1]
+        how = damage(last, chance)
+        said = (folder / "said").stat().st_size
+        server.start()
+        after = events(server)
+        if after != before[:len(after)]:
+            raise Difference(f"{how}: what is left is not what was there first")
+        told = (folder / "said").read_bytes()[said:].decode()
+        if "goes on after line" not in told:
+            raise Difference(f"{how}: nothing was said of it: {told[-500:]}")
+        cuts, lost = cuts + 1, lost + len(before) - len(after)
+        settle(server, len(after))
+        for one in violations(server):
+            known = ids.get(key(one) + (one["spec"],))
+            # What was found before, in lines that are still there, has the id that it had.
+            if known and one["position"] < len(after) and known != one["id"] and one["spec"] == "plain":
+                raise Difference(f"{one} had the id {known}")
+    lines = events(server)
+    settle(server, len(lines))
+    found = violations(server)
+    server.process.send_signal(signal.SIGTERM)
+    server.process.wait()
+    if len({one["id"] for one in found}) != len(found):
+        raise Difference("two violations have one id")
+    # What was found in lines that are gone stays; all that is in those that are left is there.
+    for name in ("plain", "keyed"):
+        there = {key(one) for one in found if one["spec"] == name}
+        missing = [one for one in expected(binary, folder, specs / f"{name}.tw", lines, 0) if key(one) not in there]
+        if missing:
+            raise Difference(f"{name}: {len(missing)} violations are missing: {missing[:5]}")
+    return len(lines), cuts, lost, len(found)
+
+
 def full_round(binary, folder, seed):
     """A disk that is full for a while."""
     specs = folder / "specs"
@@ -352,7 +429,8 @@ def full_round(binary, folder, seed):
     (folder / "config.toml").write_text('[server]\ncheckpoint = "20ms"\n')
     chance = random.Random(seed)
     server = Server(binary, folder, seed)
-    server.start(largest=chance.randrange(100_000, 400_000))
+    largest, killed = chance.randrange(100_000, 400_000), False
+    server.start(largest=largest)
     client = Client(server, "c", seed, Clock())
     now, acknowledged, promised, refused, lifted = 1000.0, [], [], 0, False
     while refused < 40 or not lifted or chance.random() < 0.98:
@@ -367,6 +445,12 @@ def full_round(binary, folder, seed):
                 ready, _ = server.ask("GET", "/readyz")
                 if ready != 503:
                     raise Difference(f"/readyz says {ready} though the disk is full")
+            if refused == 30 and not killed:
+                killed = True
+                # What was promised from memory alone may go with it.
+                server.kill()
+                promised.clear()
+                server.start(largest=largest)
             if refused == 40 and not lifted:
                 resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
                 lifted = True
@@ -402,6 +486,7 @@ def main():
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--full", type=int, default=0)
+    parser.add_argument("--corrupt", type=int, default=0)
     parser.add_argument("--keep", action="store_true")
     options = parser.parse_args()
     binary = str(Path(options.binary).resolve())
@@ -433,6 +518,17 @@ def main():
             continue
         print(f"full disk {number}: {refused} refused, {lines} events ({acknowledged} acknowledged from disk, {promised} from memory), "
               f"{compared} violations compared", flush=True)
+        if not options.keep:
+            shutil.rmtree(folder)
+    for number in range(options.corrupt):
+        folder = base / f"corrupt-{number}"
+        try:
+            lines, cuts, lost, found = corrupt_round(binary, folder, f"{options.seed}/corrupt/{number}")
+        except Difference as difference:
+            print(f"damaged segment {number}: {difference}\n  kept in {folder}", flush=True)
+            failed = True
+            continue
+        print(f"damaged segment {number}: {cuts} times, {lost} events cut off, {lines} left, {found} violations", flush=True)
         if not options.keep:
             shutil.rmtree(folder)
     print(f"{done} kills without a difference; load {os.getloadavg()[0]:.1f}")

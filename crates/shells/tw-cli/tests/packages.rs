@@ -50,7 +50,9 @@ fn versions_are_one() {
         .find_map(|line| line.strip_prefix("rust-version = "))
         .expect("a version")
         .trim_matches('"');
-    assert!(read("Containerfile").contains(&format!("rust:{rust}-slim")));
+    for file in ["Containerfile", "packaging/Containerfile.server"] {
+        assert!(read(file).contains(&format!("rust:{rust}-slim")), "{file}");
+    }
 }
 
 /// The steps of the action, as they are written there, with their environment.

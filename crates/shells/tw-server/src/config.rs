@@ -1,11 +1,13 @@
 //! How a server is set up.
 
-mod file;
+pub mod file;
 mod listening;
 
 pub use listening::Listening;
 
 use crate::log::Limits;
+use crate::tls::Files;
+use crate::webhooks;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +40,14 @@ pub struct Config {
     pub listening: Vec<Listening>,
     /// The stream of what OpenTelemetry exports; `{service}` in it stands for the name of the service.
     pub otlp: Arc<str>,
+    /// The file of tokens; `None` lets in programs of this machine alone, and these to everything.
+    pub tokens: Option<PathBuf>,
+    /// With what connections are secured.
+    pub tls: Files,
+    /// Who is told of violations.
+    pub webhooks: Vec<webhooks::Settings>,
+    /// Times of the week in which some are not told.
+    pub windows: Vec<webhooks::Window>,
 }
 
 /// What clients may do.
@@ -59,6 +69,16 @@ pub struct ClientLimits {
     pub idle: Duration,
     /// Lines that may wait to be judged, per stream.
     pub behind: u64,
+    /// Connections of one address.
+    pub address: usize,
+    /// Bytes that large bodies and answers may hold together.
+    pub bodies: usize,
+    /// Requests of a client in a second.
+    pub requests: Option<u64>,
+    /// Bytes of a client's bodies in a second.
+    pub rate: Option<u64>,
+    /// Wrong tokens of an address in a minute.
+    pub guesses: u64,
 }
 
 impl Default for ClientLimits {
@@ -72,6 +92,11 @@ impl Default for ClientLimits {
             patience: Duration::from_secs(30),
             idle: Duration::from_secs(600),
             behind: 10_000_000,
+            address: 512,
+            bodies: 1 << 30,
+            requests: None,
+            rate: None,
+            guesses: 10,
         }
     }
 }
@@ -92,12 +117,16 @@ impl Config {
             demo: false,
             listening: Vec::new(),
             otlp: "otlp".into(),
+            tokens: None,
+            tls: Files::default(),
+            webhooks: Vec::new(),
+            windows: Vec::new(),
         }
     }
 
     /// Without tokens, nobody but programs of this machine is let in.
     pub fn refuse_open(&self, address: SocketAddr) -> Result<(), String> {
-        match address.ip().is_loopback() {
+        match address.ip().is_loopback() || self.tokens.is_some() {
             true => Ok(()),
             false => Err(format!(
                 "{address} can be reached from other machines, and everybody could write and administer; listen on \

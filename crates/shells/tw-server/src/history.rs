@@ -1,6 +1,7 @@
 //! The last ten minutes, second by second: lines of each stream, values of queries. What the page draws before anybody looked.
 
 use crate::server::Shared;
+use crate::tokens::{Rights, Role};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -99,16 +100,18 @@ impl History {
     }
 
     /// What happened after a second.
-    pub fn since(&self, tick: u64) -> String {
+    pub fn since(&self, tick: u64, rights: &Rights) -> String {
         let seconds = self.seconds.lock().unwrap_or_else(PoisonError::into_inner);
         self.asked.store(seconds.tick, Ordering::Relaxed);
         let news = seconds.tick.saturating_sub(tick).min(SECONDS as u64) as usize;
-        let streams = seconds.lines.iter().map(|(name, (_, lines))| {
+        let seen = |stream: &str| rights.may(Role::Read, stream);
+        let streams = seconds.lines.iter().filter(|(name, _)| seen(name)).map(|(name, (_, lines))| {
             let latest = lines.iter().skip(lines.len().saturating_sub(news));
             let latest = array(latest.map(u64::to_string));
             Object::new().field("stream", &**name).raw("lines", &latest).end()
         });
-        let values = seconds.values.iter().map(|((stream, spec, query), values)| {
+        let values = seconds.values.iter().filter(|((stream, ..), _)| seen(stream));
+        let values = values.map(|((stream, spec, query), values)| {
             let latest = array(values.iter().skip(values.len().saturating_sub(news)).cloned());
             let object = Object::new().field("stream", &**stream).field("spec", &**spec);
             object.field("property", query.as_str()).raw("values", &latest).end()
@@ -128,7 +131,7 @@ fn figure(value: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, Seconds, add, figure};
+    use super::{History, Rights, Seconds, add, figure};
     use std::sync::Mutex;
 
     #[test]
@@ -138,10 +141,10 @@ mod tests {
             add(&mut seconds.lines.entry("web".into()).or_default().1, line);
         }
         let history = History { seconds: Mutex::new(seconds), ..History::default() };
-        let told: serde_json::Value = serde_json::from_str(&history.since(698)).expect("JSON");
+        let told: serde_json::Value = serde_json::from_str(&history.since(698, &Rights::All)).expect("JSON");
         assert_eq!(told["streams"][0]["lines"], serde_json::json!([698, 699]));
         assert_eq!(told["tick"], 700);
-        let told: serde_json::Value = serde_json::from_str(&history.since(0)).expect("JSON");
+        let told: serde_json::Value = serde_json::from_str(&history.since(0, &Rights::All)).expect("JSON");
         assert_eq!(told["streams"][0]["lines"].as_array().map(Vec::len), Some(600));
     }
 

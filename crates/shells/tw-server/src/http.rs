@@ -1,8 +1,11 @@
-//! The door: connections, and which path leads where.
+//! Which path leads where. Connections come in by the [`door`], requests past the [`guard`].
 
+mod access;
+mod alerts;
 mod answer;
-mod arrive;
 mod assets;
+mod body;
+mod door;
 mod events;
 mod feed;
 mod flow;
@@ -12,6 +15,7 @@ mod guard;
 mod look;
 mod otlp;
 mod page;
+mod patient;
 mod protocol;
 mod specs;
 
@@ -19,18 +23,10 @@ use crate::server::Shared;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use protocol::Begun;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
-/// Bytes of a request's head.
-const HEAD: usize = 64 << 10;
-/// How long a head may take to arrive, and how long a connection may be idle.
-const HEAD_PATIENCE: Duration = Duration::from_secs(30);
+pub use access::Gatekeeper;
+pub use door::serve;
 
 /// All paths.
 fn router(shared: Arc<Shared>) -> Router {
@@ -49,8 +45,8 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/streams/{name}/otlp/v1/logs", post(otlp::logs_of))
         .route("/v1/traces", post(otlp::traces))
         .route("/v1/logs", post(otlp::logs))
-        .route(grpc::TRACES, post(grpc::traces))
-        .route(grpc::LOGS, post(grpc::logs))
+        .route("/opentelemetry.proto.collector.trace.v1.TraceService/Export", post(grpc::traces))
+        .route("/opentelemetry.proto.collector.logs.v1.LogsService/Export", post(grpc::logs))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))
@@ -59,42 +55,9 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/v1/specs/{name}", get(specs::get).put(specs::put).delete(specs::delete))
         .route("/v1/specs/{name}/try", post(specs::try_past))
         .merge(look::router())
+        .merge(alerts::router())
         .fallback(answer::nowhere)
-        .layer(axum::middleware::from_fn(guard::guard))
+        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::guard))
         .layer(DefaultBodyLimit::disable())
         .with_state(shared)
-}
-
-/// Serves connections as they come.
-pub async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    let service = TowerToHyperService::new(router(shared.clone()));
-    let room = Arc::new(Semaphore::new(shared.config.limits.connections));
-    loop {
-        // Who comes when there is no room waits before the door, where it costs nothing here.
-        let Ok(place) = room.clone().acquire_owned().await else { return };
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(_) => {
-                // No more files may be open, say: others will be closed.
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let _ = stream.set_nodelay(true);
-        let service = service.clone();
-        tokio::spawn(async move {
-            // A client that goes away in between is no fault of ours.
-            if let Ok(Ok(stream)) = tokio::time::timeout(HEAD_PATIENCE, Begun::new(stream)).await {
-                if stream.is_http2() {
-                    let http = protocol::http2(HEAD_PATIENCE, HEAD);
-                    drop(http.serve_connection(TokioIo::new(stream), service).await);
-                } else {
-                    let mut http = hyper::server::conn::http1::Builder::new();
-                    http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE).max_buf_size(HEAD);
-                    drop(http.serve_connection(TokioIo::new(stream), service).with_upgrades().await);
-                }
-            }
-            drop(place);
-        });
-    }
 }

@@ -1,8 +1,13 @@
 //! From the body of a request to lines: unpacked within a budget, each with its end.
 
+use crate::limits::Held;
 use std::borrow::Cow;
 use std::io::Read;
 use tracewise::{Reading, Session};
+
+/// Bytes that are unpacked at once, at first and at most.
+const SMALL: usize = 64 << 10;
+const LARGE: usize = 8 << 20;
 
 /// How a body is packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +65,8 @@ pub enum Unusable {
     TooLarge(usize),
     /// It is not packed as it says.
     Damaged(String),
+    /// There is no memory for it now.
+    Busy,
 }
 
 impl Packing {
@@ -73,25 +80,41 @@ impl Packing {
         }
     }
 
-    /// Unpacks a body, at most `limit` bytes of it.
-    pub fn unpack(self, body: &[u8], limit: usize) -> Result<Cow<'_, [u8]>, Unusable> {
+    /// Unpacks a body, at most `limit` bytes of it, within a budget.
+    pub fn unpack<'b>(
+        self,
+        body: &'b [u8],
+        limit: usize,
+        held: &mut Held,
+    ) -> Result<Cow<'b, [u8]>, Unusable> {
         let damaged = |error: std::io::Error| Unusable::Damaged(error.to_string());
         match self {
             Packing::Plain if body.len() > limit => Err(Unusable::TooLarge(limit)),
             Packing::Plain => Ok(Cow::Borrowed(body)),
-            Packing::Gzip => bounded(flate2::read::MultiGzDecoder::new(body), limit),
-            Packing::Zstd => bounded(zstd::stream::read::Decoder::new(body).map_err(damaged)?, limit),
+            Packing::Gzip => bounded(flate2::read::MultiGzDecoder::new(body), limit, held),
+            Packing::Zstd => bounded(zstd::stream::read::Decoder::new(body).map_err(damaged)?, limit, held),
         }
     }
 }
 
-fn bounded(reader: impl Read, limit: usize) -> Result<Cow<'static, [u8]>, Unusable> {
+fn bounded(mut reader: impl Read, limit: usize, held: &mut Held) -> Result<Cow<'static, [u8]>, Unusable> {
     let mut bytes = Vec::new();
-    let read = reader.take(limit as u64 + 1).read_to_end(&mut bytes);
-    match read {
-        Err(error) => Err(Unusable::Damaged(error.to_string())),
-        Ok(_) if bytes.len() > limit => Err(Unusable::TooLarge(limit)),
-        Ok(_) => Ok(Cow::Owned(bytes)),
+    loop {
+        let before = bytes.len();
+        // By pieces that grow with what is there: what is small costs little, what is large few rounds.
+        let piece = (before / 2).clamp(SMALL, LARGE).min(limit + 1 - before);
+        if before > 0 && !held.grow(piece) {
+            return Err(Unusable::Busy);
+        }
+        // Exactly: what is reserved is held.
+        bytes.reserve_exact(piece);
+        let read = reader.by_ref().take(piece as u64).read_to_end(&mut bytes);
+        match read {
+            Err(error) => return Err(Unusable::Damaged(error.to_string())),
+            Ok(_) if bytes.len() > limit => return Err(Unusable::TooLarge(limit)),
+            Ok(read) if read < piece => return Ok(Cow::Owned(bytes)),
+            Ok(_) => {}
+        }
     }
 }
 

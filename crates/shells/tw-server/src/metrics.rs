@@ -1,12 +1,17 @@
 //! Figures in Prometheus' text format.
 
 use crate::server::Shared;
+use crate::tokens::{Rights, Role};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
+use crate::webhooks::Status;
 use std::time::Duration;
 
 /// Upper bounds of the latency histogram, in seconds.
 const BOUNDS: [f64; 12] = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1.0, 5.0];
+
+/// How long a stream may take to say what it holds.
+const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Figures of requests.
 #[derive(Debug, Default)]
@@ -36,7 +41,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// All figures.
-pub fn text(shared: &Shared) -> String {
+pub fn text(shared: &Shared, rights: &Rights) -> String {
     let mut out = String::new();
     let mut family = |name: &str, kind: &str, help: &str, rows: &[(String, f64)]| {
         // Writing to a string does not fail.
@@ -45,7 +50,12 @@ pub fn text(shared: &Shared) -> String {
             let _ = writeln!(out, "{name}{labels} {value}");
         }
     };
-    let streams = shared.streams();
+    let mut streams = shared.streams();
+    streams.retain(|stream| rights.may(Role::Read, &stream.name));
+    // What is pending and held is looked at now; a stream that is busy tells what it knew.
+    for stream in &streams {
+        stream.judge.ask_pending(PATIENCE);
+    }
     let per_stream = |figure: &dyn Fn(&crate::stream::Stream) -> u64| -> Vec<(String, f64)> {
         let row = |stream: &std::sync::Arc<crate::stream::Stream>| {
             (format!("{{stream={}}}", quoted(&stream.name)), figure(stream) as f64)
@@ -83,6 +93,7 @@ pub fn text(shared: &Shared) -> String {
         &per_stream(&|s| s.log.end()),
     );
     let (mut violations, mut pending, mut left_out, mut memory) = (vec![], vec![], vec![], vec![]);
+    let (mut states, mut each) = (vec![], vec![]);
     let mut stopped = Vec::new();
     for stream in &streams {
         for watched in stream.judge.watched() {
@@ -90,6 +101,13 @@ pub fn text(shared: &Shared) -> String {
             for own in watched.properties().iter() {
                 let labels = format!("{{{place},property={}}}", quoted(&own.name));
                 violations.push((labels.clone(), own.violations as f64));
+                each.push((labels.clone(), own.bytes as f64));
+                let stopped = watched.stopped().is_some();
+                let now = if stopped { "stopped" } else { own.state() };
+                for state in ["open", "satisfied", "violated", "stopped"] {
+                    let own = labels.trim_end_matches('}');
+                    states.push((format!("{own},state=\"{state}\"}}"), f64::from(u8::from(state == now))));
+                }
                 pending.push((labels, own.pending_count as f64));
             }
             let labels = format!("{{{place}}}");
@@ -99,6 +117,7 @@ pub fn text(shared: &Shared) -> String {
         }
     }
     family("tracewise_violations_total", "counter", "Violations found.", &violations);
+    family("tracewise_state", "gauge", "Verdicts: 1 for the state that a property is in.", &states);
     family("tracewise_pending", "gauge", "Obligations that are open, as of the last look.", &pending);
     family(
         "tracewise_lines_left_out_total",
@@ -111,6 +130,12 @@ pub fn text(shared: &Shared) -> String {
         "gauge",
         "Bytes that a specification holds, as of the last look.",
         &memory,
+    );
+    family(
+        "tracewise_property_memory_bytes",
+        "gauge",
+        "Bytes that a property holds, together with what it is judged with, as of the last look.",
+        &each,
     );
     family("tracewise_stopped", "gauge", "Whether a specification was stopped.", &stopped);
     let sources = shared.listening.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
@@ -146,6 +171,38 @@ pub fn text(shared: &Shared) -> String {
         "counter",
         "Requests answered 429 or 503.",
         &[(String::new(), away)],
+    );
+    let hook = |figure: fn(&Status) -> &AtomicU64| -> Vec<(String, f64)> {
+        let row = |(name, _, status): &crate::server::Hook| {
+            (format!("{{webhook={}}}", quoted(name)), figure(status).load(Ordering::Relaxed) as f64)
+        };
+        shared.hooks().iter().map(row).collect()
+    };
+    family(
+        "tracewise_webhook_taken_total",
+        "counter",
+        "Requests of a webhook that were taken.",
+        &hook(|own| &own.taken),
+    );
+    family("tracewise_webhook_failed_total", "counter", "Those that were not.", &hook(|own| &own.failed));
+    family("tracewise_webhook_waiting", "gauge", "Violations that wait.", &hook(|own| &own.waiting));
+    family(
+        "tracewise_webhook_silenced_total",
+        "counter",
+        "Violations that were silenced.",
+        &hook(|own| &own.silenced),
+    );
+    family(
+        "tracewise_webhook_missed_total",
+        "counter",
+        "Violations that were deleted before they were told.",
+        &hook(|own| &own.missed),
+    );
+    family(
+        "tracewise_bodies_bytes",
+        "gauge",
+        "Bytes that large bodies and answers hold.",
+        &[(String::new(), shared.budget.held() as f64)],
     );
     let figures = &shared.figures;
     let _ = writeln!(

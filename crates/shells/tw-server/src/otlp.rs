@@ -5,6 +5,7 @@ use crate::intake::{How, Intake, NotTaken};
 use crate::log::Refused;
 use crate::names;
 use crate::server::{NoStream, Shared};
+use crate::tokens::{Rights, Role};
 use std::borrow::Cow;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tracewise::trace::otlp::{Any, Export, Lines, Record, Span, json, protobuf};
@@ -32,6 +33,8 @@ pub struct To {
     pub stream: String,
     /// They are acknowledged when they are on disk, not when they are in memory.
     pub durable: bool,
+    /// What who sends them may do; nothing, where nobody looked.
+    pub rights: Option<Rights>,
 }
 
 /// What became of an export.
@@ -58,6 +61,8 @@ pub enum Wrong {
     Stream(String),
     /// There are too many streams.
     TooMany(String),
+    /// The token does not go so far.
+    Forbidden(String),
     /// There is too much to do: again, later.
     Busy(String),
     /// It cannot be kept now: again, later.
@@ -69,7 +74,7 @@ impl Wrong {
     pub fn why(&self) -> &str {
         match self {
             Wrong::Unread(why) | Wrong::Kind(why) | Wrong::TooLarge(why) | Wrong::Slow(why) => why,
-            Wrong::Stream(why) | Wrong::TooMany(why) | Wrong::Busy(why) | Wrong::Later(why) => why,
+            Wrong::Stream(why) | Wrong::TooMany(why) | Wrong::Forbidden(why) | Wrong::Busy(why) | Wrong::Later(why) => why,
         }
     }
 
@@ -78,6 +83,7 @@ impl Wrong {
         match self {
             Wrong::Unread(_) | Wrong::Stream(_) => 3,
             Wrong::Slow(_) => 4,
+            Wrong::Forbidden(_) => 7,
             Wrong::TooMany(_) => 9,
             Wrong::Kind(_) => 12,
             // Without a time to wait this is not tried again.
@@ -295,13 +301,11 @@ impl<'t> Sorting<'t> {
         let how = How { durable: self.to.durable, skip: true };
         let (mut given, mut wrong) = (Vec::new(), None);
         for part in std::mem::take(&mut self.parts) {
-            let intake = Intake::new(shared, &part.stream).map_err(|why| match why {
-                NoStream::Name(why) => Wrong::Stream(why),
-                NoStream::TooMany(limit) => {
-                    Wrong::TooMany(format!("there are {limit} streams already, the most there may be"))
-                }
-                NoStream::Io(why) => Wrong::Later(format!("the stream cannot be opened: {why}")),
-            });
+            let allowed = self.to.rights.as_ref().is_some_and(|rights| rights.may(Role::Write, &part.stream));
+            let intake = match allowed {
+                true => Intake::new(shared, &part.stream).map_err(unopened),
+                false => Err(Wrong::Forbidden("the token has not the right to write this".into())),
+            };
             let things = part.things;
             let offered = intake.and_then(|intake| intake.offer(&part.lines.in_order(), how).map_err(later));
             match offered {
@@ -323,6 +327,17 @@ impl<'t> Sorting<'t> {
             Some(wrong) if given.is_empty() => Err(wrong),
             _ => Ok((self.outcome, given)),
         }
+    }
+}
+
+/// Why there is no stream.
+fn unopened(why: NoStream) -> Wrong {
+    match why {
+        NoStream::Name(why) => Wrong::Stream(why),
+        NoStream::TooMany(limit) => {
+            Wrong::TooMany(format!("there are {limit} streams already, the most there may be"))
+        }
+        NoStream::Io(why) => Wrong::Later(format!("the stream cannot be opened: {why}")),
     }
 }
 

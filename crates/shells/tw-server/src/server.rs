@@ -2,20 +2,23 @@
 
 use crate::config::Config;
 use crate::http;
+use crate::limits::Budget;
 use crate::judge::{Assigned, Change, load_plan};
-use crate::listen::{self, Source};
 use crate::listen::{self, Source};
 use crate::names;
 use crate::specs::{Spec, Specs};
 use crate::stream::{Opening, Stream};
+use crate::tls::Tls;
+use crate::tokens::Tokens;
 use crate::verdicts::Verdicts;
+use crate::webhooks::{self, Silences, Webhook};
 use crate::words;
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -41,7 +44,19 @@ pub struct Shared {
     pub history: crate::history::History,
     /// What brings lines by itself.
     pub listening: Mutex<Vec<Arc<Source>>>,
+    /// Who is let in.
+    pub gatekeeper: http::Gatekeeper,
+    /// What connections are secured with.
+    pub tls: Option<Tls>,
+    /// What large bodies and answers may hold together.
+    pub budget: Budget,
+    /// What webhooks do not tell.
+    pub silences: Arc<Silences>,
+    hooks: OnceLock<Vec<Hook>>,
 }
+
+/// A webhook's name, where it sends to, and how it is doing.
+pub type Hook = (String, String, Arc<webhooks::Status>);
 
 /// Why a stream cannot be had.
 #[derive(Debug)]
@@ -57,6 +72,25 @@ pub enum NoStream {
 impl Shared {
     fn streams_locked(&self) -> MutexGuard<'_, BTreeMap<Arc<str>, Arc<Stream>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The webhooks.
+    pub fn hooks(&self) -> &[Hook] {
+        self.hooks.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Looks again at the files that say who is let in, and how.
+    fn look_again(&self) {
+        match self.gatekeeper.tokens.as_ref().and_then(Tokens::reload) {
+            Some(Ok(count)) => self.say(format!("tokens were read again: there are {count}")),
+            Some(Err(why)) => self.say(format!("tokens cannot be read, those of before are good: {why}")),
+            None => {}
+        }
+        match self.tls.as_ref().and_then(Tls::reload) {
+            Some(Ok(())) => self.say("the certificate was read again".into()),
+            Some(Err(why)) => self.say(format!("the certificate cannot be used, that of before is: {why}")),
+            None => {}
+        }
     }
 
     /// All streams, by name.
@@ -149,6 +183,7 @@ impl Shared {
         let mut told = told;
         while !self.ending.load(Ordering::SeqCst) {
             std::thread::sleep(self.config.reload);
+            self.look_again();
             match self.specs.reload() {
                 Ok((changed, unread)) => {
                     let now: Vec<String> = unread.iter().map(|own| words::error(&own.error)).collect();
@@ -181,6 +216,26 @@ fn same(before: &[Assigned], now: &[Assigned]) -> bool {
     before.len() == now.len() && before.iter().zip(now).all(equal)
 }
 
+/// Has each webhook work on a thread of its own.
+fn begin_webhooks(shared: &Arc<Shared>) -> io::Result<Vec<std::thread::JoinHandle<()>>> {
+    let folder = shared.config.data.join("webhooks");
+    let (mut hooks, mut threads) = (Vec::new(), Vec::new());
+    for settings in &shared.config.webhooks {
+        std::fs::create_dir_all(&folder)?;
+        let path = folder.join(&settings.name);
+        let parts = (shared.verdicts.clone(), shared.silences.clone(), shared.said.clone());
+        let hook = Webhook::open(settings.clone(), path, parts.0, parts.1, parts.2)?;
+        let (name, place) = hook.name();
+        hooks.push((name, place, hook.status.clone()));
+        let shared = shared.clone();
+        let thread = std::thread::Builder::new().name("webhook".into());
+        threads.push(thread.spawn(move || hook.run(&shared.ending))?);
+    }
+    // It was empty: nobody else is there yet.
+    let _ = shared.hooks.set(hooks);
+    Ok(threads)
+}
+
 /// A server that listens.
 pub struct Server {
     shared: Arc<Shared>,
@@ -202,6 +257,9 @@ impl Server {
         let listener = listener.map_err(io(&format!("cannot listen on {}", config.listen)))?;
         let address = listener.local_addr().map_err(io("cannot listen"))?;
         config.refuse_open(address).map_err(Error::refused)?;
+        let tokens = config.tokens.as_deref().map(Tokens::open).transpose().map_err(Error::refused)?;
+        let tls = config.tls.both().map_err(Error::refused)?;
+        let tls = tls.map(|(cert, key)| Tls::open(cert, key)).transpose().map_err(Error::refused)?;
         let said: Arc<dyn Fn(String) + Send + Sync> = Arc::new(said);
         let data = config.data.clone();
         let kept = || format!("cannot use the folder {}", data.display());
@@ -218,7 +276,16 @@ impl Server {
         }
         let (specs, unread) =
             Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
+        let silences = Silences::open(&data, config.windows.clone()).map_err(io(&kept()))?;
+        if tls.is_none() && !address.ip().is_loopback() {
+            said("tokens and events are sent as they are: anybody on their way can read them; `--tls-cert` and `--tls-key` secure them".into());
+        }
         let shared = Arc::new(Shared {
+            gatekeeper: http::Gatekeeper::new(tokens, &config.limits),
+            tls,
+            budget: Budget::new(config.limits.bodies),
+            silences: Arc::new(silences),
+            hooks: OnceLock::new(),
             config,
             verdicts: Arc::new(verdicts),
             specs,
@@ -246,9 +313,9 @@ impl Server {
             let opened = runtime.block_on(listen::open(&shared, source));
             listening.extend(opened.map_err(Error::refused)?);
         }
+        let mut threads = begin_webhooks(&shared).map_err(io("cannot start the webhooks"))?;
         runtime.spawn(http::serve(listener, shared.clone()));
         runtime.spawn(crate::history::keep(shared.clone()));
-        let mut threads = Vec::new();
         if shared.config.demo {
             let shared = shared.clone();
             let demo = std::thread::Builder::new().name("demo".into());
@@ -261,6 +328,12 @@ impl Server {
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));
         threads.push(watching.map_err(io("cannot start a thread"))?);
         Ok(Self { shared, runtime, address, threads, listening })
+    }
+
+    /// Where it listens, as an address for browsers.
+    pub fn url(&self) -> String {
+        let scheme = if self.shared.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Where it listens.

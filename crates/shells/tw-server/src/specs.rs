@@ -8,6 +8,9 @@ use tracewise::diag::Diagnostic;
 use tracewise::watch::{Prepared, WatchOptions, watch_channel};
 use tracewise::{Error, Evaluating, Reading, Semantics, Session, Specification, TimeUnit};
 
+/// Parts of formulas that a specification may have: each stream that it is about has its own machines for them.
+const NODES: usize = 20_000;
+
 /// A specification that the server has.
 #[derive(Debug)]
 pub struct Spec {
@@ -25,6 +28,12 @@ impl Spec {
     /// Understands a text, or says what is wrong with it.
     pub fn read(name: &str, text: &str) -> Result<Self, Error> {
         let specification = Specification::from_text(&format!("{name}.tw"), text)?;
+        let nodes = specification.program.dag.len();
+        if nodes > NODES {
+            return Err(Error::refused(format!(
+                "the specification has {nodes} parts, more than the {NODES} that a server watches on each of its streams"
+            )));
+        }
         let streams = specification.settings.stream.as_ref().map(|names| {
             names.split(',').map(|name| name.trim().to_string()).filter(|name| !name.is_empty()).collect()
         });

@@ -1,6 +1,6 @@
 //! A stream: its log, who writes it, who judges it.
 
-use crate::judge::{Change, Judge, Progress};
+use crate::judge::{Change, Judge, Progress, add_cut, load_cuts};
 use crate::log::{Commit, Limits, Log, Receipt, Refused};
 use crate::verdicts::Verdicts;
 use std::collections::VecDeque;
@@ -68,8 +68,12 @@ impl Stream {
     ) -> io::Result<Arc<Stream>> {
         let folder = opening.folder.join(name);
         let (log, found) = Log::open(&folder.join("log"), opening.limits)?;
-        if let Some(cut) = found.cut {
+        if let Some(cut) = &found.cut {
             (opening.said)(format!("stream {name}: {cut}"));
+        }
+        let mut cuts = load_cuts(&folder)?;
+        if found.cut.is_some() {
+            add_cut(&folder, &mut cuts, log.end())?;
         }
         let commit = Commit::new(&log);
         let changes = changes(&folder, log.end())?;
@@ -81,6 +85,7 @@ impl Stream {
             changes: Mutex::new(changes),
             watched: Mutex::default(),
             judged_before: log.end(),
+            cuts: Mutex::new(cuts),
             progress: Progress::default(),
             stop: AtomicBool::new(false),
             asked: Default::default(),

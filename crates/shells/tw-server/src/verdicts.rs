@@ -4,6 +4,7 @@
 //! lost connection) knows. Its number is its place in the log: what `since` and `next` count.
 
 use crate::log::{Found, Limits, Log};
+use crate::tokens::{Rights, Role};
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::Path;
@@ -37,12 +38,15 @@ pub struct Filter {
     pub stream: Option<String>,
     /// This property alone.
     pub property: Option<String>,
+    /// What these rights let be read alone.
+    pub rights: Option<Rights>,
 }
 
 impl Filter {
     /// Whether that is asked for.
     pub fn takes(&self, stream: &str, property: &str) -> bool {
-        self.stream.as_deref().is_none_or(|own| own == stream)
+        self.rights.as_ref().is_none_or(|own| own.may(Role::Read, stream))
+            && self.stream.as_deref().is_none_or(|own| own == stream)
             && self.property.as_deref().is_none_or(|own| own == property)
     }
 }

@@ -28,7 +28,7 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", value_hint = FILES)]
     data: Option<PathBuf>,
 
-    /// File of settings: [server], [log], [violations] and [limits]; what is given here goes first
+    /// File of settings: [server], [log], [violations], [limits], [[webhook]] and [[silence]]; what is given here goes first
     #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
     config: Option<PathBuf>,
 
@@ -43,6 +43,25 @@ pub struct Serve {
     /// Take syslog messages over UDP and TCP, for a stream; again for more
     #[arg(long, value_name = "HOST:PORT=STREAM")]
     syslog: Vec<String>,
+    /// File of tokens: who may do what; needed where other machines are let in
+    #[arg(long, value_name = "FILE", value_hint = FILES)]
+    tokens: Option<PathBuf>,
+
+    /// Make a token of this name, add its hash to the file of --tokens, print it once, and end
+    #[arg(long, value_name = "NAME", requires = "tokens", requires = "rights")]
+    new_token: Option<String>,
+
+    /// What the new token allows: `write`, `read`, `administer`, each for all streams or, after a colon, for some (`write:web-*`)
+    #[arg(long, value_name = "RIGHTS", requires = "new_token", value_delimiter = ',')]
+    rights: Vec<String>,
+
+    /// Certificate, and those that lead to a trusted one, as PEM: connections are secured by TLS
+    #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = FILES)]
+    tls_cert: Option<PathBuf>,
+
+    /// Key of the certificate, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert", value_hint = FILES)]
+    tls_key: Option<PathBuf>,
 
     /// Show the page in the browser
     #[arg(long)]
@@ -58,6 +77,7 @@ impl Runnable for Serve {
     fn run(self, _: &mut Context) -> Outcome {
         let _ = (self.listen, self.specs, self.data, self.config, self.open, self.demo);
         let _ = (self.tcp, self.unix, self.syslog);
+        let _ = (self.tokens, self.new_token, self.rights, self.tls_cert, self.tls_key);
         Err(usage("this build has no server; build one with `cargo build --release --features serve`"))
     }
 }
@@ -69,6 +89,11 @@ impl Runnable for Serve {
         use crate::exit::Exit;
         use std::io::Write;
         use tw_server::{Config, Listening, Server};
+        if let (Some(name), Some(file)) = (&self.new_token, &self.tokens) {
+            let token = tw_server::new_token(file, name, &self.rights).map_err(usage)?;
+            writeln!(context.out, "{token}")?;
+            return Ok(Exit::Holds);
+        }
         let data = match self.data {
             Some(data) => data,
             None => new_folder().map_err(|error| usage(format!("cannot make a folder for data: {error}")))?,
@@ -96,16 +121,19 @@ impl Runnable for Serve {
                 config.listening.push(read(text).map_err(|why| usage(format!("{flag}: {why}")))?);
             }
         }
+        config.tokens = self.tokens.or(config.tokens);
+        config.tls.cert = self.tls_cert.or(config.tls.cert);
+        config.tls.key = self.tls_key.or(config.tls.key);
         let quiet = context.quiet;
         let server = Server::start(config, move |what| {
             if !quiet {
                 eprintln!("{}", crate::words::printable(&what));
             }
         })?;
-        writeln!(context.out, "listening on http://{}", server.address())?;
+        writeln!(context.out, "listening on {}", server.url())?;
         context.out.flush()?;
         if self.open {
-            show(&format!("http://{}", server.address()), context);
+            show(&server.url(), context);
         }
         server.wait().map_err(Failure::Output)?;
         server.stop();

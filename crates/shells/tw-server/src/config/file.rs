@@ -1,6 +1,7 @@
 //! Settings from a TOML file.
 
 use super::{Config, listening};
+use crate::webhooks;
 use std::path::PathBuf;
 use std::time::Duration;
 use toml::{Table, Value};
@@ -13,6 +14,9 @@ type Set = fn(&mut Config, &Value) -> Result<(), String>;
 const SETTINGS: &[(&str, &str, Set)] = &[
     ("server", "listen", |config, value| text(value).map(|text| config.listen = text)),
     ("server", "specs", |config, value| text(value).map(|text| config.specs = Some(PathBuf::from(text)))),
+    ("server", "tokens", |config, value| text(value).map(|text| config.tokens = Some(PathBuf::from(text)))),
+    ("server", "tls_cert", |config, value| text(value).map(|text| config.tls.cert = Some(PathBuf::from(text)))),
+    ("server", "tls_key", |config, value| text(value).map(|text| config.tls.key = Some(PathBuf::from(text)))),
     ("server", "memory", |config, value| bytes(value).map(|bytes| config.memory = bytes as usize)),
     ("server", "checkpoint", |config, value| time(value).map(|time| config.checkpoint = time)),
     ("server", "reload", |config, value| time(value).map(|time| config.reload = time)),
@@ -37,6 +41,11 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("listen", "unix", listening::unix),
     ("listen", "syslog", listening::syslog),
     ("otlp", "stream", listening::otlp),
+    ("limits", "address", |config, value| count(value).map(|count| config.limits.address = count as usize)),
+    ("limits", "bodies", |config, value| bytes(value).map(|bytes| config.limits.bodies = bytes as usize)),
+    ("limits", "requests", |config, value| count(value).map(|count| config.limits.requests = Some(count))),
+    ("limits", "rate", |config, value| bytes(value).map(|bytes| config.limits.rate = Some(bytes))),
+    ("limits", "guesses", |config, value| count(value).map(|count| config.limits.guesses = count)),
 ];
 
 impl Config {
@@ -44,10 +53,15 @@ impl Config {
     pub fn set(&mut self, text: &str) -> Result<(), String> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
         for (section, values) in &table {
+            if let Some(done) = self.set_list(section, values) {
+                done?;
+                continue;
+            }
             let known = || SETTINGS.iter().filter(|(own, ..)| own == section);
             if known().next().is_none() {
                 let mut sections: Vec<&str> = SETTINGS.iter().map(|(own, ..)| *own).collect();
                 sections.dedup();
+                sections.extend(["webhook", "silence"]);
                 return Err(format!(
                     "found the section `{section}`, expected one of {}",
                     sections.join(", ")
@@ -69,9 +83,37 @@ impl Config {
         }
         Ok(())
     }
+
+    /// What there may be several of, by `[[name]]`.
+    fn set_list(&mut self, name: &str, values: &Value) -> Option<Result<(), String>> {
+        let entries = values.as_array();
+        let expected = || Err(format!("write [[{name}]], with two brackets"));
+        let numbered = |number: usize, why: String| format!("[[{name}]] {}: {why}", number + 1);
+        let done = match name {
+            "webhook" => entries.map_or_else(expected, |entries| {
+                for (number, entry) in entries.iter().enumerate() {
+                    let own = webhooks::read_webhook(entry).map_err(|why| numbered(number, why))?;
+                    if self.webhooks.iter().any(|known| known.name == own.name) {
+                        return Err(numbered(number, format!("there are two of the name `{}`", own.name)));
+                    }
+                    self.webhooks.push(own);
+                }
+                Ok(())
+            }),
+            "silence" => entries.map_or_else(expected, |entries| {
+                for (number, entry) in entries.iter().enumerate() {
+                    self.windows.push(webhooks::read_window(entry).map_err(|why| numbered(number, why))?);
+                }
+                Ok(())
+            }),
+            _ => return None,
+        };
+        Some(done)
+    }
 }
 
-fn text(value: &Value) -> Result<String, String> {
+/// A text.
+pub fn text(value: &Value) -> Result<String, String> {
     value.as_str().map(str::to_string).ok_or_else(|| format!("found {value}, expected a text in quotes"))
 }
 
@@ -87,7 +129,8 @@ fn with_unit(value: &Value) -> Option<(&str, &str)> {
     Some((text[..split].trim(), &text[split..]))
 }
 
-fn time(value: &Value) -> Result<Duration, String> {
+/// A time.
+pub fn time(value: &Value) -> Result<Duration, String> {
     let read = with_unit(value).and_then(|(number, unit)| TimeUnit::parse(unit)?.parse_number(number).ok());
     let nanos = read.and_then(|nanos| u64::try_from(nanos).ok()).filter(|nanos| *nanos > 0);
     nanos

@@ -1,6 +1,7 @@
 //! `POST /v1/streams/NAME/events`.
 
 use super::answer::{Answer, asked, error, json, later};
+use super::body;
 use crate::ingest::{Form, Packing, Unusable};
 use crate::log::Refused;
 use crate::server::{NoStream, Shared};
@@ -96,15 +97,9 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         let why = format!("more than {} lines wait to be judged", limits.behind);
         return later(StatusCode::TOO_MANY_REQUESTS, &why);
     }
-    let body =
-        tokio::time::timeout(limits.patience, axum::body::to_bytes(request.into_body(), limits.body)).await;
-    let body = match body {
-        Ok(Ok(body)) => body,
-        Ok(Err(_)) => {
-            let why = format!("the body is not whole, or longer than {} bytes", limits.body);
-            return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
-        }
-        Err(_) => return error(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+    let (body, mut held) = match body::read(shared, request.into_body(), limits.body).await {
+        Ok(read) => read,
+        Err(answer) => return *answer,
     };
     let (mut receipt, mut waits) = (None, None);
     if how.durable {
@@ -114,8 +109,9 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         receipt = Some(Box::new(send) as crate::log::Receipt);
         waits = Some(receiver);
     }
-    let work = || -> Result<Result<(Taken, u64), Failed>, Unusable> {
-        let unpacked = how.packing.unpack(&body, limits.unpacked)?;
+    let large = body.len() > LARGE;
+    let work = move || -> Result<Result<(Taken, u64), Failed>, Unusable> {
+        let unpacked = how.packing.unpack(&body, limits.unpacked, &mut held)?;
         let (lines, left_out) = match how.form.lines(unpacked, how.skip) {
             Ok(lines) => lines,
             Err(why) => return Ok(Err(Failed::Unread(why))),
@@ -123,12 +119,13 @@ async fn taken(shared: &Arc<Shared>, name: &str, request: Request<Body>) -> Answ
         Ok(stream.take(&lines, how.skip, receipt).map(|taken| (taken, left_out)))
     };
     // What takes long does not hold up others.
-    let taken = if body.len() > LARGE { tokio::task::block_in_place(work) } else { work() };
+    let taken = if large { tokio::task::block_in_place(work) } else { work() };
     let (arrived, left_out) = match taken {
         Err(Unusable::TooLarge(limit)) => {
             let why = format!("the body holds more than {limit} bytes when it is unpacked");
             return error(StatusCode::PAYLOAD_TOO_LARGE, &why);
         }
+        Err(Unusable::Busy) => return body::busy(),
         Err(Unusable::Damaged(why)) => {
             return error(StatusCode::BAD_REQUEST, &format!("the body is not packed as it says: {why}"));
         }

@@ -6,6 +6,7 @@
 use super::answer::{Answer, asked};
 use super::found::filter;
 use crate::server::Shared;
+use crate::tokens::Rights;
 use crate::verdicts::{Filter, Told};
 use axum::body::{Body, Bytes};
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -49,13 +50,13 @@ enum Next {
 }
 
 impl Listener {
-    fn new(shared: Arc<Shared>, query: Option<&str>, headers: &HeaderMap) -> Self {
+    fn new(shared: Arc<Shared>, query: Option<&str>, rights: Rights, headers: &HeaderMap) -> Self {
         let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()?.parse::<u64>().ok());
         let since = asked(query, "since").and_then(|since| since.parse().ok());
         // First listen, then look back: nothing falls in between.
         let news = shared.verdicts.listen();
         let next = last.map(|last| last + 1).or(since);
-        Self { news, filter: filter(query), next, waiting: VecDeque::new(), shared }
+        Self { news, filter: filter(query, rights), next, waiting: VecDeque::new(), shared }
     }
 
     /// Of what is told, what this one wants and does not have.
@@ -86,6 +87,10 @@ impl Listener {
     async fn next(&mut self) -> Next {
         self.look_back().await;
         loop {
+            // A token that is none any more.
+            if self.filter.rights.as_ref().is_some_and(Rights::over) {
+                return Next::Over;
+            }
             if let Some(told) = self.waiting.pop_front() {
                 return Next::Told(told);
             }
@@ -133,9 +138,10 @@ fn write_event(next: &Next, out: &mut String) {
 pub async fn events(
     State(shared): State<Arc<Shared>>,
     RawQuery(query): RawQuery,
+    rights: Rights,
     headers: HeaderMap,
 ) -> Answer {
-    let listener = Listener::new(shared, query.as_deref(), &headers);
+    let listener = Listener::new(shared, query.as_deref(), rights, &headers);
     let pieces = stream::unfold((listener, true), |(mut listener, first)| async move {
         let mut text = String::new();
         if first {
@@ -169,10 +175,11 @@ pub async fn events(
 pub async fn socket(
     State(shared): State<Arc<Shared>>,
     RawQuery(query): RawQuery,
+    rights: Rights,
     headers: HeaderMap,
     upgrade: WebSocketUpgrade,
 ) -> Response<Body> {
-    let listener = Listener::new(shared, query.as_deref(), &headers);
+    let listener = Listener::new(shared, query.as_deref(), rights, &headers);
     upgrade.max_message_size(1 << 16).on_upgrade(move |socket| speak(socket, listener))
 }
 

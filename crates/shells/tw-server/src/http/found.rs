@@ -1,8 +1,10 @@
 //! What was found: violations, states of properties, streams.
 
-use super::answer::{Answer, asked, error, json, of_kind};
+use super::answer::{Answer, asked, error, json};
+use super::body::{busy, holding};
 use crate::judge::PropertyState;
 use crate::server::Shared;
+use crate::tokens::{Rights, Role};
 use crate::verdicts::Filter;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
@@ -17,12 +19,14 @@ const LIMIT: usize = 100;
 const MOST: usize = 10_000;
 /// Bytes of events in one answer, about.
 const PIECE: usize = 8 << 20;
+/// Lines that need no leave.
+const FEW: usize = 10;
 /// How long to wait for a stream to say what is pending.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What a query asks for.
-pub fn filter(query: Option<&str>) -> Filter {
-    Filter { stream: asked(query, "stream"), property: asked(query, "property") }
+pub fn filter(query: Option<&str>, rights: Rights) -> Filter {
+    Filter { stream: asked(query, "stream"), property: asked(query, "property"), rights: Some(rights) }
 }
 
 /// A number of a query.
@@ -40,22 +44,25 @@ fn stretch(query: Option<&str>) -> Result<(u64, usize), Box<Answer>> {
 }
 
 /// `GET /v1/violations`.
-pub async fn violations(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
+pub async fn violations(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    rights: Rights,
+) -> Answer {
     let query = query.as_deref();
     let (since, limit) = match stretch(query) {
         Ok(stretch) => stretch,
         Err(answer) => return *answer,
     };
-    let filter = filter(query);
+    let filter = filter(query, rights);
     let end = shared.verdicts.end();
+    let held = shared.budget.hold();
     let list = move || shared.verdicts.list(&filter, since.min(end), limit);
     match tokio::task::spawn_blocking(list).await {
         Ok(Ok((found, next))) => {
             let all = array(found.iter().map(|told| told.json.clone()));
-            json(
-                StatusCode::OK,
-                Object::new().raw("violations", &all).field("next", next).field("end", end).end(),
-            )
+            let text = Object::new().raw("violations", &all).field("next", next).field("end", end).end();
+            holding("application/json", text.into(), held)
         }
         Ok(Err(why)) => {
             error(StatusCode::INTERNAL_SERVER_ERROR, &format!("violations cannot be read: {why}"))
@@ -65,8 +72,13 @@ pub async fn violations(State(shared): State<Arc<Shared>>, RawQuery(query): RawQ
 }
 
 /// `GET /v1/properties`.
-pub async fn properties(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
-    let filter = filter(query.as_deref());
+pub async fn properties(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    rights: Rights,
+) -> Answer {
+    let filter = filter(query.as_deref(), rights);
+    let held = shared.budget.hold();
     let gather = move || {
         let mut all = Vec::new();
         let streams = shared.streams();
@@ -98,7 +110,7 @@ pub async fn properties(State(shared): State<Arc<Shared>>, RawQuery(query): RawQ
         Object::new().raw("properties", &array(all)).end()
     };
     match tokio::task::spawn_blocking(gather).await {
-        Ok(text) => json(StatusCode::OK, text),
+        Ok(text) => holding("application/json", text.into(), held),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the states cannot be read"),
     }
 }
@@ -119,8 +131,9 @@ pub fn state(object: Object, own: &PropertyState, stopped: Option<&str>) -> Obje
 }
 
 /// `GET /v1/streams`.
-pub async fn streams(State(shared): State<Arc<Shared>>) -> Answer {
-    let all = shared.streams();
+pub async fn streams(State(shared): State<Arc<Shared>>, rights: Rights) -> Answer {
+    let mut all = shared.streams();
+    all.retain(|stream| rights.may(Role::Read, &stream.name));
     let one = |stream: &Arc<crate::stream::Stream>| {
         let specs = stream.judge.watched().iter().map(|own| format!("\"{}\"", own.spec)).collect::<Vec<_>>();
         Object::new()
@@ -148,6 +161,11 @@ pub async fn events(
     let Some(stream) = shared.known(&name) else {
         return error(StatusCode::NOT_FOUND, "there is no stream of that name");
     };
+    let mut held = shared.budget.hold();
+    // The lines, and the record that the last of them is in.
+    if limit > FEW && !held.grow(2 * PIECE) {
+        return busy();
+    }
     let read = move || -> std::io::Result<Vec<u8>> {
         let (mut reader, mut out, mut left) = (stream.log.read_from(since), Vec::new(), limit);
         while left > 0
@@ -164,7 +182,7 @@ pub async fn events(
         Ok(out)
     };
     match tokio::task::spawn_blocking(read).await {
-        Ok(Ok(lines)) => of_kind(StatusCode::OK, "application/x-ndjson", lines),
+        Ok(Ok(lines)) => holding("application/x-ndjson", lines, held),
         Ok(Err(why)) => error(StatusCode::INTERNAL_SERVER_ERROR, &format!("the log cannot be read: {why}")),
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the log cannot be read"),
     }

@@ -3,8 +3,8 @@
 //! Of gRPC this needs five bytes before each message and a status behind it, so it is spoken by hand.
 
 use super::answer::Answer;
-use super::arrive::{Unread, body_of};
-use super::otlp::{to, unusable};
+use super::body;
+use super::otlp::{to, unread, unusable};
 use crate::ingest::Packing;
 use crate::otlp::{self, Outcome, Signal, Wrong};
 use crate::server::Shared;
@@ -19,11 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Instant;
-
-/// Paths of the services.
-pub const TRACES: &str = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
-/// Paths of the services.
-pub const LOGS: &str = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
 
 const STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
@@ -54,14 +49,11 @@ async fn take(shared: &Arc<Shared>, signal: Signal, request: Request<Body>) -> R
         let found = kind.unwrap_or_default();
         return Err(Wrong::Kind(format!("Content-Type: found `{found}`, expected application/grpc")));
     }
-    let to = to(shared, None, request.headers(), None);
+    let to = to(shared, None, &request);
     let encoding = request.headers().get("grpc-encoding").map(|value| value.to_str().unwrap_or("?"));
     let packing = Packing::named(encoding);
     let limits = shared.config.limits;
-    let body = body_of(request.into_body(), limits).await.map_err(|why| match why {
-        Unread::TooLarge(why) => Wrong::TooLarge(why),
-        Unread::TooSlow(why) => Wrong::Slow(why.into()),
-    })?;
+    let (body, mut held) = body::gather(shared, request.into_body(), limits.body).await.map_err(unread)?;
     let message = match message(&body)? {
         (true, message) => match packing {
             Some(packing) => (packing, message),
@@ -76,7 +68,7 @@ async fn take(shared: &Arc<Shared>, signal: Signal, request: Request<Body>) -> R
     };
     let unpack = || -> Result<Cow<'_, [u8]>, Wrong> {
         let (packing, message) = message;
-        packing.unpack(message, limits.unpacked).map_err(unusable)
+        packing.unpack(message, limits.unpacked, &mut held).map_err(unusable)
     };
     otlp::take(shared, signal, false, &to, body.len(), unpack).await
 }

@@ -2,10 +2,13 @@
 //! it is not.
 
 use super::answer::{Answer, error};
-use axum::extract::Request;
+use crate::server::Shared;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What the page may do: load its own files, ask its own server, show pictures that it was handed as data.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
@@ -21,11 +24,21 @@ const HEADERS: [(HeaderName, &str); 5] = [
 ];
 
 /// Stands before and behind every path.
-pub async fn guard(request: Request, next: Next) -> Answer {
-    let refused = rebound(request.headers()).or_else(|| foreign(request.method(), request.headers()));
+pub async fn guard(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Answer {
+    // Where tokens are asked for, another site's page has none, whatever name it goes by.
+    let rebound = if shared.guarded() { None } else { rebound(request.headers()) };
+    let refused = rebound.or_else(|| foreign(request.method(), request.headers()));
     let mut answer = match refused {
         Some(why) => error(StatusCode::FORBIDDEN, &why),
-        None => next.run(request).await,
+        None => match shared.gatekeeper.admit(request) {
+            Ok(request) => next.run(request).await,
+            Err(answer) => {
+                if answer.status() == StatusCode::TOO_MANY_REQUESTS {
+                    shared.figures.turned_away.fetch_add(1, Ordering::Relaxed);
+                }
+                *answer
+            }
+        },
     };
     for (name, value) in HEADERS {
         answer.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));

@@ -13,6 +13,7 @@ use super::answer::{Answer, asked, error, json, later};
 use crate::server::Shared;
 use crate::specs::Spec;
 use crate::stream::Stream;
+use crate::tokens::Rights;
 use crate::words;
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -47,9 +48,13 @@ pub fn router() -> Router<Arc<Shared>> {
 }
 
 /// `GET /v1/history`: lines and values, each second.
-async fn history(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery) -> Answer {
+async fn history(
+    State(shared): State<Arc<Shared>>,
+    RawQuery(query): RawQuery,
+    rights: Rights,
+) -> Answer {
     let since = asked(query.as_deref(), "since").and_then(|since| since.parse().ok()).unwrap_or(0);
-    json(StatusCode::OK, shared.history.since(since))
+    json(StatusCode::OK, shared.history.since(since, &rights))
 }
 
 /// Does what takes a while on a thread that may take its time, when it is its turn.

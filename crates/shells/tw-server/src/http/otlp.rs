@@ -1,13 +1,13 @@
 //! OpenTelemetry (OTLP) over HTTP: `POST /v1/traces` and `/v1/logs`, in protobuf and in JSON.
 
 use super::answer::{Answer, of_kind};
-use super::arrive::{Unread, body_of};
+use super::body::{self, Unread};
 use crate::ingest::{Packing, Unusable};
 use crate::otlp::{self, Outcome, Signal, To, Wrong};
 use crate::server::Shared;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use axum::http::{HeaderValue, Request, StatusCode, header};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -45,13 +45,15 @@ pub async fn logs_of(
 }
 
 /// Where the lines of a request go, as its path, its headers and its query say.
-pub fn to(shared: &Shared, name: Option<String>, headers: &HeaderMap, query: Option<&str>) -> To {
+pub fn to(shared: &Shared, name: Option<String>, request: &Request<Body>) -> To {
+    let (headers, query) = (request.headers(), request.uri().query());
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string);
     let stream = name.or_else(|| header("tracewise-stream"));
     let ack = super::answer::asked(query, "ack").or_else(|| header("tracewise-ack"));
     To {
         stream: stream.unwrap_or_else(|| shared.config.otlp.to_string()),
         durable: ack.as_deref() != Some("memory"),
+        rights: request.extensions().get().cloned(),
     }
 }
 
@@ -86,19 +88,27 @@ async fn take(
     json: bool,
     request: Request<Body>,
 ) -> Result<Outcome, Wrong> {
-    let to = to(shared, name, request.headers(), request.uri().query());
+    let to = to(shared, name, &request);
     let limits = shared.config.limits;
     let encoding = request.headers().get(header::CONTENT_ENCODING).map(|value| value.to_str().unwrap_or("?"));
     let Some(packing) = Packing::named(encoding) else {
         let found = encoding.unwrap_or_default();
         return Err(Wrong::Kind(format!("Content-Encoding: found `{found}`, expected gzip, zstd or none")));
     };
-    let body = body_of(request.into_body(), limits).await.map_err(|why| match why {
-        Unread::TooLarge(why) => Wrong::TooLarge(why),
-        Unread::TooSlow(why) => Wrong::Slow(why.into()),
-    })?;
-    let unpack = || packing.unpack(&body, limits.unpacked).map_err(unusable);
+    let (body, mut held) = body::gather(shared, request.into_body(), limits.body).await.map_err(unread)?;
+    let unpack = || packing.unpack(&body, limits.unpacked, &mut held).map_err(unusable);
     otlp::take(shared, signal, json, &to, body.len(), unpack).await
+}
+
+/// Why there is no body.
+pub fn unread(why: Unread) -> Wrong {
+    let text = why.to_string();
+    match why {
+        Unread::TooLong(_) => Wrong::TooLarge(text),
+        Unread::Cut => Wrong::Unread(text),
+        Unread::TooSlow => Wrong::Slow(text),
+        Unread::Busy => Wrong::Later(text),
+    }
 }
 
 /// Why a body cannot be unpacked.
@@ -107,6 +117,7 @@ pub fn unusable(why: Unusable) -> Wrong {
         Unusable::TooLarge(limit) => {
             Wrong::TooLarge(format!("the body holds more than {limit} bytes when it is unpacked"))
         }
+        Unusable::Busy => unread(Unread::Busy),
         Unusable::Damaged(why) => Wrong::Unread(format!("the body is not packed as it says: {why}")),
     }
 }
@@ -121,7 +132,7 @@ fn told(signal: Signal, json: bool, taken: Result<Outcome, Wrong>) -> Answer {
                 Wrong::Kind(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 Wrong::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
                 Wrong::Slow(_) => StatusCode::REQUEST_TIMEOUT,
-                Wrong::TooMany(_) => StatusCode::FORBIDDEN,
+                Wrong::TooMany(_) | Wrong::Forbidden(_) => StatusCode::FORBIDDEN,
                 Wrong::Busy(_) => StatusCode::TOO_MANY_REQUESTS,
                 Wrong::Later(_) => StatusCode::SERVICE_UNAVAILABLE,
             };

@@ -3,6 +3,7 @@
 use super::answer::{Answer, error, json, of_kind};
 use crate::metrics;
 use crate::server::Shared;
+use crate::tokens::Rights;
 use axum::extract::State;
 use axum::http::StatusCode;
 use std::sync::Arc;
@@ -21,6 +22,10 @@ pub async fn ready(State(shared): State<Arc<Shared>>) -> Answer {
     let failing =
         shared.streams().iter().find_map(|stream| Some((stream.name.clone(), stream.commit.failing()?)));
     match failing {
+        // Who asks need not have a token.
+        Some(_) if shared.guarded() => {
+            error(StatusCode::SERVICE_UNAVAILABLE, "a stream cannot be written to disk")
+        }
         Some((name, why)) => {
             error(StatusCode::SERVICE_UNAVAILABLE, &format!("stream {name} cannot be written to disk: {why}"))
         }
@@ -29,8 +34,11 @@ pub async fn ready(State(shared): State<Arc<Shared>>) -> Answer {
 }
 
 /// `GET /metrics`.
-pub async fn metrics(State(shared): State<Arc<Shared>>) -> Answer {
-    of_kind(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", metrics::text(&shared))
+pub async fn metrics(State(shared): State<Arc<Shared>>, rights: Rights) -> Answer {
+    match tokio::task::spawn_blocking(move || metrics::text(&shared, &rights)).await {
+        Ok(text) => of_kind(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", text),
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the figures cannot be read"),
+    }
 }
 
 /// `GET /openapi.json`.

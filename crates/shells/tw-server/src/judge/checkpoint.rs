@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tracewise::Verdict;
 
 const PLAN: &str = "tracewise plan 1";
+const CUTS: &str = "tracewise cuts of a log 1";
 const STATE: &str = "tracewise state of a stream 1";
 
 /// A specification on a stream.
@@ -69,6 +70,23 @@ pub fn load_plan(folder: &Path, known: &[Arc<Spec>]) -> io::Result<Vec<Change>> 
         changes.push(Change { at, specs });
     }
     Ok(changes)
+}
+
+/// Lines before which the log was cut back, in order.
+pub fn load_cuts(folder: &Path) -> io::Result<Vec<u64>> {
+    let Some(file) = read(&folder.join("cuts"))? else { return Ok(Vec::new()) };
+    let mut from = Unpacker::new(&file, CUTS)?;
+    (0..from.number()?).map(|_| from.number()).collect()
+}
+
+/// Keeps them, with one more: what comes after it stands where other lines stood.
+pub fn add_cut(folder: &Path, cuts: &mut Vec<u64>, line: u64) -> io::Result<()> {
+    // Lines that came after an earlier cut are gone with this one, and so may be what was found in them: each counts.
+    cuts.push(line);
+    let mut pack = Packer::default();
+    pack.number(cuts.len() as u64);
+    cuts.iter().for_each(|cut| pack.number(*cut));
+    pack.write(&folder.join("cuts"), CUTS)
 }
 
 /// How far the judging of a stream is.

@@ -25,6 +25,8 @@ pub struct Collected {
     pub known: HashMap<String, u64>,
     /// What is said now was said before.
     pub repeats: bool,
+    /// How often the log was cut back before the line that is judged: other lines stood in its place.
+    pub cuts: usize,
 }
 
 /// Takes what one specification says of a stream.
@@ -120,7 +122,11 @@ impl Teller {
         let position = position.map_or(String::new(), |position| position.to_string());
         let since = self.since.to_string();
         let parts = [&*self.watched.stream, &*self.watched.spec, property, &since, &position, bindings];
-        for part in parts.into_iter().chain(category) {
+        let cuts = match self.collected.borrow().cuts {
+            0 => None,
+            cuts => Some(format!("after cut {cuts}")),
+        };
+        for part in parts.into_iter().chain(category).chain(cuts.as_deref()) {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part.as_bytes());
         }

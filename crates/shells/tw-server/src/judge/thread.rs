@@ -1,6 +1,6 @@
 //! The thread that judges a stream.
 
-use super::checkpoint::{Assigned, Change, SpecState, State, save_plan};
+use super::checkpoint::{Assigned, Change, SpecState, State, add_cut, save_plan};
 use super::states::Watched;
 use super::teller::{Collected, Teller};
 use crate::log::{Log, Reader, Record};
@@ -46,6 +46,8 @@ pub struct Judge {
     pub watched: Mutex<Vec<Arc<Watched>>>,
     /// Lines that were there when the server began: some may have been judged before.
     pub judged_before: u64,
+    /// Lines before which the log was cut back: what is found from there on is not what was found there before.
+    pub cuts: Mutex<Vec<u64>>,
     /// How far it is.
     pub progress: Progress,
     /// Asked to end.
@@ -139,6 +141,12 @@ impl Judge {
                 self.stream
             ));
             state = None;
+            let mut cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+            if cuts.last() != Some(&self.log.end())
+                && let Err(error) = add_cut(&self.folder, &mut cuts, self.log.end())
+            {
+                (self.said)(format!("stream {}: that it was cut cannot be kept: {error}", self.stream));
+            }
         }
         let known = state.as_ref().map_or(0, |state| state.told);
         let collected = Rc::new(RefCell::new(Collected::default()));
@@ -304,6 +312,7 @@ impl Judge {
             match self.read(&mut reader) {
                 None => self.log.wait_beyond(next, PATIENCE),
                 Some(record) => {
+                    collected.borrow_mut().cuts = self.cuts_before(record.before);
                     next = self.feed(work, &record, next, until);
                     if !self.tell(collected) {
                         return Over::Untold;
@@ -329,6 +338,12 @@ impl Judge {
                 (kept, kept_at) = (Instant::now(), next);
             }
         }
+    }
+
+    /// How often the log was cut before a line.
+    fn cuts_before(&self, line: u64) -> usize {
+        let cuts = self.cuts.lock().unwrap_or_else(PoisonError::into_inner);
+        cuts.iter().filter(|cut| **cut <= line).count()
     }
 
     fn read(&self, reader: &mut Reader) -> Option<Record> {
