@@ -4,7 +4,6 @@ use crate::config::Config;
 use crate::http;
 use crate::judge::{Assigned, Change, load_plan};
 use crate::listen::{self, Source};
-use crate::listen::{self, Source};
 use crate::names;
 use crate::specs::{Spec, Specs};
 use crate::stream::{Opening, Stream};

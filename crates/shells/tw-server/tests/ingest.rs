@@ -565,10 +565,10 @@ fn syslog_comes_from_programs() {
         let ran = Command::new("logger")
             .args(["-n", "127.0.0.1", "-P", &port, "-t", "shop"])
             .args(arguments)
+            .args(["-p", "local0.err", "it failed"])
             .output();
         ran.is_ok_and(|ran| ran.status.success())
     };
-    let with = |more: &[&str]| [more, &["-p", "local0.err", "it failed"]].concat();
     let mut heard = 0;
     for (more, is_udp) in [
         (&["--udp", "--rfc5424"][..], true),
@@ -577,7 +577,7 @@ fn syslog_comes_from_programs() {
         (&["--tcp", "--rfc3164", "--octet-count"], false),
         (&["--tcp", "--rfc5424"], false),
     ] {
-        if !logger(&with(more), if is_udp { udp } else { tcp }) {
+        if !logger(more, if is_udp { udp } else { tcp }) {
             eprintln!("left out: `logger {}`", more.join(" "));
             continue;
         }

@@ -55,8 +55,9 @@ async fn take(shared: &Arc<Shared>, signal: Signal, request: Request<Body>) -> R
         return Err(Wrong::Kind(format!("Content-Type: found `{found}`, expected application/grpc")));
     }
     let to = to(shared, None, request.headers(), None);
-    let encoding = request.headers().get("grpc-encoding").map(|value| value.to_str().unwrap_or("?"));
-    let packing = Packing::named(encoding);
+    let encoding =
+        request.headers().get("grpc-encoding").map(|value| value.to_str().unwrap_or("?").to_string());
+    let packing = Packing::named(encoding.as_deref());
     let limits = shared.config.limits;
     let body = body_of(request.into_body(), limits).await.map_err(|why| match why {
         Unread::TooLarge(why) => Wrong::TooLarge(why),

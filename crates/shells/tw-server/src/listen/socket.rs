@@ -23,7 +23,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 /// Somebody who listens.
 pub enum Listener {
     Tcp(TcpListener),
-    Unix(UnixListener, Socket),
+    Unix { listener: UnixListener, _file: Socket },
 }
 
 impl Listener {
@@ -51,7 +51,7 @@ impl Listener {
                 }
                 let listener = UnixListener::bind(path)?;
                 let socket = Socket { path: path.clone(), own: identity(path) };
-                Ok((Listener::Unix(listener, socket), At::Path(path.clone())))
+                Ok((Listener::Unix { listener, _file: socket }, At::Path(path.clone())))
             }
         }
     }
@@ -60,7 +60,7 @@ impl Listener {
     pub async fn accept(&self) -> io::Result<Box<dyn Connection>> {
         Ok(match self {
             Listener::Tcp(listener) => Box::new(listener.accept().await?.0),
-            Listener::Unix(listener, _) => Box::new(listener.accept().await?.0),
+            Listener::Unix { listener, .. } => Box::new(listener.accept().await?.0),
         })
     }
 }
