@@ -151,7 +151,8 @@ const SECOND: u64 = 1_000_000_000;
 
 fn span(start: u64, end: u64) -> Vec<u8> {
     let values = [field(1, &number(3, 7)), field(1, &field(1, b"x"))].concat();
-    let moment = [eight(1, start + 1), field(2, b"miss"), attribute(3, "a.b", &number(2, 1))].concat();
+    let moment =
+        [eight(1, start.saturating_add(1)), field(2, b"miss"), attribute(3, "a.b", &number(2, 1))].concat();
     [
         field(1, &[0xab; 16]),
         field(2, &[1; 8]),

@@ -2,6 +2,7 @@
 
 use super::At;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -19,6 +20,14 @@ pub enum Place {
 pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
+
+/// Somebody who came.
+pub struct Client {
+    /// What it is read from.
+    pub connection: Box<dyn Connection>,
+    /// Where it is, if that is somewhere in the network.
+    pub peer: Option<IpAddr>,
+}
 
 /// Somebody who listens.
 pub enum Listener {
@@ -57,10 +66,15 @@ impl Listener {
     }
 
     /// The next connection.
-    pub async fn accept(&self) -> io::Result<Box<dyn Connection>> {
+    pub async fn accept(&self) -> io::Result<Client> {
         Ok(match self {
-            Listener::Tcp(listener) => Box::new(listener.accept().await?.0),
-            Listener::Unix { listener, .. } => Box::new(listener.accept().await?.0),
+            Listener::Tcp(listener) => {
+                let (connection, peer) = listener.accept().await?;
+                Client { connection: Box::new(connection), peer: Some(peer.ip()) }
+            }
+            Listener::Unix { listener, .. } => {
+                Client { connection: Box::new(listener.accept().await?.0), peer: None }
+            }
         })
     }
 }
