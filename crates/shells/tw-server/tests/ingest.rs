@@ -151,7 +151,8 @@ const SECOND: u64 = 1_000_000_000;
 
 fn span(start: u64, end: u64) -> Vec<u8> {
     let values = [field(1, &number(3, 7)), field(1, &field(1, b"x"))].concat();
-    let moment = [eight(1, start + 1), field(2, b"miss"), attribute(3, "a.b", &number(2, 1))].concat();
+    let moment =
+        [eight(1, start.saturating_add(1)), field(2, b"miss"), attribute(3, "a.b", &number(2, 1))].concat();
     [
         field(1, &[0xab; 16]),
         field(2, &[1; 8]),
@@ -565,10 +566,10 @@ fn syslog_comes_from_programs() {
         let ran = Command::new("logger")
             .args(["-n", "127.0.0.1", "-P", &port, "-t", "shop"])
             .args(arguments)
+            .args(["-p", "local0.err", "it failed"])
             .output();
         ran.is_ok_and(|ran| ran.status.success())
     };
-    let with = |more: &[&str]| [more, &["-p", "local0.err", "it failed"]].concat();
     let mut heard = 0;
     for (more, is_udp) in [
         (&["--udp", "--rfc5424"][..], true),
@@ -577,7 +578,7 @@ fn syslog_comes_from_programs() {
         (&["--tcp", "--rfc3164", "--octet-count"], false),
         (&["--tcp", "--rfc5424"], false),
     ] {
-        if !logger(&with(more), if is_udp { udp } else { tcp }) {
+        if !logger(more, if is_udp { udp } else { tcp }) {
             eprintln!("left out: `logger {}`", more.join(" "));
             continue;
         }

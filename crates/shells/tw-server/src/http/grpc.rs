@@ -50,8 +50,9 @@ async fn take(shared: &Arc<Shared>, signal: Signal, request: Request<Body>) -> R
         return Err(Wrong::Kind(format!("Content-Type: found `{found}`, expected application/grpc")));
     }
     let to = to(shared, None, &request);
-    let encoding = request.headers().get("grpc-encoding").map(|value| value.to_str().unwrap_or("?"));
-    let packing = Packing::named(encoding);
+    let encoding =
+        request.headers().get("grpc-encoding").map(|value| value.to_str().unwrap_or("?").to_string());
+    let packing = Packing::named(encoding.as_deref());
     let limits = shared.config.limits;
     let (body, mut held) = body::gather(shared, request.into_body(), limits.body).await.map_err(unread)?;
     let message = match message(&body)? {

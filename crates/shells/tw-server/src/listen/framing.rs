@@ -93,24 +93,26 @@ impl Whole<'_> {
     }
 }
 
-/// Messages of syslog over TCP, as RFC 6587 has them: each behind its length, or each with an end (a line feed, or the zero
-/// that some libraries write).
+/// Messages of syslog over TCP, as RFC 6587 has them: each behind its length, or each with an end: a line feed, or the zero
+/// that some libraries write, whose messages may hold line feeds.
 pub struct Frames {
     rest: Vec<u8>,
     longest: usize,
+    /// What messages end with, once that is known.
+    end: Option<u8>,
 }
 
 impl Frames {
     /// Nothing has come.
     pub fn new(longest: usize) -> Self {
-        Self { rest: Vec::new(), longest }
+        Self { rest: Vec::new(), longest, end: None }
     }
 
     /// Takes bytes and hands on the messages that are whole. After an error it is not known where the next begins.
     pub fn take(&mut self, bytes: &[u8], mut hand: impl FnMut(&[u8])) -> Result<(), String> {
         self.rest.extend_from_slice(bytes);
         let mut at = 0;
-        while let Some((message, after)) = next(&self.rest[at..], self.longest)? {
+        while let Some((message, after)) = next(&self.rest[at..], self.longest, &mut self.end)? {
             hand(&self.rest[at..][message]);
             at += after;
         }
@@ -128,10 +130,18 @@ impl Frames {
 }
 
 /// Where the next message stands, and where what follows it begins.
-fn next(bytes: &[u8], longest: usize) -> Result<Option<(std::ops::Range<usize>, usize)>, String> {
+fn next(
+    bytes: &[u8],
+    longest: usize,
+    end: &mut Option<u8>,
+) -> Result<Option<(std::ops::Range<usize>, usize)>, String> {
     let Some(first) = bytes.first() else { return Ok(None) };
     if !first.is_ascii_digit() {
-        return match bytes.iter().position(|byte| matches!(byte, b'\n' | 0)) {
+        if end.is_none() {
+            // A zero stands in no text: if there is one, it is what ends them.
+            *end = [0, b'\n'].into_iter().find(|end| memchr(*end, bytes).is_some());
+        }
+        return match end.and_then(|end| memchr(end, bytes)) {
             Some(end) if end <= longest => Ok(Some((0..end, end + 1))),
             None if bytes.len() <= longest => Ok(None),
             _ => Err(format!("a message is longer than {longest} bytes, the most that is accepted")),
@@ -186,20 +196,28 @@ mod tests {
         assert_eq!(whole, b"good\nnext\n");
     }
 
+    fn framed(bytes: &[u8], size: usize) -> Vec<String> {
+        let mut frames = Frames::new(20);
+        let mut all = Vec::new();
+        for piece in bytes.chunks(size) {
+            frames.take(piece, |message| all.push(String::from_utf8_lossy(message).into_owned())).unwrap();
+        }
+        frames.end(|message| all.push(String::from_utf8_lossy(message).into_owned()));
+        all
+    }
+
     #[test]
     fn messages_are_framed_both_ways() {
-        let bytes = b"<13>a\n5 <14>b7 <15>\nc\0<16>d\0<17>e";
+        let bytes = b"<13>a\n5 <14>b7 <15>\nc!<16>d\n<17>e";
+        let expected = ["<13>a", "<14>b", "<15>\nc!", "<16>d", "<17>e"];
         for size in 1..=bytes.len() {
-            let mut frames = Frames::new(20);
-            let mut all = Vec::new();
-            for piece in bytes.chunks(size) {
-                frames
-                    .take(piece, |message| all.push(String::from_utf8_lossy(message).into_owned()))
-                    .unwrap();
-            }
-            frames.end(|message| all.push(String::from_utf8_lossy(message).into_owned()));
-            assert_eq!(all, ["<13>a", "<14>b", "<15>\nc\0", "<16>d", "<17>e"], "{size}");
+            assert_eq!(framed(bytes, size), expected, "{size}");
         }
+        assert_eq!(
+            framed(b"<13>a\nb\0<14>c\0", 8),
+            ["<13>a\nb", "<14>c"],
+            "a zero ends them, if there is one"
+        );
         for bad in [&b"12345 x"[..], b"12x", b"<13>012345678901234567890", b"99999999999999999999999 "] {
             assert!(Frames::new(20).take(bad, |_| {}).is_err(), "{bad:?}");
         }

@@ -2,7 +2,7 @@
 //! them join one stream in the order of their arrival.
 
 use super::framing::{OpenLine, Whole};
-use super::socket::{Connection, Listener, Place};
+use super::socket::{Client, Listener, Place};
 use super::{Kind, Open, Source};
 use crate::intake::{How, Intake, NotTaken};
 use crate::server::{NoStream, Shared};
@@ -77,13 +77,13 @@ pub async fn open(shared: &Arc<Shared>, place: &Place, stream: &str, format: &st
 pub(super) async fn accept<F: Future<Output = ()> + Send + 'static>(
     source: Arc<Source>,
     listener: Listener,
-    serve: impl Fn(Arc<Source>, Box<dyn Connection>) -> F,
+    serve: impl Fn(Arc<Source>, Client) -> F,
 ) {
     let limit = source.shared.config.limits.connections;
     let room = Arc::new(Semaphore::new(limit));
     loop {
-        let mut connection = match listener.accept().await {
-            Ok(connection) => connection,
+        let mut client = match listener.accept().await {
+            Ok(client) => client,
             Err(error) => {
                 // Out of file descriptors, say: others are about to be closed.
                 source.lose(0, &format!("a connection could not be accepted: {error}"));
@@ -95,11 +95,11 @@ pub(super) async fn accept<F: Future<Output = ()> + Send + 'static>(
             let why = format!("{limit} connections are served at once, and all are taken");
             let told = format!("{{\"error\":\"{why}\"}}\n");
             // One that is gone, or does not read, need not be told.
-            let _ = tokio::time::timeout(AGAIN, connection.write_all(told.as_bytes())).await;
+            let _ = tokio::time::timeout(AGAIN, client.connection.write_all(told.as_bytes())).await;
             source.lose(0, &why);
             continue;
         };
-        let served = serve(source.clone(), connection);
+        let served = serve(source.clone(), client);
         let source = source.clone();
         tokio::spawn(async move {
             source.figures.connections.fetch_add(1, Ordering::Relaxed);
@@ -111,7 +111,8 @@ pub(super) async fn accept<F: Future<Output = ()> + Send + 'static>(
 }
 
 /// Reads a connection to its end.
-async fn serve(source: Arc<Source>, lines: Lines, mut connection: Box<dyn Connection>) {
+async fn serve(source: Arc<Source>, lines: Lines, client: Client) {
+    let mut connection = client.connection;
     let limits = source.shared.config.limits;
     let mut buffer = vec![0; CHUNK];
     let mut open = OpenLine::new(&source.held, limits.line, limits.connections);

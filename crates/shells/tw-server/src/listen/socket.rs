@@ -2,6 +2,7 @@
 
 use super::At;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -20,10 +21,18 @@ pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Connection for T {}
 
+/// Somebody who came.
+pub struct Client {
+    /// What it is read from.
+    pub connection: Box<dyn Connection>,
+    /// Where it is, if that is somewhere in the network.
+    pub peer: Option<IpAddr>,
+}
+
 /// Somebody who listens.
 pub enum Listener {
     Tcp(TcpListener),
-    Unix(UnixListener, Socket),
+    Unix { listener: UnixListener, _file: Socket },
 }
 
 impl Listener {
@@ -51,16 +60,21 @@ impl Listener {
                 }
                 let listener = UnixListener::bind(path)?;
                 let socket = Socket { path: path.clone(), own: identity(path) };
-                Ok((Listener::Unix(listener, socket), At::Path(path.clone())))
+                Ok((Listener::Unix { listener, _file: socket }, At::Path(path.clone())))
             }
         }
     }
 
     /// The next connection.
-    pub async fn accept(&self) -> io::Result<Box<dyn Connection>> {
+    pub async fn accept(&self) -> io::Result<Client> {
         Ok(match self {
-            Listener::Tcp(listener) => Box::new(listener.accept().await?.0),
-            Listener::Unix(listener, _) => Box::new(listener.accept().await?.0),
+            Listener::Tcp(listener) => {
+                let (connection, peer) = listener.accept().await?;
+                Client { connection: Box::new(connection), peer: Some(peer.ip()) }
+            }
+            Listener::Unix { listener, .. } => {
+                Client { connection: Box::new(listener.accept().await?.0), peer: None }
+            }
         })
     }
 }

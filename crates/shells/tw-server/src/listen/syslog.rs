@@ -5,7 +5,7 @@
 
 use super::framing::Frames;
 use super::lines::{Lines, accept, hand_over};
-use super::socket::{Connection, Listener, Place};
+use super::socket::{Client, Listener, Place};
 use super::{At, Kind, Open, Source};
 use crate::server::Shared;
 use std::io;
@@ -43,9 +43,7 @@ pub async fn open(
         let open = Open { kind: Kind::Syslog, at, stream: stream.into() };
         let source = Source::new(shared, open.clone());
         let lines = lines.clone();
-        tokio::spawn(accept(source, listener, move |source, connection| {
-            serve(source, lines.clone(), connection)
-        }));
+        tokio::spawn(accept(source, listener, move |source, client| serve(source, lines.clone(), client)));
         opened.push(open);
     }
     if udp {
@@ -129,7 +127,8 @@ async fn receive(source: Arc<Source>, lines: Lines, socket: UdpSocket) {
 }
 
 /// Reads a connection to its end.
-async fn serve(source: Arc<Source>, lines: Lines, mut connection: Box<dyn Connection>) {
+async fn serve(source: Arc<Source>, lines: Lines, client: Client) {
+    let (mut connection, peer) = (client.connection, client.peer);
     let limits = source.shared.config.limits;
     let mut buffer = vec![0; CHUNK];
     let mut frames = Frames::new(limits.line);
@@ -141,7 +140,7 @@ async fn serve(source: Arc<Source>, lines: Lines, mut connection: Box<dyn Connec
             Ok(Err(_)) => break,
         };
         let mut gathered = Gathered::default();
-        let framed = frames.take(read, |message| gathered.add(message, None));
+        let framed = frames.take(read, |message| gathered.add(message, peer));
         if gathered.hand_over(&source, &lines, Duration::MAX).await.is_err() {
             return;
         }
@@ -151,7 +150,7 @@ async fn serve(source: Arc<Source>, lines: Lines, mut connection: Box<dyn Connec
         }
     }
     let mut gathered = Gathered::default();
-    frames.end(|message| gathered.add(message, None));
+    frames.end(|message| gathered.add(message, peer));
     // Nobody is there to be told.
     let _ = gathered.hand_over(&source, &lines, Duration::MAX).await;
 }
@@ -160,12 +159,12 @@ async fn serve(source: Arc<Source>, lines: Lines, mut connection: Box<dyn Connec
 fn line(message: &[u8], now: i64, peer: Option<IpAddr>) -> Option<String> {
     let text = String::from_utf8_lossy(message);
     let text = text.trim_end_matches(['\n', '\r', '\0']).trim_start_matches(['\n', '\r', '\0']);
-    if text.trim().is_empty() {
-        return None;
-    }
     // A message is one line; what would begin another is written as daemons write it.
     let text = text.replace('\n', "#012").replace('\r', "#015").replace('\0', "#000");
     let (priority, rest) = priority(&text);
+    if rest.trim().is_empty() {
+        return None;
+    }
     let host = || peer.map_or("-".to_string(), |peer| peer.to_string());
     if let Some((stamp, rest)) = rest.strip_prefix("1 ").and_then(|rest| rest.split_once(' ')) {
         if stamp == "-" {
