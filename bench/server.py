@@ -97,7 +97,10 @@ def answered(connection):
     """Reads one answer; its status."""
     text = connection.recv(4096)
     while b"\r\n\r\n" not in text:
-        text += connection.recv(4096)
+        piece = connection.recv(4096)
+        if not piece:
+            raise ConnectionError("the server has let go")
+        text += piece
     head, rest = text.split(b"\r\n\r\n", 1)
     length = int(re.search(rb"content-length: (\d+)", head)[1])
     while len(rest) < length:
@@ -396,6 +399,8 @@ def soak(binary, events, keys):
             shown += 1
             while server.behind():
                 time.sleep(0.05)
+            # The one before may have been idle for longer than the server has patience.
+            connection = socket.create_connection(("127.0.0.1", server.port))
             seen.append(server.memory())
             log = sum(path.stat().st_size for path in Path(server.folder.name).glob("data/streams/*/log/*"))
             cpu = server.cpu() - before

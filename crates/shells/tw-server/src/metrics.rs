@@ -2,9 +2,9 @@
 
 use crate::server::Shared;
 use crate::tokens::{Rights, Role};
+use crate::webhooks::Status;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use crate::webhooks::Status;
 use std::time::Duration;
 
 /// Upper bounds of the latency histogram, in seconds.

@@ -2,8 +2,8 @@
 
 use crate::config::Config;
 use crate::http;
-use crate::limits::Budget;
 use crate::judge::{Assigned, Change, load_plan};
+use crate::limits::Budget;
 use crate::listen::{self, Source};
 use crate::names;
 use crate::specs::{Spec, Specs};
@@ -247,7 +247,7 @@ pub struct Server {
 
 impl Server {
     /// Opens what is kept and begins to listen. `said` is told what people should know.
-    pub fn start(config: Config, said: impl Fn(String) + Send + Sync + 'static) -> Result<Self, Error> {
+    pub fn start(mut config: Config, said: impl Fn(String) + Send + Sync + 'static) -> Result<Self, Error> {
         let io = |what: &str| {
             let what = what.to_string();
             move |error| Error::Io { what, error }
@@ -276,6 +276,14 @@ impl Server {
         }
         let (specs, unread) =
             Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
+        // Every connection is a file; logs that cannot be opened any more would refuse events.
+        if let Some(files) = crate::limits::files().filter(|files| files / 2 < config.limits.connections) {
+            config.limits.connections = files / 2;
+            said(format!(
+                "at most {} connections are served at once: the system lets this process open {files} files (`ulimit -n`)",
+                files / 2
+            ));
+        }
         let silences = Silences::open(&data, config.windows.clone()).map_err(io(&kept()))?;
         if tls.is_none() && !address.ip().is_loopback() {
             said("tokens and events are sent as they are: anybody on their way can read them; `--tls-cert` and `--tls-key` secure them".into());

@@ -108,7 +108,8 @@ fn stamps(cert: &Path, key: &Path) -> Stamps {
 /// For connections to others: whom the system trusts, or whom a file names.
 pub fn connector(trusted: Option<&Path>) -> Result<TlsConnector, String> {
     let system = || TRUSTED.iter().map(Path::new).find(|path| path.exists());
-    let path = trusted.or_else(system).ok_or("there is no list of trusted certificates; give one by `trust`")?;
+    let path =
+        trusted.or_else(system).ok_or("there is no list of trusted certificates; give one by `trust`")?;
     let mut roots = RootCertStore::empty();
     // Systems' lists have a few that nobody can read any more.
     let (good, _) = roots.add_parsable_certificates(certificates(path)?);

@@ -52,7 +52,8 @@ impl House {
     }
 
     fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> (u16, String) {
-        let bearer = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
+        let bearer =
+            if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         ask(TcpStream::connect(self.address()).unwrap(), method, path, &bearer, body)
     }
 
@@ -88,9 +89,17 @@ fn ask_as(host: &str, port: u16, path: &str, token: &str) -> (u16, String) {
     (text[9..12].parse().unwrap(), text)
 }
 
-fn ask(mut connection: impl Read + Write, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+fn ask(
+    mut connection: impl Read + Write,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> (u16, String) {
     let length = body.len();
-    let head = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n");
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n"
+    );
     connection.write_all(format!("{head}{body}").as_bytes()).unwrap();
     let mut text = Vec::new();
     // Who is let go without a farewell over TLS has said all.
@@ -110,7 +119,8 @@ fn tokens_have_rights_on_streams() {
     let (port, listens) = (house.address().port(), house.server.as_ref().unwrap().url());
     assert!(listens.starts_with("http://0.0.0.0:"), "{listens}");
     let own = |method: &str, path: &str, token: &str, body: &str| {
-        let bearer = if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
+        let bearer =
+            if token.is_empty() { String::new() } else { format!("Authorization: Bearer {token}\r\n") };
         ask(TcpStream::connect(("127.0.0.1", port)).unwrap(), method, path, &bearer, body)
     };
     house.said("--tls-cert");
@@ -120,7 +130,9 @@ fn tokens_have_rights_on_streams() {
     for open in ["/", "/healthz", "/readyz", "/openapi.json", "/page/main.js"] {
         assert_eq!(own("GET", open, "", "").0, 200, "{open}");
     }
-    for closed in ["/metrics", "/v1/streams", "/v1/violations", "/v1/feed", "/v1/specs", "/v1/history", "/v1/words"] {
+    for closed in
+        ["/metrics", "/v1/streams", "/v1/violations", "/v1/feed", "/v1/specs", "/v1/history", "/v1/words"]
+    {
         let (status, answer) = own("GET", closed, "", "");
         assert!(status == 401 && answer.contains("www-authenticate: bearer"), "{closed} {answer}");
     }
@@ -148,7 +160,11 @@ fn tokens_have_rights_on_streams() {
     let about = |streams: &str| format!("trace {{ stream: \"{streams}\"; }}\nproperty p : G (status > 0);\n");
     assert_eq!(own("PUT", "/v1/specs/own", &admin, &about("web")).0, 200);
     assert_eq!(own("PUT", "/v1/specs/own", &admin, &about("web, other")).0, 403);
-    assert_eq!(own("PUT", "/v1/specs/web", &admin, &about("web")).0, 403, "the one before is about `other`, too");
+    assert_eq!(
+        own("PUT", "/v1/specs/web", &admin, &about("web")).0,
+        403,
+        "the one before is about `other`, too"
+    );
     assert_eq!(own("PUT", "/v1/specs/all", &admin, "property p : G (status > 0);\n").0, 403);
     assert_eq!(own("DELETE", "/v1/specs/own", &admin, "").0, 200);
     // What a token does not reach is not in lists.
@@ -217,7 +233,8 @@ fn secured(address: SocketAddr, roots: &str) -> StreamOwned<ClientConnection, Tc
 
 #[test]
 fn connections_are_secured_and_certificates_renewed() {
-    let mut house = House::new("tls", "[server]\ntls_cert = \"FOLDER/cert.pem\"\ntls_key = \"FOLDER/key.pem\"\n");
+    let mut house =
+        House::new("tls", "[server]\ntls_cert = \"FOLDER/cert.pem\"\ntls_key = \"FOLDER/key.pem\"\n");
     let from = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tls");
     for name in ["cert.pem", "key.pem"] {
         std::fs::copy(from.join(name), house.folder.join(name)).unwrap();
@@ -254,13 +271,17 @@ fn what_cannot_be_used_is_refused_at_once() {
     assert!(refused(&|config| config.listen = "0.0.0.0:0".into()).contains("--tokens"));
     assert!(refused(&|config| config.tokens = Some(own("none"))).contains("none"));
     assert!(refused(&|config| config.tls.cert = Some(own("none"))).contains("--tls-key"));
-    let both = |config: &mut Config| (config.tls.cert, config.tls.key) = (Some(own("none")), Some(own("none")));
+    let both =
+        |config: &mut Config| (config.tls.cert, config.tls.key) = (Some(own("none")), Some(own("none")));
     assert!(refused(&both).contains("none"));
 }
 
 #[test]
 fn limits_are_answered_and_memory_is_bounded() {
-    let mut house = House::new("limits", "[limits]\nbodies = \"1MB\"\npatience = \"500ms\"\naddress = 8\nbody = \"4MB\"\nrequests = 20\n");
+    let mut house = House::new(
+        "limits",
+        "[limits]\nbodies = \"1MB\"\npatience = \"500ms\"\naddress = 8\nbody = \"4MB\"\nrequests = 20\n",
+    );
     house.start(|_| {});
     let local = |method: &str, path: &str, body: &str| house.ask_plain(method, path, body).1;
     let lines = "{\"status\": 200}\n".repeat(100_000);
@@ -275,7 +296,8 @@ fn limits_are_answered_and_memory_is_bounded() {
     let mut slow = TcpStream::connect(house.address()).unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nHost").unwrap();
     let mut body = TcpStream::connect(house.address()).unwrap();
-    body.write_all(b"POST /v1/streams/web/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{").unwrap();
+    body.write_all(b"POST /v1/streams/web/events HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+        .unwrap();
     let mut text = Vec::new();
     let _ = body.read_to_end(&mut text);
     assert!(String::from_utf8_lossy(&text).starts_with("HTTP/1.1 408"));
@@ -308,7 +330,8 @@ fn receiver(refused: usize) -> (u16, Receiver<(String, String)>) {
                 let whole = String::from_utf8_lossy(&text).to_string();
                 if let Some((head, body)) = whole.split_once("\r\n\r\n") {
                     let length = head.to_lowercase();
-                    let length = length.split("content-length: ").nth(1).unwrap().lines().next().unwrap().to_string();
+                    let length =
+                        length.split("content-length: ").nth(1).unwrap().lines().next().unwrap().to_string();
                     if body.len() >= length.parse::<usize>().unwrap() {
                         let status = if number < refused { "500 No" } else { "204 Yes" };
                         let _ = write!(connection, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n");
@@ -337,7 +360,9 @@ fn violations_are_told_until_somebody_takes_them() {
     let (port, received) = receiver(1);
     let mut house = House::new(
         "hooks",
-        &format!("[[webhook]]\nname = \"ops\"\nurl = \"http://127.0.0.1:{port}/secret/path\"\nsecret_file = \"FOLDER/secret\"\nmatch = [\"stream=web\"]\ngroup_wait = \"50ms\"\ngroup_interval = \"50ms\"\n"),
+        &format!(
+            "[[webhook]]\nname = \"ops\"\nurl = \"http://127.0.0.1:{port}/secret/path\"\nsecret_file = \"FOLDER/secret\"\nmatch = [\"stream=web\"]\ngroup_wait = \"50ms\"\ngroup_interval = \"50ms\"\n"
+        ),
     );
     std::fs::write(house.folder.join("secret"), "key\n").unwrap();
     house.start(|_| {});
@@ -346,14 +371,24 @@ fn violations_are_told_until_somebody_takes_them() {
     assert_eq!(local("POST", "/v1/streams/other/events", BAD).0, 200);
     assert_eq!(local("POST", "/v1/streams/web/events", BAD).0, 200);
     let (head, first) = received.recv_timeout(wait).unwrap();
-    assert!(head.contains("post /secret/path http/1.1") && head.contains("x-tracewise-signature: t="), "{head}");
-    assert!(first.contains("\"group\":{\"stream\":\"web\",\"property\":\"ok\"},\"repeated\":false,\"count\":1,"), "{first}");
+    assert!(
+        head.contains("post /secret/path http/1.1") && head.contains("x-tracewise-signature: t="),
+        "{head}"
+    );
+    assert!(
+        first.contains("\"group\":{\"stream\":\"web\",\"property\":\"ok\"},\"repeated\":false,\"count\":1,"),
+        "{first}"
+    );
     let (again, second) = received.recv_timeout(wait).unwrap();
     assert_eq!((delivery(&head), &first), (delivery(&again), &second), "the same, until it is taken");
     house.said("answers 500");
     house.said("taken again");
     // A silence, which outlives the server.
-    let (status, answer) = local("POST", "/v1/silences", "{\"match\": [\"property=o*\"], \"duration\": \"1h\", \"comment\": \"work\"}");
+    let (status, answer) = local(
+        "POST",
+        "/v1/silences",
+        "{\"match\": [\"property=o*\"], \"duration\": \"1h\", \"comment\": \"work\"}",
+    );
     assert_eq!(status, 201, "{answer}");
     let id = answer.split("\"id\":\"").nth(1).unwrap()[..16].to_string();
     assert_eq!(local("POST", "/v1/streams/web/events", BAD).0, 200);
@@ -377,7 +412,9 @@ impl House {
     fn ask_plain(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut connection = TcpStream::connect(self.address()).unwrap();
         let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        );
         let _ = connection.write_all(format!("{head}{body}").as_bytes());
         let mut text = Vec::new();
         let _ = connection.read_to_end(&mut text);

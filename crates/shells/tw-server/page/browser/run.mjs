@@ -171,6 +171,38 @@ const steps = {
     await page.waitForFunction((all) => Number(document.querySelector(".list .row")?.getAttribute("aria-setsize")) === all, shown + 700);
   },
 
+  async "a server that asks for a token"() {
+    const guarded = new Server(program);
+    const token = guarded.token("page", "read,write,administer");
+    await guarded.start();
+    try {
+      assert.equal((await guarded.ask("/v1/properties")).status, 401);
+      const headers = { authorization: `Bearer ${token}` };
+      assert.equal((await guarded.ask("/v1/specs/own", { method: "PUT", headers, body: "property calm : G (ms < 100);\n" })).status, 200);
+      assert.equal((await guarded.ask("/v1/streams/own/events", { method: "POST", headers, body: '{"ms": 5}' })).status, 200);
+      const fresh = await browser.newPage();
+      const addresses = [];
+      fresh.on("request", (request) => addresses.push(request.url()));
+      await fresh.goto(guarded.url);
+      const field = fresh.getByLabel("This server asks for a token");
+      await field.fill("tw_wrong");
+      await fresh.getByRole("button", { name: "Go on" }).click();
+      // A wrong one is asked for again.
+      await field.waitFor();
+      await fresh.waitForFunction(() => document.querySelector("#token")?.value === "");
+      await field.fill(token);
+      await fresh.getByRole("button", { name: "Go on" }).click();
+      await fresh.locator('.status[data-state="live"]').waitFor();
+      await fresh.getByText("calm").first().waitFor();
+      await guarded.ask("/v1/streams/own/events", { method: "POST", headers, body: '{"ms": 500}' });
+      await fresh.locator(".state.violated").first().waitFor();
+      assert.ok(addresses.every((address) => !address.includes("tw_")), "no address has a token");
+      await fresh.close();
+    } finally {
+      await guarded.end();
+    }
+  },
+
   async "all of it by keyboard"() {
     await page.goto("about:blank");
     await go("#/");

@@ -1,5 +1,5 @@
 // The server under test, as a program of its own.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,19 @@ export class Server {
     this.program = program;
     this.data = mkdtempSync(join(tmpdir(), "tracewise-page-"));
     this.address = "127.0.0.1:0";
+    this.more = [];
+  }
+
+  /** Makes a token, and has the server ask for one. */
+  token(name, rights) {
+    const file = join(this.data, "tokens.toml");
+    this.more = ["--tokens", file];
+    return execFileSync(this.program, ["serve", ...this.more, "--new-token", name, "--rights", rights], { encoding: "utf8" }).trim();
   }
 
   /** Starts it, on the same port as before. */
   async start() {
-    this.child = spawn(this.program, ["serve", "--quiet", "--listen", this.address, "--data", this.data], { stdio: ["ignore", "pipe", "inherit"] });
+    this.child = spawn(this.program, ["serve", "--quiet", "--listen", this.address, "--data", this.data, ...this.more], { stdio: ["ignore", "pipe", "inherit"] });
     const lines = createInterface({ input: this.child.stdout });
     const first = await new Promise((resolve, reject) => {
       lines.once("line", resolve);

@@ -15,7 +15,9 @@ const SETTINGS: &[(&str, &str, Set)] = &[
     ("server", "listen", |config, value| text(value).map(|text| config.listen = text)),
     ("server", "specs", |config, value| text(value).map(|text| config.specs = Some(PathBuf::from(text)))),
     ("server", "tokens", |config, value| text(value).map(|text| config.tokens = Some(PathBuf::from(text)))),
-    ("server", "tls_cert", |config, value| text(value).map(|text| config.tls.cert = Some(PathBuf::from(text)))),
+    ("server", "tls_cert", |config, value| {
+        text(value).map(|text| config.tls.cert = Some(PathBuf::from(text)))
+    }),
     ("server", "tls_key", |config, value| text(value).map(|text| config.tls.key = Some(PathBuf::from(text)))),
     ("server", "memory", |config, value| bytes(value).map(|bytes| config.memory = bytes as usize)),
     ("server", "checkpoint", |config, value| time(value).map(|time| config.checkpoint = time)),

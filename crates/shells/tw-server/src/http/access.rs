@@ -116,7 +116,8 @@ impl Gatekeeper {
         if need == Nothing {
             return Ok(request);
         }
-        let peer = request.extensions().get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0.ip());
+        let peer =
+            request.extensions().get::<Peer>().map_or(Ipv4Addr::UNSPECIFIED.into(), |peer| peer.0.ip());
         let address = neighbourhood(peer);
         let rights = self.rights(&request, address)?;
         allowed(need, &request, path.as_deref(), &rights)?;
@@ -149,7 +150,8 @@ impl Gatekeeper {
             return Err(stranger("expected the header `Authorization: Bearer TOKEN`"));
         };
         let token = given.to_str().ok().and_then(|given| given.split_once(' '));
-        let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
+        let token =
+            token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
         match token.and_then(|token| tokens.holder(token)) {
             Some(holder) => Ok(Rights::Of(holder)),
             None => {
@@ -165,7 +167,10 @@ fn need(method: &Method, path: Option<&str>) -> Need {
     let Some(path) = path else { return Nothing };
     // The router answers HEAD as GET, and other methods by itself.
     let method = if method == Method::HEAD { "GET" } else { method.as_str() };
-    NEEDS.iter().find(|(of, own, _)| (*of, *own) == (method, path)).map_or(Need::Everything, |(_, _, need)| *need)
+    NEEDS
+        .iter()
+        .find(|(of, own, _)| (*of, *own) == (method, path))
+        .map_or(Need::Everything, |(_, _, need)| *need)
 }
 
 fn allowed(need: Need, request: &Request, path: Option<&str>, rights: &Rights) -> Result<(), Box<Answer>> {

@@ -129,7 +129,9 @@ async fn remove(State(shared): State<Arc<Shared>>, rights: Rights, Path(id): Pat
     match tokio::task::spawn_blocking(move || shared.silences.remove(&id)).await {
         Ok(Ok(true)) => json(StatusCode::OK, told),
         Ok(Ok(false)) => none(),
-        Ok(Err(why)) => later(StatusCode::SERVICE_UNAVAILABLE, &format!("the silence cannot be removed: {why}")),
+        Ok(Err(why)) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, &format!("the silence cannot be removed: {why}"))
+        }
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the silence cannot be removed"),
     }
 }
@@ -160,7 +162,8 @@ mod tests {
 
     #[test]
     fn a_silence_says_what_and_how_long() {
-        let own = silence(r#"{"match": ["stream=web"], "duration": "2h", "comment": "x"}"#, None).expect("one");
+        let own =
+            silence(r#"{"match": ["stream=web"], "duration": "2h", "comment": "x"}"#, None).expect("one");
         assert_eq!((own.until - own.from, own.id.len()), (7_200_000, 16));
         assert!(own.from.abs_diff(now()) < 10_000);
         for (text, expected) in [

@@ -48,11 +48,7 @@ pub fn router() -> Router<Arc<Shared>> {
 }
 
 /// `GET /v1/history`: lines and values, each second.
-async fn history(
-    State(shared): State<Arc<Shared>>,
-    RawQuery(query): RawQuery,
-    rights: Rights,
-) -> Answer {
+async fn history(State(shared): State<Arc<Shared>>, RawQuery(query): RawQuery, rights: Rights) -> Answer {
     let since = asked(query.as_deref(), "since").and_then(|since| since.parse().ok()).unwrap_or(0);
     json(StatusCode::OK, shared.history.since(since, &rights))
 }

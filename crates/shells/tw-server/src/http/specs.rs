@@ -67,9 +67,7 @@ async fn in_turn(work: impl FnOnce() -> Answer + Send + 'static, why: &str) -> A
     let Ok(Ok(_turn)) = tokio::time::timeout(ENOUGH, TURNS.acquire()).await else {
         return later(StatusCode::TOO_MANY_REQUESTS, "too many specifications are read and tried");
     };
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, why))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| error(StatusCode::INTERNAL_SERVER_ERROR, why))
 }
 
 /// What is wrong with a text, as JSON objects.
@@ -129,11 +127,7 @@ pub async fn put(
 }
 
 /// `DELETE /v1/specs/NAME`.
-pub async fn delete(
-    State(shared): State<Arc<Shared>>,
-    rights: Rights,
-    Path(name): Path<String>,
-) -> Answer {
+pub async fn delete(State(shared): State<Arc<Shared>>, rights: Rights, Path(name): Path<String>) -> Answer {
     if let Err(why) = names::check("specification", &name) {
         return error(StatusCode::BAD_REQUEST, &why);
     }

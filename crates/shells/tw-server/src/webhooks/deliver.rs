@@ -81,14 +81,27 @@ impl Webhook {
         };
         let end = verdicts.end();
         // A new one is told what is found from now on.
-        let groups = Groups::load(&settings, &path).map_err(|error| other(format!("{}: {error}", path.display())))?;
+        let groups =
+            Groups::load(&settings, &path).map_err(|error| other(format!("{}: {error}", path.display())))?;
         let mut groups = groups.unwrap_or_else(|| Groups::new(&settings, end));
         // What the log lost is found again under new numbers.
         groups.next = groups.next.min(end);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let status = Arc::new(Status::default());
-        let mut own =
-            Self { settings, target, secured, runtime, status, verdicts, silences, path, groups, said, unheard: (0, 0), dice: now() };
+        let mut own = Self {
+            settings,
+            target,
+            secured,
+            runtime,
+            status,
+            verdicts,
+            silences,
+            path,
+            groups,
+            said,
+            unheard: (0, 0),
+            dice: now(),
+        };
         own.recall()?;
         own.groups.save(&own.path)?;
         Ok(own)
@@ -265,7 +278,8 @@ impl Webhook {
 
     /// What is sent.
     fn text(&self, key: &[String]) -> String {
-        let group = self.groups.labels(key).fold(Object::new(), |object, (name, value)| object.field(name, value));
+        let group =
+            self.groups.labels(key).fold(Object::new(), |object, (name, value)| object.field(name, value));
         let Some(batch) = self.groups.sending(key) else { return String::new() };
         let listed = batch.listed.iter().filter_map(|(_, told)| Some(told.as_ref()?.json.clone()));
         Object::new()

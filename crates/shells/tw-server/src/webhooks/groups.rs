@@ -274,8 +274,12 @@ impl Groups {
                 if from.number()? == 0 {
                     continue;
                 }
-                let mut own =
-                    Batch { count: from.number()?, last: from.number()?, again: from.number()? > 0, listed: Vec::new() };
+                let mut own = Batch {
+                    count: from.number()?,
+                    last: from.number()?,
+                    again: from.number()? > 0,
+                    listed: Vec::new(),
+                };
                 for _ in 0..from.number()? {
                     own.listed.push((from.number()?, None));
                 }

@@ -36,14 +36,17 @@ impl Target {
     /// An address that begins with `http://` or `https://`.
     pub fn parse(url: &str) -> Result<Self, String> {
         // The address is not repeated: those of some services are secrets.
-        let wrong = || Err("url: expected `http://HOST…` or `https://HOST…`, without a user and a password".into());
+        let wrong =
+            || Err("url: expected `http://HOST…` or `https://HOST…`, without a user and a password".into());
         let Ok(uri) = url.parse::<Uri>() else { return wrong() };
         let secure = match uri.scheme_str() {
             Some("http") => false,
             Some("https") => true,
             _ => return wrong(),
         };
-        let Some(authority) = uri.authority().filter(|own| !own.as_str().contains('@')) else { return wrong() };
+        let Some(authority) = uri.authority().filter(|own| !own.as_str().contains('@')) else {
+            return wrong();
+        };
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         Ok(Self {
             secure,
@@ -60,7 +63,13 @@ impl Target {
     }
 
     /// Sends a text, and waits until that was answered.
-    pub async fn send(&self, headers: &[(&'static str, String)], text: String, secured: Option<&TlsConnector>, time: Duration) -> Sent {
+    pub async fn send(
+        &self,
+        headers: &[(&'static str, String)],
+        text: String,
+        secured: Option<&TlsConnector>,
+        time: Duration,
+    ) -> Sent {
         match tokio::time::timeout(time, self.try_send(headers, text, secured)).await {
             Ok(Ok(sent)) => sent,
             Ok(Err(why)) => Sent::Unheard(why.to_string()),
@@ -68,7 +77,12 @@ impl Target {
         }
     }
 
-    async fn try_send(&self, headers: &[(&'static str, String)], text: String, secured: Option<&TlsConnector>) -> io::Result<Sent> {
+    async fn try_send(
+        &self,
+        headers: &[(&'static str, String)],
+        text: String,
+        secured: Option<&TlsConnector>,
+    ) -> io::Result<Sent> {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
         let stream = TcpStream::connect((host, self.port)).await?;
         let _ = stream.set_nodelay(true);

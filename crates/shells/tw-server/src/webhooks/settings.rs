@@ -159,7 +159,8 @@ impl Window {
 
 fn clock(value: &Value) -> Result<u64, String> {
     let text = values::text(value)?;
-    let parts = text.split_once(':').and_then(|(hour, minute)| Some((hour.parse().ok()?, minute.parse().ok()?)));
+    let parts =
+        text.split_once(':').and_then(|(hour, minute)| Some((hour.parse().ok()?, minute.parse().ok()?)));
     match parts {
         Some((hour @ 0..24, minute @ 0..60)) => Ok((hour * 60 + minute) * 60),
         Some((24, 0)) => Ok(DAY),
@@ -181,9 +182,8 @@ pub fn read_window(value: &Value) -> Result<Window, String> {
                 own.days = [false; 7];
                 for name in names {
                     let place = DAYS.iter().position(|day| *day == name);
-                    let place = place.ok_or_else(|| {
-                        format!("found \"{name}\", expected one of {}", DAYS.join(", "))
-                    })?;
+                    let place = place
+                        .ok_or_else(|| format!("found \"{name}\", expected one of {}", DAYS.join(", ")))?;
                     own.days[place] = true;
                 }
                 Ok(())
@@ -234,13 +234,17 @@ mod tests {
             let why = read_webhook(&table(text)).expect_err(text);
             assert!(why.contains(expected), "{text}: {why}");
         }
-        for (text, expected) in
-            [("from = \"25:00\"", "from: found"), ("days = [\"someday\"]", "days: found"), ("x = 1", "x: there")]
-        {
+        for (text, expected) in [
+            ("from = \"25:00\"", "from: found"),
+            ("days = [\"someday\"]", "days: found"),
+            ("x = 1", "x: there"),
+        ] {
             let why = read_window(&table(text)).expect_err(text);
             assert!(why.contains(expected), "{text}: {why}");
         }
-        let own = read_webhook(&table("name = \"a\"\nurl = \"https://x/secret\"\nrepeat = \"never\"\ngroup_wait = \"0s\""));
+        let own = read_webhook(&table(
+            "name = \"a\"\nurl = \"https://x/secret\"\nrepeat = \"never\"\ngroup_wait = \"0s\"",
+        ));
         let own = own.expect("a webhook");
         assert!(own.repeat.is_none() && own.group_wait.is_zero() && !format!("{own:?}").contains("secret\""));
     }

@@ -102,7 +102,9 @@ impl Silences {
         let mut new: Vec<Silence> =
             all.iter().filter(|own| own.until.saturating_add(SHOWN) > now).cloned().collect();
         if new.len() >= MOST {
-            return Err(io::Error::other(format!("there are {MOST} silences already, the most there may be")));
+            return Err(io::Error::other(format!(
+                "there are {MOST} silences already, the most there may be"
+            )));
         }
         new.push(silence);
         self.keep(&new)?;

@@ -23,7 +23,8 @@ fn nobody(_: &Told) -> bool {
 
 #[test]
 fn a_group_waits_then_keeps_its_interval() {
-    let mut groups = Groups::new(&settings("group_wait = \"10s\"\ngroup_interval = \"60s\"\nrepeat = \"1h\""), 0);
+    let mut groups =
+        Groups::new(&settings("group_wait = \"10s\"\ngroup_interval = \"60s\"\nrepeat = \"1h\""), 0);
     add(&mut groups, 0, "p", 1000);
     add(&mut groups, 1, "p", 5000);
     add(&mut groups, 2, "q", 9000);
