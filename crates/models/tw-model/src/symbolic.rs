@@ -5,11 +5,8 @@
 //! are a conjunction of relations that is never multiplied out ("Symbolic Model Checking with Partitioned Transition
 //! Relations", Burch, Clarke, Long): bits are forgotten as soon as no further part speaks of them.
 
-mod bdd;
-mod relation;
-
-pub use bdd::{Bdd, Exhausted, Store};
-pub(crate) use relation::Relation;
+pub use tw_bdd::{Bdd, Exhausted, Store};
+pub(crate) use tw_bdd::{Levels, Relation, cube};
 
 use crate::{Cells, Domain, Graph, Model, State, Variable};
 
@@ -203,13 +200,4 @@ impl Symbolic {
 
 fn saturated(count: u128) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
-}
-
-/// The valuations in which bits, given by their levels, ascending, are so.
-pub(crate) fn cube(store: &mut Store, bits: impl Iterator<Item = (u32, bool)>) -> Result<Bdd, Exhausted> {
-    let bits: Vec<(u32, bool)> = bits.collect();
-    bits.into_iter().rev().try_fold(Bdd::TRUE, |set, (level, one)| {
-        let bit = store.bit(level)?;
-        if one { store.and(bit, set) } else { store.minus(set, bit) }
-    })
 }

@@ -5,6 +5,7 @@ use crate::graph::{Graph, Kept, ZeroCycle, kept};
 use crate::nfa::{GaveUp, Nfa};
 use crate::program::{Model, Passes, Program, Unsolved};
 use crate::split::{Part, groups, split};
+use crate::system::{Reading, System, TooLarge, symbolic};
 use crate::two_pass::Limits;
 use crate::{Specification, Word};
 
@@ -144,6 +145,33 @@ fn models(spec: &Specification, input: &Word) -> Result<Vec<Model>, GaveUp> {
 
 type Found = Result<Option<Vec<u64>>, GaveUp>;
 
+/// A question about a system's sets of states.
+type Ask = fn(&System, usize) -> Found;
+
+/// Asks it of the system of some outputs.
+fn by_sets(
+    spec: &Specification,
+    members: &[usize],
+    (labels, inputs): (&[usize], &[u32]),
+    budget: &Budget,
+    ask: Ask,
+) -> Found {
+    // Sets of states follow letters one by one.
+    if inputs.len() > 16 {
+        return Err(GaveUp { states: 0 });
+    }
+    let system = System::new(spec, members, labels, inputs, Reading::Letters);
+    ask(&system.map_err(|TooLarge| GaveUp { states: 0 })?, budget.states)
+}
+
+/// The outputs that decide whether an input has a model, and all that they need.
+fn deciding(spec: &Specification) -> Vec<usize> {
+    let graph = Graph::new(spec);
+    let core: Vec<bool> = split(&graph).iter().map(|part| *part == Part::Core).collect();
+    let needed = graph.needed(&core);
+    (0..needed.len()).filter(|&output| needed[output]).collect()
+}
+
 /// The automata of the groups of a specification's core.
 struct Automata<'a> {
     spec: &'a Specification,
@@ -151,8 +179,8 @@ struct Automata<'a> {
     budget: &'a Budget,
     inputs: Vec<u32>,
     parts: Vec<Part>,
-    /// With the outputs of the group as labels.
-    groups: Vec<Result<Nfa, GaveUp>>,
+    /// Each group's outputs, and its automaton with them as labels.
+    groups: Vec<(Vec<usize>, Result<Nfa, GaveUp>)>,
 }
 
 impl<'a> Automata<'a> {
@@ -161,23 +189,34 @@ impl<'a> Automata<'a> {
         let inputs: Vec<u32> = (0..spec.inputs.len() as u32).collect();
         let mut automata = Automata { spec, graph, budget, inputs, parts, groups: Vec::new() };
         let groups = groups(graph, &automata.parts);
-        automata.groups = groups.iter().map(|group| automata.of(group)).collect();
+        let of = |group: Vec<usize>| {
+            let nfa = Nfa::new(spec, &automata.needed(&group), &group, &automata.inputs, budget);
+            (group, nfa)
+        };
+        automata.groups = groups.into_iter().map(of).collect();
         automata
     }
 
-    /// The automaton of some outputs and of all that they need, labelled by those outputs.
-    fn of(&self, outputs: &[usize]) -> Result<Nfa, GaveUp> {
+    /// Some outputs, and all that they need.
+    fn needed(&self, outputs: &[usize]) -> Vec<usize> {
         let mut wanted = vec![false; self.parts.len()];
         outputs.iter().for_each(|&output| wanted[output] = true);
         let needed = self.graph.needed(&wanted);
-        let members: Vec<usize> = (0..needed.len()).filter(|&output| needed[output]).collect();
-        Nfa::new(self.spec, &members, outputs, &self.inputs, self.budget)
+        (0..needed.len()).filter(|&output| needed[output]).collect()
+    }
+
+    /// What was asked of a list of states that grew too long, asked of sets.
+    fn otherwise(&self, found: Found, labels: &[usize], members: &[usize], ask: Ask) -> Found {
+        found.or_else(|gave_up| {
+            by_sets(self.spec, members, (labels, &self.inputs), self.budget, ask).map_err(|_| gave_up)
+        })
     }
 
     fn over_defined(&self) -> Found {
-        shortest(self.groups.iter().map(|group| {
-            let group = group.as_ref().map_err(|gave_up| *gave_up)?;
-            decide::not_within(None, group, self.budget.states)
+        shortest(self.groups.iter().map(|(outputs, nfa)| {
+            let listed = nfa.as_ref().map_err(|gave_up| *gave_up);
+            let found = listed.and_then(|nfa| decide::not_within(None, nfa, self.budget.states));
+            self.otherwise(found, outputs, &self.needed(outputs), symbolic::rejected)
         }))
     }
 
@@ -185,19 +224,18 @@ impl<'a> Automata<'a> {
         let all = self.spec.observed.iter().all(|&observed| observed);
         if all && (*over == Ok(None) || self.groups.len() == 1) {
             // Every group has a model for every input: one with two of them is enough.
-            return shortest(self.groups.iter().map(|group| {
-                let group = group.as_ref().map_err(|gave_up| *gave_up)?;
-                decide::ambiguous(group, self.budget.states)
+            return shortest(self.groups.iter().map(|(outputs, nfa)| {
+                let listed = nfa.as_ref().map_err(|gave_up| *gave_up);
+                let found = listed.and_then(|nfa| decide::ambiguous(nfa, self.budget.states));
+                self.otherwise(found, outputs, &self.needed(outputs), symbolic::ambiguous)
             }));
         }
         let core = (0..self.parts.len()).filter(|&output| self.parts[output] == Part::Core);
         let labels: Vec<usize> = if all { core.clone().collect() } else { self.spec.observed() };
-        let mut wanted = vec![false; self.parts.len()];
-        core.chain(labels.iter().copied()).for_each(|output| wanted[output] = true);
-        let needed = self.graph.needed(&wanted);
-        let members: Vec<usize> = (0..needed.len()).filter(|&output| needed[output]).collect();
-        let joint = Nfa::new(self.spec, &members, &labels, &self.inputs, self.budget)?;
-        decide::ambiguous(&joint, self.budget.states)
+        let members = self.needed(&core.chain(labels.iter().copied()).collect::<Vec<_>>());
+        let joint = Nfa::new(self.spec, &members, &labels, &self.inputs, self.budget);
+        let found = joint.and_then(|joint| decide::ambiguous(&joint, self.budget.states));
+        self.otherwise(found, &labels, &members, symbolic::ambiguous)
     }
 }
 
@@ -278,8 +316,10 @@ fn shown(spec: &Specification, names: &[String], letters: &[u64]) -> Word {
 
 /// Does no input have a model? If some does, a shortest one is shown with a model.
 pub fn is_empty(spec: &Specification, budget: &Budget) -> Result<Answer, GaveUp> {
-    let nfa = language(spec, &spec.inputs, budget)?;
-    let Some(letters) = decide::accepted(&nfa) else { return Ok(Answer::plain(true)) };
+    let inputs: Vec<u32> = (0..spec.inputs.len() as u32).collect();
+    let found = language(spec, &spec.inputs, budget).map(|nfa| decide::accepted(&nfa));
+    let found = found.or_else(|_| by_sets(spec, &deciding(spec), (&[], &inputs), budget, symbolic::accepted));
+    let Some(letters) = found? else { return Ok(Answer::plain(true)) };
     let input = Word::from_letters(spec.inputs.len(), &letters);
     let model = models(spec, &input)?.into_iter().next();
     Ok(Answer { answer: false, input: Some(input), model })
@@ -287,10 +327,11 @@ pub fn is_empty(spec: &Specification, budget: &Budget) -> Result<Answer, GaveUp>
 
 /// Does every input have a model? If not, a shortest one that has none is shown.
 pub fn is_universal(spec: &Specification, budget: &Budget) -> Result<Answer, GaveUp> {
-    let nfa = language(spec, &spec.inputs, budget)?;
-    let Some(letters) = decide::not_within(None, &nfa, budget.states)? else {
-        return Ok(Answer::plain(true));
-    };
+    let inputs: Vec<u32> = (0..spec.inputs.len() as u32).collect();
+    let listed = language(spec, &spec.inputs, budget);
+    let found = listed.and_then(|nfa| decide::not_within(None, &nfa, budget.states));
+    let found = found.or_else(|_| by_sets(spec, &deciding(spec), (&[], &inputs), budget, symbolic::rejected));
+    let Some(letters) = found? else { return Ok(Answer::plain(true)) };
     let input = Word::from_letters(spec.inputs.len(), &letters);
     Ok(Answer { answer: false, input: Some(input), model: None })
 }

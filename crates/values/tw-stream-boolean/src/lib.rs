@@ -26,7 +26,8 @@
 //! - [`columns`]: well-formed parts in passes over whole columns, 64 positions per word.
 //! - `system`: the hard part as registers, promises and guesses over one position; its moves, 64 guesses at a time.
 //! - `two_pass`: the hard part on an input, by sets of states forwards and by choice backwards.
-//! - `nfa`, `decide`: the hard part on all inputs, an automaton and searches in it.
+//! - `nfa`, `decide`: the hard part on all inputs, an automaton and searches in it; `system::symbolic`: the same with sets of
+//!   states as decision diagrams, where the automaton is too large to be listed.
 //!
 //! Budgets end in values: [`Limits`] for runs ([`Unsolved::TooLarge`]), [`Budget`] for analyses ([`GaveUp`]).
 //!

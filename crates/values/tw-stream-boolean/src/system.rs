@@ -9,6 +9,7 @@
 //! Moves from the start to states whose promises are what holds beyond the end are the models, one to one.
 
 mod moves;
+pub(crate) mod symbolic;
 
 use crate::{Id, Node, Specification};
 use rustc_hash::FxHashMap;

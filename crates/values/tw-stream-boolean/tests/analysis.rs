@@ -4,7 +4,8 @@ mod common;
 
 use common::{Shape, Valuations, random, spec};
 use tw_stream_boolean::{
-    Budget, Kind, Specification, Word, analyse, equal, includes, is_empty, is_model, is_universal, models,
+    Analysis, Answer, Budget, Kind, Specification, Witness, Word, analyse, equal, includes, is_empty,
+    is_model, is_universal, models,
 };
 use tw_testkit::{Rng, cases};
 
@@ -66,9 +67,25 @@ fn valuations_are_the_definition() {
     }
 }
 
+/// Budgets with which states are listed, and with which they are not, so that sets answer.
+const BOTH: [Budget; 2] = [Budget { states: 1 << 20, moves: 1 << 23 }, Budget { states: 1 << 20, moves: 0 }];
+
 fn check(spec: &Specification, seed: u64) -> (bool, bool) {
     let analysis = analyse(spec, &Budget::default());
     assert_eq!(analysis.gave_up, None, "seed {seed}\n{spec}");
+    let by_sets = analyse(spec, &BOTH[1]);
+    let told = |analysis: &Analysis| {
+        let witness = |witness: &Witness| (witness.kind, witness.input.len, witness.models.len());
+        let witnesses: Vec<_> = analysis.witnesses.iter().map(witness).collect();
+        (analysis.under_defined, analysis.over_defined, witnesses, analysis.gave_up)
+    };
+    assert_eq!(told(&analysis), told(&by_sets), "seed {seed}\n{spec}");
+    for witness in &by_sets.witnesses {
+        assert!(
+            witness.models.iter().all(|model| is_model(spec, &witness.input, model)),
+            "seed {seed}\n{spec}"
+        );
+    }
     let longest = LONGEST;
     let kinds = [
         (
@@ -150,6 +167,14 @@ fn languages_are_those_of_enumeration() {
             (&universal, shortest(&a, LONGEST, |_, _, models| none(models))),
             (&within, shortest(&a, LONGEST, |_, input, models| none(models) && !none(&of_b(input)))),
         ];
+        let sets = [is_empty(&a, &BOTH[1]).unwrap(), is_universal(&a, &BOTH[1]).unwrap()];
+        for (listed, set) in [&empty, &universal].into_iter().zip(&sets) {
+            let len = |answer: &Answer| answer.input.as_ref().map(|input| input.len);
+            assert_eq!((listed.answer, len(listed)), (set.answer, len(set)), "{told}");
+            if let (Some(input), Some(model)) = (&set.input, &set.model) {
+                assert!(is_model(&a, input, model), "{told}");
+            }
+        }
         for (nth, (answer, expected)) in answers.into_iter().enumerate() {
             let len = answer.input.as_ref().map(|input| input.len);
             assert_eq!(answer.answer, len.is_none(), "{told}");
@@ -205,6 +230,31 @@ fn equivalent(spec: &Specification) -> String {
     // Inputs in the same order, whether they are used or not.
     spec.inputs().iter().for_each(|name| text.push_str(&format!("unused_{name} = {name};")));
     text
+}
+
+/// A chain of delays has as many states as values can stand in it: too many to be listed, few diagrams.
+#[test]
+fn sets_answer_where_states_are_too_many() {
+    let delays = 26;
+    let mut text = String::from("d0 = x; ");
+    let mut holds = String::from("true");
+    for nth in 1..=delays {
+        text.push_str(&format!("d{nth} = d{nth}; "));
+        holds.push_str(&format!(" & (d{nth} <-> d{}[-1|0])", nth - 1));
+    }
+    text.push_str(&format!("c = if {holds} then c else !c"));
+    // The control stream alone has two values; without it there is one model.
+    let spec_of = |more: &str| spec(&format!("{text}{more}"));
+    let analysis = analyse(&spec_of(""), &Budget::default());
+    assert_eq!(analysis.under_defined, Some(true));
+    let [witness] = &analysis.witnesses[..] else { panic!("{:?}", analysis.witnesses) };
+    assert_eq!((witness.kind, witness.input.len), (Kind::TwoModels, 1));
+    let analysis = analyse(&spec_of(&format!("; observe d{delays}")), &Budget::default());
+    assert_eq!(analysis.under_defined, Some(false));
+    // What comes out is never true: the shortest input without a model is as long as the chain.
+    let never = format!("; z = if d{delays} then !z else 0");
+    let found = is_empty(&spec_of(&never), &Budget::default()).unwrap();
+    assert!(!found.answer && found.input.unwrap().len == 1);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::evaluate::Machine;
 use super::explore::{Stop, typed};
 use super::program::{Check, Define, Generator, Indexed, Plan, Problem, Program, Val};
 use super::search::mixed;
-use crate::symbolic::{Bdd, Bits, Exhausted, Known, Relation, Store, Symbolic, cube};
+use crate::symbolic::{Bdd, Bits, Exhausted, Known, Levels, Relation, Store, Symbolic, cube};
 use guarded::Guarded;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -69,7 +69,7 @@ pub(super) fn encode(program: &Program) -> Result<Symbolic, Refused> {
         return Err(Refused::Empty);
     }
     let parts = encoder.problem(&program.trans)?;
-    let relation = Relation::new(&mut encoder.store, parts, count)?;
+    let relation = Relation::new(&mut encoder.store, parts, &Levels::pairs(count))?;
     let known = program.variables.iter().zip(&encoder.bits).map(|(slot, &bits)| Known {
         name: slot.name.clone(),
         domain: slot.domain.clone(),

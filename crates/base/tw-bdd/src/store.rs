@@ -89,6 +89,12 @@ fn hash(a: u32, b: u32, c: u32) -> usize {
 }
 
 impl Store {
+    /// With room for so many nodes, and time for some operations on each.
+    pub fn limited(nodes: usize) -> Self {
+        let most = nodes.min(NODES);
+        Self { most, work: WORK.min(16 * most as u64), ..Self::default() }
+    }
+
     /// Nodes so far.
     pub fn nodes(&self) -> usize {
         self.nodes.len()
