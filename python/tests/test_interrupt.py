@@ -65,10 +65,11 @@ def test_who_is_interrupted_works_no_more():
         """
         import resource, time, tracewise as tw
         length = 60_000
-        rows = {"event": ["pqr"[i * i % 3] for i in range(length)], "id": [i * 7919 % length for i in range(length)]}
+        rows = {"event": ["pqr"[i * i % 3] if i % 5 else "r" for i in range(length)], "id": [i * 7919 % length for i in range(length)]}
+        rows["b"] = [i % 97 for i in range(length)]
         print("ready", flush=True)
         try:
-            tw.check("G forall x. p(id: x) -> ((exists y. q(id: y) | q(id: x)) U r(id: x))", rows, memory="8GB")
+            tw.check("G forall x. p(id: x) -> ((exists y. q(id: y, b: x) & !r(id: y)) U r(id: x))", rows, memory="8GB")
             print("done", flush=True)
         except KeyboardInterrupt:
             used = lambda: sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
