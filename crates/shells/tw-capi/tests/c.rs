@@ -99,3 +99,66 @@ fn the_generated_header_compiles_and_runs() {
     let run = Command::new(folder.join("twice")).env("LD_LIBRARY_PATH", library()).status().expect("it runs");
     assert_eq!(run.code(), Some(10));
 }
+
+/// The example and wrong uses of the interface under AddressSanitizer and under valgrind: no error, nothing left.
+#[test]
+fn memory_is_used_as_it_should_be() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let text = r#"#include "tracewise.h"
+static void told(void *data, const char *name, const char *severity, const char *sentence) {
+    *(int *)data += name[0] && severity[0] && sentence[0];
+}
+int main(void) {
+    int count = 0;
+    for (int round = 0; round < 3; round++) {
+        tracewise_monitor *wrong = tracewise_new("monitor M(");
+        if (!tracewise_error(wrong) || tracewise_event(wrong, "e", 0, 0, told, &count) != -1) return 8;
+        tracewise_free(wrong);
+        tracewise_monitor *m = tracewise_new("monitor M(x) \"m {x}\" { event e(x); ere : e e; on match \"again {x}\"; }");
+        if (tracewise_error(m)) return 9;
+        tracewise_argument all[] = {{"x", TRACEWISE_TEXT, {.text = "value"}}, {"y", TRACEWISE_REAL, {.real = 0.5}}, {"z", TRACEWISE_NULL, {.integer = 0}}};
+        tracewise_argument strange = {"x", 77, {.integer = 0}}, nothing = {0, TRACEWISE_TEXT, {.text = 0}};
+        for (int i = 0; i < 4; i++) tracewise_event(m, "e", all, 3, told, &count);
+        if (tracewise_event(m, "e", &strange, 1, told, &count) != -1 || !tracewise_error(m)) return 10;
+        if (tracewise_event(m, "e", &nothing, 1, told, &count) != -1 || !tracewise_error(m)) return 11;
+        if (tracewise_event(m, "e", all, 3, 0, 0) < 0 || tracewise_error(m)) return 12;
+        tracewise_finish(m, told, &count);
+        tracewise_free(m);
+    }
+    return count > 0 ? 0 : 13;
+}
+"#;
+    let source = folder.join("careful.c");
+    std::fs::write(&source, text).expect("written");
+    let build = |name: &str, options: &[&str]| {
+        let program = folder.join(name);
+        let mut gcc = Command::new("gcc");
+        gcc.args(["-std=c11", "-g", "-Wall", "-Wextra", "-Werror"])
+            .args(options)
+            .arg("-I")
+            .arg(root.join("include"));
+        gcc.arg(&source).arg("-L").arg(library()).args(["-ltw_capi", "-o"]).arg(&program);
+        gcc.status().is_ok_and(|status| status.success()).then_some(program)
+    };
+    let run = |command: &mut Command| {
+        let run = command.env("LD_LIBRARY_PATH", library()).output();
+        run.map(|run| (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned()))
+    };
+    match build("careful-asan", &["-fsanitize=address,undefined"]) {
+        Some(program) => {
+            let (code, said) = run(&mut Command::new(program)).expect("it runs");
+            assert_eq!(code, Some(0), "{said}");
+        }
+        None => eprintln!("gcc has no sanitizers here: left out"),
+    }
+    let Some(program) = build("careful", &[]) else {
+        eprintln!("gcc is not there: left out");
+        return;
+    };
+    let valgrind = ["-q", "--error-exitcode=33", "--leak-check=full", "--errors-for-leak-kinds=definite"];
+    match run(Command::new("valgrind").args(valgrind).arg(program)) {
+        Ok((code, said)) => assert_eq!(code, Some(0), "{said}"),
+        Err(_) => eprintln!("valgrind is not there: left out"),
+    }
+}

@@ -9,6 +9,7 @@ mod shared;
 mod mistakes;
 mod programs;
 mod sound;
+mod traced;
 
 use mistakes::MORE;
 use programs::{COUNTING, HEAD, SIGNALS, WILD, WRONG};

@@ -81,7 +81,7 @@ const NAMED: &[(&str, &str)] = &[
     ("epoll_ctl", "fd - fd2"),
     ("eventfd2", "count flags"),
     ("memfd_create", "path"),
-    ("mmap", "hint size protection how fd offset"),
+    ("mmap", "- size"),
     ("munmap", "block size"),
     ("unlink", "path"),
     ("rename", "path path2"),
