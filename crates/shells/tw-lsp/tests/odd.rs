@@ -71,7 +71,7 @@ fn text_is_any_text() {
     // The name behind two characters of two units each, and the sample behind the coded name of the folder.
     assert!(client.hover(2, 25).contains("let busy = queue > 10;"), "{}", client.hover(2, 25));
     assert!(client.hover(1, 26).contains("int, 3 to 12"), "{}", client.hover(1, 26));
-    let mut params = client.at(3, 33);
+    let mut params = client.at(3, 40);
     params["newName"] = json!("crowded");
     let found = client.ask("textDocument/rename", params);
     let renamed = edited(text, &found["changes"][client.uri.as_str()]);

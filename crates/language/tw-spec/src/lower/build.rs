@@ -238,10 +238,10 @@ impl Builder<'_, '_> {
         for slot in self.program.slots.iter().filter(|slot| !slot.declared) {
             match &slot.what {
                 What::Variable(path, Expect::Number) => {
-                    drop(others.insert(path, (slot.span, "a number")));
+                    others.insert(path, (slot.span, "a number"));
                 }
                 What::Proposition(path) | What::Variable(path, Expect::Bool) => {
-                    drop(others.entry(path).or_insert((slot.span, "a proposition")));
+                    others.entry(path).or_insert((slot.span, "a proposition"));
                 }
                 What::Variable(path, Expect::Text) => texts.push((path, slot.span)),
                 _ => {}
