@@ -3,6 +3,7 @@
 mod file;
 
 use crate::log::Limits;
+use crate::sources::SourceConfig;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,6 +31,8 @@ pub struct Config {
     pub reload: Duration,
     /// Add an example specification and a generator of events.
     pub demo: bool,
+    /// Brokers that events are read from.
+    pub sources: Vec<SourceConfig>,
 }
 
 /// What clients may do.
@@ -79,6 +82,7 @@ impl Config {
             checkpoint: Duration::from_secs(1),
             reload: Duration::from_millis(500),
             demo: false,
+            sources: Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@ mod found;
 mod guard;
 mod look;
 mod page;
+mod sources;
 mod specs;
 
 use crate::server::Shared;
@@ -37,6 +38,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/openapi.json", get(page::openapi))
         .route("/v1/streams", get(found::streams))
         .route("/v1/streams/{name}/events", get(found::events).post(events::post))
+        .route("/v1/sources", get(sources::list))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))
         .route("/v1/feed", get(feed::events))

@@ -3,6 +3,7 @@
 //! ```text
 //! a request → its body, unpacked ([`ingest`]) → a stream's gate: can the lines be read? → its log on disk ([`log`])
 //!           → its judge, a thread ([`judge`]): every specification about it → violations ([`verdicts`]) → feeds, lists, figures ([`http`])
+//! a broker  → its messages ([`sources`]) → the same gate and log, with how far the broker has been read in the same record
 //! ```
 //!
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
@@ -19,6 +20,7 @@ mod metrics;
 mod names;
 mod pack;
 mod server;
+mod sources;
 mod specs;
 mod stream;
 mod trial;
@@ -28,3 +30,4 @@ mod words;
 pub use config::{ClientLimits, Config};
 pub use log::Limits;
 pub use server::Server;
+pub use sources::{SourceConfig, configured as configured_sources};

@@ -35,6 +35,8 @@ pub struct Shared {
     said: Arc<dyn Fn(String) + Send + Sync>,
     /// Figures of requests.
     pub figures: crate::metrics::Figures,
+    /// Brokers that events are read from.
+    pub sources: Vec<Arc<crate::sources::Source>>,
     /// What happened each second.
     pub history: crate::history::History,
 }
@@ -213,8 +215,10 @@ impl Server {
         }
         let (specs, unread) =
             Specs::open(&folder).map_err(io(&format!("cannot read {}", folder.display())))?;
+        let sources = crate::sources::all(&config.sources);
         let shared = Arc::new(Shared {
             config,
+            sources,
             verdicts: Arc::new(verdicts),
             specs,
             streams: Mutex::default(),
@@ -244,6 +248,7 @@ impl Server {
                 demo.spawn(move || crate::demo::generate(&shared)).map_err(io("cannot start a thread"))?,
             );
         }
+        threads.extend(crate::sources::start(&shared).map_err(io("cannot start a thread"))?);
         let watcher = shared.clone();
         let watching =
             std::thread::Builder::new().name("specs".into()).spawn(move || watcher.watch_folder(unread));

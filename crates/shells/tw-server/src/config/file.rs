@@ -39,10 +39,15 @@ impl Config {
     pub fn set(&mut self, text: &str) -> Result<(), String> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
         for (section, values) in &table {
+            if section == "source" {
+                self.sources = crate::sources::configured(values)?;
+                continue;
+            }
             let known = || SETTINGS.iter().filter(|(own, ..)| own == section);
             if known().next().is_none() {
                 let mut sections: Vec<&str> = SETTINGS.iter().map(|(own, ..)| *own).collect();
                 sections.dedup();
+                sections.push("source");
                 return Err(format!(
                     "found the section `{section}`, expected one of {}",
                     sections.join(", ")
