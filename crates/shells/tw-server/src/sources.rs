@@ -47,6 +47,8 @@ trait Client: Send {
     fn next(&mut self) -> Result<Batch, String>;
     /// All that came is on disk for good.
     fn kept(&mut self) -> Result<(), String>;
+    /// The server ends: the broker is to have heard what it was told.
+    fn end(&mut self) {}
 }
 
 /// What came from a broker.
@@ -137,7 +139,7 @@ impl Source {
         let mut client = self.client();
         while !shared.ending.load(Ordering::SeqCst) {
             let began = Instant::now();
-            let Err(why) = self.session(shared, &mut *client, &mut told) else { return };
+            let Err(why) = self.session(shared, &mut *client, &mut told) else { return client.end() };
             self.failures.fetch_add(1, Ordering::Relaxed);
             self.note(|state| {
                 state.connected = false;

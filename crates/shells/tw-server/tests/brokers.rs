@@ -138,7 +138,14 @@ fn from_messages_to_violations<B: Broker>(counts: bool) {
     broker.restart();
     broker.publish(&events(900..950));
     all.extend((900..950).map(|id| event("ask", id)));
-    same(&house.lines(all.len()), &all);
+    house.until("/v1/streams/web/events?limit=10000", |body| body.contains(all.last().unwrap()));
+    let mut found = house.lines(all.len());
+    if !counts {
+        // What MQTT's broker had not written down of our acknowledgements comes again.
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|line| seen.insert(line.clone()));
+    }
+    same(&found, &all);
     assert!(!house.get("/healthz").contains("failing"));
     assert!(house.get("/metrics").contains("tracewise_source_failures_total"));
     let said = house.said.lock().unwrap().join("\n");

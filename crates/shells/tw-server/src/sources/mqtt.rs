@@ -22,6 +22,7 @@ const PUBACK: u8 = 0x40;
 const SUBSCRIBE: u8 = 0x82;
 const SUBACK: u8 = 0x90;
 const PINGREQ: u8 = 0xC0;
+const DISCONNECT: u8 = 0xE0;
 
 /// Reads a topic.
 pub struct Reader {
@@ -179,6 +180,15 @@ impl Client for Reader {
         let numbers = std::mem::take(&mut self.acknowledge);
         let all: Vec<u8> = numbers.iter().flat_map(|number| packet(PUBACK, number)).collect();
         wire.send(&all)
+    }
+
+    fn end(&mut self) {
+        // A connection that is closed while messages come takes with it what was not read of our acknowledgements: they would come again.
+        if let Some(mut wire) = self.wire.take()
+            && wire.send(&packet(DISCONNECT, &[])).is_ok()
+        {
+            wire.drain(PATIENCE / 2);
+        }
     }
 }
 

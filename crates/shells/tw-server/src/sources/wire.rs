@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a broker may take to be connected to, and to answer what it was asked.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -153,6 +153,15 @@ impl Wire {
             return Err(self.lost(&io::ErrorKind::UnexpectedEof.into()));
         }
         Ok(bytes)
+    }
+
+    /// Reads what comes until the other side ends the connection, or patience is over.
+    pub fn drain(mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while Instant::now() < until && matches!(self.wait(Duration::from_millis(100)), Ok(_)) {
+            let read = self.from.buffer().len();
+            self.from.consume(read);
+        }
     }
 
     /// Passes over so many bytes.
