@@ -150,7 +150,7 @@ impl Stream {
                 receipt.into_iter().for_each(|receipt| receipt(Ok(())));
                 return true;
             }
-            match self.commit.take_marked(bytes, lines, mark, receipt) {
+            match self.commit.take(bytes, lines, mark, receipt) {
                 Ok(_) => true,
                 Err(why) => {
                     refused = Some(why);

@@ -122,7 +122,7 @@ fn many_write_at_once() {
                             true => Some(Box::new(move |written| sender.send(written).unwrap())),
                             false => None,
                         };
-                        commit.take(format!("{client} {number}\n").as_bytes(), 1, receipt).unwrap();
+                        commit.take(format!("{client} {number}\n").as_bytes(), 1, None, receipt).unwrap();
                         if durable {
                             assert_eq!(receiver.recv().unwrap(), Ok(()));
                         }
@@ -156,19 +156,19 @@ fn a_disk_that_fails_for_a_while() {
     let commit = Commit::new(&log);
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| commit.run(&log, &|_| {}));
-        commit.take(b"kept\n", 1, None).unwrap();
+        commit.take(b"kept\n", 1, None, None).unwrap();
         let (sender, receiver) = channel();
         let receipt: Receipt = Box::new(move |written| sender.send(written).unwrap());
-        commit.take(b"refused\n", 1, Some(receipt)).unwrap();
+        commit.take(b"refused\n", 1, None, Some(receipt)).unwrap();
         assert!(matches!(receiver.recv().unwrap(), Err(Refused::Disk(_))));
         assert!(commit.failing().is_some());
-        assert!(matches!(commit.take(b"x\n", 1, None), Err(Refused::Disk(_))));
+        assert!(matches!(commit.take(b"x\n", 1, None, None), Err(Refused::Disk(_))));
         let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
         log.state().segments[0].replace(file);
         while commit.failing().is_some() {
             std::thread::sleep(Duration::from_millis(5));
         }
-        commit.take(b"later\n", 1, None).unwrap();
+        commit.take(b"later\n", 1, None, None).unwrap();
         commit.close();
         writer.join().unwrap();
     });

@@ -86,13 +86,9 @@ impl Commit {
         self.waiting().failing.as_ref().map(|(why, _)| why.clone())
     }
 
-    /// Takes whole lines; with a receipt, for good only when that says so. Says how many lines stand before them.
-    pub fn take(&self, bytes: &[u8], lines: u64, receipt: Option<Receipt>) -> Result<u64, Refused> {
-        self.take_marked(bytes, lines, None, receipt)
-    }
-
-    /// The same with how far their source has been read, which is kept with them or not at all.
-    pub fn take_marked(
+    /// Takes whole lines, with how far their source has been read, which is kept with them or not at all; with a receipt, for good only
+    /// when that says so. Says how many lines stand before them.
+    pub fn take(
         &self,
         bytes: &[u8],
         lines: u64,

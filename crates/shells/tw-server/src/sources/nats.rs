@@ -32,14 +32,28 @@ struct Work {
     pull: (String, String),
     /// Messages that were asked for and have not come.
     asked: u64,
-    /// The number of the last message, …
-    last: u64,
-    /// … when the stream was made, …
+    /// The last message.
+    last: Place,
+    /// When the stream was made.
     created: String,
-    /// … and how many deliveries there were of this consumer.
+    /// How many deliveries there were of this consumer.
     deliveries: u64,
     /// Where to acknowledge what came.
     acknowledge: Vec<String>,
+}
+
+/// A message in its stream: its number, and when it was stored, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    number: u64,
+    time: u64,
+}
+
+/// `number@time@when the stream was made`.
+fn position(text: &str) -> Option<(Place, &str)> {
+    let mut parts = text.splitn(3, '@');
+    let place = Place { number: parts.next()?.parse().ok()?, time: parts.next()?.parse().ok()? };
+    Some((place, parts.next()?))
 }
 
 impl Reader {
@@ -60,12 +74,21 @@ pub fn answer(message: &Message) -> Result<Json, String> {
     }
 }
 
-/// The number of a message in its stream, and of its delivery, as the place to acknowledge it says.
-fn numbers(reply: &str) -> Option<(u64, u64)> {
+/// A message's place in its stream, and the number of its delivery, as the subject says on which it is acknowledged.
+fn places(reply: &str) -> Option<(Place, u64)> {
     let parts: Vec<&str> = reply.strip_prefix("$JS.ACK.")?.split('.').collect();
     // `stream.consumer.delivered.number.delivery.time.pending`, in newer servers behind a domain and an account.
     let from = if parts.len() >= 9 { 5 } else { 3 };
-    Some((parts.get(from)?.parse().ok()?, parts.get(from + 1)?.parse().ok()?))
+    let number = |at: usize| parts.get(from + at)?.parse::<u64>().ok();
+    Some((Place { number: number(0)?, time: number(2)? }, number(1)?))
+}
+
+/// Why a position says nothing: its stream is another one, or its server lost what it had acknowledged.
+fn another(stream: &str, number: u64) -> String {
+    format!(
+        "stream {stream} was made anew since message {number} was read, or its server has lost messages: give the source another \
+         `name` to read it from its beginning"
+    )
 }
 
 impl Client for Reader {
@@ -82,17 +105,14 @@ impl Client for Reader {
         let created = info["created"].as_str().unwrap_or("").to_string();
         let (first, end) = (info["state"]["first_seq"].as_u64(), info["state"]["last_seq"].as_u64());
         let retention = info["config"]["retention"].as_str().unwrap_or("limits");
-        let last = match after.map(|after| after.split_once('@').unwrap_or((after, ""))) {
-            None => 0,
-            Some((number, own)) => {
-                let number = number.parse::<u64>().map_err(|_| format!("the position {number} is none of NATS"))?;
-                if own != created || number > end.unwrap_or(0) {
-                    return Err(format!(
-                        "stream {stream} was made anew since message {number} was read: give the source another `name` to \
-                         read it from its beginning"
-                    ));
+        let last = match after {
+            None => Place::default(),
+            Some(after) => {
+                let (last, own) = position(after).ok_or_else(|| format!("the position {after} is none of NATS"))?;
+                if own != created || last.number > end.unwrap_or(0) {
+                    return Err(another(stream, last.number));
                 }
-                number
+                last
             }
         };
         let policy = match retention {
@@ -104,10 +124,12 @@ impl Client for Reader {
             }
             "workqueue" => json!({"deliver_policy": "all"}),
             _ => {
-                if let Some(first) = first.filter(|first| last > 0 && *first > last + 1) {
-                    told(format!("stream {stream}: messages {} to {} were deleted before they were read", last + 1, first - 1));
+                let next = last.number + 1;
+                if let Some(first) = first.filter(|first| next > 1 && *first > next) {
+                    told(format!("stream {stream}: messages {next} to {} were deleted before they were read", first - 1));
                 }
-                json!({"deliver_policy": "by_start_sequence", "opt_start_seq": last + 1})
+                // The last one again, to see whether it is the one that we know.
+                json!({"deliver_policy": "by_start_sequence", "opt_start_seq": last.number.max(1)})
             }
         };
         let consumer = self.config.setting("consumer").map_or(format!("tracewise-{}", name.replace('.', "_")), str::to_string);
@@ -160,23 +182,27 @@ impl Client for Reader {
                 Some(_) => return Err(format!("the consumer: {}", message.said())),
             }
             let Some(reply) = message.reply else { continue };
-            let Some((number, delivery)) = numbers(&reply) else { continue };
+            let Some((place, delivery)) = places(&reply) else { continue };
             work.deliveries += 1;
             if delivery != work.deliveries {
                 return Err("another program reads from the same consumer: give one of them another `consumer`".into());
             }
             work.asked -= work.asked.min(1);
             work.acknowledge.push(reply);
-            // What comes again was not acknowledged in time; it is there.
-            if number > work.last {
-                work.last = number;
+            if place.number == work.last.number && place.time != work.last.time {
+                return Err(another(&self.config.from, place.number));
+            }
+            // What comes again is there.
+            if place.number > work.last.number {
+                work.last = place;
                 batch.add(&message.payload);
             }
             if work.asked == 0 || batch.lines.len() >= BATCH || !work.connection.has_more() {
                 break;
             }
         }
-        batch.position = (batch.messages > 0).then(|| format!("{}@{}", work.last, work.created));
+        let Place { number, time } = work.last;
+        batch.position = (batch.messages > 0).then(|| format!("{number}@{time}@{}", work.created));
         Ok(batch)
     }
 
@@ -188,13 +214,16 @@ impl Client for Reader {
 
 #[cfg(test)]
 mod tests {
-    use super::numbers;
+    use super::{Place, places, position};
 
     #[test]
     fn acknowledgements_say_which_message() {
-        assert_eq!(numbers("$JS.ACK.EVENTS.us.1.40.17.1699.3"), Some((40, 17)));
-        assert_eq!(numbers("$JS.ACK._.hash.EVENTS.us.1.40.17.1699.3.token"), Some((40, 17)));
-        assert_eq!(numbers("$JS.ACK.EVENTS"), None);
-        assert_eq!(numbers("inbox.1"), None);
+        let place = Place { number: 40, time: 1699 };
+        assert_eq!(places("$JS.ACK.EVENTS.us.1.40.17.1699.3"), Some((place, 17)));
+        assert_eq!(places("$JS.ACK._.hash.EVENTS.us.1.40.17.1699.3.token"), Some((place, 17)));
+        assert_eq!(places("$JS.ACK.EVENTS"), None);
+        assert_eq!(places("inbox.1"), None);
+        assert_eq!(position("40@1699@2026-01-01T00:00:00Z"), Some((place, "2026-01-01T00:00:00Z")));
+        assert_eq!(position("40@x@y"), None);
     }
 }

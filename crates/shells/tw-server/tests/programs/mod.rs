@@ -208,6 +208,20 @@ impl Broker for Redis {
         &self.0.folder
     }
 
+    fn restart(&mut self) {
+        self.0.run();
+        // It listens before it has read what it kept.
+        let mut line = String::new();
+        while !line.starts_with("+PONG") {
+            std::thread::sleep(Duration::from_millis(20));
+            let mut connection = self.0.connect();
+            connection.get_mut().write_all(b"AUTH secret\r\nPING\r\n").unwrap();
+            connection.read_line(&mut line).unwrap();
+            line.clear();
+            connection.read_line(&mut line).unwrap();
+        }
+    }
+
     fn settings(&self) -> String {
         format!("kind = \"redis\"\nurl = \"redis://:secret@127.0.0.1:{}\"\nkey = \"events\"\n", self.0.port)
     }
