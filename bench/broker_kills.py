@@ -280,9 +280,13 @@ def one_round(binary, kind, folder, kills, seed):
     if len({one["id"] for one in found}) != len(found):
         raise Difference("two violations have one id")
     compared = 0
+    # What MQTT repeats is earlier than what stands before it: the server leaves such lines out where time is measured, and so does an
+    # unbroken run over the same lines.
+    options = ["--skip-bad-lines"] if kind == "mqtt" else []
     for name in SPECS:
         own = [one for one in found if one["spec"] == name]
-        compared += compare(name, own, [] if name == "elsewhere" else expected(binary, folder, specs / f"{name}.tw", lines, 0))
+        theirs = [] if name == "elsewhere" else expected(binary, folder, specs / f"{name}.tw", lines, 0, *options)
+        compared += compare(name, own, theirs)
     return len(published), repeated, compared
 
 
