@@ -1,7 +1,8 @@
 //! How a server is set up.
 
-mod file;
+pub(crate) mod file;
 
+use crate::cluster::ClusterConfig;
 use crate::log::Limits;
 use crate::sources::SourceConfig;
 use std::net::SocketAddr;
@@ -33,6 +34,8 @@ pub struct Config {
     pub demo: bool,
     /// Brokers that events are read from.
     pub sources: Vec<SourceConfig>,
+    /// The servers that share a stream, if this is one of them.
+    pub cluster: Option<ClusterConfig>,
 }
 
 /// What clients may do.
@@ -83,6 +86,7 @@ impl Config {
             reload: Duration::from_millis(500),
             demo: false,
             sources: Vec::new(),
+            cluster: None,
         }
     }
 

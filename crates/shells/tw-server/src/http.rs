@@ -2,6 +2,7 @@
 
 mod answer;
 mod assets;
+mod cluster;
 mod events;
 mod feed;
 mod found;
@@ -38,6 +39,7 @@ fn router(shared: Arc<Shared>) -> Router {
         .route("/openapi.json", get(page::openapi))
         .route("/v1/streams", get(found::streams))
         .route("/v1/streams/{name}/events", get(found::events).post(events::post))
+        .route("/v1/plan", get(cluster::plan))
         .route("/v1/sources", get(sources::list))
         .route("/v1/violations", get(found::violations))
         .route("/v1/properties", get(found::properties))

@@ -9,6 +9,7 @@
 //! The log is the queue. What is acknowledged is in it; who judges reads it, from a checkpoint after a restart; what is found
 //! again has the same id. [`Server::start`] is the door for a program, `tracewise serve` that for people.
 
+mod cluster;
 mod config;
 mod demo;
 mod history;

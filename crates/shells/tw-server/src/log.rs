@@ -93,6 +93,12 @@ impl Log {
         Ok((Log(Arc::new(Shared { folder, limits, state: Mutex::new(state), news: Condvar::new() })), found))
     }
 
+    /// Begins a log in a new folder, whose first line will be the one after so many.
+    pub fn begin(folder: &Path, after: u64) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        Segment::create(folder, after).map(drop)
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -17,7 +17,7 @@ mod kafka;
 mod mqtt;
 pub mod nats;
 mod redis;
-mod wire;
+pub mod wire;
 
 pub use configured::{Kind, SourceConfig, configured};
 
@@ -25,7 +25,7 @@ use crate::log::{Refused, Receipt};
 use crate::server::{NoStream, Shared};
 use crate::stream::{Failed, Stream, Taken};
 use crate::words;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -105,12 +105,25 @@ pub struct Source {
     pub left_out: AtomicU64,
     /// How often it had to connect again.
     pub failures: AtomicU64,
+    /// Where it begins if the log does not say.
+    begin: Option<String>,
+    /// Asked to end before the server does.
+    stop: AtomicBool,
 }
 
 impl Source {
-    fn new(config: SourceConfig) -> Self {
-        let (messages, left_out, failures) = Default::default();
-        Self { config, state: Mutex::default(), messages, left_out, failures }
+    fn new(config: SourceConfig, begin: Option<String>) -> Self {
+        let (messages, left_out, failures, state, stop) = Default::default();
+        Self { config, state, messages, left_out, failures, begin, stop }
+    }
+
+    /// Asks it to end.
+    pub fn stop(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+    }
+
+    fn over(&self, shared: &Shared) -> bool {
+        self.stop.load(Ordering::SeqCst) || shared.ending.load(Ordering::SeqCst)
     }
 
     /// How it does.
@@ -137,7 +150,7 @@ impl Source {
         let mut wait = AGAIN.0;
         let mut told = None;
         let mut client = self.client();
-        while !shared.ending.load(Ordering::SeqCst) {
+        while !self.over(shared) {
             let began = Instant::now();
             let Err(why) = self.session(shared, &mut *client, &mut told) else { return client.end() };
             self.failures.fetch_add(1, Ordering::Relaxed);
@@ -153,7 +166,7 @@ impl Source {
                 wait = AGAIN.0;
             }
             let until = Instant::now() + wait;
-            while Instant::now() < until && !shared.ending.load(Ordering::SeqCst) {
+            while Instant::now() < until && !self.over(shared) {
                 std::thread::sleep(FULL.min(until.saturating_duration_since(Instant::now())));
             }
             wait = (wait * 2).min(AGAIN.1);
@@ -168,7 +181,7 @@ impl Source {
         told: &mut Option<String>,
     ) -> Result<(), String> {
         let stream = self.stream(shared)?;
-        let kept = stream.log.mark(&self.config.name).map(|mark| mark.to_string());
+        let kept = stream.log.mark(&self.config.name).map(|mark| mark.to_string()).or(self.begin.clone());
         // Messages that could not be read are behind the mark until a good one follows.
         let after = self.state().position.or(kept);
         let say = |what| shared.say(format!("source {}: {what}", self.config.name));
@@ -179,7 +192,7 @@ impl Source {
         if told.take().is_some() {
             say("connected again".into());
         }
-        while !shared.ending.load(Ordering::SeqCst) {
+        while !self.over(shared) {
             if stream.behind() > shared.config.limits.behind {
                 std::thread::sleep(FULL);
                 continue;
@@ -246,7 +259,7 @@ impl Source {
                     }
                 }
             }
-            if shared.ending.load(Ordering::SeqCst) {
+            if self.over(shared) {
                 return Ok(false);
             }
             std::thread::sleep(FULL);
@@ -269,14 +282,25 @@ impl Source {
 
 /// Begins to read from all that are configured; the threads end with the server.
 pub fn start(shared: &Arc<Shared>) -> std::io::Result<Vec<JoinHandle<()>>> {
-    let thread = |source: &Arc<Source>| {
-        let (source, shared) = (source.clone(), shared.clone());
-        std::thread::Builder::new().name("source".into()).spawn(move || source.run(&shared))
-    };
-    shared.sources.iter().map(thread).collect()
+    shared.sources.iter().map(|source| read(source, shared)).collect()
+}
+
+fn read(source: &Arc<Source>, shared: &Arc<Shared>) -> std::io::Result<JoinHandle<()>> {
+    let (source, shared) = (source.clone(), shared.clone());
+    std::thread::Builder::new().name("source".into()).spawn(move || source.run(&shared))
+}
+
+/// Begins to read from one more, behind a position if the log of its stream has none.
+pub fn begin(
+    config: SourceConfig,
+    position: Option<String>,
+    shared: &Arc<Shared>,
+) -> std::io::Result<(Arc<Source>, JoinHandle<()>)> {
+    let source = Arc::new(Source::new(config, position));
+    read(&source, shared).map(|thread| (source, thread))
 }
 
 /// Those that are configured.
 pub fn all(configs: &[SourceConfig]) -> Vec<Arc<Source>> {
-    configs.iter().map(|config| Arc::new(Source::new(config.clone()))).collect()
+    configs.iter().map(|config| Arc::new(Source::new(config.clone(), None))).collect()
 }

@@ -43,11 +43,15 @@ impl Config {
                 self.sources = crate::sources::configured(values)?;
                 continue;
             }
+            if section == "cluster" {
+                self.cluster = Some(crate::cluster::configured(values)?);
+                continue;
+            }
             let known = || SETTINGS.iter().filter(|(own, ..)| own == section);
             if known().next().is_none() {
                 let mut sections: Vec<&str> = SETTINGS.iter().map(|(own, ..)| *own).collect();
                 sections.dedup();
-                sections.push("source");
+                sections.extend(["source", "cluster"]);
                 return Err(format!(
                     "found the section `{section}`, expected one of {}",
                     sections.join(", ")
@@ -87,7 +91,7 @@ fn with_unit(value: &Value) -> Option<(&str, &str)> {
     Some((text[..split].trim(), &text[split..]))
 }
 
-fn time(value: &Value) -> Result<Duration, String> {
+pub(crate) fn time(value: &Value) -> Result<Duration, String> {
     let read = with_unit(value).and_then(|(number, unit)| TimeUnit::parse(unit)?.parse_number(number).ok());
     let nanos = read.and_then(|nanos| u64::try_from(nanos).ok()).filter(|nanos| *nanos > 0);
     nanos

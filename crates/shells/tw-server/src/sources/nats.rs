@@ -143,6 +143,10 @@ impl Client for Reader {
             }
         };
         merge(&mut settings, policy);
+        if self.config.setting("member").is_some() {
+            // Nobody takes it away when another member goes on.
+            merge(&mut settings, json!({"inactive_threshold": ACK_WAIT}));
+        }
         if let Some(subject) = self.config.setting("subject") {
             merge(&mut settings, json!({"filter_subject": subject}));
         }

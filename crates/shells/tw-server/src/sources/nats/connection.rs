@@ -23,6 +23,8 @@ pub struct Connection {
     waiting: VecDeque<Message>,
     /// When something was heard, and whether it was asked for since.
     heard: (Instant, bool),
+    /// Bytes that a message may have.
+    pub largest: usize,
 }
 
 /// A message.
@@ -81,8 +83,9 @@ impl Connection {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.as_nanos());
         let own = format!("_INBOX.tracewise-{}-{now}-{number}", std::process::id());
         wire.send(format!("CONNECT {hello}\r\nSUB {own}.> 1\r\nPING\r\n").as_bytes())?;
+        let largest = info["max_payload"].as_u64().map_or(1 << 20, |bytes| bytes as usize);
         let mut connection =
-            Self { wire, own, requests: 0, waiting: VecDeque::new(), heard: (Instant::now(), false) };
+            Self { wire, own, requests: 0, waiting: VecDeque::new(), heard: (Instant::now(), false), largest };
         // Who is not let in hears that in place of the answer.
         while connection.read()? != Read::Pong {}
         Ok(connection)
