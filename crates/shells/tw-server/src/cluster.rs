@@ -200,13 +200,13 @@ mod tests {
         let text = "event req(user: string, order: string); event ack(user: string, order: string);
             property known : G forall u. ack(user: u) -> O req(user: u);
             property orders : G forall o. ack(order: o) -> O req(order: o);
-            property next : G (req -> X ack);";
+            property after : G (req -> X ack);";
         let spec = Arc::new(Spec::read("s", text).unwrap());
         let of = |stream: &str| {
             let part = cluster.part_of(stream, spec.clone()).unwrap();
             part.specification.program.roots.iter().map(|root| root.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!((of("web"), of("web.user.0"), of("web.order.0")), (vec!["next".into()], vec!["known".into()], vec!["orders".into()]));
+        assert_eq!((of("web"), of("web.user.0"), of("web.order.0")), (vec!["after".into()], vec!["known".into()], vec!["orders".into()]));
         assert_eq!(of("another").len(), 3);
         assert_eq!((cluster.about("web.user.1"), cluster.about("another")), ("web", "another"));
         let whys = &cluster.shared_out(&spec)[2].whys;

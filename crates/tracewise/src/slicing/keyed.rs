@@ -5,8 +5,9 @@
 
 use super::plan::refuse_derived;
 use crate::{Session, Specification};
-use tw_ir::{ArgumentKey, Node, NodeId, PatternArgument, Program, RootKind};
+use tw_ir::{ArgumentKey, Bound, Clock, Node, NodeId, PatternArgument, Program, RootKind};
 use tw_log_slices::Analysis;
+use tw_monitor::EvaluateOptions;
 
 impl Session {
     /// Which properties, queries, requirements and monitors of a specification can be judged where only the events of some values of a field
@@ -46,7 +47,13 @@ impl Session {
         if nodes.iter().all(|id| present(node(id))) {
             return Ok(());
         }
-        let analysis = Analysis::new(program, root.node, &self.evaluate_options()).ok_or("charts are judged on all events")?;
+        let intervals = nodes.iter().filter_map(|id| node(id).temporal()?.interval);
+        let of_time = |bound: &Bound| bound.unit.is_some() || bound.billionths == 0;
+        if !intervals.clone().all(|own| of_time(&own.low) && own.high.as_ref().is_none_or(of_time)) {
+            return Err("its intervals may count positions: write their units".into());
+        }
+        let options = EvaluateOptions { clock: Clock::Stamps, ..self.evaluate_options() };
+        let analysis = Analysis::new(program, root.node, &options).ok_or("charts are judged on all events")?;
         if !analysis.filterable {
             return Err("it can tell positions at which nothing happens, as those of others would be".into());
         }
@@ -97,10 +104,11 @@ mod tests {
         let text = "event req(user: string, order: string); event ack(user: string, order: string); event tick(n: int);
             property known : G forall u. ack(user: u) -> O req(user: u);
             property soon : G forall u. req(user: u) -> F[0,5s] ack(user: u);
+            property counted : G forall u. req(user: u) -> F[0,5] ack(user: u);
             property orders : G forall o. ack(order: o) -> O req(order: o);
             property both : G forall u. forall o. ack(user: u, order: o) -> O req(user: u, order: o);
             property small : G (tick -> n < 5);
-            property next : G forall u. req(user: u) -> X ack(user: u);
+            property after : G forall u. req(user: u) -> X ack(user: u);
             property ticks : G forall u. req(user: u) -> O tick;
             property other : G forall u. ack(user: u) -> O req(order: u);
             property open : G (req -> F ack);
@@ -112,12 +120,13 @@ mod tests {
             whole
         };
         let names = |field: &str| of(field).into_iter().map(|(name, _)| name).collect::<Vec<_>>();
-        assert_eq!(names("user"), ["orders", "next", "ticks", "other", "open", "count"]);
-        assert_eq!(names("order"), ["known", "soon", "next", "ticks", "other", "open", "count"]);
+        assert_eq!(names("user"), ["counted", "orders", "after", "ticks", "other", "open", "count"]);
+        assert_eq!(names("order"), ["known", "soon", "counted", "after", "ticks", "other", "open", "count"]);
         let whys: Vec<String> = of("user").into_iter().map(|(_, why)| why).collect();
-        assert!(whys[0].contains("does not have `o` as its `user`"), "{whys:?}");
-        assert!(whys[1].contains("can tell positions"), "{whys:?}");
-        assert!(whys[2].contains("about all events"), "{whys:?}");
+        assert!(whys[0].contains("write their units"), "{whys:?}");
+        assert!(whys[1].contains("does not have `o` as its `user`"), "{whys:?}");
+        assert!(whys[2].contains("can tell positions"), "{whys:?}");
+        assert!(whys[3].contains("about all events"), "{whys:?}");
         let keyed = Specification::from_text("x.tw", &format!("trace {{ by: user; }}\n{text}")).unwrap();
         let all = Session::new().divisible_by(&keyed, "user");
         assert!(all.iter().all(|(_, why)| why.is_ok()), "{all:?}");

@@ -28,7 +28,7 @@ pub struct Serve {
     #[arg(long, value_name = "DIR", value_hint = FILES)]
     data: Option<PathBuf>,
 
-    /// File of settings: [server], [log], [violations] and [limits]; what is given here goes first
+    /// File of settings: [server], [log], [violations], [limits], [[source]] and [cluster]; what is given here goes first
     #[arg(long, value_name = "FILE.toml", value_hint = FILES)]
     config: Option<PathBuf>,
 
