@@ -4,7 +4,8 @@
     bench/cluster.py BINARY [--seconds 12] [--kills 2] [--partitions 6] [--seed N] [--keep]
 
 Events of users are published to `events.<partition of the user>`. Three members read the partitions and the whole; at a random moment one gets
-SIGKILL, the others go on with its units; it comes back later, and units move again. At the end the violations that are kept in the broker
+SIGKILL, the others go on with its units; it comes back later, and units move again. Every other one gets SIGSTOP instead, and SIGCONT when others have
+its units. At the end the violations that are kept in the broker
 are compared
 
 - with those of one server alone that reads the same stream without a break: same ids, same content;
@@ -196,10 +197,12 @@ def run(binary, base, options):
             # The first that dies is the one that has the whole.
             victim = servers["abc".index(whole)] if kill == 0 else chance.choice(servers)
             alive = next(server for server in servers if server is not victim)
-            victim.kill()
+            # Every other one is not dead but asleep: it wakes up when its units are with others, and does not know.
+            asleep = kill % 2 == 1
+            victim.process.send_signal(signal.SIGSTOP) if asleep else victim.kill()
             until("two members have all units", lambda: shared_out(alive, 2, partitions))
             time.sleep(options.seconds / options.kills / 4 * chance.random())
-            victim.start()
+            victim.process.send_signal(signal.SIGCONT) if asleep else victim.start()
             until("three members share the units again", lambda: shared_out(alive, 3, partitions))
         time.sleep(max(0, began + options.seconds - time.monotonic()))
         publisher.over.set()
@@ -226,6 +229,7 @@ def run(binary, base, options):
         alone.process.wait()
     finally:
         for server in processes:
+            server.process.send_signal(signal.SIGCONT)
             server.process.kill()
         broker.process.kill()
     missing, more = unbroken.keys() - shared.keys(), shared.keys() - unbroken.keys()

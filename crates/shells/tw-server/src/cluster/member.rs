@@ -26,7 +26,7 @@ const AGAIN: Duration = Duration::from_millis(500);
 struct Held {
     stream: Arc<Stream>,
     source: Arc<Source>,
-    thread: JoinHandle<()>,
+    thread: Option<JoinHandle<()>>,
     /// The number of its checkpoint, …
     number: u64,
     /// … the checkpoint, …
@@ -140,7 +140,9 @@ impl Member<'_> {
             Err(NotKept::Lost) => return Ok(()),
             Err(NotKept::TooLarge(why) | NotKept::Failed(why)) => return Err(why),
         };
-        let stream = self.open(unit, &checkpoint).map_err(|error| format!("unit {}: {error}", unit.name))?;
+        // What this server found before is kept, or found again behind the checkpoint.
+        let found = if checkpoint.state.is_empty() { 0 } else { self.shared.verdicts.end() };
+        let stream = self.open(unit, &checkpoint, found).map_err(|error| format!("unit {}: {error}", unit.name))?;
         let begun = sources::begin(self.cluster.source(unit), checkpoint.position.clone(), self.shared);
         let (source, thread) = begun.map_err(|error| format!("unit {}: {error}", unit.name))?;
         let after = match from.as_str() {
@@ -148,14 +150,14 @@ impl Member<'_> {
             from => format!(", which {from} had"),
         };
         self.shared.say(format!("cluster: takes {} after line {}{after}", unit.name, checkpoint.line));
-        // What this server found before is kept; again, if it was not the last to have the unit.
-        let held = Held { stream, source, thread, number, checkpoint, kept: Instant::now(), found: 0 };
+        let thread = Some(thread);
+        let held = Held { stream, source, thread, number, checkpoint, kept: Instant::now(), found };
         self.held.insert(unit.name.clone(), held);
         Ok(())
     }
 
-    /// The stream of a unit, as its checkpoint has it.
-    fn open(&self, unit: &Unit, checkpoint: &Checkpoint) -> io::Result<Arc<Stream>> {
+    /// The stream of a unit, as its checkpoint has it; so many violations were told here before.
+    fn open(&self, unit: &Unit, checkpoint: &Checkpoint, told: u64) -> io::Result<Arc<Stream>> {
         let all = self.shared.config.data.join("cluster");
         let folder = all.join(&unit.name);
         match std::fs::remove_dir_all(&folder) {
@@ -166,9 +168,9 @@ impl Member<'_> {
             Log::begin(&folder.join("log"), checkpoint.line)?;
             std::fs::write(folder.join("plan"), &checkpoint.plan)?;
             std::fs::write(folder.join("state"), &checkpoint.state)?;
-            // Its violations have other numbers here.
+            // Violations have other numbers here.
             if let Some(state) = State::load(&folder)? {
-                State { told: 0, ..state }.save(&folder)?;
+                State { told, ..state }.save(&folder)?;
             }
         }
         self.shared.open_in(&unit.name, &all)
@@ -223,15 +225,13 @@ impl Member<'_> {
 
     /// Ends the reading and judging of a unit.
     fn drop_unit(&mut self, unit: &str) -> Option<Held> {
-        let held = self.held.remove(unit)?;
+        let mut held = self.held.remove(unit)?;
         self.cluster.view().behind.remove(unit);
         held.source.stop();
         self.shared.close(unit);
-        let Held { stream, source, thread, number, checkpoint, kept, found } = held;
         // A thread that panicked has said so.
-        let _ = thread.join();
-        let thread = std::thread::spawn(|| {});
-        Some(Held { stream, source, thread, number, checkpoint, kept, found })
+        held.thread.take().into_iter().for_each(|thread| drop(thread.join()));
+        Some(held)
     }
 }
 

@@ -11,11 +11,14 @@ pub use connection::{Connection, Message};
 use super::{BATCH, Batch, Client, SourceConfig};
 use serde_json::{Value as Json, json};
 use super::wire::LOOK;
+use std::time::{Duration, Instant};
 
 /// Messages asked for at once.
 const PULL: u64 = 5000;
-/// How long such a wish stands, in nanoseconds.
-const EXPIRES: u64 = 5_000_000_000;
+/// How long such a wish stands.
+const EXPIRES: Duration = Duration::from_secs(5);
+/// How long after that it is taken to be forgotten.
+const LATE: Duration = Duration::from_secs(1);
 /// After how long an unacknowledged message comes again, in nanoseconds.
 const ACK_WAIT: u64 = 60_000_000_000;
 
@@ -30,8 +33,10 @@ struct Work {
     connection: Connection,
     /// Where messages are asked for, and where they come to.
     pull: (String, String),
-    /// Messages that were asked for and have not come.
+    /// Messages that were asked for and have not come, …
     asked: u64,
+    /// … and when that was.
+    since: Instant,
     /// The last message.
     last: Place,
     /// When the stream was made.
@@ -159,17 +164,18 @@ impl Client for Reader {
         )?;
         let pull = (format!("$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"), connection.inbox("pulled"));
         self.work =
-            Some(Work { connection, pull, asked: 0, last, created, deliveries: 0, acknowledge: Vec::new() });
+            Some(Work { connection, pull, asked: 0, since: Instant::now(), last, created, deliveries: 0, acknowledge: Vec::new() });
         Ok(())
     }
 
     fn next(&mut self) -> Result<Batch, String> {
         let mut batch = Batch::default();
         let Some(work) = &mut self.work else { return Ok(batch) };
-        if work.asked == 0 {
-            let wish = json!({"batch": PULL, "expires": EXPIRES}).to_string();
+        // The server says when a wish expires; some do not if a message comes at that moment.
+        if work.asked == 0 || work.since.elapsed() > EXPIRES + LATE {
+            let wish = json!({"batch": PULL, "expires": EXPIRES.as_nanos() as u64}).to_string();
             work.connection.publish(&work.pull.0, Some(&work.pull.1), "", wish.as_bytes())?;
-            work.asked = PULL;
+            (work.asked, work.since) = (PULL, Instant::now());
         }
         while let Some(message) = work.connection.next(LOOK)? {
             if message.subject != work.pull.1 && message.status.is_some() {
